@@ -6,6 +6,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import http2 from 'node:http2';
 import { syncBuiltinESMExports } from 'node:module';
+import net from 'node:net';
 import timers from 'node:timers';
 import timersPromises from 'node:timers/promises';
 import zlib from 'node:zlib';
@@ -33,7 +34,8 @@ count('timers', globalThis, ['setTimeout', 'setInterval']);
 count('timers', timers, ['setTimeout', 'setInterval']);
 count('timers', timersPromises, ['setTimeout']);
 count('headers set one by one', http.OutgoingMessage.prototype, ['setHeader', 'appendHeader', 'setHeaders']);
-count('heads', http.ServerResponse.prototype, ['writeHead']);
+count('heads made by Node', http.ServerResponse.prototype, ['writeHead']);
+count('writes', net.Socket.prototype, ['write']);
 count('writes before the end', http.OutgoingMessage.prototype, ['write']);
 
 counts.RPCs = 0;

@@ -6,9 +6,10 @@ import type { Tokens } from './auth/tokens.ts';
 import { type Answer, cacheHeaders } from './http/answer.ts';
 import { type BrandRequest, identifierOf, ROUTES } from './http/brand-request.ts';
 import { ProblemError, problemErrorFrom } from './http/problem.ts';
-import { monthAround, rateLimitHeaders } from './http/rate-limit.ts';
-import { recordLines } from './http/record-lines.ts';
+import { monthAround, quotaHeaders } from './http/rate-limit.ts';
+import { recordHead } from './http/record-head.ts';
 import type { CallsLimiter, Entered, SecondPolicy } from './limits/call-limits.ts';
+import type { ChargedCalls } from './quota/charged-calls.ts';
 import type { Permit } from './quota/grant-book.ts';
 import type { Allowance } from './quota/holding.ts';
 import type { Admitted, Quota } from './quota/quota.ts';
@@ -23,6 +24,7 @@ export interface CallParts {
   limits: Pick<CallsLimiter, 'enter'>;
   turns: Pick<Turns, 'begin' | 'end'>;
   quota: Quota;
+  chargedCalls: ChargedCalls;
   records: Records;
   /** Wall clock, milliseconds since 1970. */
   now: () => number;
@@ -34,20 +36,24 @@ export interface CallParts {
  * 304 or 404.
  */
 export async function answerCall(
-  { tokens, limits, turns, quota, records, now }: CallParts,
+  { tokens, limits, turns, quota, chargedCalls, records, now }: CallParts,
   request: BrandRequest,
 ): Promise<Answer> {
   // Only what is no value yet is awaited, because each await takes time, also where there is nothing to wait for.
   const authenticated = authenticate(tokens, request);
   const credential = authenticated instanceof Promise ? await authenticated : authenticated;
   const allowance = authorize(credential, request);
-  const quotaHeaders = (charged: 0 | 1) => ({
-    'X-Quota-Charged': String(charged),
-    ...rateLimitHeaders(allowance, { remaining: quota.remaining(allowance), second, nowMs: now() }),
-  });
+  const headersOfQuota = () =>
+    quotaHeaders(allowance, {
+      charged: bill === 'none' ? 0 : 1,
+      remaining: quota.remaining(allowance, permit),
+      second,
+      nowMs: now(),
+    });
 
-  let charged: 0 | 1 = 0;
+  let bill: 'none' | 'unsure' | 'sure' = 'none';
   let second: SecondPolicy | undefined;
+  let permit: Permit | undefined;
   let leave: (() => void) | undefined;
   let hasTurn = false;
   try {
@@ -60,29 +66,29 @@ export async function answerCall(
     if (turn) await turn;
     hasTurn = true;
     const admission = quota.admit(allowance);
-    const permit = permitOf(admission instanceof Promise ? await admission : admission, allowance, now);
+    permit = permitOf(admission instanceof Promise ? await admission : admission, allowance, now);
     const looked = findOrRelease(records, permit, request, identifier);
     const found = looked instanceof Promise ? await looked : looked;
     const { record } = found;
     const status = !record ? 404 : matchesTag(request.ifNoneMatch, record.content.tag) ? 304 : 200;
-    charged = 1;
+    bill = 'unsure';
     permit.use({ keyId: credential.keyId, route: ROUTES[request.variant].route, status });
     await quota.commit(permit);
+    bill = 'sure';
+    chargedCalls.answered();
     if (!record)
       return notFound(request, identifier, found, {
-        ...quotaHeaders(charged),
+        ...headersOfQuota(),
         ...cacheHeaders(MISS_SECONDS, credential),
       });
     const encoding = chooseEncoding(request.acceptEncoding);
-    const lines = recordLines(record, { status, encoding, isPrivate: credential.allowedOrigins.length > 0 });
-    if (status === 304) return { status, lines, headers: quotaHeaders(charged) };
+    const head = recordHead(record, { status, encoding, isPrivate: credential.allowedOrigins.length > 0 });
+    if (status === 304) return { status, head, headers: headersOfQuota() };
     const body = encodeBody(record.content, encoding);
-    return {
-      ...{ status, lines, headers: quotaHeaders(charged) },
-      body: body instanceof Promise ? await body : body,
-    };
+    return { status, head, headers: headersOfQuota(), body: body instanceof Promise ? await body : body };
   } catch (error) {
-    throw problemErrorFrom(error).of(allowance.accountId, quotaHeaders(charged));
+    if (bill === 'unsure') chargedCalls.unsure();
+    throw problemErrorFrom(error).of(allowance.accountId, headersOfQuota());
   } finally {
     if (hasTurn) turns.end(credential.accountId);
     leave?.();

@@ -11,6 +11,8 @@ const SMALLEST_PART = 16;
 const WAIT_AT_MOST_MS = 1_000;
 const WAITING_OF_ACCOUNT = 1_000;
 const WAITING = 10_000;
+/** Idle accounts are forgotten once in so many measurements. An account that calls all the time is not added anew for each call. */
+const FORGET_EVERY = 20;
 
 /**
  * Divides the process's time among accounts. While the process keeps up, every call begins at once. When its event loop is late,
@@ -32,13 +34,17 @@ export interface Turns {
 }
 
 interface Account {
+  readonly id: string;
   inProcess: number;
   queue: { sinceMs: number; goOn: () => void; refuse: (problem: ProblemError) => void }[];
 }
 
 /** @param nowMs the monotonic clock */
 export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
+  /** All accounts with calls in process or waiting, and some that have had such calls a moment ago. */
   const accounts = new Map<string, Account>();
+  const withQueue = new Set<Account>();
+  let measurements = 0;
   /** How many calls of one account may be in process. */
   let part = LARGEST_PART;
   let isTooLate = false;
@@ -57,17 +63,19 @@ export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
     waiting -= free;
     account.inProcess += free;
     for (const { goOn } of account.queue.splice(0, free)) goOn();
+    if (account.queue.length === 0) withQueue.delete(account);
   };
 
-  const forgetIdle = (accountId: string, account: Account): void => {
-    if (account.inProcess === 0 && account.queue.length === 0) accounts.delete(accountId);
+  const forgetIdle = (): void => {
+    for (const { id, inProcess, queue } of accounts.values())
+      if (inProcess === 0 && queue.length === 0) accounts.delete(id);
   };
 
   return {
     begin: (accountId) => {
       let account = accounts.get(accountId);
       if (!account) {
-        account = { inProcess: 0, queue: [] };
+        account = { id: accountId, inProcess: 0, queue: [] };
         accounts.set(accountId, account);
       }
       const { inProcess, queue } = account;
@@ -78,6 +86,7 @@ export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
       if (isTooLate || queue.length >= WAITING_OF_ACCOUNT || waiting >= WAITING)
         return Promise.reject(overloaded());
       waiting += 1;
+      withQueue.add(account);
       return new Promise((goOn, refuse) => {
         queue.push({ sinceMs: nowMs(), goOn, refuse });
       });
@@ -88,7 +97,6 @@ export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
       if (!account) return;
       account.inProcess -= 1;
       if (account.queue.length > 0) serve(account);
-      else forgetIdle(accountId, account);
     },
 
     measured: (lateMs) => {
@@ -97,15 +105,16 @@ export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
       const next = isLate ? part * 0.7 : part * 1.05 + 1;
       part = Math.round(Math.min(LARGEST_PART, Math.max(isTooLate ? 1 : SMALLEST_PART, next)));
       const lateSinceMs = nowMs() - WAIT_AT_MOST_MS;
-      for (const [accountId, account] of accounts) {
-        if (account.queue.length === 0) continue;
+      for (const account of withQueue) {
         const inTime = account.queue.findIndex(({ sinceMs }) => sinceMs > lateSinceMs);
         const late = account.queue.splice(0, inTime < 0 ? account.queue.length : inTime);
         waiting -= late.length;
         for (const { refuse } of late) refuse(overloaded());
-        serve(account);
-        forgetIdle(accountId, account);
+        if (account.queue.length === 0) withQueue.delete(account);
+        else serve(account);
       }
+      measurements += 1;
+      if (measurements % FORGET_EVERY === 0) forgetIdle();
     },
 
     stats: () => ({ waiting, refused }),

@@ -1,28 +1,44 @@
-import { Fault } from '@brand-data/runtime';
 import { Registry } from 'prom-client';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countCharged } from '../src/quota/charged-calls.ts';
-import type { Permit } from '../src/quota/grant-book.ts';
-import type { Quota } from '../src/quota/quota.ts';
+import { createPublicApi } from './public-api.ts';
 
-test('every call is counted once: as answered if its usage is durable, and otherwise as unsure', async () => {
-  const outcomes = [true, false, true, true];
+const api = createPublicApi();
+let url: string;
+
+beforeAll(async () => {
+  url = `http://127.0.0.1:${await api.listen()}`;
+});
+afterAll(api.close);
+
+test.each([
+  ['whose usage is durable: once, as answered', 'good', 200, ['answered']],
+  ['that finds nothing: once, as answered', 'good', 404, ['answered']],
+  ['whose usage could not be recorded in time: once, as unsure', 'not-recorded', 503, ['unsure']],
+  ['that got no permit: not at all', 'no-permit', 503, []],
+  ['of an account without permits: not at all', 'spent', 429, []],
+])('a call is counted %s', async (_, token, status, counted) => {
+  api.charged.length = 0;
+  const identifier = status === 404 ? 'No Such Company' : 'AAPL';
+  const response = await fetch(`${url}/v1/brands/${encodeURIComponent(identifier)}?token=${token}`);
+  expect(response.status).toBe(status);
+  expect(response.headers.get('x-quota-charged')).toBe(String(counted.length));
+  expect(api.charged).toEqual(counted);
+});
+
+test('the counter has both series from the start, so that the first call is an increase', async () => {
   const metrics = new Registry();
-  const commit = () =>
-    outcomes.shift() ? Promise.resolve() : Promise.reject(new Fault('unavailable', 'not recorded'));
-  const quota = countCharged({ metrics }, { commit } as unknown as Quota);
+  const calls = countCharged({ metrics });
   const counted = async () => {
     const [metric] = await metrics.getMetricsAsJSON();
     return metric?.values.map(({ labels, value }) => [labels.certainty, value]);
   };
-  expect(await counted(), 'there from the start, so that the first is an increase').toEqual([
+  expect(await counted()).toEqual([
     ['answered', 0],
     ['unsure', 0],
   ]);
-  const permit = {} as Permit;
-  await quota.commit(permit);
-  await expect(quota.commit(permit)).rejects.toThrow('not recorded');
-  await Promise.all([quota.commit(permit), quota.commit(permit)]);
+  for (let call = 0; call < 3; call++) calls.answered();
+  calls.unsure();
   for (let scrape = 0; scrape < 2; scrape++)
     expect(await counted()).toEqual([
       ['answered', 3],

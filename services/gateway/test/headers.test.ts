@@ -2,7 +2,7 @@ import { MatchKind, MatchStrength } from '@brand-data/contracts';
 import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { monthAround, rateLimitHeaders } from '../src/http/rate-limit.ts';
+import { monthAround, quotaHeaders } from '../src/http/rate-limit.ts';
 import { brandMatchOf } from '../src/records/brand-match.ts';
 
 const match = { kind: MatchKind.NAME, strength: MatchStrength.EXACT };
@@ -64,15 +64,23 @@ describe('the headers of an answer', () => {
   test('the RateLimit fields give the allowance, the calls left and the seconds left of the month', () => {
     const allowance = { accountId: 'a', pool: 'calls', limit: 5, limitRevision: 1 };
     const nowMs = Date.UTC(2026, 10, 30, 23, 59, 30);
-    expect(rateLimitHeaders(allowance, { remaining: 3, second: undefined, nowMs })).toEqual({
+    expect(quotaHeaders(allowance, { charged: 1, remaining: 3, second: undefined, nowMs })).toEqual({
+      'X-Quota-Charged': '1',
       'RateLimit-Policy': '"month";q=5;w=2592000',
       RateLimit: '"month";r=3;t=30',
     });
-    const unknown = { remaining: undefined, nowMs };
-    expect(rateLimitHeaders(allowance, { ...unknown, second: undefined })).toEqual({});
-    expect(rateLimitHeaders(allowance, { ...unknown, second: { perSecond: 5, remaining: 2 } })).toEqual({
+    const unknown = { charged: 0, remaining: undefined, nowMs } as const;
+    expect(quotaHeaders(allowance, { ...unknown, second: undefined })).toEqual({ 'X-Quota-Charged': '0' });
+    const second = { perSecond: 5, remaining: 2 };
+    expect(quotaHeaders(allowance, { ...unknown, second })).toEqual({
+      'X-Quota-Charged': '0',
       'RateLimit-Policy': '"second";q=5;w=1',
       RateLimit: '"second";r=2;t=1',
+    });
+    expect(quotaHeaders(allowance, { charged: 1, remaining: 9, second, nowMs })).toEqual({
+      'X-Quota-Charged': '1',
+      'RateLimit-Policy': '"month";q=5;w=2592000, "second";q=5;w=1',
+      RateLimit: '"month";r=5;t=30, "second";r=2;t=1',
     });
   });
 

@@ -201,6 +201,9 @@ export function createPublicApi({
 } = {}) {
   /** The outcome of each permit. */
   const permits: string[] = [];
+  /** The charged calls, as they are counted. */
+  const charged: ('answered' | 'unsure')[] = [];
+  const chargedCalls = { answered: () => charged.push('answered'), unsure: () => charged.push('unsure') };
   /** Every identifier that a call looked up. */
   const lookedUp: string[] = [];
   const { promise, resolve: release } = Promise.withResolvers<void>();
@@ -212,7 +215,7 @@ export function createPublicApi({
   const app = createHttpServer(
     { log, metrics, tracer: undefined, readiness },
     {
-      ...{ tokens, limits, turns, quota: quotaThatTells(permits), now: () => NOW_MS },
+      ...{ tokens, limits, turns, quota: quotaThatTells(permits), chargedCalls, now: () => NOW_MS },
       records: {
         ...records,
         find: (variant, identifier) => {
@@ -230,7 +233,7 @@ export function createPublicApi({
     { docsUrl: '/docs/errors', trustedProxies, accessLog },
   );
   return {
-    ...{ app, lookedUp, metrics, permits, readiness },
+    ...{ app, charged, lookedUp, metrics, permits, readiness },
     /** Resolves to its port. */
     listen: async () => {
       await app.listen({ host: '127.0.0.1', port: 0 });

@@ -238,7 +238,7 @@ test('identifiers of one record share its body, and the cache keeps to its bytes
             ? undefined
             : {
                 content: { tag: `tag ${number}`, body: Buffer.alloc(1_500 * (number + 1)), encoded: {} },
-                ...{ brandMatch: 'kind=name', lines: [] },
+                ...{ brandMatch: 'kind=name', heads: [] },
               },
         ...{ suggestions: [], namesSuperinvestor: false, fetchedAtMs: 0 },
       });

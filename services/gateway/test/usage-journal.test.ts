@@ -85,6 +85,57 @@ test('the largest batch fits into a request to metering', () => {
   expect(bytes).toBeLessThan(256 * 1024);
 });
 
+describe('calls share messages', () => {
+  /** Makes calls of several accounts at these times, in ms, with acknowledgements after 1 ms. Resolves to the calls of each message. */
+  async function messagesOf(times: readonly number[]): Promise<{ atMs: number; calls: number }[]> {
+    const messages: { atMs: number; calls: number }[] = [];
+    let waiting = 0;
+    const publish = async () => {
+      messages.push({ atMs: clock.now().wallMs - START_MS, calls: waiting });
+      waiting = 0;
+      await clock.sleep(1);
+    };
+    const { clock, permitOf, commit, outcomes } = journalWith({ publish, report: async () => [] });
+    const permits = times.map((_, call) => permitOf(`a${call}`, 600_000));
+    for (const [call, permit] of permits.entries()) {
+      const passed = (times[call] ?? 0) - (times[call - 1] ?? 0);
+      if (passed > 0) await clock.advance(passed);
+      waiting += 1;
+      commit(permit);
+    }
+    await clock.advance(50);
+    expect(permits.map(({ grant }) => outcomes.get(grant))).toEqual(permits.map(() => 'durable'));
+    return messages;
+  }
+
+  test('a call that comes alone, or with a few others, is sent at once', async () => {
+    const times = [0, 2, 4, 5, 5, 5, 6, 7];
+    expect(await messagesOf(times)).toEqual([
+      { atMs: 0, calls: 1 },
+      { atMs: 2, calls: 1 },
+      { atMs: 4, calls: 1 },
+      { atMs: 5, calls: 3 },
+      { atMs: 6, calls: 1 },
+      { atMs: 7, calls: 1 },
+    ]);
+  });
+
+  test('while ten calls come each millisecond, those of 3 ms share a message', async () => {
+    const times = Array.from({ length: 120 }, (_, call) => Math.floor(call / 10));
+    const messages = await messagesOf(times);
+    expect(messages.map(({ atMs }) => atMs)).toEqual([0, 3, 6, 9, 12]);
+    expect(messages.slice(2, 4).map(({ calls }) => calls)).toEqual([30, 30]);
+  });
+
+  test('a message with a hundred calls does not wait', async () => {
+    const times = Array.from({ length: 220 }, (_, call) => (call < 20 ? 0 : 1));
+    expect(await messagesOf(times)).toEqual([
+      { atMs: 0, calls: 20 },
+      { atMs: 1, calls: 200 },
+    ]);
+  });
+});
+
 describe('when the stream refuses usage', () => {
   test('metering gets it at once, and later usage goes to both until the stream acknowledges some again', async () => {
     let isRefusing = true;

@@ -8,7 +8,7 @@ import {
   withSpan,
 } from '@brand-data/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Counter, Histogram } from 'prom-client';
+import { countAnswers } from './answer-counts.ts';
 import { routeName } from './routes.ts';
 
 const KNOWN_METHODS = ['GET', 'HEAD', 'OPTIONS'];
@@ -35,37 +35,7 @@ export function observeRequests(
   app: FastifyInstance,
   { metrics, tracer, trustsTraceOf }: Pick<Service, 'metrics' | 'tracer' | 'trustsTraceOf'>,
 ): RequestObserver {
-  /** By route, and then by status. */
-  const answers = new Map<string, Map<number, number>>();
-  const count = (route: string, status: number, more = 1): void => {
-    let ofRoute = answers.get(route);
-    if (!ofRoute) {
-      ofRoute = new Map();
-      answers.set(route, ofRoute);
-    }
-    ofRoute.set(status, (ofRoute.get(status) ?? 0) + more);
-  };
-  // These series start at zero. Without them Prometheus would not see the first failure as an increase.
-  for (const route of ['brands', 'logos', 'usage']) for (const status of [500, 503]) count(route, status, 0);
-  new Counter({
-    name: 'gateway_http_requests_total',
-    help: 'Answers to callers, by route and status',
-    labelNames: ['route', 'status'],
-    registers: [metrics],
-    // The counter is set at each scrape, so that a call only increments a number.
-    collect() {
-      this.reset();
-      for (const [route, ofRoute] of answers)
-        for (const [status, answered] of ofRoute) this.inc({ route, status }, answered);
-    },
-  });
-  const duration = new Histogram({
-    name: 'gateway_http_request_duration_seconds',
-    help: 'Seconds from a request to its answer, by route and status',
-    labelNames: ['route', 'status'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-    registers: [metrics],
-  });
+  const answers = countAnswers({ metrics });
   const spans = new WeakMap<FastifyRequest, Span>();
 
   const openSpan = (tracer: Tracer, request: FastifyRequest): Span | undefined => {
@@ -99,13 +69,12 @@ export function observeRequests(
   return {
     answered: ({ request }, status, tookMs) => {
       const route = routeName(request.routeOptions.url);
-      count(route, status);
-      duration.observe({ route, status }, tookMs / 1000);
+      answers.add(route, status, tookMs);
       const span = spans.get(request);
       if (!span) return;
       span.setAttribute('http.response.status_code', status);
       endSpan(span, status >= 500 ? String(status) : undefined);
     },
-    unreadable: (status) => count('none', status),
+    unreadable: (status) => answers.add('none', status),
   };
 }

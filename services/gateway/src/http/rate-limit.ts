@@ -9,30 +9,38 @@ export function monthAround(nowMs: number): { lengthSeconds: number; leftSeconds
 }
 
 /**
- * Returns RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) with the policies "month" and "second", as far as
- * the gateway knows their figures.
+ * Returns X-Quota-Charged, and RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) with the policies "month" and
+ * "second", as far as the gateway knows their figures.
  *
+ * @param charged whether the call is or may be billed
  * @param second undefined if neither the account nor the key has a rate, or the call was refused before its rate was looked at
  */
-export function rateLimitHeaders(
+export function quotaHeaders(
   { limit }: Allowance,
   {
+    charged,
     remaining,
     second,
     nowMs,
-  }: { remaining: number | undefined; second: SecondPolicy | undefined; nowMs: number },
+  }: {
+    charged: 0 | 1;
+    remaining: number | undefined;
+    second: SecondPolicy | undefined;
+    nowMs: number;
+  },
 ): Record<string, string> {
-  const policies: string[] = [];
-  const rests: string[] = [];
+  let policies = '';
+  let rests = '';
   if (remaining !== undefined) {
     const { lengthSeconds, leftSeconds } = monthAround(nowMs);
-    policies.push(`"month";q=${limit};w=${lengthSeconds}`);
-    rests.push(`"month";r=${Math.max(0, Math.min(limit, remaining))};t=${leftSeconds}`);
+    policies = `"month";q=${limit};w=${lengthSeconds}`;
+    rests = `"month";r=${Math.max(0, Math.min(limit, remaining))};t=${leftSeconds}`;
   }
   if (second) {
-    policies.push(`"second";q=${second.perSecond};w=1`);
-    rests.push(`"second";r=${second.remaining};t=1`);
+    const comma = policies && ', ';
+    policies += `${comma}"second";q=${second.perSecond};w=1`;
+    rests += `${comma}"second";r=${second.remaining};t=1`;
   }
-  if (policies.length === 0) return {};
-  return { 'RateLimit-Policy': policies.join(', '), RateLimit: rests.join(', ') };
+  const headers = { 'X-Quota-Charged': String(charged) };
+  return policies ? { ...headers, 'RateLimit-Policy': policies, RateLimit: rests } : headers;
 }

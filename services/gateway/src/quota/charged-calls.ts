@@ -1,12 +1,16 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
-import type { Quota } from './quota.ts';
 
-/**
- * Counts the calls that callers see as charged, so that operators can compare them with metering's bills. "answered" counts calls
- * whose usage is durable. "unsure" counts calls that the gateway answered with 503 and that metering may bill or not.
- */
-export function countCharged({ metrics }: Pick<Service, 'metrics'>, quota: Quota): Quota {
+/** Counts the calls that callers see as charged, so that operators can compare them with metering's bills. */
+export interface ChargedCalls {
+  /** The call's usage is durable, so metering bills it. */
+  answered(): void;
+  /** The gateway answers the call with 503, and metering may bill it or not. */
+  unsure(): void;
+}
+
+/** Registers the counter of charged calls. */
+export function countCharged({ metrics }: Pick<Service, 'metrics'>): ChargedCalls {
   let answered = 0;
   let unsure = 0;
   new Counter({
@@ -22,18 +26,11 @@ export function countCharged({ metrics }: Pick<Service, 'metrics'>, quota: Quota
     },
   });
   return {
-    ...quota,
-    commit: (permit) => {
-      const durable = quota.commit(permit);
-      durable.then(
-        () => {
-          answered += 1;
-        },
-        () => {
-          unsure += 1;
-        },
-      );
-      return durable;
+    answered: () => {
+      answered += 1;
+    },
+    unsure: () => {
+      unsure += 1;
     },
   };
 }

@@ -33,6 +33,8 @@ import { permitsWanted, wantsNextMonth, wantsRenewal } from './renewal.ts';
 /** One permit, reserved for one call. Exactly one of `use` and `release` is called, once. */
 export interface Permit {
   readonly grant: HeldGrant;
+  /** The holding that the grant belongs to. */
+  readonly holding: Holding;
   /** The call ends with a counted answer. Its usage has to be committed. */
   use(answer: { keyId: string; route: Route; status: number }): void;
   /** The call ends without a counted answer. */
@@ -358,6 +360,7 @@ export class GrantBook {
   #permitOf(holding: Holding, grant: HeldGrant, day: string): Permit {
     return {
       grant,
+      holding,
       use: ({ keyId, route, status }) => {
         useOne(grant, { keyId, route, status, day });
         this.#sweepWhenOver(grant, holding);

@@ -134,7 +134,8 @@ export function snapshotOf(grant: HeldGrant): UsageSnapshot {
   const cells = grant.cells.filter(({ isUnsure }) => isUnsure || !partial);
   return {
     usage: { grantId: id, used, returned, closed, cells: cells.map(usageCellOf), partial },
-    ...{ progress: progressOf(grant), freed: freedOf(grant) },
+    progress: progressOf(grant),
+    freed: freedOf(grant),
     cells,
   };
 }

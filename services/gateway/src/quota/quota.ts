@@ -38,8 +38,12 @@ export interface Quota {
    * `unavailable` if the gateway could not confirm that. The permit then stays used.
    */
   commit(permit: Permit): Promise<void>;
-  /** Estimates how many permits are left this month. undefined: this gateway does not know. */
-  remaining(allowance: Allowance): number | undefined;
+  /**
+   * Estimates how many permits are left this month. undefined: this gateway does not know.
+   *
+   * @param permit a permit of this allowance, if the call has one. It saves a search
+   */
+  remaining(allowance: Allowance, permit?: Permit): number | undefined;
   /** Handles metering's recall: returns the permits that this gateway does not need. */
   recall(recall: Recall): void;
   /** Returns all unused permits. Called when no call is under way any more. */
@@ -259,9 +263,9 @@ export function startQuota(
       return admission.kind === 'empty' ? enqueue(holding, now) : admission;
     },
     commit: ({ grant }) => journal.commit(grant),
-    remaining: (allowance) => {
+    remaining: (allowance, permit) => {
       const now = clock.now();
-      return book.estimateRemaining(book.holding(allowance, now), now);
+      return book.estimateRemaining(permit?.holding ?? book.holding(allowance, now), now);
     },
     recall: (recall) => {
       const { accountId, pool } = recall;

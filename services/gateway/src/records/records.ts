@@ -32,8 +32,8 @@ export interface FoundRecord {
   /** All identifiers of a record share it. */
   content: RecordBody;
   readonly brandMatch: string;
-  /** Headers of its answers, by kind of answer (http/record-lines.ts). */
-  readonly lines: (readonly string[])[];
+  /** Headers of its answers, by kind of answer (http/record-head.ts). */
+  readonly heads: string[];
 }
 
 /** What catalog knows of an identifier. */
@@ -219,6 +219,6 @@ function present(
   return {
     content: { tag: tagOf(body), body, encoded: {} },
     brandMatch: brandMatchOf(match as Match),
-    lines: [],
+    heads: [],
   };
 }

@@ -1,0 +1,50 @@
+import { validateHeaderValue } from 'node:http';
+import { type Encoding, etagOf } from '@brand-data/runtime';
+import type { FoundRecord } from '../records/records.ts';
+import { cacheHeader } from './answer.ts';
+import { headText } from './head.ts';
+
+/** How long caches may keep a record. */
+const RECORD_SECONDS = 3_600;
+const ENCODINGS: readonly Encoding[] = ['identity', 'gzip', 'br'];
+
+export interface RecordAnswer {
+  status: number;
+  encoding: Encoding;
+  /** Whether the answer is for the caller's own cache alone (`cacheHeader`). */
+  isPrivate: boolean;
+}
+
+/**
+ * Returns the headers that all such answers with a record have, each as a line that ends with CRLF. They are made for the first such
+ * answer and kept with the record.
+ */
+export function recordHead(record: FoundRecord, answer: RecordAnswer): string {
+  const kind =
+    ENCODINGS.indexOf(answer.encoding) * 4 + (answer.isPrivate ? 2 : 0) + (answer.status === 304 ? 1 : 0);
+  let head = record.heads[kind];
+  if (head === undefined) {
+    head = makeHead(record, answer);
+    record.heads[kind] = head;
+  }
+  return head;
+}
+
+function makeHead(
+  { content, brandMatch }: FoundRecord,
+  { status, encoding, isPrivate }: RecordAnswer,
+): string {
+  const headers: Record<string, string> = {
+    'Cache-Control': cacheHeader(RECORD_SECONDS, isPrivate),
+    ETag: etagOf(content.tag, encoding),
+    Vary: isPrivate ? 'Accept-Encoding, Origin' : 'Accept-Encoding',
+    'Brand-Match': brandMatch,
+  };
+  if (status !== 304) {
+    headers['Content-Type'] = 'application/json; charset=utf-8';
+    if (encoding !== 'identity') headers['Content-Encoding'] = encoding;
+  }
+  // Node does not check a head that `sendWhole` sends.
+  for (const [name, value] of Object.entries(headers)) validateHeaderValue(name, value);
+  return headText(headers);
+}
