@@ -17,8 +17,15 @@ import { runLoad } from './load.ts';
 
 /** Of bare Fastify's calls for the same processor time. */
 const GOAL = 0.95;
+/** By how much the 99th percentile may be above bare Fastify's. */
+const P99_ABOVE_MS = 3;
 const BARE = 'bare Fastify with the same answer';
-const LATE = 'the same, with the answers of a moment 4 ms later';
+
+/**
+ * V8 compiles the gateway's code for about ten seconds of calls, in threads whose time belongs to the process. Short rounds keep a
+ * pause of the machine from spoiling much.
+ */
+const STEADY = { warmUpMs: 10_000, rounds: 9, roundMs: 1_000 };
 
 let stack: TestStack;
 let operator: Operator;
@@ -49,6 +56,17 @@ test('the latency at half of the highest load, compared with bare Fastify', asyn
     const highest = await runLoad(gateway.target, { paths, connections: 256, forMs: 5_000 });
     const callsPerSecond = highest.callsPerSecond / 2;
     const p99 = await compareLatencies(gateway, bare, { paths, connections: 64, callsPerSecond });
+    // In some rounds the gateway's may be the lower one.
+    const allowed = (differenceMs: number) => P99_ABOVE_MS / Math.max(differenceMs, 0.01);
+    noteResult(
+      'hot, p99 at half load',
+      {
+        median: allowed(p99.difference.median),
+        lowest: allowed(p99.difference.highest),
+        highest: allowed(p99.difference.lowest),
+      },
+      { goal: 1, baseline: `${P99_ABOVE_MS} ms above bare Fastify's` },
+    );
     lines.push(
       `p99 at ${Math.round(callsPerSecond)} calls/s, ms: gateway ${shown(2, p99.subject)}, ${BARE} ${shown(2, p99.baseline)}, ` +
         `difference ${shown(2, p99.difference)}`,
@@ -59,16 +77,15 @@ test('the latency at half of the highest load, compared with bare Fastify', asyn
 }, 180_000);
 
 test.each([
-  { name: '1,000 accounts', accounts: 1_000, connections: 256, late: false },
-  { name: 'one account, against late answers', accounts: 1, connections: 256, late: true },
-  { name: 'one account', accounts: 1, connections: 64, late: false },
-  { name: 'one account', accounts: 1, connections: 256, late: false },
+  { name: 'one account', accounts: 1, connections: 64 },
+  { name: '1,000 accounts', accounts: 1_000, connections: 256 },
+  { name: 'one account', accounts: 1, connections: 256 },
 ])(
-  'a cached answer to $name over $connections connections, compared with bare Fastify (late: $late)',
-  async ({ name, accounts, connections, late }) => {
+  'a cached answer to $name over $connections connections, compared with bare Fastify',
+  async ({ name, accounts, connections }) => {
     const tokens = await createTokens(operator, accounts);
     const paths = tokens.map((token) => `/v1/brands/ZPHX?token=${token}`);
-    const bare = await startSameAnswer(`${gateway.target}${paths[0]}`, { late });
+    const bare = await startSameAnswer(`${gateway.target}${paths[0]}`);
     const counted = async () => ({
       calls: await metricAt(opsUrl, 'gateway_http_requests_total'),
       acquires: await metricAt(opsUrl, 'gateway_quota_acquires_total'),
@@ -76,18 +93,17 @@ test.each([
     });
     try {
       const before = await counted();
-      const comparison = await compareInTurns(gateway, bare, { paths, connections });
+      const comparison = await compareInTurns(gateway, bare, { paths, connections, ...STEADY });
       const after = await counted();
       const calls = after.calls - before.calls;
       const what = `hot, ${name}, ${connections} connections`;
-      const baseline = late ? LATE : BARE;
-      noteResult(`${what}, processor time`, comparison.ratioOfProcessorTime, { goal: GOAL, baseline });
-      noteResult(`${what}, calls a second`, comparison.ratioOfCalls, { goal: GOAL, baseline });
+      noteResult(`${what}, processor time`, comparison.ratioOfProcessorTime, { goal: GOAL, baseline: BARE });
+      noteResult(`${what}, calls a second`, comparison.ratioOfCalls, { goal: GOAL, baseline: BARE });
       const perCall = (figure: 'acquires' | 'publishes') =>
         ((after[figure] - before[figure]) / calls).toFixed(4);
       lines.push(
         `Acquires a call ${perCall('acquires')}, publishes a call ${perCall('publishes')}`,
-        ...linesOf(what, baseline, comparison),
+        ...linesOf(what, BARE, comparison),
       );
     } finally {
       bare.stop();

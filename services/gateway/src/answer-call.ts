@@ -14,7 +14,7 @@ import type { Permit } from './quota/grant-book.ts';
 import type { Allowance } from './quota/holding.ts';
 import type { Admitted, Quota } from './quota/quota.ts';
 import { encodeBody, type Found, type Records } from './records/records.ts';
-import type { Turns } from './turns.ts';
+import type { Turn, Turns } from './turns.ts';
 
 /** How long caches may keep that an identifier finds nothing. */
 const MISS_SECONDS = 60;
@@ -55,16 +55,15 @@ export async function answerCall(
   let second: SecondPolicy | undefined;
   let permit: Permit | undefined;
   let leave: (() => void) | undefined;
-  let hasTurn = false;
+  let turn: Turn | undefined;
   try {
     checkOrigin(credential, request);
     const identifier = identifierOf(request);
     const entered = limits.enter(credential);
     second = entered?.second;
     leave = admitted(entered)?.leave;
-    const turn = turns.begin(credential.accountId);
-    if (turn) await turn;
-    hasTurn = true;
+    const begun = turns.begin(credential.accountId);
+    turn = begun instanceof Promise ? await begun : begun;
     const admission = quota.admit(allowance);
     permit = permitOf(admission instanceof Promise ? await admission : admission, allowance, now);
     const looked = findOrRelease(records, permit, request, identifier);
@@ -90,7 +89,7 @@ export async function answerCall(
     if (bill === 'unsure') chargedCalls.unsure();
     throw problemErrorFrom(error).of(allowance.accountId, headersOfQuota());
   } finally {
-    if (hasTurn) turns.end(credential.accountId);
+    if (turn) turns.end(turn);
     leave?.();
   }
 }

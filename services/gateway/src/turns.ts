@@ -21,29 +21,30 @@ const FORGET_EVERY = 20;
  */
 export interface Turns {
   /**
-   * Called when a call begins. Resolves when it may go on; returns undefined if it may go on at once. Rejects with
-   * ProblemError `overloaded` if the process has too much to do; the call must not be ended with `end` then.
+   * Called when a call begins. Returns its turn if it may go on at once, and otherwise resolves when it may go on. Rejects with
+   * ProblemError `overloaded` if the process has too much to do.
    */
-  begin(accountId: string): Promise<void> | undefined;
+  begin(accountId: string): Turn | Promise<Turn>;
   /** Called when a call is over. */
-  end(accountId: string): void;
+  end(turn: Turn): void;
   /** Called regularly with how late the event loop is. Also refuses calls that have waited too long. */
   measured(lateMs: number): void;
   /** Calls that wait now, and calls that were refused so far. */
   stats(): { waiting: number; refused: number };
 }
 
-interface Account {
-  readonly id: string;
+/** The turn of a call in process: all calls of an account have the same one. */
+export interface Turn {
+  readonly accountId: string;
   inProcess: number;
-  queue: { sinceMs: number; goOn: () => void; refuse: (problem: ProblemError) => void }[];
+  readonly queue: { sinceMs: number; goOn: (turn: Turn) => void; refuse: (problem: ProblemError) => void }[];
 }
 
 /** @param nowMs the monotonic clock */
 export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
   /** All accounts with calls in process or waiting, and some that have had such calls a moment ago. */
-  const accounts = new Map<string, Account>();
-  const withQueue = new Set<Account>();
+  const accounts = new Map<string, Turn>();
+  const withQueue = new Set<Turn>();
   let measurements = 0;
   /** How many calls of one account may be in process. */
   let part = LARGEST_PART;
@@ -57,31 +58,31 @@ export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
     return new ProblemError('overloaded', detail, { 'Retry-After': '1' });
   };
 
-  const serve = (account: Account): void => {
+  const serve = (account: Turn): void => {
     const free = Math.min(part - account.inProcess, account.queue.length);
     if (free <= 0) return;
     waiting -= free;
     account.inProcess += free;
-    for (const { goOn } of account.queue.splice(0, free)) goOn();
+    for (const { goOn } of account.queue.splice(0, free)) goOn(account);
     if (account.queue.length === 0) withQueue.delete(account);
   };
 
   const forgetIdle = (): void => {
-    for (const { id, inProcess, queue } of accounts.values())
-      if (inProcess === 0 && queue.length === 0) accounts.delete(id);
+    for (const { accountId, inProcess, queue } of accounts.values())
+      if (inProcess === 0 && queue.length === 0) accounts.delete(accountId);
   };
 
   return {
     begin: (accountId) => {
       let account = accounts.get(accountId);
       if (!account) {
-        account = { id: accountId, inProcess: 0, queue: [] };
+        account = { accountId, inProcess: 0, queue: [] };
         accounts.set(accountId, account);
       }
       const { inProcess, queue } = account;
       if (inProcess < part && queue.length === 0) {
         account.inProcess += 1;
-        return undefined;
+        return account;
       }
       if (isTooLate || queue.length >= WAITING_OF_ACCOUNT || waiting >= WAITING)
         return Promise.reject(overloaded());
@@ -92,9 +93,7 @@ export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
       });
     },
 
-    end: (accountId) => {
-      const account = accounts.get(accountId);
-      if (!account) return;
+    end: (account) => {
       account.inProcess -= 1;
       if (account.queue.length > 0) serve(account);
     },

@@ -120,8 +120,8 @@ const turns: Pick<Turns, 'begin' | 'end'> = {
             'Retry-After': '1',
           }),
         )
-      : undefined,
-  end: (accountId) => {
+      : { accountId, inProcess: 1, queue: [] },
+  end: ({ accountId }) => {
     if (accountId === 'crowded') throw new Error('this call had no turn');
   },
 };

@@ -299,7 +299,7 @@ describe('the breakdown of a grant', () => {
   test('is sent again only with the cells that changed since they were durable, and whole with a close', () => {
     const now = createVirtualClock(START_MS).now();
     const given: Grant = { id: 'a/calls/2026-11/1', size: 99, ttlMs: 9, remaining: 1, idleMs: 0, ...month };
-    const grant = newHeldGrant(given, 'a/calls', now, now);
+    const grant = newHeldGrant(given, { accountId: 'a', pool: 'calls' }, now, now);
     const use = (key: number) => useOne(grant, { ...answer, keyId: `key-${key}`, day: '2026-11-20' });
     for (let key = 0; key < KEYS; key++) use(key);
     const first = snapshotOf(grant);

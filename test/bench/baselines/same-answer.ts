@@ -4,13 +4,11 @@ import { fastify } from 'fastify';
  * The baseline of benches: bare Fastify that gives every request the bytes of one true answer. It sends its own URL to the parent,
  * and answers every message with the processor time that it has used.
  *
- * Arguments: the URL of the answer; which headers it repeats, "all" or a name; and optionally "late": then all requests of a moment
- * are answered together 4 ms later, as if they waited for one acknowledgement.
+ * Arguments: the URL of the answer, and which headers it repeats: "all" or a name.
  */
-const [url = '', which, late] = process.argv.slice(2);
+const [url = '', which] = process.argv.slice(2);
 /** Node itself adds these. */
 const OF_NODE = ['connection', 'content-length', 'date', 'keep-alive'];
-const LATE_MS = 4;
 
 const response = await fetch(url);
 const body = Buffer.from(await response.arrayBuffer());
@@ -18,28 +16,10 @@ const headers = [...response.headers].filter(([name]) =>
   which === 'all' ? !OF_NODE.includes(name) : name === which,
 );
 
-let moment: Promise<void> | undefined;
-const acknowledged = (): Promise<void> => {
-  moment ??= new Promise((resolve) => {
-    setImmediate(() => {
-      moment = undefined;
-      setTimeout(resolve, LATE_MS);
-    });
-  });
-  return moment;
-};
-
 const app = fastify({ logger: false });
-if (late)
-  app.get('*', async (_request, reply) => {
-    await acknowledged();
-    for (const [name, value] of headers) reply.header(name, value);
-    return reply.send(body);
-  });
-else
-  app.get('*', (_request, reply) => {
-    for (const [name, value] of headers) reply.header(name, value);
-    reply.send(body);
-  });
+app.get('*', (_request, reply) => {
+  for (const [name, value] of headers) reply.header(name, value);
+  reply.send(body);
+});
 process.on('message', () => process.send?.(process.cpuUsage()));
 process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));

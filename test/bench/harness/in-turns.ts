@@ -29,19 +29,26 @@ export interface Comparison {
 export async function compareInTurns(
   subject: Server,
   baseline: Server,
-  { paths, connections }: { paths: Paths; connections: number },
+  {
+    paths,
+    connections,
+    warmUpMs = WARM_UP_MS,
+    rounds: times = ROUNDS,
+    roundMs = ROUND_MS,
+  }: { paths: Paths; connections: number; warmUpMs?: number; rounds?: number; roundMs?: number },
 ): Promise<Comparison> {
   for (const { target } of [subject, baseline])
-    await runLoad(target, { paths, connections, forMs: WARM_UP_MS });
+    await runLoad(target, { paths, connections, forMs: warmUpMs });
   const measure = async ({ target, cpuMicros }: Server): Promise<LoadResult & { micros: number }> => {
     const before = await cpuMicros();
-    const result = await runLoad(target, { paths, connections, forMs: ROUND_MS });
+    const result = await runLoad(target, { paths, connections, forMs: roundMs });
     expect([...result.byStatus.keys()]).toEqual([200]);
     return { ...result, micros: ((await cpuMicros()) - before) / result.calls };
   };
   const rounds = await inTurns(
     () => measure(subject),
     () => measure(baseline),
+    times,
   );
   const over = (figure: (round: (typeof rounds)[number]) => number) => spreadOf(rounds.map(figure));
   return {

@@ -32,10 +32,8 @@ export async function startBaseline(
 }
 
 /** Starts bare Fastify with the answer at `url`. */
-export const startSameAnswer = (
-  url: string,
-  { headers = 'all', late = false }: { headers?: string; late?: boolean } = {},
-) => startBaseline('same-answer.ts', [url, headers, ...(late ? ['late'] : [])]);
+export const startSameAnswer = (url: string, { headers = 'all' }: { headers?: string } = {}) =>
+  startBaseline('same-answer.ts', [url, headers]);
 
 /** The processor time of a service, by its metrics. */
 export const cpuMicrosAt = async (opsUrl: string): Promise<number> =>

@@ -20,13 +20,13 @@ import {
   type Holding,
   isApplied,
   keptMs,
-  keyOf,
   lastTakenSeq,
   newHolding,
   noteTaken,
   type PendingAcquire,
   pendingAcquireAt,
 } from './holding.ts';
+import { Holdings } from './holdings.ts';
 import { returnUnneeded, unreportedGrants } from './recall.ts';
 import { permitsWanted, wantsNextMonth, wantsRenewal } from './renewal.ts';
 
@@ -72,7 +72,7 @@ const CLOCKS_APART_MS = 100;
  * clock.
  */
 export class GrantBook {
-  readonly #holdings = new Map<string, Holding>();
+  readonly #holdings = new Holdings();
   readonly #rules: GrantRules;
   readonly #due = new DueQueue<Holding>();
   /** Wall clock minus monotonic clock at the last sweep of all holdings. */
@@ -110,11 +110,10 @@ export class GrantBook {
   /** Returns the holding of an account and pool. Applies the allowance if it is newer, and drops outdated answers of metering. */
   holding(allowance: Allowance, now: Instant): Holding {
     const { limit, limitRevision, signed = '', signedUntilMs = 0 } = allowance;
-    const key = keyOf(allowance);
-    let holding = this.#holdings.get(key);
+    let holding = this.#holdings.get(allowance);
     if (!holding) {
       holding = newHolding(allowance, this.#lastSeq, now);
-      this.#holdings.set(key, holding);
+      this.#holdings.add(holding);
       this.#queue(holding, now);
     }
     if (limitRevision > holding.limitRevision) {
@@ -180,7 +179,7 @@ export class GrantBook {
     if (holding.pendingAcquire?.seq !== seq) return false;
     const { since, fromMs } = holding.pendingAcquire;
     const { periodStartMs, periodEndMs } = grant;
-    const held = newHeldGrant(grant, holding.key, since, now);
+    const held = newHeldGrant(grant, holding, since, now);
     // A list that `push` has extended has room for 17 more, which would be wasted in each of 100,000 holdings.
     holding.grants = holding.grants.concat(held);
     this.#queue(holding, now);
@@ -233,7 +232,7 @@ export class GrantBook {
   /** Sweeps all holdings. */
   sweepAll(now: Instant): HeldGrant[] {
     this.#wallOffsetMs = now.wallMs - now.monotonicMs;
-    return this.#sweepHoldings([...this.#holdings.values()], now);
+    return this.#sweepHoldings(this.#holdings.all(), now);
   }
 
   #sweepHoldings(holdings: readonly Holding[], now: Instant): HeldGrant[] {
@@ -241,11 +240,11 @@ export class GrantBook {
     for (const holding of holdings) {
       this.#due.delete(holding);
       // The book may have forgotten this holding before a call of it ended and queued the holding again.
-      if (this.#holdings.get(holding.key) !== holding) continue;
+      if (this.#holdings.get(holding) !== holding) continue;
       final.push(...this.retire(holding, now));
       if (holding.grants.some((grant) => isApplied(grant, now)))
         holding.grants = holding.grants.filter((grant) => !isApplied(grant, now));
-      if (keptMs(holding, now) <= 0) this.#holdings.delete(holding.key);
+      if (keptMs(holding, now) <= 0) this.#holdings.delete(holding);
       else this.#queue(holding, now);
     }
     return final;
@@ -264,7 +263,7 @@ export class GrantBook {
 
   /** Notes a recall: calls of the account wait, and metering has no available permit, or an operator has lowered the limit. */
   recalled(accountId: string, pool: string, now: Instant): Holding | undefined {
-    const holding = this.#holdings.get(keyOf({ accountId, pool }));
+    const holding = this.#holdings.get({ accountId, pool });
     if (holding) holding.recalledAt = now;
     return holding;
   }
@@ -285,7 +284,7 @@ export class GrantBook {
    * @returns the grants without calls under way, which are closed
    */
   retireAll(now: Instant): HeldGrant[] {
-    for (const holding of this.#holdings.values()) {
+    for (const holding of this.#holdings.all()) {
       holding.pendingAcquire = undefined;
       for (const grant of holding.grants) grant.retired = true;
     }
@@ -300,7 +299,7 @@ export class GrantBook {
   stored(grants: Iterable<HeldGrant>, now: Instant): void {
     for (const grant of grants) {
       grant.storedAt ??= now;
-      const holding = this.#holdings.get(grant.holdingKey);
+      const holding = this.#holdings.get(grant);
       if (holding) this.#queue(holding, now);
     }
   }
@@ -317,17 +316,17 @@ export class GrantBook {
 
   /** Removes grants that metering has closed. */
   forget(grants: ReadonlySet<HeldGrant>, now: Instant): void {
-    for (const { holdingKey } of grants) {
-      const holding = this.#holdings.get(holdingKey);
+    for (const grant of grants) {
+      const holding = this.#holdings.get(grant);
       if (!holding) continue;
-      holding.grants = holding.grants.filter((grant) => !grants.has(grant));
+      holding.grants = holding.grants.filter((held) => !grants.has(held));
       this.#queue(holding, now);
     }
   }
 
   /** Returns how many free permits this gateway holds of an account and pool. */
   permitsOf(accountId: string, pool: string): number {
-    const grants = this.#holdings.get(keyOf({ accountId, pool }))?.grants ?? [];
+    const grants = this.#holdings.get({ accountId, pool })?.grants ?? [];
     return grants.reduce((sum, grant) => sum + freeOf(grant), 0);
   }
 
@@ -350,11 +349,10 @@ export class GrantBook {
   }
 
   get size(): { holdings: number; grants: number; permits: number } {
-    const grants = [...this.#holdings.values()].flatMap((holding) =>
-      holding.grants.filter((grant) => !grant.storedAt),
-    );
+    const holdings = this.#holdings.all();
+    const grants = holdings.flatMap((holding) => holding.grants.filter((grant) => !grant.storedAt));
     const permits = grants.reduce((sum, grant) => sum + freeOf(grant), 0);
-    return { holdings: this.#holdings.size, grants: grants.length, permits };
+    return { holdings: holdings.length, grants: grants.length, permits };
   }
 
   #permitOf(holding: Holding, grant: HeldGrant, day: string): Permit {
@@ -377,7 +375,7 @@ export class GrantBook {
   /** If the grant is spent or retired, makes the next sweep look at the holding. The sweep closes the grant if it is quiet. */
   #sweepWhenOver(grant: HeldGrant, ofGrant?: Holding): void {
     if (!grant.retired && !isSpent(grant)) return;
-    const holding = ofGrant ?? this.#holdings.get(grant.holdingKey);
+    const holding = ofGrant ?? this.#holdings.get(grant);
     if (holding) this.#due.add(holding, 0);
   }
 

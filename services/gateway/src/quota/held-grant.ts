@@ -10,8 +10,9 @@ interface HeldCell extends UsageCell {
 /** A grant that this gateway holds. */
 export interface HeldGrant {
   readonly id: string;
-  /** The key of the grant's holding. */
-  readonly holdingKey: string;
+  /** Account and pool of the grant's holding. */
+  readonly accountId: string;
+  readonly pool: string;
   readonly size: number;
   readonly ttlMs: number;
   readonly idleMs: number;
@@ -75,12 +76,12 @@ const CELLS_ALWAYS_REPORTED = 8;
 
 export function newHeldGrant(
   { id, size, ttlMs, idleMs, periodStartMs, periodEndMs }: Grant,
-  holdingKey: string,
+  { accountId, pool }: { accountId: string; pool: string },
   since: Instant,
   now: Instant,
 ): HeldGrant {
   return {
-    ...{ id, holdingKey, size, ttlMs, idleMs, periodStartMs, periodEndMs, since },
+    ...{ id, accountId, pool, size, ttlMs, idleMs, periodStartMs, periodEndMs, since },
     ...{
       reserved: 0,
       used: 0,

@@ -26,8 +26,6 @@ export interface PendingAcquire {
 
 /** This gateway's grants of one account and pool, and metering's last answers about the account's other permits. */
 export interface Holding {
-  /** `keyOf` the account and pool. */
-  readonly key: string;
   readonly accountId: string;
   readonly pool: string;
   limit: number;
@@ -70,9 +68,8 @@ export function newHolding(
   lastTakenBefore: number,
   now: Instant,
 ): Holding {
-  const key = keyOf({ accountId, pool });
   return {
-    ...{ key, preference: { key } },
+    preference: { key: `${accountId}/${pool}` },
     ...{
       accountId,
       pool,
@@ -87,10 +84,6 @@ export function newHolding(
     ...{ pendingAcquire: undefined, exhausted: undefined, remaining: undefined, recalledAt: undefined },
     ...{ demand: { count: 0, soon: 0, at: { ...now } }, nextMonthAskedAt: undefined },
   };
-}
-
-export function keyOf({ accountId, pool }: Pick<Allowance, 'accountId' | 'pool'>): string {
-  return `${accountId}/${pool}`;
 }
 
 /** Returns the seq of the last Acquire of the month whose grant the gateway has accepted. */

@@ -22,7 +22,7 @@ const BATCHES_IN_FLIGHT = 2;
 const GATHER_MS = 3;
 /** Calls come fast if the last batch had this many. */
 const FAST_CALLS = 8;
-const FULL_CALLS = 100;
+const FULL_CALLS = 200;
 /** The most that a batch holds: metering refuses requests of more than 256 KiB. */
 export const MOST_IN_BATCH = { grants: 500, cells: 3_000 } as const;
 const SEND_AGAIN_AFTER_MS = 250;
