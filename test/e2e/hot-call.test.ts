@@ -86,7 +86,7 @@ test('a call that the gateway can answer from its caches costs one write, one di
   expect(did.RPCs).toBeLessThan(20);
   expect(did['encodings of JSON']).toBeLessThan(aside);
   expect(did.digests).toBeLessThan(CALLS + aside);
-  expect(did.promises).toBeLessThan(6 * CALLS + 60 * published + 10 * aside);
+  expect(did.promises).toBeLessThan(5 * CALLS + 60 * published + 10 * aside);
   // Calls of some milliseconds share a publish, which has a signature, an answer in JSON and three timers.
   expect(published).toBeLessThan(CALLS / 16);
   expect(did.signatures).toBeLessThan(published + aside);

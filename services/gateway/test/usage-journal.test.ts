@@ -120,14 +120,14 @@ describe('calls share messages', () => {
     ]);
   });
 
-  test('while ten calls come each millisecond, those of 3 ms share a message', async () => {
+  test('while ten calls come each millisecond, those of 2 ms share a message', async () => {
     const times = Array.from({ length: 120 }, (_, call) => Math.floor(call / 10));
     const messages = await messagesOf(times);
-    expect(messages.map(({ atMs }) => atMs)).toEqual([0, 3, 6, 9, 12]);
-    expect(messages.slice(2, 4).map(({ calls }) => calls)).toEqual([30, 30]);
+    expect(messages.map(({ atMs }) => atMs)).toEqual([0, 2, 4, 6, 8, 10, 12]);
+    expect(messages.slice(2, 6).map(({ calls }) => calls)).toEqual([20, 20, 20, 20]);
   });
 
-  test('a message with a hundred calls does not wait', async () => {
+  test('a message with two hundred calls does not wait', async () => {
     const times = Array.from({ length: 220 }, (_, call) => (call < 20 ? 0 : 1));
     expect(await messagesOf(times)).toEqual([
       { atMs: 0, calls: 20 },

@@ -19,7 +19,7 @@ const BATCHES_IN_FLIGHT = 2;
  * A batch costs about as much processor time as ten calls, here, in NATS and in metering. So while calls come fast, the next batch
  * begins this long after the last one, or as soon as it has FULL_CALLS. A call that comes alone waits for no others.
  */
-const GATHER_MS = 3;
+const GATHER_MS = 2;
 /** Calls come fast if the last batch had this many. */
 const FAST_CALLS = 8;
 const FULL_CALLS = 200;
