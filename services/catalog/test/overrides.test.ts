@@ -185,16 +185,24 @@ test('a catalogue whose overrides are all unset is byte for byte the one without
   fc.assert(
     fc.property(steps, (history) => {
       const catalogue = lived(history);
-      for (const { id, overrides } of catalogue.records)
-        for (const { field } of overrides?.overrides ?? []) {
-          const holder = [...catalogue.stored.values()].find(({ records }) =>
-            records.some((one) => one.id === id),
-          );
-          const waitingFor = holder?.records[0]?.brand.id ?? '';
-          catalogue.unset(holder && !isWaiting(holder.doc) ? holder.doc._id : waitingFor, field);
-        }
+      const withOverrides = () => catalogue.records.filter(({ overrides }) => overrides !== undefined);
+      const unsetAll = () => {
+        for (const { id, overrides } of withOverrides())
+          for (const { field } of overrides?.overrides ?? []) {
+            const holder = [...catalogue.stored.values()].find(({ records }) =>
+              records.some((one) => one.id === id),
+            );
+            const waitingFor = holder?.records[0]?.brand.id ?? '';
+            catalogue.unset(holder && !isWaiting(holder.doc) ? holder.doc._id : waitingFor, field);
+          }
+      };
+      // A company and an override that waits for its return may have the same id. The company's override is unset first.
+      for (let before = Number.POSITIVE_INFINITY; withOverrides().length < before; ) {
+        before = withOverrides().length;
+        unsetAll();
+      }
       const never = lived(history.filter((step) => 'source' in step));
-      expect(catalogue.records.filter(({ overrides }) => overrides !== undefined)).toEqual([]);
+      expect(withOverrides()).toEqual([]);
       expect(catalogue.contents).toEqual(never.contents);
     }),
     { numRuns: 150 },
