@@ -43,6 +43,11 @@ export async function answerCall(
   const authenticated = authenticate(tokens, request);
   const credential = authenticated instanceof Promise ? await authenticated : authenticated;
   const allowance = authorize(credential, request);
+  let bill: 'none' | 'unsure' | 'sure' = 'none';
+  let second: SecondPolicy | undefined;
+  let permit: Permit | undefined;
+  let leave: (() => void) | undefined;
+  let turn: Turn | undefined;
   const headersOfQuota = () =>
     quotaHeaders(allowance, {
       charged: bill === 'none' ? 0 : 1,
@@ -50,12 +55,6 @@ export async function answerCall(
       second,
       nowMs: now(),
     });
-
-  let bill: 'none' | 'unsure' | 'sure' = 'none';
-  let second: SecondPolicy | undefined;
-  let permit: Permit | undefined;
-  let leave: (() => void) | undefined;
-  let turn: Turn | undefined;
   try {
     checkOrigin(credential, request);
     const identifier = identifierOf(request);

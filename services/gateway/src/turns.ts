@@ -29,8 +29,8 @@ export interface Turns {
   end(turn: Turn): void;
   /** Called regularly with how late the event loop is. Also refuses calls that have waited too long. */
   measured(lateMs: number): void;
-  /** Calls that wait now, and calls that were refused so far. */
-  stats(): { waiting: number; refused: number };
+  /** Calls that wait now, calls that were refused so far, and accounts that are kept. */
+  stats(): { waiting: number; refused: number; accounts: number };
 }
 
 /** The turn of a call in process: all calls of an account have the same one. */
@@ -116,6 +116,6 @@ export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
       if (measurements % FORGET_EVERY === 0) forgetIdle();
     },
 
-    stats: () => ({ waiting, refused }),
+    stats: () => ({ waiting, refused, accounts: accounts.size }),
   };
 }

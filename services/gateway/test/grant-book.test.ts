@@ -421,6 +421,13 @@ describe('the grant book', () => {
     expect(book.estimateRemaining(holding, at(3))).toBe(9);
   });
 
+  test('estimates no remaining permits of a month that is over, also for a call that was admitted before its end', () => {
+    const book = bookWith(grantOf({ size: 4, remaining: 6 }), at(0, monthEnd - 10), at(1, monthEnd - 9));
+    const { holding } = permitFrom(book, at(5, monthEnd - 5));
+    expect(book.estimateRemaining(holding, at(9, monthEnd - 1))).toBe(9);
+    expect(book.estimateRemaining(holding, at(10, monthEnd))).toBeUndefined();
+  });
+
   test('forgets holdings without calls, so that memory is bounded by the accounts that call', () => {
     const book = new GrantBook();
     for (let account = 0; account < 100; account++) {

@@ -64,7 +64,7 @@ function sendRecord(response: ServerResponse, content: Content, requestId: strin
   const { status, headers, body } = content;
   if (content.head === undefined) return false;
   let head = `${COMMON_HEAD}X-Request-Id: ${requestId}\r\n${content.head}`;
-  for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
+  for (const name in headers) head += `${name}: ${headers[name] ?? ''}\r\n`;
   if (body) head += `Content-Length: ${body.length}\r\n`;
   return sendWhole(response, { status, head, body });
 }

@@ -78,7 +78,8 @@ export function addRoutes(
     ...callerOf(request.query, request.headers, () => request.ip),
     onAuthenticated: accessLog && ((keyId: string) => accessLog.authenticated(request, keyId)),
   });
-  // No async function: it and Fastify's wait for it would make three more promises for each call.
+  // No async function: it and Fastify's wait for it would make three more promises for each call. A reply is thenable, so a promise
+  // that resolves to it would wait for its end.
   const brand = (variant: Variant) => (request: WithIdentifier, reply: FastifyReply) => {
     const { params, headers } = request;
     const call = {
@@ -89,8 +90,12 @@ export function addRoutes(
       ...callerWith(request),
     };
     answerCall(parts, call)
-      .then((answer) => send(reply, answer))
-      .catch((error) => reply.send(error));
+      .then((answer) => {
+        send(reply, answer);
+      })
+      .catch((error) => {
+        reply.send(error);
+      });
   };
   const usage = async (request: WithQuery, reply: FastifyReply) => {
     const months = valuesOf(request.query, 'month');

@@ -16,7 +16,6 @@ import { COMMON_HEADERS } from './cors.ts';
 import { observeRequests } from './observe-requests.ts';
 import { type Pacing, TooManyHeld } from './pacing.ts';
 import { ProblemError, problemErrorFrom } from './problem.ts';
-import { createRequestIds } from './request-ids.ts';
 import { addRoutes, type RouteParts, type Senders } from './routes.ts';
 
 /** Longer than the longest segment of any URL that Node accepts (16 KiB), even after each `%` has become `%25`. */
@@ -41,7 +40,7 @@ export function createHttpServer(
   const app = fastify({
     // Fastify's own request log would contain the URL with its query, and so the token.
     logger: false,
-    genReqId: createRequestIds(),
+    genReqId: () => randomUUID(),
     ...PUBLIC_SERVER,
     exposeHeadRoutes: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],

@@ -10,7 +10,7 @@ const STAYS_OPEN = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(P
  * header anew, and write head and body apart: a quarter of the processor time of a call.
  *
  * Returns false, and sends nothing, if Node has to decide more: if the connection does not stay open after this answer, if the request
- * is of HTTP/1.0, if the connection still waits for an earlier answer, or if the body is long.
+ * is of HTTP/1.0, if the connection still waits for an earlier answer, or if the body is long. Headers that somebody has set on the response are not sent.
  *
  * @param head the headers without Date, Connection and Keep-Alive, each as a line that ends with CRLF. They are not checked
  */

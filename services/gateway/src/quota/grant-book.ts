@@ -341,7 +341,7 @@ export class GrantBook {
 
   /** Estimates the permits left this month: those that were available at metering's last answer, and this gateway's free ones. */
   estimateRemaining(holding: Holding, now: Instant): number | undefined {
-    if (holding.remaining === undefined) return undefined;
+    if (!holding.remaining || now.wallMs >= holding.remaining.periodEndMs) return undefined;
     return holding.grants.reduce(
       (sum, grant) => (this.#isSpendable(grant, now) ? sum + freeOf(grant) : sum),
       holding.remaining.permits,

@@ -17,7 +17,7 @@ const PUBLISH_AGAIN_AFTER_MS = 20;
 const BATCHES_IN_FLIGHT = 2;
 /**
  * A batch costs about as much processor time as ten calls, here, in NATS and in metering. So while calls come fast, the next batch
- * begins this long after the last one, or as soon as it has FULL_CALLS. A call that comes alone waits for no others.
+ * begins this long after the last one, or as soon as it has FULL_CALLS. Calls that come one by one wait for no others.
  */
 const GATHER_MS = 2;
 /** Calls come fast if the last batch had this many. */
@@ -109,8 +109,12 @@ export function createUsageJournal(
    */
   const schedule = (): void => {
     if (scheduled || inFlight >= BATCHES_IN_FLIGHT || unsent.length === 0) return;
-    if (unsentCalls >= FULL_CALLS) void sendSoon();
-    else if (!gathering) void (gatherMs() > 0 ? gather(gatherMs()) : sendSoon());
+    if (unsentCalls < FULL_CALLS) {
+      if (gathering) return;
+      const waitMs = gatherMs();
+      if (waitMs > 0) return void gather(waitMs);
+    }
+    void sendSoon();
   };
 
   const gatherMs = (): number =>
