@@ -514,10 +514,11 @@ test('a token in place of the identifier is 404 without the token, and reaches n
 test('the access log names the key of an answered call, and neither its query nor its identifier', async () => {
   const { headers } = await call.brand('ZPHX', paid.token);
   const requestId = headers.get('X-Request-Id');
-  const [line = '', ...more] = (await stack.logs('gateway-1'))
-    .split('\n')
-    .filter((text) => text.includes(`"${requestId}"`));
-  expect(more).toEqual([]);
+  const linesOfCall = async () =>
+    (await stack.logs('gateway-1')).split('\n').filter((text) => text.includes(`"${requestId}"`));
+  // The line is written just after the answer.
+  await expect.poll(linesOfCall).toHaveLength(1);
+  const [line = ''] = await linesOfCall();
   const { time, durationMs, ...fields } = JSON.parse(line);
   expect(fields).toEqual({
     ...{ level: 'info', service: 'gateway', msg: 'answered' },
