@@ -40,7 +40,7 @@ export async function answerCall(
   request: BrandRequest,
 ): Promise<Answer> {
   // Only what is no value yet is awaited, because each await takes time, also where there is nothing to wait for.
-  const authenticated = authenticate(tokens, request);
+  const authenticated = authenticate(tokens, request.caller);
   const credential = authenticated instanceof Promise ? await authenticated : authenticated;
   const allowance = authorize(credential, request);
   let bill: 'none' | 'unsure' | 'sure' = 'none';
@@ -56,7 +56,7 @@ export async function answerCall(
       nowMs: now(),
     });
   try {
-    checkOrigin(credential, request);
+    checkOrigin(credential, request.caller);
     const identifier = identifierOf(request);
     const entered = limits.enter(credential);
     second = entered?.second;

@@ -25,7 +25,8 @@ const READ_WITHIN_MS = 3_000;
 const USED_FOR_MS = 1_000;
 const CACHE_BYTES = 32 * 1024 ** 2;
 
-export interface UsageRequest extends Caller {
+export interface UsageRequest {
+  caller: Caller;
   /** Values of the query parameter `month`. */
   months: string[];
 }
@@ -42,10 +43,10 @@ export async function answerUsage(
   { tokens, usageAnswers, now }: { tokens: Tokens; usageAnswers: UsageAnswers; now: () => number },
   request: UsageRequest,
 ): Promise<Content & { accountId: string }> {
-  const credential = await authenticate(tokens, request);
+  const credential = await authenticate(tokens, request.caller);
   const { accountId } = credential;
   try {
-    checkOrigin(credential, request);
+    checkOrigin(credential, request.caller);
     const answer = await usageAnswers(credential, monthAskedFor(request, now()));
     return { ...answer, accountId };
   } catch (error) {

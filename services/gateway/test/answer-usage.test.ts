@@ -29,11 +29,13 @@ async function answerWith(usage: Parameters<typeof MonthUsage.fromPartial>[0]): 
       now: () => Date.UTC(2026, 10, 20),
     },
     {
-      tokens: [createToken()],
+      caller: {
+        tokens: [createToken()],
+        origin: undefined,
+        referer: undefined,
+        address: () => '192.0.2.1',
+      },
       months: [],
-      origin: undefined,
-      referer: undefined,
-      address: () => '192.0.2.1',
     },
   );
   return JSON.parse(body?.toString() ?? '');

@@ -26,7 +26,15 @@ const whole = (response: ServerResponse, content: Content) => {
   return isWhole;
 };
 
-const BODIES = ['', 'a', 'é漢🙂', 'x'.repeat(3_000), 'y'.repeat(100_000)];
+const BODIES = [
+  '',
+  'a',
+  'é漢🙂',
+  'x'.repeat(3_000),
+  'y'.repeat(100_000),
+  'v'.repeat(12_000),
+  'w'.repeat(12_000),
+];
 /** How many turns of the event loop an answer takes: answers that are ready early wait for the earlier requests. */
 const target = fc.record({
   body: fc.nat(BODIES.length - 1),
@@ -146,6 +154,32 @@ test('a caller that reads slowly gets the answers to all requests that have arri
   await closed;
   expect(answers).toHaveLength(arrived);
   for (const answer of answers) expect(answer.split('\r\n\r\n')[1]).toHaveLength(3_000);
+});
+
+test('an answer that a slow caller has not taken yet stays as it is while others get theirs', async () => {
+  const server = serve('whole');
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const path = (body: number) => encodeURIComponent(JSON.stringify({ body, status: 200, turns: 0 }));
+  const slow = connect({ port: portOf(server), host: '127.0.0.1' });
+  let asked = 0;
+  let last: ServerResponse | undefined;
+  // Node detaches a response from its connection when the kernel has taken the whole of it.
+  while (!last?.socket) {
+    slow.write(`GET /${path(5)} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    [, last] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+    asked += 1;
+    await new Promise(setImmediate);
+  }
+  for (let other = 0; other < 3; other++) {
+    const response = await fetch(`http://127.0.0.1:${portOf(server)}/${path(6)}`);
+    expect(await response.text()).toBe(BODIES[6]);
+  }
+  const read = buffer(slow);
+  await closeHttpServer({ server, close: () => new Promise((resolve) => server.close(resolve)) });
+  const answers = (await read).toString('latin1').split('HTTP/1.1 200 OK\r\n').slice(1);
+  expect(answers).toHaveLength(asked);
+  for (const answer of answers) expect(answer.split('\r\n\r\n')[1]).toBe(BODIES[5]);
 });
 
 test('a caller that hangs up leaves nothing behind, and others get their answers', async () => {

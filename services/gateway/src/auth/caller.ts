@@ -27,12 +27,17 @@ export function valuesOf(query: Query, name: string): string[] {
   return typeof value === 'string' ? [value] : value;
 }
 
-export function callerOf(query: Query, headers: Headers, address: () => string): Caller {
+export function callerOf(
+  query: Query,
+  headers: Headers,
+  { address, onAuthenticated }: Pick<Caller, 'address' | 'onAuthenticated'>,
+): Caller {
   return {
     address,
     tokens: valuesOf(query, 'token'),
     origin: headers.origin?.toString(),
     referer: headers.referer?.toString(),
+    onAuthenticated,
   };
 }
 

@@ -10,7 +10,8 @@ export const ROUTES: Record<Variant, { route: Route; name: string }> = {
 };
 
 /** A call of a counted route as the caller sent it: nothing is checked yet. */
-export interface BrandRequest extends Caller {
+export interface BrandRequest {
+  caller: Caller;
   variant: Variant;
   /** The path's segment, still percent-encoded. */
   segment: string;

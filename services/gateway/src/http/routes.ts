@@ -74,20 +74,21 @@ export function addRoutes(
   { send, sendUncounted }: Senders,
   accessLog?: AccessLog,
 ): void {
-  const callerWith = (request: WithQuery) => ({
-    ...callerOf(request.query, request.headers, () => request.ip),
-    onAuthenticated: accessLog && ((keyId: string) => accessLog.authenticated(request, keyId)),
-  });
+  const callerWith = (request: WithQuery) =>
+    callerOf(request.query, request.headers, {
+      address: () => request.ip,
+      onAuthenticated: accessLog && ((keyId) => accessLog.authenticated(request, keyId)),
+    });
   // No async function: it and Fastify's wait for it would make three more promises for each call. A reply is thenable, so a promise
   // that resolves to it would wait for its end.
   const brand = (variant: Variant) => (request: WithIdentifier, reply: FastifyReply) => {
     const { params, headers } = request;
     const call = {
+      caller: callerWith(request),
       variant,
       segment: params.identifier,
       ifNoneMatch: headers['if-none-match'],
       acceptEncoding: headers['accept-encoding']?.toString(),
-      ...callerWith(request),
     };
     answerCall(parts, call)
       .then((answer) => {
@@ -99,7 +100,7 @@ export function addRoutes(
   };
   const usage = async (request: WithQuery, reply: FastifyReply) => {
     const months = valuesOf(request.query, 'month');
-    const { accountId, ...answer } = await answerUsage(parts, { months, ...callerWith(request) });
+    const { accountId, ...answer } = await answerUsage(parts, { months, caller: callerWith(request) });
     return sendUncounted(reply, answer, { accountId, cost: USAGE_COST });
   };
 

@@ -1,8 +1,11 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { PUBLIC_SERVER } from '@brand-data/runtime';
 
-/** Node gives a text below 16 KiB to the kernel from the stack. A head has about 1 KiB. */
-const LONGEST_BODY = 12 * 1_024;
+/**
+ * Every answer is put together here. The kernel takes its bytes at once, unless the receiver is slow: then the connection keeps them,
+ * and the next answer gets a new buffer. A text of head and body for each call would be a third of all that a call allocates.
+ */
+let answer = Buffer.allocUnsafeSlow(16 * 1_024);
 const STAYS_OPEN = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(PUBLIC_SERVER.keepAliveTimeout / 1_000)}\r\n\r\n`;
 
 /**
@@ -10,7 +13,8 @@ const STAYS_OPEN = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(P
  * header anew, and write head and body apart: a quarter of the processor time of a call.
  *
  * Returns false, and sends nothing, if Node has to decide more: if the connection does not stay open after this answer, if the request
- * is of HTTP/1.0, if the connection still waits for an earlier answer, or if the body is long. Headers that somebody has set on the response are not sent.
+ * is of HTTP/1.0, if the connection still waits for an earlier answer, or if the answer is long. Headers that somebody has set on the
+ * response are not sent.
  *
  * @param head the headers without Date, Connection and Keep-Alive, each as a line that ends with CRLF. They are not checked
  */
@@ -21,13 +25,16 @@ export function sendWhole(
   // Node gives a response its socket when all earlier ones of the connection are finished.
   const { socket, req } = response;
   if (!socket?.writable || !response.shouldKeepAlive || req.httpVersion !== '1.1') return false;
-  if (body !== undefined && body.length > LONGEST_BODY) return false;
-  const text = body === undefined || req.method === 'HEAD' ? '' : body.toString('latin1');
-  const answer = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}Date: ${dateNow()}\r\n${STAYS_OPEN}${text}`;
-  socket.write(answer, 'latin1', (error) => {
+  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}Date: ${dateNow()}\r\n${STAYS_OPEN}`;
+  const sentBody = body === undefined || req.method === 'HEAD' ? undefined : body;
+  if (text.length + (sentBody?.length ?? 0) > answer.length) return false;
+  let length = answer.write(text, 'latin1');
+  if (sentBody) length += sentBody.copy(answer, length);
+  socket.write(answer.subarray(0, length), (error) => {
     // As after every answer, Node then turns to the next request of the connection.
     if (!error) response.emit('finish');
   });
+  if (socket.writableLength > 0) answer = Buffer.allocUnsafeSlow(answer.length);
   return true;
 }
 

@@ -132,14 +132,12 @@ export class GrantBook {
       Object.assign(holding, { signed, signedUntilMs });
     }
     holding.exhausted = exhaustedNow(holding, now);
-    if (holding.remaining && now.wallMs >= holding.remaining.periodEndMs) holding.remaining = undefined;
     return holding;
   }
 
   /** Whether to ask metering for more permits although the holding still has some. */
   wantsRenewal(holding: Holding, now: Instant): boolean {
-    const spendable = holding.grants.filter((grant) => this.#isSpendable(grant, now));
-    return wantsRenewal(holding, spendable, now);
+    return wantsRenewal(holding, (grant) => this.#isSpendable(grant, now), now);
   }
 
   /**

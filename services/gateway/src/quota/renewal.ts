@@ -23,18 +23,30 @@ const AGAIN_SOON = 8;
  * has half of the newest grant, it needs no more for the next 30 s, unless calls will use more in the next moment. If the newest
  * grant has a single permit, the gateway asks only for the next month, because near the limit another gateway may need the permit.
  *
- * @param spendable the holding's grants that have free permits now
+ * @param isSpendable whether the grant has free permits now
  */
-export function wantsRenewal(holding: Holding, spendable: readonly HeldGrant[], now: Instant): boolean {
-  const newest = spendable.at(-1);
+export function wantsRenewal(
+  holding: Holding,
+  isSpendable: (grant: HeldGrant) => boolean,
+  now: Instant,
+): boolean {
+  let newest: HeldGrant | undefined;
+  let spendable = 0;
+  let inHand = 0;
+  // Every call comes here, so this makes no list.
+  for (const grant of holding.grants) {
+    if (!isSpendable(grant)) continue;
+    newest = grant;
+    spendable += 1;
+    inHand += freeOf(grant);
+  }
   if (!newest) return false;
   if (wantsNextMonth(holding, newest, now)) return true;
-  if (spendable.length >= GRANTS_HELD || newest.size === 1) return false;
+  if (spendable >= GRANTS_HELD || newest.size === 1) return false;
   // Only a call starts the renewal. If no call falls into the margin before the grant's end, the first call after the end has to
   // wait. So the longer the grant, the longer the margin.
   const margin = Math.min(Math.max(IN_HAND_MS, newest.ttlMs / 3), newest.ttlMs / 2);
   if (elapsedMs(newest.since, now) > newest.ttlMs - margin) return true;
-  const inHand = spendable.reduce((sum, grant) => sum + freeOf(grant), 0);
   const { perMs, soon } = demandOf(holding, now);
   return inHand < Math.min(perMs * IN_HAND_MS, Math.max(newest.size / 2, soon));
 }
