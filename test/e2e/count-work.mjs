@@ -35,6 +35,8 @@ count('timers', timers, ['setTimeout', 'setInterval']);
 count('timers', timersPromises, ['setTimeout']);
 count('headers set one by one', http.OutgoingMessage.prototype, ['setHeader', 'appendHeader', 'setHeaders']);
 count('heads made by Node', http.ServerResponse.prototype, ['writeHead']);
+count('buffers made into text', Buffer.prototype, ['toString']);
+count('buffers', Buffer, ['from', 'alloc', 'allocUnsafe', 'allocUnsafeSlow', 'concat']);
 count('writes', net.Socket.prototype, ['write']);
 count('writes before the end', http.OutgoingMessage.prototype, ['write']);
 

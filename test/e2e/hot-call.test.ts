@@ -83,6 +83,9 @@ test('a call that the gateway can answer from its caches costs one write, one di
   expect(did['headers set one by one']).toBeLessThan(aside);
   expect(did['writes before the end']).toBeLessThan(aside);
   expect(did.compressions).toBe(0);
+  // An answer is put together in one buffer, which serves the next answer too.
+  expect(did.buffers).toBeLessThan(2 * published + aside);
+  expect(did['buffers made into text']).toBeLessThan(2 * published + aside);
   expect(did.RPCs).toBeLessThan(20);
   expect(did['encodings of JSON']).toBeLessThan(aside);
   expect(did.digests).toBeLessThan(CALLS + aside);
