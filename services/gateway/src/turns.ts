@@ -1,6 +1,6 @@
 import { ProblemError } from './http/problem.ts';
 
-/** How late the event loop may be before an account with many calls at once has to wait: if other accounts call too, and if none does. */
+/** How late the event loop may be before an account with many calls at once has to wait: if other accounts have calls in process too, and if none has. */
 const LATE_BESIDE_OTHERS_MS = 3;
 const LATE_MS = 10;
 /** If the event loop is later than this, no call waits: those that may not begin are refused at once. */
@@ -45,6 +45,8 @@ export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
   /** All accounts with calls in process or waiting, and some that have had such calls a moment ago. */
   const accounts = new Map<string, Turn>();
   const withQueue = new Set<Turn>();
+  /** How many accounts have calls in process. */
+  let busy = 0;
   let measurements = 0;
   /** How many calls of one account may be in process. */
   let part = LARGEST_PART;
@@ -58,11 +60,16 @@ export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
     return new ProblemError('overloaded', detail, { 'Retry-After': '1' });
   };
 
+  const enter = (account: Turn, calls: number): void => {
+    if (account.inProcess === 0) busy += 1;
+    account.inProcess += calls;
+  };
+
   const serve = (account: Turn): void => {
     const free = Math.min(part - account.inProcess, account.queue.length);
     if (free <= 0) return;
     waiting -= free;
-    account.inProcess += free;
+    enter(account, free);
     for (const { goOn } of account.queue.splice(0, free)) goOn(account);
     if (account.queue.length === 0) withQueue.delete(account);
   };
@@ -81,7 +88,7 @@ export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
       }
       const { inProcess, queue } = account;
       if (inProcess < part && queue.length === 0) {
-        account.inProcess += 1;
+        enter(account, 1);
         return account;
       }
       if (isTooLate || queue.length >= WAITING_OF_ACCOUNT || waiting >= WAITING)
@@ -95,12 +102,13 @@ export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
 
     end: (account) => {
       account.inProcess -= 1;
+      if (account.inProcess === 0) busy -= 1;
       if (account.queue.length > 0) serve(account);
     },
 
     measured: (lateMs) => {
       isTooLate = lateMs > TOO_LATE_MS;
-      const isLate = lateMs > (accounts.size > 1 ? LATE_BESIDE_OTHERS_MS : LATE_MS);
+      const isLate = lateMs > (busy > 1 ? LATE_BESIDE_OTHERS_MS : LATE_MS);
       const next = isLate ? part * 0.7 : part * 1.05 + 1;
       part = Math.round(Math.min(LARGEST_PART, Math.max(isTooLate ? 1 : SMALLEST_PART, next)));
       const lateSinceMs = nowMs() - WAIT_AT_MOST_MS;

@@ -58,6 +58,17 @@ describe('while the event loop is late', () => {
     }
   });
 
+  test('a little, an account with many calls does not wait because of an account whose calls have ended', () => {
+    const { turns } = setUp();
+    const quiet = turns.begin('quiet') as Turn;
+    for (let call = 0; call < 500; call++) void turns.begin('noisy');
+    turns.end(quiet);
+    for (let measured = 0; measured < 15; measured++) turns.measured(5);
+    expect(turns.stats().accounts).toBe(2);
+    void turns.begin('noisy');
+    expect(turns.stats().waiting).toBe(0);
+  });
+
   test('a call that has waited for a second is refused', async () => {
     const { turns, advance } = setUp();
     for (let measured = 0; measured < 30; measured++) turns.measured(LATE_MS);

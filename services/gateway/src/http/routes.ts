@@ -9,7 +9,7 @@ import type { Variant } from '../records/records.ts';
 import type { AccessLog } from './access-log.ts';
 import type { Answer } from './answer.ts';
 import { ALLOWED_METHODS, preflight } from './cors.ts';
-import { ProblemError } from './problem.ts';
+import { ProblemError, problemErrorFrom } from './problem.ts';
 
 /** The name of each route in metrics, by its path in the OpenAPI document. */
 const NAMES: Record<Path, string> = {
@@ -79,8 +79,7 @@ export function addRoutes(
       address: () => request.ip,
       onAuthenticated: accessLog && ((keyId) => accessLog.authenticated(request, keyId)),
     });
-  // No async function: it and Fastify's wait for it would make three more promises for each call. A reply is thenable, so a promise
-  // that resolves to it would wait for its end.
+  // No async function: it and Fastify's wait for it would make three more promises for each call.
   const brand = (variant: Variant) => (request: WithIdentifier, reply: FastifyReply) => {
     const { params, headers } = request;
     const call = {
@@ -95,7 +94,7 @@ export function addRoutes(
         send(reply, answer);
       })
       .catch((error) => {
-        reply.send(error);
+        reply.send(problemErrorFrom(error));
       });
   };
   const usage = async (request: WithQuery, reply: FastifyReply) => {
