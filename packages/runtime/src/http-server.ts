@@ -17,8 +17,8 @@ export const PUBLIC_SERVER = {
     connectionsCheckingInterval: 1_000,
     // Node's own answer to a request without Host has no body and no CORS headers. `problemOfHost` makes a better one.
     requireHostHeader: false,
-    // A request without a body needs none of the events of a stream. They take a tenth of the processor time of a call. Such a request
-    // tells nothing of a caller that hangs up: its response and its socket do.
+    // A request without a body needs none of the events of a stream. They take a tenth of the processor time of a call. If the
+    // caller hangs up, Node emits "close" on the response and on the socket, but not on such a request.
     optimizeEmptyRequests: true,
   },
 } as const;

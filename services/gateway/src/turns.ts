@@ -1,8 +1,9 @@
 import { ProblemError } from './http/problem.ts';
 
-/** How late the event loop may be before an account with many calls at once has to wait: if other accounts have calls in process too, and if none has. */
-const LATE_BESIDE_OTHERS_MS = 3;
+/** How late the event loop may be before an account with many calls at once has to wait. */
 const LATE_MS = 10;
+/** The same while other accounts have calls in process too. */
+const LATE_BESIDE_OTHERS_MS = 3;
 /** If the event loop is later than this, no call waits: those that may not begin are refused at once. */
 const TOO_LATE_MS = 500;
 const LARGEST_PART = 4_096;

@@ -2,7 +2,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { PUBLIC_SERVER } from '@brand-data/runtime';
 
 /**
- * Every answer is put together here. The kernel takes its bytes at once, unless the receiver is slow: then the connection keeps them,
+ * `sendWhole` puts each answer together in this buffer. The kernel takes its bytes at once, unless the receiver is slow: then the connection keeps them,
  * and the next answer gets a new buffer. A text of head and body for each call would be a third of all that a call allocates.
  */
 let answer = Buffer.allocUnsafeSlow(16 * 1_024);
