@@ -79,8 +79,13 @@ test(
     tables.push(
       table(
         [
-          ...['records', 'bds import', 'bare insertMany, one call at a time', 'ratio'],
-          ...['four calls at once', 'ratio', 'catalog memory at most'],
+          'records',
+          'bds import',
+          'bare insertMany, one call at a time',
+          'ratio',
+          'four calls at once',
+          'ratio',
+          'catalog memory at most',
         ],
         [...imports].map(([size, { product, bare, catalogPeak }]) => [
           whole(size),
@@ -137,7 +142,8 @@ test(
     for (const [size, result] of imports) {
       if (size < LARGE) continue;
       noteResult(`catalogue, import of ${whole(size)} records`, spreadOf([ratio(result)]), {
-        ...{ goal: IMPORT_GOAL, baseline: 'insertMany of the finished documents by the bare driver' },
+        goal: IMPORT_GOAL,
+        baseline: 'insertMany of the finished documents by the bare driver',
       });
       expect.soft(ratio(result), `ratio at ${whole(size)}`).toBeGreaterThanOrEqual(IMPORT_GOAL);
     }
@@ -183,7 +189,9 @@ test.skipIf(sizes.length === 1)(
     for (const catalogue of [...others, reference]) await warm(catalogue);
     // The reference is measured again at the end. The difference between its two results shows how noisy the machine is.
     const contestants = [reference, ...others, reference].map(({ size, target, stack }, index) => ({
-      ...{ size, stack, lookups: lookupClient({ target, certificates: stack.certificates }) },
+      size,
+      stack,
+      lookups: lookupClient({ target, certificates: stack.certificates }),
       label: index > others.length ? `${whole(size)} again` : whole(size),
       rounds: new Map<Sort, Timed[]>(),
     }));
@@ -317,7 +325,9 @@ async function importOf(catalogue: RunningCatalogue): Promise<Import> {
       // If mongod pauses so long that an answer is lost, the repeated record counts as unchanged.
       const { read, created, unchanged, refused } = summary as Record<string, number>;
       expect({ read, refused, there: (created ?? 0) + (unchanged ?? 0) }).toEqual({
-        ...{ read: size, refused: 0, there: size },
+        read: size,
+        refused: 0,
+        there: size,
       });
     });
   });

@@ -124,7 +124,10 @@ function startLoad(paths: readonly string[]) {
       const seconds = (performance.now() - began) / 1_000;
       const answers = after.answers - before.answers;
       return {
-        ...{ seconds, calls: latencies.length, callsPerSecond: latencies.length / seconds, byStatus },
+        seconds,
+        calls: latencies.length,
+        callsPerSecond: latencies.length / seconds,
+        byStatus,
         hitRate: (after.hits - before.hits) / answers,
         lookUps: after.lookUps - before.lookUps,
         cpuMicros: ((after.cpuSeconds - before.cpuSeconds) * 1e6) / answers,

@@ -182,7 +182,8 @@ describe.each([2, 5])('%i gateways', (gateways) => {
       // The slowest phase counts: a median would hide that the last permits take long.
       const slowest = { ...spreadOf(ratios), median: Math.min(...ratios) };
       noteResult(`limit, ${gateways} gateways, ${name}`, slowest, {
-        ...{ goal: GOAL, baseline: 'the same callers with more than a fifth of the allowance left' },
+        goal: GOAL,
+        baseline: 'the same callers with more than a fifth of the allowance left',
       });
     },
     LONGEST_MS + 30_000,

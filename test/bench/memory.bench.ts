@@ -78,7 +78,10 @@ test(
     for (let sample = 1; sample <= SAMPLES; sample++) {
       const calls = Math.ceil(CALLS / SAMPLES);
       const result = await runLoad(stack.gateways[0]?.url ?? '', {
-        ...{ paths, connections: CONNECTIONS, forMs: HOUR_MS, calls },
+        paths,
+        connections: CONNECTIONS,
+        forMs: HOUR_MS,
+        calls,
       });
       for (const [status, count] of result.byStatus)
         byStatus.set(status, (byStatus.get(status) ?? 0) + count);
@@ -101,7 +104,8 @@ test(
       const peak = Math.max(...samples.map((sample) => sample[service]));
       const slope = slopeOf(lastHalf.map((sample) => ({ x: sample.calls / 1e6, y: sample[service] / 1e6 })));
       noteResult(`memory, ${service}`, spreadOf([allowed / peak]), {
-        ...{ goal: 1, baseline: `${bytes(allowed)} of memory` },
+        goal: 1,
+        baseline: `${bytes(allowed)} of memory`,
       });
       const atEnd = {
         used: await metric(process, 'nodejs_heap_size_used_bytes'),

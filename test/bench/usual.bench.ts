@@ -73,7 +73,8 @@ test.each([
       const what = `usual, ${name}, ${CONNECTIONS} connections`;
       noteResult(`${what}, calls a second`, comparison.ratioOfCalls, { goal: GOAL, baseline: BASELINE });
       noteResult(`${what}, processor time`, comparison.ratioOfProcessorTime, {
-        ...{ goal: GOAL, baseline: BASELINE },
+        goal: GOAL,
+        baseline: BASELINE,
       });
       lines.push(...linesOf(what, BASELINE, comparison));
     } finally {

@@ -137,7 +137,8 @@ function createGateway(bus: Bus, database: Database, latency: () => number) {
     return { results: queries.map(({ identifier }, index) => resultOf(Number(identifier), names[index])) };
   });
   const records = createRecords({ lookup } as unknown as CatalogServiceClient, {
-    ...{ logoHost: 'https://logos.example.com', cacheBytes: 1_000_000 },
+    logoHost: 'https://logos.example.com',
+    cacheBytes: 1_000_000,
   });
   const expiries: string[] = [];
   const reader = createChangeReader(records, (reason) => expiries.push(reason));
@@ -166,14 +167,20 @@ function createGateway(bus: Bus, database: Database, latency: () => number) {
 
 function resultOf(identifier: number, name: string | undefined): LookupResult {
   const brand = Brand.fromPartial({
-    ...{ id: 'some', type: BrandType.BRAND, name: name ?? '', description: 'Made up.', category: 'brand' },
+    id: 'some',
+    type: BrandType.BRAND,
+    name: name ?? '',
+    description: 'Made up.',
+    category: 'brand',
   });
   return {
     ...(name !== undefined && {
       brand,
       match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT },
     }),
-    ...{ suggestions: [], namesSuperinvestor: false, leftOut: false },
+    suggestions: [],
+    namesSuperinvestor: false,
+    leftOut: false,
     keys: [...(IDENTIFIERS[identifier] ?? [])],
   };
 }

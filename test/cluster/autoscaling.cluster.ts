@@ -9,8 +9,14 @@ describe('a gateway that is scaled by its processor time', () => {
     namespace = await createNamespace('autoscaling');
     await installQuickstart(
       namespace,
-      ...['--set', 'gateway.autoscaling.enabled=true', '--set', 'gateway.autoscaling.cpu=150m'],
-      ...['--set', 'gateway.autoscaling.minReplicas=1', '--set', 'gateway.autoscaling.maxReplicas=3'],
+      '--set',
+      'gateway.autoscaling.enabled=true',
+      '--set',
+      'gateway.autoscaling.cpu=150m',
+      '--set',
+      'gateway.autoscaling.minReplicas=1',
+      '--set',
+      'gateway.autoscaling.maxReplicas=3',
     );
   });
 

@@ -87,7 +87,9 @@ function manifests(script: string, tokens: readonly string[], callsPerSecond: nu
     stringData: { TOKENS: tokens.join(',') },
   };
   const callers = pod({
-    ...{ name: POD, user: 65532, restartPolicy: 'Never' },
+    name: POD,
+    user: 65532,
+    restartPolicy: 'Never',
     container: {
       // The names of the sample that the namespace begins with.
       image: `${IMAGES.repository}/bds:${PREVIOUS?.tag ?? IMAGES.tag}`,

@@ -65,7 +65,11 @@ export async function createNamespace(purpose: string): Promise<Namespace> {
     async readyPods(component) {
       const pods = JSON.parse(
         await kubectl(
-          ...['get', 'pods', '--output', 'json', '--selector'],
+          'get',
+          'pods',
+          '--output',
+          'json',
+          '--selector',
           `app.kubernetes.io/component=${component}`,
         ),
       ) as { items: Pod[] };
@@ -92,7 +96,8 @@ interface Pod {
 export function valuesOf(tag = IMAGES.tag): string[] {
   const values = [
     ...SERVICES.map((service) => `${service}.resources.requests.cpu=25m`),
-    ...['images.workers=1', 'images.resources.requests.memory=192Mi'],
+    'images.workers=1',
+    'images.resources.requests.memory=192Mi',
   ];
   return [...imageValues(tag), ...values.flatMap((value) => ['--set', value])];
 }
@@ -100,7 +105,8 @@ export function valuesOf(tag = IMAGES.tag): string[] {
 /** Values that every version of the chart has. */
 function imageValues(tag: string): string[] {
   const values = [
-    ...[`image.repository=${IMAGES.repository}`, `image.tag=${tag}`],
+    `image.repository=${IMAGES.repository}`,
+    `image.tag=${tag}`,
     ...['mongodb', 'nats'].map((server) => `quickstart.${server}.resources.requests.cpu=25m`),
   ];
   return values.flatMap((value) => ['--set', value]);
@@ -122,8 +128,14 @@ export async function installPreviousQuickstart(
 async function install(namespace: Namespace, chart: string, ...values: string[]): Promise<number> {
   const began = performance.now();
   await namespace.helm(
-    ...['install', RELEASE, chart, '--wait', '--timeout', '10m'],
-    ...['--set', 'quickstart.enabled=true'],
+    'install',
+    RELEASE,
+    chart,
+    '--wait',
+    '--timeout',
+    '10m',
+    '--set',
+    'quickstart.enabled=true',
     ...values,
   );
   return performance.now() - began;

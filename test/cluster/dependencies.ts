@@ -20,16 +20,26 @@ export async function startDependencies(namespace: Namespace): Promise<Dependenc
   const mongodb = at('mongodb', 27017);
   const items = [
     ...server({
-      ...{ name: 'mongodb', port: 27017, image: MONGODB_IMAGE, user: 999, folder: '/data/db' },
+      name: 'mongodb',
+      port: 27017,
+      image: MONGODB_IMAGE,
+      user: 999,
+      folder: '/data/db',
       args: ['--replSet', 'brand-data', '--bind_ip_all', '--nounixsocket', '--wiredTigerCacheSizeGB', '0.4'],
     }),
     ...server({
-      ...{ name: 'nats', port: 4222, image: NATS_IMAGE, user: 1000, folder: '/data' },
+      name: 'nats',
+      port: 4222,
+      image: NATS_IMAGE,
+      user: 1000,
+      folder: '/data',
       args: ['--jetstream', '--store_dir', '/data'],
     }),
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'initiate' }, data: { 'initiate.mjs': script } },
     pod({
-      ...{ name: 'initiate', user: 65532, restartPolicy: 'OnFailure' },
+      name: 'initiate',
+      user: 65532,
+      restartPolicy: 'OnFailure',
       container: {
         image: `${IMAGES.repository}/accounts:${IMAGES.tag}`,
         command: ['node', '/initiate/initiate.mjs'],
@@ -67,9 +77,12 @@ function server({ name, port, image, user, folder, args }: Server): unknown[] {
       spec: { clusterIP: 'None', publishNotReadyAddresses: true, selector, ports: [{ port }] },
     },
     pod({
-      ...{ name, user, labels: selector },
+      name,
+      user,
+      labels: selector,
       container: {
-        ...{ image, args },
+        image,
+        args,
         ports: [{ containerPort: port }],
         readinessProbe: { tcpSocket: { port }, periodSeconds: 2 },
         volumeMounts: [

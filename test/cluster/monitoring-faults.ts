@@ -262,7 +262,11 @@ function usageOf(grantId: string, used: number): Uint8Array {
 /** Publishes a message of about `bytes` bytes to the usage stream, `times` times. */
 async function publishUsage({ namespace }: Site, times: number, data: Uint8Array, bytes = 0): Promise<void> {
   const port = await openLocalPort(
-    ...['--namespace', namespace.name, 'port-forward', `statefulset/${RELEASE}-nats`, ':4222'],
+    '--namespace',
+    namespace.name,
+    'port-forward',
+    `statefulset/${RELEASE}-nats`,
+    ':4222',
   );
   try {
     const secret = ['get', `secret/${RELEASE}-server-users`, '--output', 'jsonpath={.data.nats-gateway}'];

@@ -39,7 +39,9 @@ const EMPTY_WHEN_WELL = /errors by method$/i;
  * come through the cluster's API. The chart's own tests check the policies.
  */
 const SETTINGS = [
-  ...['drainSeconds=3', 'minReadySeconds=0', 'networkPolicy.enabled=false'],
+  'drainSeconds=3',
+  'minReadySeconds=0',
+  'networkPolicy.enabled=false',
   `metering.usageStreamMaxBytes=${STREAM_MAX_BYTES}`,
 ];
 const PLENTY = 1_000_000;
@@ -170,7 +172,11 @@ describe('a Prometheus that finds the pods by their annotations', () => {
 async function renderMonitoring(namespace: Namespace): Promise<{ groups: RuleGroup[]; queries: Query[] }> {
   const settings = ['quickstart.enabled=true', 'metrics.rules=always', 'metrics.dashboards=always'];
   const yaml = await namespace.helm(
-    ...['template', RELEASE, CHART, '--show-only', 'templates/monitoring.yaml'],
+    'template',
+    RELEASE,
+    CHART,
+    '--show-only',
+    'templates/monitoring.yaml',
     ...settings.flatMap((setting) => ['--set', setting]),
   );
   const manifests = manifestsOf(yaml);

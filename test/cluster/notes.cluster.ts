@@ -20,10 +20,19 @@ describe('a plain install, with a MongoDB and a NATS given by URL', () => {
 
   test('leads, by the commands that it prints, to a token and the record that it asks for', async () => {
     await namespace.helm(
-      ...['install', RELEASE, CHART, '--wait', '--timeout', '10m', ...valuesOf()],
-      ...['--set', `mongodb.url=${dependencies.mongodbUrl}`],
-      ...['--set', `nats.url=${dependencies.natsUrl}`],
-      ...['--set', 'gateway.logoHost=https://logos.example.com'],
+      'install',
+      RELEASE,
+      CHART,
+      '--wait',
+      '--timeout',
+      '10m',
+      ...valuesOf(),
+      '--set',
+      `mongodb.url=${dependencies.mongodbUrl}`,
+      '--set',
+      `nats.url=${dependencies.natsUrl}`,
+      '--set',
+      'gateway.logoHost=https://logos.example.com',
     );
     const stdout = await followNotes(namespace);
     const record = JSON.parse(stdout.slice(stdout.lastIndexOf('\n{') + 1)) as Record<string, unknown>;

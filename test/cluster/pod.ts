@@ -17,7 +17,10 @@ export function pod({ name, user, labels = {}, restartPolicy = 'Always', contain
       restartPolicy,
       automountServiceAccountToken: false,
       securityContext: {
-        ...{ runAsNonRoot: true, runAsUser: user, runAsGroup: user, fsGroup: user },
+        runAsNonRoot: true,
+        runAsUser: user,
+        runAsGroup: user,
+        fsGroup: user,
         seccompProfile: { type: 'RuntimeDefault' },
       },
       containers: [

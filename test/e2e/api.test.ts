@@ -521,8 +521,14 @@ test('the access log names the key of an answered call, and neither its query no
   const [line = ''] = await linesOfCall();
   const { time, durationMs, ...fields } = JSON.parse(line);
   expect(fields).toEqual({
-    ...{ level: 'info', service: 'gateway', msg: 'answered' },
-    ...{ method: 'GET', route: 'brands', status: 200, requestId, keyId: paid.keyId },
+    level: 'info',
+    service: 'gateway',
+    msg: 'answered',
+    method: 'GET',
+    route: 'brands',
+    status: 200,
+    requestId,
+    keyId: paid.keyId,
   });
   expect(Math.abs(Date.now() - Date.parse(time))).toBeLessThan(60_000);
   expect(durationMs).toBeGreaterThanOrEqual(0);

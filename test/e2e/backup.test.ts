@@ -245,13 +245,11 @@ describe('a copy', () => {
       };
       expect(entries).toEqual([
         expect.objectContaining({
-          ...{
-            service: 'accounts',
-            operator: 'restore',
-            role: 'databases',
-            credential: null,
-            outcome: 'done',
-          },
+          service: 'accounts',
+          operator: 'restore',
+          role: 'databases',
+          credential: null,
+          outcome: 'done',
           details: expect.objectContaining({ services: SERVICES.join(' ') }),
         }),
       ]);
@@ -327,9 +325,12 @@ describe('a copy', () => {
       let told = '';
       const status = await bds(['restore', '--from', copy, ...databases(), '--replace', '--yes'], {
         env: { MONGODB_URL: stack.mongodbUrl, NATS_URL: stack.natsUrl },
-        ...{ cwd: folder, stdout: { write: () => {} }, interruption: () => stop.signal },
+        cwd: folder,
+        stdout: { write: () => {} },
+        interruption: () => stop.signal,
         stderr: {
-          ...{ isTTY: true, columns: 200 },
+          isTTY: true,
+          columns: 200,
           write: (text) => {
             told += text;
             if (/waiting \d+ s for the grants/.test(text)) stop.abort();

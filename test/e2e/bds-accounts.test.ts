@@ -104,8 +104,14 @@ describe('usage of all accounts', () => {
       expect(shown.map((line) => Number(line.used))).toEqual([used]);
     }
     expect(lines.find(({ account }) => account === 'billed-1')).toMatchObject({
-      ...{ name: 'Name, "billed-1"', plan: 'team', state: 'active', month, pool: 'calls' },
-      ...{ allowance: '100', used: '3', remaining: '97' },
+      name: 'Name, "billed-1"',
+      plan: 'team',
+      state: 'active',
+      month,
+      pool: 'calls',
+      allowance: '100',
+      used: '3',
+      remaining: '97',
     });
     // The pool of the earlier plan allows nothing more.
     expect(lines.filter(({ account }) => account === 'billed-2')).toMatchObject([
@@ -139,7 +145,8 @@ describe('usage of all accounts', () => {
 
 test('usage of an account that does not exist is an error with a way out, and not an empty month', async () => {
   expect(await bds('usage', 'nope')).toEqual({
-    ...{ code: 1, out: '' },
+    code: 1,
+    out: '',
     errors: 'bds: there is no account "nope": bds account list shows all\n',
   });
 });
@@ -174,7 +181,11 @@ describe('the list of accounts', () => {
       .toMatchObject({
         accounts: [
           {
-            ...{ id: 'listed-a', name: 'Listed A', plan: 'team', state: 'active', last_call: today },
+            id: 'listed-a',
+            name: 'Listed A',
+            plan: 'team',
+            state: 'active',
+            last_call: today,
             pools: [{ pool: 'calls', allowance: 100, used: 1, remaining: 99 }],
           },
           { id: 'listed-b', plan: 'free', state: 'closed', last_call: null, pools: [{ pool: 'logos' }] },

@@ -86,7 +86,8 @@ function run(
       BDS_CERTIFICATES: join(inject('certificates'), 'bds'),
     },
     cwd: folder,
-    ...{ stdout, stderr },
+    stdout,
+    stderr,
   });
 }
 

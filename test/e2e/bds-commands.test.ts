@@ -260,7 +260,9 @@ describe('the doctor', () => {
     expect(code).toBe(1);
     expect(bad.filter(notDisk).filter(({ check }) => check !== 'dead letters')).toEqual([
       expect.objectContaining({
-        ...{ state: 'wrong', part: 'images', check: 'connection' },
+        state: 'wrong',
+        part: 'images',
+        check: 'connection',
         found: expect.stringContaining('nothing listens there'),
         advice: expect.stringMatching(/^Check that images runs/),
       }),

@@ -35,7 +35,9 @@ async function failed(accounts: string, ...args: string[]): Promise<{ code: numb
   let said = '';
   const code = await main(args, {
     env: {
-      ...{ BDS_ACCOUNTS: accounts, BDS_METERING: '127.0.0.1:1', BDS_OPERATOR_TOKEN: 'any' },
+      BDS_ACCOUNTS: accounts,
+      BDS_METERING: '127.0.0.1:1',
+      BDS_OPERATOR_TOKEN: 'any',
       BDS_GRPC_TRANSPORT: 'insecure_plaintext',
     },
     cwd: '/',

@@ -40,9 +40,16 @@ export async function takeScreenshot(
   const [page, picture] = [join(folder, `${name}.html`), join(folder, `${name}.png`)];
   await writeFile(page, html);
   const options = [
-    ...['--headless=new', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--force-color-profile=srgb'],
-    ...[`--user-data-dir=${join(folder, 'profile')}`, `--window-size=${width},${height}`],
-    ...[`--force-device-scale-factor=${scale}`, `--screenshot=${picture}`, pathToFileURL(page).href],
+    '--headless=new',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--hide-scrollbars',
+    '--force-color-profile=srgb',
+    `--user-data-dir=${join(folder, 'profile')}`,
+    `--window-size=${width},${height}`,
+    `--force-device-scale-factor=${scale}`,
+    `--screenshot=${picture}`,
+    pathToFileURL(page).href,
   ];
   await promisify(execFile)(chromium ?? '', options, { timeout: 60_000, killSignal: 'SIGKILL' });
   const pixels = sharp(await readFile(picture)).removeAlpha();

@@ -13,9 +13,15 @@ import { type Operator, operatorOf } from './operator.ts';
 
 /** What the examples of the client's page ask for. */
 const APPLE = {
-  ...{ id: 'apple', type: BrandType.STOCK, name: 'Apple', category: 'technology', rank: 900 },
-  ...{ description: 'Made up.', listings: [{ ticker: 'AAPL', mic: 'XNAS', primary: true }] },
-  ...{ domains: ['apple.com'], company: { ceo: 'A. Person' } },
+  id: 'apple',
+  type: BrandType.STOCK,
+  name: 'Apple',
+  category: 'technology',
+  rank: 900,
+  description: 'Made up.',
+  listings: [{ ticker: 'AAPL', mic: 'XNAS', primary: true }],
+  domains: ['apple.com'],
+  company: { ceo: 'A. Person' },
 };
 
 describe('the client', () => {
@@ -80,7 +86,9 @@ describe('the client', () => {
 
   test('reports a bad token, a plan without the route and a used-up quota by their codes', async () => {
     expect(await failureOf(clientOf('pk_wrong').logo('AAPL'))).toMatchObject({
-      ...{ status: 401, code: 'token_invalid', charged: undefined },
+      status: 401,
+      code: 'token_invalid',
+      charged: undefined,
     });
     const { token } = await operator.newAccount(1);
     const client = clientOf(token);

@@ -67,7 +67,10 @@ function spansOf({ resourceSpans }: Export): CollectedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) =>
       spans.map(({ traceId, spanId, parentSpanId, name, attributes, links = [] }) => ({
-        ...{ traceId, spanId, parentSpanId, name },
+        traceId,
+        spanId,
+        parentSpanId,
+        name,
         service: String(valuesOf(resource.attributes)['service.name']),
         attributes: valuesOf(attributes),
         links: links.map((link) => link.traceId),

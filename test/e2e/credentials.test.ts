@@ -41,7 +41,9 @@ test('a service that NATS refuses during a change of its credential reconnects a
   const mongodbUrl = inject('mongodbUrl');
   const natsUrl = `nats://service:old-password@127.0.0.1:${nats.port}`;
   const service = await launchService('catalog', {
-    ...{ mongodbUrl, natsUrl, database },
+    mongodbUrl,
+    natsUrl,
+    database,
     operatorToken: 'the operator credential of tests',
   });
   const isConnected = async () =>

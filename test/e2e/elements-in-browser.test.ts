@@ -60,12 +60,10 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
       const common = { type: BrandType.STOCK, description: 'Makes things up.', category: 'brand', rank: 1 };
       await operator.putBrands([
         {
-          ...{
-            ...common,
-            id: 'apple',
-            name: 'Apple',
-            listings: [{ ticker: 'AAPL', mic: 'XNAS', primary: true }],
-          },
+          ...common,
+          id: 'apple',
+          name: 'Apple',
+          listings: [{ ticker: 'AAPL', mic: 'XNAS', primary: true }],
           links: { websites: ['https://www.apple.com/'] },
           company: { industry: 'Computers', headquarters: { city: 'Cupertino', country: 'United States' } },
         },
@@ -305,13 +303,15 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
 
   test('show hostile data as text, and link to no address but https', async () => {
     const record = {
-      ...{ name: HOSTILE, type: 'stock', description: HOSTILE, symbol: HOSTILE, industry: HOSTILE },
-      ...{
-        logo: 'javascript:window.hacked=1',
-        website: 'javascript:window.hacked=1',
-        exchange: null,
-        sector: null,
-      },
+      name: HOSTILE,
+      type: 'stock',
+      description: HOSTILE,
+      symbol: HOSTILE,
+      industry: HOSTILE,
+      logo: 'javascript:window.hacked=1',
+      website: 'javascript:window.hacked=1',
+      exchange: null,
+      sector: null,
       headquarters: { city: HOSTILE, state: null, country: null },
     };
     files.set('/api/logos/bad/info?token=t', { type: 'application/json', text: JSON.stringify(record) });

@@ -24,7 +24,9 @@ test('a service that starts before DNS knows the names of MongoDB and NATS becom
   const service = await launchService(
     'catalog',
     {
-      ...{ mongodbUrl: byName(mongodbUrl), natsUrl: byName(nats.url), database },
+      mongodbUrl: byName(mongodbUrl),
+      natsUrl: byName(nats.url),
+      database,
       operatorToken: 'the operator credential of tests',
     },
     { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(NO_NAMES_AT_FIRST)}` },

@@ -88,28 +88,24 @@ const DRAWINGS = {
 
 /** Names in eleven scripts, a name without letters, and wide letters. */
 const NAMES = [
-  ...[
-    'Waverley Woodworks',
-    'Mill',
-    '7-Eleven',
-    '3M',
-    'Österreichische Post',
-    'Газпром Нефть',
-    'Εθνική Τράπεζα',
-  ],
-  ...[
-    'Դավիթ Բեկ',
-    'საქართველოს ბანკი',
-    'בנק הפועלים',
-    'الراجحي',
-    'ธนาคารกรุงเทพ',
-    'टाटा मोटर्स',
-    'ЩИТ ЖУК',
-    '!',
-    'İş',
-    'Iota',
-    '三菱商事',
-  ],
+  'Waverley Woodworks',
+  'Mill',
+  '7-Eleven',
+  '3M',
+  'Österreichische Post',
+  'Газпром Нефть',
+  'Εθνική Τράπεζα',
+  'Դավիթ Բեկ',
+  'საქართველოს ბანკი',
+  'בנק הפועלים',
+  'الراجحي',
+  'ธนาคารกรุงเทพ',
+  'टाटा मोटर्स',
+  'ЩИТ ЖУК',
+  '!',
+  'İş',
+  'Iota',
+  '三菱商事',
 ];
 
 const SIDE = 96;
@@ -154,14 +150,13 @@ describe.skipIf(chromium === undefined)('50 logos in Chromium', () => {
       const records = [...known, ...NAMES.map((name) => ({ name }))];
       await operator.putBrands(
         records.map((record, index) => ({
-          ...{
-            id: `logo-${index}`,
-            type: BrandType.BRAND,
-            description: 'Made up.',
-            category: 'brand',
-            rank: 1,
-          },
-          ...{ domains: [`logo-${index}.example.com`], ...record },
+          id: `logo-${index}`,
+          type: BrandType.BRAND,
+          description: 'Made up.',
+          category: 'brand',
+          rank: 1,
+          domains: [`logo-${index}.example.com`],
+          ...record,
         })),
       );
       const { token } = await operator.newAccount(1_000);

@@ -58,12 +58,10 @@ function methodsOf({ operator, targets }: TestStack): Method[] {
       const target = (service.endsWith('AdminService') ? admin : targets[server]) ?? '';
       return Object.entries(definition).map(
         ([method, each]): Method => ({
-          ...{
-            name: `${server}: ${service}.${method}`,
-            server,
-            target,
-            definition: each as Method['definition'],
-          },
+          name: `${server}: ${service}.${method}`,
+          server,
+          target,
+          definition: each as Method['definition'],
           callers: (callers as Record<string, readonly Identity[]>)[method] ?? [],
         }),
       );
@@ -187,7 +185,10 @@ function callSteadily(gateway: { url: string }, token: string): () => Promise<Re
 function isLetIn(files: { cert: Buffer; key: Buffer; ca: Buffer }): Promise<boolean> {
   const [host, port] = (stack.targets.accounts ?? '').split(':');
   const socket = connectTls({
-    ...{ host, port: Number(port), ...files, ALPNProtocols: ['h2'] },
+    host,
+    port: Number(port),
+    ...files,
+    ALPNProtocols: ['h2'],
     servername: 'accounts.brand-data.internal',
   });
   return new Promise((resolve) => {

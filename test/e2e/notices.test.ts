@@ -24,7 +24,9 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'brand-data-notices-'));
   receiver = await startWebhookReceiver(() => ({ status }));
   stack = await startTestStack({
-    ...{ gateways: 1, meteringReplicas: 2, imagesReplicas: 0 },
+    gateways: 1,
+    meteringReplicas: 2,
+    imagesReplicas: 0,
     environment: { NOTICE_WEBHOOK_URL: receiver.url, NOTICE_WEBHOOK_SECRETS: SECRET },
   });
 });

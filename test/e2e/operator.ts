@@ -105,7 +105,9 @@ export function operatorOf(stack: TestStack): Operator {
       const { account, keys } = await callUnary(accounts, accounts.getAccount, { id }, options);
       if (!account) throw new Error(`there is no account ${id}`);
       return {
-        ...{ name: account.name, plan: account.plan, isClosed: account.closedAtMs !== undefined },
+        name: account.name,
+        plan: account.plan,
+        isClosed: account.closedAtMs !== undefined,
         keys: new Map(keys.map((key) => [key.id, { isRevoked: key.revokedAtMs !== undefined }])),
       };
     },
@@ -114,7 +116,7 @@ export function operatorOf(stack: TestStack): Operator {
       for (const about of ids) {
         let after = '';
         do {
-          const page = { ...{ operator: '', service: '', method: '', about, limit: 1_000, after } };
+          const page = { operator: '', service: '', method: '', about, limit: 1_000, after };
           const request = { ...page, sinceMs: undefined, untilMs: undefined };
           const answer = await callUnary(accounts, accounts.listAudit, request, options);
           for (const entry of answer.entries) found.set(entry.id, entry);

@@ -38,8 +38,14 @@ export async function startBrowser(folder: string): Promise<Browser> {
   const child = spawn(
     chromium ?? '',
     [
-      ...['--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--remote-debugging-port=0'],
-      ...['--disable-background-networking', `--user-data-dir=${join(folder, 'profile')}`, 'about:blank'],
+      '--headless=new',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--no-first-run',
+      '--remote-debugging-port=0',
+      '--disable-background-networking',
+      `--user-data-dir=${join(folder, 'profile')}`,
+      'about:blank',
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );

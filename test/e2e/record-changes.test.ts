@@ -101,11 +101,13 @@ test('an import of thousands of records expires none that it does not change, an
   const file = join(folder, 'companies.ndjson');
   const line = (number: number, description: string) =>
     JSON.stringify({
-      ...{ id: `thorpe-${number}`, type: 'brand', name: `Thorpe ${number}`, description, category: 'brand' },
-      ...{
-        rank: 500,
-        sources: [{ name: 'made up', url: 'https://example.com/', licence: 'CC0', date: '2026-11' }],
-      },
+      id: `thorpe-${number}`,
+      type: 'brand',
+      name: `Thorpe ${number}`,
+      description,
+      category: 'brand',
+      rank: 500,
+      sources: [{ name: 'made up', url: 'https://example.com/', licence: 'CC0', date: '2026-11' }],
     });
   const importAll = async (description: string) => {
     const lines = Array.from({ length: 5_000 }, (_, number) => line(number, description));

@@ -112,8 +112,13 @@ export async function startAdminChanges({
       const plan = oneOf(PLANS) ?? PLANS[0];
       const accountId = await operator.createAccount(plan);
       subjects.push({
-        ...{ accountId, name: { may: ['Test'] }, plan: { may: [plan] }, isClosed: { may: [false] } },
-        ...{ keys: [], answered: new Map([['CreateAccount', 1]]), isLeftAlone: false },
+        accountId,
+        name: { may: ['Test'] },
+        plan: { may: [plan] },
+        isClosed: { may: [false] },
+        keys: [],
+        answered: new Map([['CreateAccount', 1]]),
+        isLeftAlone: false,
       });
     });
 

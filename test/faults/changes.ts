@@ -118,23 +118,38 @@ async function prepare({ operator }: Parts): Promise<Change[]> {
   const upgraded = await operator.createKey(upgradedId);
   return [
     {
-      ...{ name: 'a larger allowance', token: larger.token, before: '429', after: '200' },
+      name: 'a larger allowance',
+      token: larger.token,
+      before: '429',
+      after: '200',
       make: () => plan(larger.plan, 100_000),
     },
     {
-      ...{ name: 'a smaller allowance', token: smaller.token, before: '200', after: '429' },
+      name: 'a smaller allowance',
+      token: smaller.token,
+      before: '200',
+      after: '429',
       make: () => plan(smaller.plan, 1),
     },
     {
-      ...{ name: 'free to paid', token: upgraded.token, before: '403', after: '200' },
+      name: 'free to paid',
+      token: upgraded.token,
+      before: '403',
+      after: '200',
       make: () => operator.setAccountPlan(upgradedId, 'paid'),
     },
     {
-      ...{ name: 'a revoked key', token: revoked.token, before: '200', after: '401' },
+      name: 'a revoked key',
+      token: revoked.token,
+      before: '200',
+      after: '401',
       make: () => operator.revokeKey(revoked.keyId),
     },
     {
-      ...{ name: 'a closed account', token: closed.token, before: '200', after: '401' },
+      name: 'a closed account',
+      token: closed.token,
+      before: '200',
+      after: '401',
       make: () => operator.closeAccount(closed.accountId),
     },
   ];

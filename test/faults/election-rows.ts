@@ -52,67 +52,86 @@ const BOTH: readonly How[] = ['killed', 'frozen'];
 export const ROWS: readonly Row[] = [
   ...BOTH.flatMap((how): Row[] => [
     {
-      ...{ name: `MongoDB's primary ${how}`, losses: [mongodb('leader', how)] },
+      name: `MongoDB's primary ${how}`,
+      losses: [mongodb('leader', how)],
       answeredWithinMs: PRIMARY_MS,
     },
     {
-      ...{ name: `a secondary of MongoDB ${how}`, losses: [mongodb('follower', how)] },
+      name: `a secondary of MongoDB ${how}`,
+      losses: [mongodb('follower', how)],
       answeredWithinMs: REPLICA_MS,
     },
     {
-      ...{ name: `NATS' leader ${how}`, losses: [nats('leader', how)] },
-      ...{ answeredWithinMs: NATS_LEADER_MS, billedWithinMs: NATS_LEADER_MS },
+      name: `NATS' leader ${how}`,
+      losses: [nats('leader', how)],
+      answeredWithinMs: NATS_LEADER_MS,
+      billedWithinMs: NATS_LEADER_MS,
     },
     {
-      ...{ name: `a follower of NATS ${how}`, losses: [nats('follower', how)] },
-      ...{ answeredWithinMs: NATS_LEADER_MS, billedWithinMs: TAKEN_MS },
+      name: `a follower of NATS ${how}`,
+      losses: [nats('follower', how)],
+      answeredWithinMs: NATS_LEADER_MS,
+      billedWithinMs: TAKEN_MS,
     },
     {
-      ...{ name: `a metering replica ${how}`, losses: [service(METERING, how)] },
-      ...{ answeredWithinMs: REPLICA_MS, billedWithinMs: TAKEN_MS },
+      name: `a metering replica ${how}`,
+      losses: [service(METERING, how)],
+      answeredWithinMs: REPLICA_MS,
+      billedWithinMs: TAKEN_MS,
     },
     {
-      ...{ name: `a gateway ${how}`, losses: [service(GATEWAY, how)] },
-      ...{ answeredWithinMs: REPLICA_MS, billedWithinMs: TAKEN_MS },
+      name: `a gateway ${how}`,
+      losses: [service(GATEWAY, how)],
+      answeredWithinMs: REPLICA_MS,
+      billedWithinMs: TAKEN_MS,
     },
     {
       name: `MongoDB's primary killed, a gateway ${how}`,
-      ...{ losses: [mongodb('leader', 'killed'), service(GATEWAY, how)], answeredWithinMs: PRIMARY_MS },
+      losses: [mongodb('leader', 'killed'), service(GATEWAY, how)],
+      answeredWithinMs: PRIMARY_MS,
     },
     {
       name: `MongoDB's primary ${how}, a metering replica ${how}`,
-      ...{ losses: [mongodb('leader', how), service(METERING, how)], answeredWithinMs: PRIMARY_MS },
+      losses: [mongodb('leader', how), service(METERING, how)],
+      answeredWithinMs: PRIMARY_MS,
     },
     {
       name: `NATS' leader killed, a gateway ${how}`,
-      ...{ losses: [nats('leader', 'killed'), service(GATEWAY, how)], answeredWithinMs: NATS_LEADER_MS },
+      losses: [nats('leader', 'killed'), service(GATEWAY, how)],
+      answeredWithinMs: NATS_LEADER_MS,
       billedWithinMs: TAKEN_MS,
     },
     {
       name: `NATS' leader ${how}, a metering replica ${how}`,
-      ...{ losses: [nats('leader', how), service(METERING, how)], answeredWithinMs: NATS_LEADER_MS },
+      losses: [nats('leader', how), service(METERING, how)],
+      answeredWithinMs: NATS_LEADER_MS,
       billedWithinMs: TAKEN_MS,
     },
   ]),
   ...OTHERS.map((name, index): Row => {
     const how = index % 2 === 0 ? 'killed' : 'frozen';
     return {
-      ...{ name: `${name} ${how}`, losses: [service(name, how)], answeredWithinMs: REPLICA_MS },
+      name: `${name} ${how}`,
+      losses: [service(name, how)],
+      answeredWithinMs: REPLICA_MS,
       billedWithinMs: TAKEN_MS,
     };
   }),
   {
     name: "MongoDB's primary cut off from the other members",
-    ...{ losses: [{ of: 'mongodb', member: 'leader', how: 'cut off' }], answeredWithinMs: PRIMARY_MS },
+    losses: [{ of: 'mongodb', member: 'leader', how: 'cut off' }],
+    answeredWithinMs: PRIMARY_MS,
   },
   {
     name: "MongoDB's primary and NATS' leader killed",
-    ...{ losses: [mongodb('leader', 'killed'), nats('leader', 'killed')], answeredWithinMs: PRIMARY_MS },
+    losses: [mongodb('leader', 'killed'), nats('leader', 'killed')],
+    answeredWithinMs: PRIMARY_MS,
     mayTell503: true,
   },
   {
     name: 'a gateway and a metering replica killed',
-    ...{ losses: [service(GATEWAY, 'killed'), service(METERING, 'killed')], answeredWithinMs: REPLICA_MS },
+    losses: [service(GATEWAY, 'killed'), service(METERING, 'killed')],
+    answeredWithinMs: REPLICA_MS,
     billedWithinMs: TAKEN_MS,
   },
   ...(
@@ -127,7 +146,8 @@ export const ROWS: readonly Row[] = [
   ).map(
     ([name, from, answeredWithinMs = REPLICA_MS]): Row => ({
       name: `${name} cut off from ${from ?? 'everything'}`,
-      ...{ losses: [{ of: 'way', name, ...(from && { from }) }], answeredWithinMs },
+      losses: [{ of: 'way', name, ...(from && { from }) }],
+      answeredWithinMs,
       billedWithinMs: TAKEN_MS,
     }),
   ),

@@ -43,7 +43,9 @@ const NEXT_AFTER_MS = 900;
 
 /** Records that operators change. */
 const companies = Array.from({ length: 40 }, (_, index) => ({
-  ...{ id: `company-${index}`, type: BrandType.BRAND, name: `Company Number ${index}` },
+  id: `company-${index}`,
+  type: BrandType.BRAND,
+  name: `Company Number ${index}`,
   domains: [`company-${index}.example.com`],
 }));
 
@@ -79,7 +81,10 @@ interface Parts {
 export async function runElections(options: Campaign): Promise<string[]> {
   const { say, seed } = options;
   const stack = await startFaultStack({
-    ...{ gateways: 3, meterings: 2, others: 2, clusters: true },
+    gateways: 3,
+    meterings: 2,
+    others: 2,
+    clusters: true,
     canBeCutOff: { [GATEWAY]: ['NATS', 'metering'], [METERING]: ['NATS', 'MongoDB', 'gateways'] },
   });
   const operator = operatorOf(stack);
@@ -95,7 +100,11 @@ export async function runElections(options: Campaign): Promise<string[]> {
     const bill = watchBill(operator, watched, traffic.now);
     const { token } = await operator.newAccount(UNLIMITED);
     const changes = await startAdminChanges({
-      ...{ stack, operator, client, seed, records: companies.map(({ id }) => id) },
+      stack,
+      operator,
+      client,
+      seed,
+      records: companies.map(({ id }) => id),
     });
     const parts = { stack, operator, client, traffic, bill, token, random, say };
     await delay(LEAD_IN_MS);
@@ -182,8 +191,11 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
   };
   const window = await traffic.suffer(
     {
-      ...{ name: row.name, targets: targetsOf(row), losesGrants: losesGrants(row) },
-      ...{ boundMs: boundMsOf(row), happen },
+      name: row.name,
+      targets: targetsOf(row),
+      losesGrants: losesGrants(row),
+      boundMs: boundMsOf(row),
+      happen,
     },
     AWAY_MS,
   );

@@ -187,17 +187,20 @@ function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
       client,
       client.acquire,
       {
-        ...{
-          holder: holder.name,
-          seq,
-          accountId,
-          pool: 'calls',
-          urgent: false,
-          waiting: 0,
-          wantSoon: 0,
-          readsStale: true,
-        },
-        ...{ limit: 10_000_000, limitRevision: 1, want: 10, ignoredFromSeq: 0, fromMs: 0, usage: [] },
+        holder: holder.name,
+        seq,
+        accountId,
+        pool: 'calls',
+        urgent: false,
+        waiting: 0,
+        wantSoon: 0,
+        readsStale: true,
+        limit: 10_000_000,
+        limitRevision: 1,
+        want: 10,
+        ignoredFromSeq: 0,
+        fromMs: 0,
+        usage: [],
         allowance: token,
       },
       { deadlineMs: ASK_WITHIN_MS, metadata: proofOf(holder) },
@@ -253,7 +256,8 @@ function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
       for (const [accountId, { length }] of used) {
         const request = { accountId, month: '' };
         const { usage } = await callUnary(admin, admin.getUsage, request, {
-          ...{ deadlineMs: 10_000, operatorToken },
+          deadlineMs: 10_000,
+          operatorToken,
         });
         missing += Math.max(0, length - (usage?.pools[0]?.used ?? 0));
       }

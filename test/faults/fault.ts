@@ -33,7 +33,9 @@ export function boundAfter(target: string): number {
 
 export function killed(target: string): Fault {
   return {
-    ...{ name: `kill -9 ${target}`, targets: [target], losesGrants: target.startsWith('gateway') },
+    name: `kill -9 ${target}`,
+    targets: [target],
+    losesGrants: target.startsWith('gateway'),
     boundMs: boundAfter(target),
     happen: async (stack, forMs) => {
       await stack.kill(target);
@@ -64,7 +66,9 @@ export function killedUnbilled(target: string): Fault {
 
 export function frozen(target: string): Fault {
   return {
-    ...{ name: `SIGSTOP ${target}`, targets: [target], losesGrants: false },
+    name: `SIGSTOP ${target}`,
+    targets: [target],
+    losesGrants: false,
     boundMs: boundAfter(target),
     happen: async (stack, forMs) => {
       stack.freeze(target);
@@ -79,7 +83,10 @@ export function frozen(target: string): Fault {
 
 export function restarted(target: string): Fault {
   return {
-    ...{ name: `restart ${target}`, targets: [target], losesGrants: false, boundMs: boundAfter(target) },
+    name: `restart ${target}`,
+    targets: [target],
+    losesGrants: false,
+    boundMs: boundAfter(target),
     happen: (stack) => stack.restart(target),
   };
 }
@@ -87,7 +94,9 @@ export function restarted(target: string): Fault {
 /** Cuts a process off from `from`, or from everything if `from` is absent. */
 export function cutOff(target: string, from?: CutFrom): Fault {
   return {
-    ...{ name: `cut ${target} off from ${from ?? 'everything'}`, targets: [target], losesGrants: false },
+    name: `cut ${target} off from ${from ?? 'everything'}`,
+    targets: [target],
+    losesGrants: false,
     boundMs: AFTER_CUT_MS,
     happen: async (stack, forMs) => {
       stack.cut(target, from);

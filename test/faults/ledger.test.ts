@@ -7,7 +7,9 @@ const ALLOWANCE = 3;
 const KEY = 'key_1';
 
 const answered = (status: number, charged: '0' | '1'): Outcome => ({
-  ...{ kind: 'answered', status, body: Buffer.alloc(0) },
+  kind: 'answered',
+  status,
+  body: Buffer.alloc(0),
   headers: {
     'x-quota-charged': charged,
     ...(status < 400 ? {} : { 'content-type': 'application/problem+json', 'retry-after': '1' }),
@@ -23,7 +25,11 @@ function ledgerOf(...outcomes: Outcome[]): Ledger {
 }
 
 const billed = (used: number, { status = 200, inCells = used, out = 0, keyId = KEY } = {}): PoolUsage => ({
-  ...{ pool: 'calls', limit: ALLOWANCE, used, remaining: ALLOWANCE - used - out, out },
+  pool: 'calls',
+  limit: ALLOWANCE,
+  used,
+  remaining: ALLOWANCE - used - out,
+  out,
   cells: [{ keyId, route: Route.BRANDS, status, day: '2026-11-20', count: inCells }],
 });
 

@@ -26,8 +26,17 @@ export interface Ledger {
 
 export function newLedger(allowance: number, keyId: string): Ledger {
   return {
-    ...{ allowance, keyId, calls: 0, counted: 0, usedUpAtMs: undefined, countedAfterUsedUp: 0 },
-    ...{ countedAtMs: [], outcomes: new Map(), countedBy: new Map(), unsure: new Map(), strange: new Map() },
+    allowance,
+    keyId,
+    calls: 0,
+    counted: 0,
+    usedUpAtMs: undefined,
+    countedAfterUsedUp: 0,
+    countedAtMs: [],
+    outcomes: new Map(),
+    countedBy: new Map(),
+    unsure: new Map(),
+    strange: new Map(),
   };
 }
 

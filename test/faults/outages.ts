@@ -42,39 +42,63 @@ const UNAVAILABLE_ACQUIRES = { name: 'gateway_quota_acquires_total', labels: { o
 const unanswered = (upstream: string) => ({ name: 'gateway_upstream_failures_total', labels: { upstream } });
 const NEW_TOKEN: Probe = { calls: 'a new token', before: '401', meanwhile: '503' };
 const NEW_ACCOUNT: Probe = {
-  ...{ calls: 'an account without a grant', before: '200', meanwhile: '503', charged: '0' },
+  calls: 'an account without a grant',
+  before: '200',
+  meanwhile: '503',
+  charged: '0',
 };
 const NEW_RECORD: Probe = {
-  ...{ calls: 'a record that is not cached', before: '404', meanwhile: '503', charged: '0' },
+  calls: 'a record that is not cached',
+  before: '404',
+  meanwhile: '503',
+  charged: '0',
 };
 
 export const OUTAGES: Outage[] = (['killed', 'frozen'] as const).flatMap((how): Outage[] => [
   {
-    ...{ name: `accounts ${how}`, away: ['accounts'], how, told: 'answers' },
+    name: `accounts ${how}`,
+    away: ['accounts'],
+    how,
+    told: 'answers',
     needing: [NEW_TOKEN],
     metric: unanswered('accounts'),
   },
   {
-    ...{ name: `metering ${how}`, away: ['metering'], how, told: 'answers' },
+    name: `metering ${how}`,
+    away: ['metering'],
+    how,
+    told: 'answers',
     needing: [NEW_ACCOUNT],
     metric: UNAVAILABLE_ACQUIRES,
   },
   {
-    ...{ name: `all databases ${how}`, away: ['mongod'], how, told: 'answers' },
+    name: `all databases ${how}`,
+    away: ['mongod'],
+    how,
+    told: 'answers',
     needing: [NEW_TOKEN, NEW_ACCOUNT, NEW_RECORD],
     metric: UNAVAILABLE_ACQUIRES,
   },
   {
-    ...{ name: `NATS ${how}`, away: ['nats-server'], how, told: 'answers' },
+    name: `NATS ${how}`,
+    away: ['nats-server'],
+    how,
+    told: 'answers',
     needing: [{ ...NEW_ACCOUNT, meanwhile: '200', charged: '1' }],
     metric: { name: 'gateway_usage_commit_duration_seconds_count', labels: { path: 'report' } },
   },
   {
-    ...{ name: `NATS and metering ${how}`, away: ['nats-server', 'metering'], how, told: '503' },
+    name: `NATS and metering ${how}`,
+    away: ['nats-server', 'metering'],
+    how,
+    told: '503',
     metric: { name: 'gateway_usage_commit_failed_calls_total' },
   },
   {
-    ...{ name: `catalog ${how}`, away: ['catalog'], how, told: 'answers' },
+    name: `catalog ${how}`,
+    away: ['catalog'],
+    how,
+    told: 'answers',
     needing: [NEW_RECORD],
     metric: unanswered('catalog'),
   },

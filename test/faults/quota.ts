@@ -20,8 +20,30 @@ const LEAD_IN_MS = 18_000;
 const QUIET_MS = 2_500;
 /** For each fault of a round, the allowances of the new accounts whose calls begin before the fault. */
 const NEW_ACCOUNTS: number[][] = [
-  ...[[1, 5], [5], [1, 5], [5], [40, 3_000], [40, 3_000], [300], [40], [1, 5], [300], [40], [5]],
-  ...[[300], [40], [1], [40], [300], [40], [1, 5], [40], [1], [40], [], []],
+  [1, 5],
+  [5],
+  [1, 5],
+  [5],
+  [40, 3_000],
+  [40, 3_000],
+  [300],
+  [40],
+  [1, 5],
+  [300],
+  [40],
+  [5],
+  [300],
+  [40],
+  [1],
+  [40],
+  [300],
+  [40],
+  [1, 5],
+  [40],
+  [1],
+  [40],
+  [],
+  [],
 ];
 
 /**
@@ -31,7 +53,10 @@ const NEW_ACCOUNTS: number[][] = [
 export async function runQuota(options: QuotaOptions): Promise<string[]> {
   const { say, clusters } = options;
   const stack = await startFaultStack({
-    ...{ gateways: 3, meterings: 2, clusters, say },
+    gateways: 3,
+    meterings: 2,
+    clusters,
+    say,
     canBeCutOff: { 'gateway-3': ['NATS'], 'metering-2': ['NATS', 'MongoDB', 'gateways'] },
   });
   const operator = operatorOf(stack);

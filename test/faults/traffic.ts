@@ -186,7 +186,12 @@ export function startTraffic({
       if (!account.dry) {
         const isExcused = account.isDriven && account.hasLostGrants;
         account.dry = {
-          ...{ account, fromMs: beganMs, toMs: undefined, failed: 0, isExcused, endedBy: undefined },
+          account,
+          fromMs: beganMs,
+          toMs: undefined,
+          failed: 0,
+          isExcused,
+          endedBy: undefined,
           countedBefore: account.ledger.counted,
         };
         within?.dries.push(account.dry);
@@ -201,8 +206,14 @@ export function startTraffic({
       if (isInTrouble || (what !== 'late' && (account.isDriven || identifier === UNKNOWN))) return;
     }
     const failure: Failure = {
-      ...{ account, what, gateway: gateway.name, identifier, window: within, atMs: beganMs },
-      ...{ permits: 'permits unknown', isExcused: account.hasLostGrants && what === '503' },
+      account,
+      what,
+      gateway: gateway.name,
+      identifier,
+      window: within,
+      atMs: beganMs,
+      permits: 'permits unknown',
+      isExcused: account.hasLostGrants && what === '503',
     };
     failures.push(failure);
     if (!within) running.push(lookAt(failure));
@@ -241,8 +252,13 @@ export function startTraffic({
   const prepare: Traffic['prepare'] = async (allowance, ratePerS) => {
     const { accountId, token, keyId } = await operator.newAccount(allowance);
     const account: Account = {
-      ...{ accountId, token, ratePerS, hasLostGrants: false, dry: undefined },
-      ...{ isDriven: allowance < UNLIMITED, ledger: newLedger(allowance, keyId) },
+      accountId,
+      token,
+      ratePerS,
+      hasLostGrants: false,
+      dry: undefined,
+      isDriven: allowance < UNLIMITED,
+      ledger: newLedger(allowance, keyId),
       name: `${accounts.length + 1} (${allowance})`,
     };
     accounts.push(account);
@@ -257,12 +273,25 @@ export function startTraffic({
   };
 
   return {
-    ...{ accounts, windows, failures, wrong, now, call, prepare, begin },
+    accounts,
+    windows,
+    failures,
+    wrong,
+    now,
+    call,
+    prepare,
+    begin,
     open: async (allowance, ratePerS) => begin(await prepare(allowance, ratePerS)),
     suffer: async (fault, forMs) => {
       const own: Window = {
-        ...{ fault, beganMs: now(), endedMs: 0, overMs: 0, calls: 0, targetFailed: false },
-        ...{ failures: new Map(), dries: [] },
+        fault,
+        beganMs: now(),
+        endedMs: 0,
+        overMs: 0,
+        calls: 0,
+        targetFailed: false,
+        failures: new Map(),
+        dries: [],
       };
       windows.push(own);
       window = own;

@@ -51,7 +51,9 @@ export async function runUpgrades({
   const checkout = await checkOut(from, say);
   const version = new Map<string, Pass['to']>();
   const stack = await startFaultStack({
-    ...{ gateways: 3, meterings: 2, others: 2 },
+    gateways: 3,
+    meterings: 2,
+    others: 2,
     mainFor: (name, main) => (version.get(name) === 'now' ? main : join(checkout, relative(ROOT, main))),
   });
   const operator = operatorOf(stack);
@@ -118,8 +120,11 @@ async function make({ name, to, first }: Pass, { stack, traffic, version, say }:
     for (const process of names) {
       version.set(process, to);
       const restart = {
-        ...{ name: `${process} to ${to} (${name})`, targets: [process], losesGrants: false },
-        ...{ boundMs: boundAfter(process), happen: () => stack.restart(process) },
+        name: `${process} to ${to} (${name})`,
+        targets: [process],
+        losesGrants: false,
+        boundMs: boundAfter(process),
+        happen: () => stack.restart(process),
       };
       const window = await traffic.suffer(restart, 0);
       calls += window.calls;

@@ -415,19 +415,23 @@ const SCENARIOS: Record<string, Scenario> = {
       ...sweeps('0x2 1x200'),
       ...counter('images_sweeps_total', 'images', ',result="failed"', '0+1x200'),
     },
-    ...{ step: '30m', at: '76h' },
+    step: '30m',
+    at: '76h',
     firing: ['BrandDataImagesNotSwept warning'],
   },
   'sweeps that succeed each day, each time in a new pod, fire nothing': {
-    ...{ series: sweepsOfNewPods, step: '30m', at: '76h' },
+    series: sweepsOfNewPods,
+    step: '30m',
+    at: '76h',
     firing: [],
   },
   'images that was installed two days ago and has not been swept fires nothing': {
     series: {
-      ...{ [`brand_data_build_info${of('images', ',version="1"')}`]: '_x60 1x200' },
+      [`brand_data_build_info${of('images', ',version="1"')}`]: '_x60 1x200',
       ...sweeps('_x60 0x200'),
     },
-    ...{ step: '30m', at: '76h' },
+    step: '30m',
+    at: '76h',
     firing: [],
   },
   'a credential that an admin port refuses once': {

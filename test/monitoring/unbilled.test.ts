@@ -13,7 +13,10 @@ const SECONDS = 80 * MINUTE;
 const AT = 40 * MINUTE;
 
 const process = (name: string, phase: number, from = -SECONDS, to = Number.POSITIVE_INFINITY): Life => ({
-  ...{ name, phase, from, to },
+  name,
+  phase,
+  from,
+  to,
 });
 const restarted = (name: string, phase: number, at: number, downFor = 10): Life[] => [
   process(`${name}-old`, phase, -SECONDS, at),
@@ -30,7 +33,9 @@ const about = (mean: number) => (second: number) => {
 };
 const steady = (calls: number): Traffic => ({
   callsAt: about(calls),
-  ...{ gateways: GATEWAYS, meterings: METERINGS, seconds: SECONDS },
+  gateways: GATEWAYS,
+  meterings: METERINGS,
+  seconds: SECONDS,
 });
 
 const QUIET: Record<string, Traffic> = {

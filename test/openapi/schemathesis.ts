@@ -37,10 +37,19 @@ export async function runSchemathesis(
     execFile(
       COMMAND,
       [
-        ...['--config-file', join(import.meta.dirname, 'schemathesis.toml')],
-        ...['run', `${gateway.url}/openapi.json`, '--phases', 'examples,coverage,fuzzing'],
-        ...['--max-examples', String(Math.ceil(cases / VARIED_ROUTES)), '--continue-on-failure'],
-        ...['--report', 'json', '--report-json-path', report],
+        '--config-file',
+        join(import.meta.dirname, 'schemathesis.toml'),
+        'run',
+        `${gateway.url}/openapi.json`,
+        '--phases',
+        'examples,coverage,fuzzing',
+        '--max-examples',
+        String(Math.ceil(cases / VARIED_ROUTES)),
+        '--continue-on-failure',
+        '--report',
+        'json',
+        '--report-json-path',
+        report,
         ...(seed === undefined ? [] : ['--seed', String(seed)]),
       ],
       // Schemathesis writes a folder of its own into the current one.

@@ -125,7 +125,9 @@ export function memoryCatalogue(): MemoryCatalogue {
     {
       findSimilar: async (entries) =>
         [...new Set(entries.flatMap((entry) => bestOf(entry, RECORDS_OF_ENTRY)))].map((doc) => ({
-          ...{ id: doc._id, rank: doc.rank, keys: doc.keys },
+          id: doc._id,
+          rank: doc.rank,
+          keys: doc.keys,
         })),
       findCandidates: async (entries) => candidatesOf(entries),
       withinMs: 60_000,

@@ -73,7 +73,10 @@ async function makeTraffic(): Promise<Period> {
     const calls = stack.gateways
       .map(callerOf)
       .flatMap(({ brand, logo: info }) => [
-        ...[brand('ZPHX', token), brand('ZPHX', token), info('ZPHX', token), brand('ZPHX', small.token)],
+        brand('ZPHX', token),
+        brand('ZPHX', token),
+        info('ZPHX', token),
+        brand('ZPHX', small.token),
         ...(turn % 4 === 0 ? [brand(`nobody-${turn}`, token), info('ZPHX', createToken())] : []),
       ]);
     await Promise.all(calls.map(async (call) => (await call).body?.cancel()));

@@ -30,10 +30,18 @@ interface Bill {
 
 export function newAccount(): Account {
   return {
-    ...{ counted: new Map(), countedSum: 0, unsure: new Map(), unsureSum: 0, underWay: 0 },
-    ...{ noneFreeAtMs: Number.NEGATIVE_INFINITY, noneUnheldAtMs: Number.NEGATIVE_INFINITY },
-    ...{ bill: undefined, known: undefined, limits: [] },
-    ...{ openGrants: new Set(), closedGrants: new Set() },
+    counted: new Map(),
+    countedSum: 0,
+    unsure: new Map(),
+    unsureSum: 0,
+    underWay: 0,
+    noneFreeAtMs: Number.NEGATIVE_INFINITY,
+    noneUnheldAtMs: Number.NEGATIVE_INFINITY,
+    bill: undefined,
+    known: undefined,
+    limits: [],
+    openGrants: new Set(),
+    closedGrants: new Set(),
   };
 }
 

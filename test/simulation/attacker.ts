@@ -38,9 +38,20 @@ export function attack(planned: PlannedAttack, target: Target): void {
       const { accountId, pool, wallMs } = target;
       const poison = { limit: 0, limitRevision: Number.MAX_SAFE_INTEGER };
       const request = {
-        ...{ holder: ATTACKER, seq: Math.floor(planned.atMs) + 1, accountId, pool, ...poison, want: 1 },
-        ...{ ignoredFromSeq: 0, usage: [], fromMs: wallMs, urgent: false, wantSoon: 0, waiting: 0 },
-        ...{ readsStale: true, allowance: planned.guesses ? `attacker ${accountId}` : '' },
+        holder: ATTACKER,
+        seq: Math.floor(planned.atMs) + 1,
+        accountId,
+        pool,
+        ...poison,
+        want: 1,
+        ignoredFromSeq: 0,
+        usage: [],
+        fromMs: wallMs,
+        urgent: false,
+        wantSoon: 0,
+        waiting: 0,
+        readsStale: true,
+        allowance: planned.guesses ? `attacker ${accountId}` : '',
       };
       process.reach(() => void metering.acquire(request, ATTACKER).catch(ignored));
       return;
@@ -48,17 +59,20 @@ export function attack(planned: PlannedAttack, target: Target): void {
     case 'acquire': {
       const { accountId, pool, wallMs } = target;
       const request = {
-        ...{
-          holder,
-          seq: 1_000_000,
-          accountId,
-          pool,
-          limit: 0,
-          limitRevision: 0,
-          want: 1,
-          ignoredFromSeq: 1,
-        },
-        ...{ usage, fromMs: wallMs, urgent: false, wantSoon: 0, waiting: 0, readsStale: true },
+        holder,
+        seq: 1_000_000,
+        accountId,
+        pool,
+        limit: 0,
+        limitRevision: 0,
+        want: 1,
+        ignoredFromSeq: 1,
+        usage,
+        fromMs: wallMs,
+        urgent: false,
+        wantSoon: 0,
+        waiting: 0,
+        readsStale: true,
         allowance: '',
       };
       process.reach(() => void metering.acquire(request, ATTACKER).catch(ignored));
@@ -74,13 +88,11 @@ function usageOf(
   const used = as === 'used' ? permits : 0;
   const day = `${monthOf(wallMs)}-01`;
   return {
-    ...{
-      grantId: guesses ? guessed(grant.id) : grant.id,
-      used,
-      returned: permits - used,
-      closed,
-      partial: false,
-    },
+    grantId: guesses ? guessed(grant.id) : grant.id,
+    used,
+    returned: permits - used,
+    closed,
+    partial: false,
     cells: used === 0 ? [] : [{ keyId: 'key-x', route: Route.BRANDS, status: 200, day, count: used }],
   };
 }

@@ -72,7 +72,10 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
   const months = [...new Set([monthOf(plan.startWallMs), monthOf(plan.startWallMs + 3_600_000)])];
   const mongo = createMongo(world, random, network, rules.mongo, (ledgers) => checker.billChanged(ledgers));
   const checker = createInvariantChecker(world, mongo.durable, {
-    ...{ months, trueWallMs, mustServe: plan.mustServe, rules: rules.ledger },
+    months,
+    trueWallMs,
+    mustServe: plan.mustServe,
+    rules: rules.ledger,
   });
 
   const running = new Map<string, GatewayNode | MeteringReplica>();
@@ -118,7 +121,11 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
     boots.set(name, number);
     if (name.startsWith('metering')) {
       const replica = startReplica({
-        ...{ world, random, broadcast, machine: machine(name), rules },
+        world,
+        random,
+        broadcast,
+        machine: machine(name),
+        rules,
         connectDatabase: (client) => mongo.connect(client),
         connectStreams: (client) => connectUsageStreams(client, network, jetStreams, deadLetters),
       });
@@ -127,8 +134,13 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
     } else {
       const holder = holderName(`${name}-${number}`);
       const gateway = startGateway({
-        ...{ world, network, jetStreams, machine: machine(name), rules: rules.grant },
-        ...{ replica: replicaFor, holder },
+        world,
+        network,
+        jetStreams,
+        machine: machine(name),
+        rules: rules.grant,
+        replica: replicaFor,
+        holder,
         decided: (request, response) => {
           world.note(() => `${request.holder} request ${request.seq}: ${JSON.stringify(response.outcome)}`);
           checker.decided(request, response);
@@ -205,7 +217,15 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
   for (const name of [...REPLICAS, ...GATEWAYS]) boot(name);
 
   return {
-    ...{ network, jetStreams, deadLetters, mongo, checker, machine, boot, call, trueWallMs },
+    network,
+    jetStreams,
+    deadLetters,
+    mongo,
+    checker,
+    machine,
+    boot,
+    call,
+    trueWallMs,
     crash: (name) => {
       running.get(name)?.process.end();
       world.note(() => `${name} is killed`);

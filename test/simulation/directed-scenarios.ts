@@ -19,8 +19,15 @@ const ACCOUNT = 'ambushed';
 const FILLING = 'filling';
 
 const call = (atMs: number, gateway: number, more: Partial<PlannedCall> = {}): PlannedCall => ({
-  ...{ atMs, accountId: ACCOUNT, gateway, keyId: 'key-1', route: Route.BRANDS, status: 200 },
-  ...{ lookUpMs: 0, fails: false, answerLost: false },
+  atMs,
+  accountId: ACCOUNT,
+  gateway,
+  keyId: 'key-1',
+  route: Route.BRANDS,
+  status: 200,
+  lookUpMs: 0,
+  fails: false,
+  answerLost: false,
   ...more,
 });
 
@@ -87,7 +94,8 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
         calls: calls.map((planned) => ({ ...planned, lookUpMs: random.between(5_000, 7_500) })),
         faults: [
           {
-            ...{ atMs: fromMs, forMs },
+            atMs: fromMs,
+            forMs,
             fault: { kind: 'cut', links: REPLICAS.map((from) => ({ from, to: machine })) },
           },
         ],
@@ -104,7 +112,8 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
         calls: Array.from({ length: 12 }, (_, index) => call(fromMs + 100 + index * 400, gateway)),
         faults: [
           {
-            ...{ atMs: fromMs, forMs: 6_000 },
+            atMs: fromMs,
+            forMs: 6_000,
             fault: { kind: 'link faults', faults: { ...NO_LINK_FAULTS, doubled: 0.8, late: 0.3 } },
           },
         ],
@@ -212,7 +221,8 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
         }),
       ),
       faults: Array.from({ length: 12 }, (_, index) => ({
-        ...{ atMs: fromMs + 1_000 + index * 1_400 + random.between(0, 900), forMs: 1 },
+        atMs: fromMs + 1_000 + index * 1_400 + random.between(0, 900),
+        forMs: 1,
         fault: { kind: 'election' as const, deposed: random.chance(0.3) },
       })),
     }),
@@ -227,7 +237,8 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
         call(fromMs + 100 + index * 330 + random.between(0, 50), index % GATEWAYS.length, { fails: true }),
       );
       return {
-        ...{ ...account(random.whole(4, 8)), calls },
+        ...account(random.whole(4, 8)),
+        calls,
         faults: [
           { atMs: slowFromMs, forMs: 5_000, fault: { kind: 'slow database' } },
           ...REPLICAS.map((machine) => ({
@@ -309,7 +320,8 @@ function unstored(random: Random, fromMs: number): Scenario {
   const { gateway, machine } = somewhere(random);
   const accounts = [ACCOUNT, FILLING].map((accountId) => ({ accountId, limit: random.whole(1, 3) }));
   return {
-    ...{ accounts, planChanges: [] },
+    accounts,
+    planChanges: [],
     calls: accounts.map(({ accountId }) => call(fromMs, gateway, { accountId })),
     faults: [
       { atMs: fromMs + 50, forMs: random.between(2_000, 5_000), fault: { kind: 'fail-over' } },
@@ -348,7 +360,13 @@ export function planOfLostTail(random: Random, holderLives: boolean): Plan {
       { atMs: lostAtMs, forMs: 1, fault: { kind: 'lost tail', messages: random.whole(1, 3) } },
       ...(holderLives ? [] : [{ atMs: 2_900, forMs: 10_000, fault: { kind: 'crash' as const, machine } }]),
     ],
-    ...{ seed: 1, streams: 1, misdirected: 0, clocks: {}, restarts: [], healthyUntilMs: 0, healAtMs: 40_000 },
+    seed: 1,
+    streams: 1,
+    misdirected: 0,
+    clocks: {},
+    restarts: [],
+    healthyUntilMs: 0,
+    healAtMs: 40_000,
     attacks: [],
     startWallMs: Date.UTC(2026, 10, 20, 12),
   };
@@ -361,15 +379,13 @@ export function planOfScenario(rule: RuleName, random: Random): Plan {
   return {
     attacks: [],
     ...planFrom(random, 1_000),
-    ...{
-      seed: 1,
-      streams: 2,
-      misdirected: 0.5,
-      clocks: {},
-      restarts: [],
-      healthyUntilMs: 0,
-      healAtMs: 2_000 + lastsMs,
-    },
+    seed: 1,
+    streams: 2,
+    misdirected: 0.5,
+    clocks: {},
+    restarts: [],
+    healthyUntilMs: 0,
+    healAtMs: 2_000 + lastsMs,
     startWallMs: rule === 'months-cut' ? Date.UTC(2026, 11, 1) - monthEndsAtMs : Date.UTC(2026, 10, 20, 12),
   };
 }

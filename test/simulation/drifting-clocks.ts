@@ -6,18 +6,21 @@ import { MOST_DRIFT } from './seed-plan.ts';
 export function planOfDriftingClocks(lookUpMs: number): Plan {
   const clock = (drift: number) => ({ monotonicDrift: drift, wallDrift: drift });
   const call = {
-    ...{ accountId: 'account', gateway: 0, keyId: 'key', route: Route.BRANDS, status: 200 },
-    ...{ fails: false, answerLost: false },
+    accountId: 'account',
+    gateway: 0,
+    keyId: 'key',
+    route: Route.BRANDS,
+    status: 200,
+    fails: false,
+    answerLost: false,
   };
   return {
-    ...{
-      seed: 1,
-      streams: 1,
-      misdirected: 0,
-      startWallMs: Date.UTC(2026, 10, 20, 12),
-      healthyUntilMs: 0,
-      healAtMs: 630_000,
-    },
+    seed: 1,
+    streams: 1,
+    misdirected: 0,
+    startWallMs: Date.UTC(2026, 10, 20, 12),
+    healthyUntilMs: 0,
+    healAtMs: 630_000,
     clocks: Object.fromEntries([
       ...GATEWAYS.map((name) => [name, clock(-MOST_DRIFT)]),
       ...REPLICAS.map((name) => [name, clock(MOST_DRIFT)]),
@@ -27,6 +30,9 @@ export function planOfDriftingClocks(lookUpMs: number): Plan {
       { ...call, atMs: 1_000, lookUpMs: 0 },
       { ...call, atMs: 599_000, lookUpMs },
     ],
-    ...{ faults: [], planChanges: [], attacks: [], restarts: [] },
+    faults: [],
+    planChanges: [],
+    attacks: [],
+    restarts: [],
   };
 }

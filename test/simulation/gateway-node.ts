@@ -78,7 +78,10 @@ export function startGateway({
   };
   const { quota, book } = assembleQuota(
     {
-      ...{ clock, holder, rules, streams: jetStreams.length },
+      clock,
+      holder,
+      rules,
+      streams: jetStreams.length,
       ports: {
         publish: async (event, { stream, messageId, withinMs }) => {
           const jetStream = jetStreams.find(({ name }) => name === stream.name);
@@ -99,7 +102,10 @@ export function startGateway({
       },
     },
     {
-      ...{ committed: () => {}, asked: () => {}, waited: () => {}, recalled: () => {} },
+      committed: () => {},
+      asked: () => {},
+      waited: () => {},
+      recalled: () => {},
       failed: (calls, error) => world.note(() => `${holder} could not bill ${calls} calls: ${error}`),
     },
   );

@@ -127,7 +127,8 @@ export function createInvariantChecker(
 
     if (!account.known || ledger.limitRevision > account.known.revision) {
       account.known = {
-        ...{ revision: ledger.limitRevision, limit: ledger.limit },
+        revision: ledger.limitRevision,
+        limit: ledger.limit,
         // One write may contain both the lower limit and grants that were decided on under the old one.
         bound: Math.max(ledger.limit, before?.committed ?? 0, bill.committed),
       };

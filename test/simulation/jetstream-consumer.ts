@@ -91,7 +91,8 @@ export function createConsumer(
     }
     for (const [{ process }, arrivals] of together)
       network.send({
-        ...{ from: NATS, to: process.machine.name },
+        from: NATS,
+        to: process.machine.name,
         arrive: () => {
           for (const arrive of arrivals) process.reach(arrive);
         },

@@ -27,8 +27,12 @@ export interface StreamFaults {
 }
 
 export const NO_STREAM_FAULTS: StreamFaults = {
-  ...{ acknowledgementsLost: 0, deposed: false, consumerStalled: false, consumerAcksLost: 0 },
-  ...{ small: false, unread: false },
+  acknowledgementsLost: 0,
+  deposed: false,
+  consumerStalled: false,
+  consumerAcksLost: 0,
+  small: false,
+  unread: false,
 };
 
 /** A stored message. */
@@ -148,7 +152,8 @@ export function createJetStream(
 
   const stream: JetStream = {
     ...usageStream(number),
-    ...{ faults, log },
+    faults,
+    log,
     get firstSequence() {
       return firstSequence;
     },

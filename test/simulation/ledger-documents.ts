@@ -71,7 +71,8 @@ export const writes = {
       });
       const ledgers = new Map(before.ledgers).set(id, {
         ...stored,
-        ...{ grants: changed, version: stored.version + 1 },
+        grants: changed,
+        version: stored.version + 1,
       });
       return { after: { ...before, ledgers }, answer: true };
     },

@@ -62,7 +62,10 @@ export function startReplica({
   const { clock } = process;
   const { name } = machine;
   const store = createLedgerStore({
-    ...{ database: connectDatabase(process), clock, rules: rules.ledger, random: random.unit },
+    database: connectDatabase(process),
+    clock,
+    rules: rules.ledger,
+    random: random.unit,
     mostUnmergedCells: MOST_UNMERGED_CELLS,
   });
   const streams = connectStreams(process);
@@ -75,12 +78,17 @@ export function startReplica({
   );
   const metering = createMetering(
     {
-      ...{ store, clock, recall: (recall) => broadcast(process, recall), rules: rules.ledger },
+      store,
+      clock,
+      recall: (recall) => broadcast(process, recall),
+      rules: rules.ledger,
       allowances: ACCOUNTS_WORD,
       newSecret: () => Array.from({ length: 22 }, () => random.whole(0, 9)).join(''),
     },
     {
-      ...{ decided: () => {}, recalled: () => {}, dropped: () => {} },
+      decided: () => {},
+      recalled: () => {},
+      dropped: () => {},
       rejected: (reason) => world.note(() => `${name} rejects: ${reason}`),
     },
   );
@@ -88,7 +96,8 @@ export function startReplica({
   startUsageConsumer(
     { streams, store, clock, rules: rules.usage },
     {
-      ...{ applying: (_batch, apply) => apply(), applied: () => {} },
+      applying: (_batch, apply) => apply(),
+      applied: () => {},
       refused: (grants) => note(() => `refuses usage of ${grants} closed grants`),
       redelivered: (messages, why) => note(() => `sees ${messages} messages again: ${why}`),
       deadLettered: ({ stream, sequence }, reason) =>

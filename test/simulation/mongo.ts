@@ -285,8 +285,12 @@ export function createMongo(
 
 function newPrimary(documents: Documents): Primary {
   return {
-    ...{ latest: documents, pending: [], durable: documents, earlier: [] },
-    ...{ behind: undefined, answersFromMs: 0 },
+    latest: documents,
+    pending: [],
+    durable: documents,
+    earlier: [],
+    behind: undefined,
+    answersFromMs: 0,
   };
 }
 

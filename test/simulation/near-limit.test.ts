@@ -21,7 +21,11 @@ test.each([
   'near the limit, over $gateways gateways ($name), no call fails for lack of a permit, and all permits are used',
   async ({ gateways, failing, gatewayOf }) => {
     const { answers, billed } = await simulateNearLimit({
-      ...{ seed: gateways, gateways, connections: CONNECTIONS, allowance: ALLOWANCE, failing },
+      seed: gateways,
+      gateways,
+      connections: CONNECTIONS,
+      allowance: ALLOWANCE,
+      failing,
       gatewayOf: gatewayOf(gateways),
     });
     const kinds = Map.groupBy(answers, ({ kind }) => kind);

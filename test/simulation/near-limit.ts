@@ -67,7 +67,11 @@ export async function simulateNearLimit({
   };
   const replicas = REPLICAS.map((name) =>
     startReplica({
-      ...{ world, random, broadcast, machine: machineOf(name), rules: ALL_RULES },
+      world,
+      random,
+      broadcast,
+      machine: machineOf(name),
+      rules: ALL_RULES,
       connectDatabase: (client) => mongo.connect(client),
       connectStreams: (client) => connectUsageStreams(client, network, [jetStream], new Map()),
     }),
@@ -77,14 +81,12 @@ export async function simulateNearLimit({
     const holder = `gateway-${number}`.padEnd(43, '-');
     gateways.push(
       startGateway({
-        ...{
-          world,
-          network,
-          jetStreams: [jetStream],
-          machine: machineOf(holder),
-          rules: ALL_RULES.grant,
-          holder,
-        },
+        world,
+        network,
+        jetStreams: [jetStream],
+        machine: machineOf(holder),
+        rules: ALL_RULES.grant,
+        holder,
         replica: (choice) => replicaInOrder(replicas, choice),
         decided: () => {},
       }),

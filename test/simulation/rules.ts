@@ -18,7 +18,10 @@ export interface Rules {
 const MONGO_RULES: MongoRules = { ...ALL_DATABASE_RULES, noLockOutlivesItsHolder: true };
 
 export const ALL_RULES: Rules = {
-  ...{ grant: GRANT_RULES, ledger: LEDGER_RULES, mongo: MONGO_RULES, usage: USAGE_RULES },
+  grant: GRANT_RULES,
+  ledger: LEDGER_RULES,
+  mongo: MONGO_RULES,
+  usage: USAGE_RULES,
 };
 
 const grant = (rules: Partial<GrantRules>): Rules => ({ ...ALL_RULES, grant: { ...GRANT_RULES, ...rules } });

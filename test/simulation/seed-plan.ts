@@ -46,7 +46,10 @@ export function planOf(seed: number): Plan {
   );
   const planChanges = accounts.flatMap((account) => planChangesOf(random, account, healAtMs));
   return {
-    ...{ seed, startWallMs, healthyUntilMs, healAtMs },
+    seed,
+    startWallMs,
+    healthyUntilMs,
+    healAtMs,
     streams: 1 + (seed % 2),
     clocks: clocksOf(random, faults),
     accounts: [...accounts, ...scenario.accounts],
@@ -135,7 +138,9 @@ function callsOf(
     for (let call = 0; call < burst; call++) {
       const isHealthy = atMs < healthyUntilMs;
       calls.push({
-        ...{ atMs: atMs + random.between(0, 40), accountId, gateway: random.whole(0, GATEWAYS.length - 1) },
+        atMs: atMs + random.between(0, 40),
+        accountId,
+        gateway: random.whole(0, GATEWAYS.length - 1),
         keyId: `key-${random.whole(1, 2)}`,
         route: random.pick(ROUTES),
         status: random.pick([200, 200, 304, 404]),
@@ -161,7 +166,9 @@ function planChangesOf(random: Random, { accountId, limit }: PlannedAccount, hea
   return Array.from({ length: random.whole(1, 3) }, (_, index) => {
     last = random.chance(0.5) ? Math.floor(last * random.between(0, 0.9)) : last + random.whole(1, 40);
     return {
-      ...{ accountId, limit: last, revision: index + 2 },
+      accountId,
+      limit: last,
+      revision: index + 2,
       atMs: random.between(0, healAtMs),
       heardAfterMs: GATEWAYS.map(() =>
         random.chance(0.7) ? random.between(1, 1_000) : random.between(0, 15_000),
@@ -216,7 +223,10 @@ function faultOf(random: Random, sleepers: ReadonlySet<string>): Fault {
       kind: 'link faults',
       faults: {
         ...NO_LINK_FAULTS,
-        ...{ lost: share(), doubled: share(), late: share(), veryLate: share() / 3 },
+        lost: share(),
+        doubled: share(),
+        late: share(),
+        veryLate: share() / 3,
       },
     }),
     () => ({

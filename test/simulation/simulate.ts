@@ -20,8 +20,12 @@ const MOST_CALLS_TO_DRIVE = 60;
 /** This long after the last fault, all attempts that began during the fault have ended. */
 const RECOVERED_AFTER_MS = 12_000;
 const PLAIN_CALL = {
-  ...{ keyId: 'key-1', route: Route.LOGOS, status: 200 },
-  ...{ lookUpMs: 5, fails: false, answerLost: false },
+  keyId: 'key-1',
+  route: Route.LOGOS,
+  status: 200,
+  lookUpMs: 5,
+  fails: false,
+  answerLost: false,
 };
 
 export interface Outcome {

@@ -53,7 +53,10 @@ export function connectUsageStreams(
     };
     const acknowledge = () => finish(() => jetStream.acknowledge(sequence));
     return {
-      ...{ stream: jetStream.name, sequence, storedMs: stored?.storedMs ?? 0, deliveries },
+      stream: jetStream.name,
+      sequence,
+      storedMs: stored?.storedMs ?? 0,
+      deliveries,
       ...readStored(stored),
       ack: acknowledge,
       term: acknowledge,
@@ -150,7 +153,9 @@ export function connectUsageStreams(
       ),
     fill: (stream) =>
       ask(stream, ({ firstSequence, log, mostMessages }) => ({
-        ...{ firstSequence, lastSequence: log.length, bytes: log.length + 1 - firstSequence },
+        firstSequence,
+        lastSequence: log.length,
+        bytes: log.length + 1 - firstSequence,
         maxBytes: Number.isFinite(mostMessages) ? mostMessages : undefined,
       })),
     purge: (stream, firstKept) => ask(stream, (jetStream) => jetStream.purge(firstKept)),

@@ -206,7 +206,9 @@ async function joinNatsServers(
     }),
   );
   return {
-    ...{ url: urls.join(), members, stop },
+    url: urls.join(),
+    members,
+    stop,
     leader: async () => (await streamState())?.leader || undefined,
     isWhole: async () => {
       const { leader, replicas = [] } = (await streamState()) ?? {};

@@ -66,9 +66,14 @@ export async function testMongod(dataDir: string): Promise<TestServer> {
   if (!inContainers()) return startMongod({ dataDir, say, secret: randomBytes(16).toString('hex') });
   const port = await freePort();
   const command = [
-    ...['--replSet', REPLICA_SET, '--bind_ip_all', '--port', String(port)],
+    '--replSet',
+    REPLICA_SET,
+    '--bind_ip_all',
+    '--port',
+    String(port),
     // As that of the process on this machine.
-    ...['--setParameter', 'transactionLifetimeLimitSeconds=5'],
+    '--setParameter',
+    'transactionLifetimeLimitSeconds=5',
   ];
   const logFile = join(dataDir, 'mongod.log');
   const { child, remove } = container({

@@ -52,7 +52,10 @@ test('if a port is taken, the start fails at once with the name of the service a
   const address = taken.address() as AddressInfo;
   const portFor = async (name: string) => (name === 'metering.ops' ? address.port : freePort());
   const start = startStack({
-    ...{ dataDir: await temporaryFolder(), gateways: 1, restart: false, portFor },
+    dataDir: await temporaryFolder(),
+    gateways: 1,
+    restart: false,
+    portFor,
     natsUrl: stack.natsUrl,
     mongodbUrl: stack.mongodbUrl,
   });

@@ -39,9 +39,22 @@ async function upgrade(
   await using api = await startKubeApi(secrets, { annotations, configMaps });
   const { isGood, stdout, stderr } = await withValues({ ...PLAIN, ...values }, (file) =>
     runTool(helm.path, [
-      ...['template', 'shop', CHART, '--namespace', 'brands', '--values', file, '--is-upgrade'],
-      ...['--dry-run=server', '--kube-apiserver', api.url, '--kubeconfig', '/dev/null'],
-      ...['--kube-version', '1.34.0', '--disable-openapi-validation'],
+      'template',
+      'shop',
+      CHART,
+      '--namespace',
+      'brands',
+      '--values',
+      file,
+      '--is-upgrade',
+      '--dry-run=server',
+      '--kube-apiserver',
+      api.url,
+      '--kubeconfig',
+      '/dev/null',
+      '--kube-version',
+      '1.34.0',
+      '--disable-openapi-validation',
     ]),
   );
   if (!isGood) throw new Error(stderr);

@@ -577,8 +577,16 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     async (values) => {
       const { stdout } = await withValues(values, (file) =>
         runTool(helm.path, [
-          ...['install', 'shop', CHART, '--namespace', 'brands', '--values', file],
-          ...['--dry-run=client', '--kubeconfig', '/dev/null'],
+          'install',
+          'shop',
+          CHART,
+          '--namespace',
+          'brands',
+          '--values',
+          file,
+          '--dry-run=client',
+          '--kubeconfig',
+          '/dev/null',
         ]),
       );
       const notes = stdout.slice(stdout.indexOf('\nNOTES:'));

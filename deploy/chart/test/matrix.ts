@@ -48,8 +48,12 @@ export const MATRIX: Record<string, Case> = {
       grpc: {
         tls: {
           existingSecrets: {
-            ...{ gateway: 'tls-gateway', accounts: 'tls-accounts', catalog: 'tls-catalog' },
-            ...{ metering: 'tls-metering', images: 'tls-images', bds: 'tls-bds' },
+            gateway: 'tls-gateway',
+            accounts: 'tls-accounts',
+            catalog: 'tls-catalog',
+            metering: 'tls-metering',
+            images: 'tls-images',
+            bds: 'tls-bds',
           },
         },
       },

@@ -117,8 +117,16 @@ export async function template(helm: Helm, values: Values, options: RenderOption
   const { kubeVersion = '1.34.0', apiVersions = [], release = 'shop', chart = CHART, more = [] } = options;
   return withValues(values, (file) =>
     runTool(helm.path, [
-      ...['template', release, chart, '--namespace', 'brands', '--values', file],
-      ...['--kube-version', kubeVersion, ...apiVersions.flatMap((version) => ['--api-versions', version])],
+      'template',
+      release,
+      chart,
+      '--namespace',
+      'brands',
+      '--values',
+      file,
+      '--kube-version',
+      kubeVersion,
+      ...apiVersions.flatMap((version) => ['--api-versions', version]),
       ...more,
     ]),
   );

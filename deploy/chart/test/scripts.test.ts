@@ -126,7 +126,8 @@ test('a new MongoDB becomes a replica set that takes writes, with users, and sta
     await writeFile(files.users, JSON.stringify([{ ...own, password }]));
     const env = {
       MONGODB_MEMBER: `127.0.0.1:${port}`,
-      ...{ MONGODB_KEY_FILE: files.key, MONGODB_USERS_FILE: files.users },
+      MONGODB_KEY_FILE: files.key,
+      MONGODB_USERS_FILE: files.users,
     };
     expect(await runScript('initiate-replica-set.mjs', env, cwd)).toMatchObject({
       code: 0,

@@ -19,9 +19,22 @@ import { type Helm, helms, runTool } from './tools.ts';
 async function upgradeIn(url: string, helm: Helm, values: Values) {
   const { isGood, stdout, stderr } = await withValues(values, (file) =>
     runTool(helm.path, [
-      ...['template', 'shop', CHART, '--namespace', 'brands', '--values', file, '--is-upgrade'],
-      ...['--dry-run=server', '--kube-apiserver', url, '--kubeconfig', '/dev/null'],
-      ...['--kube-version', '1.34.0', '--disable-openapi-validation'],
+      'template',
+      'shop',
+      CHART,
+      '--namespace',
+      'brands',
+      '--values',
+      file,
+      '--is-upgrade',
+      '--dry-run=server',
+      '--kube-apiserver',
+      url,
+      '--kubeconfig',
+      '/dev/null',
+      '--kube-version',
+      '1.34.0',
+      '--disable-openapi-validation',
     ]),
   );
   if (!isGood) throw new Error(stderr);
@@ -127,8 +140,17 @@ describe.for(helms)('credentials, by helm $major', (helm) => {
     const values = { ...PLAIN, gateway: { ...PLAIN.gateway, replicas: -1 } };
     const { isGood, stderr } = await withValues(values, (file) =>
       runTool(helm.path, [
-        ...['install', 'shop', CHART, '--namespace', 'brands', '--values', file],
-        ...['--kube-apiserver', api.url, '--kubeconfig', '/dev/null'],
+        'install',
+        'shop',
+        CHART,
+        '--namespace',
+        'brands',
+        '--values',
+        file,
+        '--kube-apiserver',
+        api.url,
+        '--kubeconfig',
+        '/dev/null',
       ]),
     );
     expect(isGood).toBe(false);

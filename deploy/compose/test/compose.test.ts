@@ -80,7 +80,8 @@ test.for(containers)(
   '%s has no right that it does not need, and no secret in its environment',
   ([, container]) => {
     expect(container).toMatchObject({
-      ...{ read_only: true, cap_drop: ['ALL'] },
+      read_only: true,
+      cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
     });
     expect(container.privileged).toBeUndefined();

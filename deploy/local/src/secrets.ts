@@ -14,7 +14,9 @@ export interface Secrets {
 export function newSecrets(): Secrets {
   const secret = () => randomBytes(32).toString('base64url');
   return {
-    ...{ operatorToken: secret(), tokenHashKey: secret(), serverSecret: secret() },
+    operatorToken: secret(),
+    tokenHashKey: secret(),
+    serverSecret: secret(),
     allowanceSigningKey: newAllowanceKeys().signing,
   };
 }

@@ -29,7 +29,9 @@ export const V8_OPTIONS = ['--max-semi-space-size=16'];
 export function serviceProcess(options: ServiceOptions): Child {
   const { main, opsPort, restart = false, say = () => {} } = options;
   const settings = {
-    ...{ HOST: '127.0.0.1', OPS_PORT: opsPort, NODE_COMPILE_CACHE: COMPILED_CODE },
+    HOST: '127.0.0.1',
+    OPS_PORT: opsPort,
+    NODE_COMPILE_CACHE: COMPILED_CODE,
     ...options.environment,
   };
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);

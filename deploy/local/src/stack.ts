@@ -189,7 +189,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const main = () => options.mainFor?.(name, own) ?? own;
     const transport = { GRPC_TRANSPORT: transportOf(name), ...certificateSettings(certificates, service) };
     const child = serviceProcess({
-      ...{ name, main, opsPort, logFile: logFile(name), restart, say, signal },
+      name,
+      main,
+      opsPort,
+      logFile: logFile(name),
+      restart,
+      say,
+      signal,
       environment: { ...transport, ...options.environment, ...environment },
     });
     group.push(child);
@@ -231,7 +237,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const target: Record<string, string> = {};
     const plaintextTarget: Record<string, string> = {};
     const operator: OperatorConnection = {
-      ...{ accounts: '', catalog: '', metering: '', images: '', gateways: [], operatorToken },
+      accounts: '',
+      catalog: '',
+      metering: '',
+      images: '',
+      gateways: [],
+      operatorToken,
       ...(transportOf('bds') === 'insecure_plaintext'
         ? { transport: 'insecure_plaintext' }
         : { certificates: join(certificates, 'bds') }),
@@ -314,9 +325,19 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     );
     const children = new Map([...servers, ...backends, ...gateways].map((child) => [child.name, child]));
     return {
-      ...{ gateways: urls, images, opsUrls, mongodbUrl, certificates, targets: target, settingFiles },
+      gateways: urls,
+      images,
+      opsUrls,
+      mongodbUrl,
+      certificates,
+      targets: target,
+      settingFiles,
       natsUrl: options.natsUrl === undefined ? natsAdminUrl(natsUrl, serverSecret) : natsUrl,
-      ...{ operator, secrets, allowanceKeyFiles, children, stop },
+      operator,
+      secrets,
+      allowanceKeyFiles,
+      children,
+      stop,
     };
   } catch (error) {
     await stop();

@@ -57,13 +57,15 @@ describe.skipIf(missing.length > 0)('a release', () => {
     const path = [...(cosign === undefined ? [] : [dirname(cosign)]), process.env.PATH].join(':');
     const env = {
       ...process.env,
-      ...{ PATH: path, ENGINE: engine, HELM: helm.path, BASE_IMAGE: 'any' },
-      ...{ BUILD: join(import.meta.dirname, 'build-stub'), COSIGN_PASSWORD: '' },
+      PATH: path,
+      ENGINE: engine,
+      HELM: helm.path,
+      BASE_IMAGE: 'any',
+      BUILD: join(import.meta.dirname, 'build-stub'),
+      COSIGN_PASSWORD: '',
       // The machine reaches no public log of signatures.
-      ...{
-        COSIGN_KEY: join(keys, 'cosign.key'),
-        COSIGN_ARGUMENTS: '--use-signing-config=false --tlog-upload=false',
-      },
+      COSIGN_KEY: join(keys, 'cosign.key'),
+      COSIGN_ARGUMENTS: '--use-signing-config=false --tlog-upload=false',
       ...environment,
     };
     onTestFinished(removeImages);
@@ -112,8 +114,12 @@ describe.skipIf(missing.length > 0)('a release', () => {
       expect(verified, verified.stderr).toMatchObject({ isGood: true });
     }
     const values = await runTool(helm.path, [
-      ...['show', 'values', `oci://${registry}/charts/brand-data`],
-      ...['--version', version, '--plain-http'],
+      'show',
+      'values',
+      `oci://${registry}/charts/brand-data`,
+      '--version',
+      version,
+      '--plain-http',
     ]);
     expect(parse(values.stdout).image).toMatchObject({ repository: registry, tag: '' });
 

@@ -60,7 +60,13 @@ export async function backup(options: BackupOptions): Promise<BackupResult> {
     const { version: mongodbVersion } = await client.db('admin').command({ buildInfo: 1 });
     const endedAt = new Date().toISOString();
     const manifest: Manifest = {
-      ...{ format: 1, version: VERSION, mongodbVersion, startedAt, endedAt, databases, streams },
+      format: 1,
+      version: VERSION,
+      mongodbVersion,
+      startedAt,
+      endedAt,
+      databases,
+      streams,
     };
     await writeManifest(folder, manifest);
     return manifest;

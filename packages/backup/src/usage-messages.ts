@@ -35,8 +35,10 @@ export async function usagePositions({ manager }: OpenNats): Promise<UsagePositi
     if (info === undefined) continue;
     const consumer = await consumerOf({ manager }, name);
     positions.push({
-      ...{ name, created: info.created },
-      ...{ firstSequence: info.state.first_seq, lastSequence: info.state.last_seq },
+      name,
+      created: info.created,
+      firstSequence: info.state.first_seq,
+      lastSequence: info.state.last_seq,
       appliedUpTo: consumer?.ack_floor.stream_seq ?? 0,
     });
   }

@@ -204,8 +204,14 @@ describe('a failed call', () => {
     const error = await failureOf(client.logo('mcdonlads'));
     expect(error).toBeInstanceOf(BrandDataError);
     expect(error).toMatchObject({
-      ...{ name: 'BrandDataError', message: 'Nothing.', code: 'identifier_not_found', status: 404 },
-      ...{ suggestions, charged: true, requestId: 'request-1', quota: { remaining: 49_958 } },
+      name: 'BrandDataError',
+      message: 'Nothing.',
+      code: 'identifier_not_found',
+      status: 404,
+      suggestions,
+      charged: true,
+      requestId: 'request-1',
+      quota: { remaining: 49_958 },
     });
   });
 

@@ -44,7 +44,17 @@ function encodeAuditEvent({ call, about, details, counts, ...part }: AuditPart):
   const { entry, part: name, atMs, method } = part;
   const { name: who, role, credentialId } = operator;
   return AuditEvent.encode({
-    ...{ entry, part: name, atMs, method, operator: who, role, credentialId, from, requestId },
-    ...{ about: [...about], details: { ...details }, counts: { ...counts } },
+    entry,
+    part: name,
+    atMs,
+    method,
+    operator: who,
+    role,
+    credentialId,
+    from,
+    requestId,
+    about: [...about],
+    details: { ...details },
+    counts: { ...counts },
   }).finish();
 }

@@ -40,7 +40,9 @@ export function allowanceUse(
     const { used = 0, heldByGateways = 0 } = ledger ?? {};
     const allowance = (plan ? planned.get(pool) : ledger?.allowance) ?? 0;
     return {
-      ...{ pool, allowance, used },
+      pool,
+      allowance,
+      used,
       remaining: Math.max(0, allowance - used),
       held_by_gateways: heldByGateways,
       allowance_in_metering: ledger?.allowance ?? null,

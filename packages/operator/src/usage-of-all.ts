@@ -63,7 +63,9 @@ export async function readUsageOfAll(
     signal?.throwIfAborted();
     const filters = { plan: '', state: AccountState.UNSPECIFIED, text: '' };
     const page = await accounts().call((client) => client.listAccounts, {
-      ...{ ...filters, limit: ACCOUNTS_IN_PAGE, after },
+      ...filters,
+      limit: ACCOUNTS_IN_PAGE,
+      after,
     });
     return { items: page.accounts, next: page.next };
   });

@@ -493,7 +493,9 @@ test('resolve shows which records an identifier that resolves to nothing may mea
   await expect
     .poll(() => json('resolve', 'quinze works'))
     .toEqual({
-      ...{ identifier: 'quinze works', meaning: null, others: [] },
+      identifier: 'quinze works',
+      meaning: null,
+      others: [],
       suggestions: [{ name: 'Quince Works', identifier: 'QNCE' }],
     });
   await expect
@@ -708,7 +710,9 @@ test('operators are created, limited by their roles, found in the trail and revo
   const as = { BDS_OPERATOR_TOKEN: /bdsop_\S+/.exec(created.out)?.[0] ?? '' };
   expect(await bds(['plan', 'list'], as)).toMatchObject({ code: 0, errors: '' });
   expect(await bds(['plan', 'set', 'anas', '--pool', 'calls=1:brands'], as)).toEqual({
-    ...{ code: 1, out: '', errors: 'bds: this needs the role keys; ana has read\n' },
+    code: 1,
+    out: '',
+    errors: 'bds: this needs the role keys; ana has read\n',
   });
   await bds(['plan', 'set', 'not-anas', '--pool', 'calls=1:brands']);
 
@@ -722,18 +726,17 @@ test('operators are created, limited by their roles, found in the trail and revo
   expect(more).toBe(false);
   expect(entries).toEqual([
     {
-      ...{
-        id: expect.any(String),
-        at: expect.any(String),
-        operator: 'installation',
-        role: 'all',
-        credential: null,
-      },
-      ...{ service: 'accounts', method: 'CreateOperator', outcome: 'done', from: expect.any(String) },
-      ...{
-        details: { credential: expect.stringMatching(/^opc-/), role: 'read' },
-        request_id: expect.any(String),
-      },
+      id: expect.any(String),
+      at: expect.any(String),
+      operator: 'installation',
+      role: 'all',
+      credential: null,
+      service: 'accounts',
+      method: 'CreateOperator',
+      outcome: 'done',
+      from: expect.any(String),
+      details: { credential: expect.stringMatching(/^opc-/), role: 'read' },
+      request_id: expect.any(String),
     },
   ]);
   expect((await bds(['audit', '--since', '2100-01-01'])).out).toBe('There is no such change.\n');
@@ -797,31 +800,31 @@ test('an operator works at all services with one credential, is limited by the r
     const { out, errors } = await bds(['audit', '--operator', 'of-catalogue', '--json']);
     expect(errors).toBe('');
     return (JSON.parse(out).entries as Record<string, unknown>[]).toReversed().map((entry) => ({
-      ...{ change: `${entry.service}.${entry.method}`, outcome: entry.outcome, counts: entry.counts },
-      ...{ details: entry.details },
+      change: `${entry.service}.${entry.method}`,
+      outcome: entry.outcome,
+      counts: entry.counts,
+      details: entry.details,
     }));
   };
   await expect.poll(async () => (await trail()).length).toBe(5);
   await expect.poll(trail).toEqual([
     {
-      ...{
-        change: 'catalog.Import',
-        outcome: 'done',
-        details: { source: 'trail', import: expect.any(String) },
-      },
+      change: 'catalog.Import',
+      outcome: 'done',
+      details: { source: 'trail', import: expect.any(String) },
       counts: { calls: 3, done: 3, created: 1_200, changed: 0, unchanged: 0, refused: 0 },
     },
     {
-      ...{ change: 'catalog.SetFields', outcome: 'done', details: { fields: 'trail-1 company.ceo' } },
+      change: 'catalog.SetFields',
+      outcome: 'done',
+      details: { fields: 'trail-1 company.ceo' },
       counts: { calls: 1, done: 1, fields: 1, changed: 1 },
     },
     { change: 'images.PutImage', outcome: 'done', details: {}, counts: { calls: 1, done: 1 } },
     {
-      ...{
-        change: 'catalog.SetFields',
-        outcome: 'done',
-        details: { fields: expect.stringContaining('trail-1 images.logo') },
-      },
+      change: 'catalog.SetFields',
+      outcome: 'done',
+      details: { fields: expect.stringContaining('trail-1 images.logo') },
       counts: { calls: 1, done: 1, fields: expect.any(Number), changed: expect.any(Number) },
     },
     {

@@ -43,7 +43,9 @@ test.each([
   await writeFile(join(folder, 'map.json'), `{"${'\u009b'}": "${'\u202e'}"}`);
   const { stream, text } = written();
   const env = {
-    ...{ BDS_CATALOG: '127.0.0.1:1', BDS_IMAGES: '127.0.0.1:1', BDS_OPERATOR_TOKEN: 'x'.repeat(32) },
+    BDS_CATALOG: '127.0.0.1:1',
+    BDS_IMAGES: '127.0.0.1:1',
+    BDS_OPERATOR_TOKEN: 'x'.repeat(32),
     BDS_GRPC_TRANSPORT: 'insecure_plaintext',
   };
   expect(await main(args, { env, cwd: folder, stdout: stream, stderr: stream })).not.toBe(0);

@@ -93,9 +93,18 @@ test('values are written as in tables: lists, places, listings, JSON, and none f
   const websites = ['https://wrong.example/'];
   await bring('forms-feed', { ...acme, id: 'forms', name: 'Forms', links: { websites } });
   await json(
-    ...['set', 'forms', 'company.founders=Ada; Grace', 'company.headquarters=Paris, France', 'rank=612'],
-    ...['type=stock', 'listings=NASDAQ:FRMS; FRM.DE', 'links.websites=none', 'description=a=b; c'],
-    ...['links.social_media=[{"name":"Mastodon","url":"https://m.example/forms"}]', '--reason', 'x'],
+    'set',
+    'forms',
+    'company.founders=Ada; Grace',
+    'company.headquarters=Paris, France',
+    'rank=612',
+    'type=stock',
+    'listings=NASDAQ:FRMS; FRM.DE',
+    'links.websites=none',
+    'description=a=b; c',
+    'links.social_media=[{"name":"Mastodon","url":"https://m.example/forms"}]',
+    '--reason',
+    'x',
   );
   const { record } = await shown('forms');
   expect(record).toMatchObject({

@@ -45,7 +45,9 @@ test('calls whose key is no longer stored are billed, and shown as unknown', () 
 describe('of an allowance', () => {
   const ledger = fc.record({
     pool: fc.constantFrom('calls', 'logos'),
-    ...{ allowance: fc.nat(50), used: fc.nat(50), heldByGateways: fc.nat(50) },
+    allowance: fc.nat(50),
+    used: fc.nat(50),
+    heldByGateways: fc.nat(50),
   });
   const ledgers = fc.uniqueArray(ledger, { selector: ({ pool }) => pool });
 

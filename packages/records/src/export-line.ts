@@ -163,7 +163,10 @@ function companyFromLine(
     id,
     changedAtMs: changed_at === undefined ? 0 : Date.parse(changed_at),
     records: records.map(({ source, import: importId = newest.get(source) ?? '', quote, record }) => ({
-      ...{ source, id: quote ?? record.id ?? '', importId, isQuote: quote !== undefined },
+      source,
+      id: quote ?? record.id ?? '',
+      importId,
+      isQuote: quote !== undefined,
       brand: brandFromRecord(record as BrandRecord),
     })),
     overrides: overrides.map(({ id, fields, records, company }) => ({

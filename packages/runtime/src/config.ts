@@ -148,8 +148,24 @@ const networks = makeValidator((text) => {
 
 /** The kinds of settings. */
 export const configSpec = {
-  ...{ baseUrl, cacheBytes, days, host, networks, num, port, secret, secrets, str, mongodbUrl, natsUrl },
-  ...{ certificates, publishableToken, signingKey, verifyingKeys, webhookSecrets, webhookUrl },
+  baseUrl,
+  cacheBytes,
+  days,
+  host,
+  networks,
+  num,
+  port,
+  secret,
+  secrets,
+  str,
+  mongodbUrl,
+  natsUrl,
+  certificates,
+  publishableToken,
+  signingKey,
+  verifyingKeys,
+  webhookSecrets,
+  webhookUrl,
 };
 
 /** For every service that uses NATS. */

@@ -78,7 +78,11 @@ export function diagnosisService(service: Service): UntypedServiceImplementation
       const { operator } = operatorCallOf(metadata);
       const findings = await (service.diagnosis?.run() ?? []);
       return {
-        ...{ version, revision, nowMs: Date.now(), operator: operator.name, role: operator.role },
+        version,
+        revision,
+        nowMs: Date.now(),
+        operator: operator.name,
+        role: operator.role,
         findings: findings.map(({ what, found }) => {
           const advice = found.state === 'ok' ? '' : found.advice;
           return { what, state: STATE[found.state], detail: found.detail, advice };

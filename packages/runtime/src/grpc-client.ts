@@ -18,7 +18,10 @@ import type { Service } from './service.ts';
 const RESEND_LOST_REQUESTS = {
   name: [{}],
   retryPolicy: {
-    ...{ maxAttempts: 2, initialBackoff: '0.01s', maxBackoff: '0.01s', backoffMultiplier: 1 },
+    maxAttempts: 2,
+    initialBackoff: '0.01s',
+    maxBackoff: '0.01s',
+    backoffMultiplier: 1,
     retryableStatusCodes: ['UNAVAILABLE'],
   },
 };

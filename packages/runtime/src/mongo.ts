@@ -167,9 +167,21 @@ function isOutOfReach(error: unknown): boolean {
 
 /** The error codes of servers that are too slow or stopping, or whose replica set is electing a primary. */
 const OUT_OF_REACH: ReadonlySet<number> = new Set([
-  ...[50, 262], // MaxTimeMSExpired, ExceededTimeLimit
-  ...[6, 7, 89, 9001], // HostUnreachable, HostNotFound, NetworkTimeout, SocketException
-  ...[91, 11_600], // ShutdownInProgress, InterruptedAtShutdown
-  ...[189, 10_107, 11_602, 13_435, 13_436], // PrimarySteppedDown, NotWritablePrimary and their like
-  ...[64, 134, 187, 246], // WriteConcernFailed, ReadConcernMajorityNotAvailableYet and their like
+  50,
+  262, // MaxTimeMSExpired, ExceededTimeLimit
+  6,
+  7,
+  89,
+  9001, // HostUnreachable, HostNotFound, NetworkTimeout, SocketException
+  91,
+  11_600, // ShutdownInProgress, InterruptedAtShutdown
+  189,
+  10_107,
+  11_602,
+  13_435,
+  13_436, // PrimarySteppedDown, NotWritablePrimary and their like
+  64,
+  134,
+  187,
+  246, // WriteConcernFailed, ReadConcernMajorityNotAvailableYet and their like
 ]);

@@ -102,7 +102,10 @@ export async function connectNats(service: Service, { NATS_URL, NATS_CA }: NatsS
   const manager = await retryUntilStopped('JetStream', () => jetstreamManager(connection), service);
   const js = jetstream(connection);
   return {
-    ...{ connection, js, manager, publish: publisher(service, js, repeats) },
+    connection,
+    js,
+    manager,
+    publish: publisher(service, js, repeats),
     onReconnect: (reconnected) => void listeners.push(reconnected),
   };
 }
@@ -145,9 +148,12 @@ export function connectionOptions(servers: string): { servers: string[]; tls: bo
   return { servers: urls.map(({ host }) => host), tls: urls.some(({ protocol }) => protocol === 'tls:') };
 }
 
-/** The client's type does not have `checkServerIdentity`, but it gives all options to Node. */
-export function tlsOptions(servers: string, ca: string | undefined): { ca?: string } {
-  return { ...(ca !== undefined && { ca }), ...{ checkServerIdentity: identityCheck(servers) } };
+/** The client's type does not have `checkServerIdentity`, but the client passes all options on to Node. */
+export function tlsOptions(
+  servers: string,
+  ca: string | undefined,
+): { ca?: string; checkServerIdentity: ReturnType<typeof identityCheck> } {
+  return { ...(ca !== undefined && { ca }), checkServerIdentity: identityCheck(servers) };
 }
 
 /**

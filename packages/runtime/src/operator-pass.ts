@@ -51,8 +51,12 @@ export function passesFor(
   return async (credential) => {
     try {
       const { payload } = await jwtVerify(credential, findKey, {
-        ...{ algorithms: [ALGORITHM], typ: TYPE, issuer: ISSUER, audience: audienceOf(name) },
-        ...{ clockTolerance: CLOCKS_APART_S, requiredClaims: ['sub', 'iat', 'exp'] },
+        algorithms: [ALGORITHM],
+        typ: TYPE,
+        issuer: ISSUER,
+        audience: audienceOf(name),
+        clockTolerance: CLOCKS_APART_S,
+        requiredClaims: ['sub', 'iat', 'exp'],
       });
       const { sub, role, cid } = payload;
       if (typeof sub !== 'string' || typeof role !== 'string' || typeof cid !== 'string') return 'unknown';

@@ -78,8 +78,13 @@ export function trailTo(
   const partOf = (call: OperatorCall, told: Told): Open => {
     const fresh = (entry: string): Open => ({
       event: {
-        ...{ ...told, details: shortened(told.details), call, entry },
-        ...{ part: randomUUID(), atMs: 0, counts: {} },
+        ...told,
+        details: shortened(told.details),
+        call,
+        entry,
+        part: randomUUID(),
+        atMs: 0,
+        counts: {},
       },
       storedMs: Number.NEGATIVE_INFINITY,
     });

@@ -41,7 +41,11 @@ export async function runSetUp<Spec extends ConfigSpec>(
   });
   try {
     const service: Service = {
-      ...{ name, log, metrics: new Registry(), readiness: new Readiness(), tracer: undefined },
+      name,
+      log,
+      metrics: new Registry(),
+      readiness: new Readiness(),
+      tracer: undefined,
       signal: late.signal,
       onStop: (_what, stop) => stops.push(stop),
       onSettingChange: () => {},

@@ -30,14 +30,18 @@ async function startPort(
   const calls: OperatorCall[] = [];
   const metrics = new Registry();
   const service = {
-    ...{ metrics, tracer: undefined, readiness: { onChange: () => {} } },
+    metrics,
+    tracer: undefined,
+    readiness: { onChange: () => {} },
     log: { warn: (line: object) => lines.push(line), error: () => {} },
     onSettingChange: () => {},
     onStop: (_what: string, stop: () => unknown) => stops.push(stop),
   } as unknown as Service;
   const port = await freePort();
   await startGrpcServer(service, {
-    ...{ transport: INSECURE_PLAINTEXT, host: '127.0.0.1', port },
+    transport: INSECURE_PLAINTEXT,
+    host: '127.0.0.1',
+    port,
     operators: {
       authenticate: installationOr(service, operatorTokens, otherwise),
       roleNeeded: new Map([['/brand_data.v1.MeteringAdminService/GetUsage', 'needed']]),
@@ -56,7 +60,8 @@ async function startPort(
     ],
   });
   const client = connectChannel(MeteringAdminServiceClient, `127.0.0.1:${port}`, {
-    ...{ transport: INSECURE_PLAINTEXT, peer: 'metering' },
+    transport: INSECURE_PLAINTEXT,
+    peer: 'metering',
   });
   stops.push(() => client.close());
   return {

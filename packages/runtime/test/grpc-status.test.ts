@@ -45,7 +45,8 @@ async function startServer(fail: handleUnaryCall<Buffer, Buffer>): Promise<numbe
 
 function caller(port: number, options?: { isIdempotent: boolean }) {
   const client = connectChannel(Client, `ipv4:127.0.0.1:${port}`, {
-    ...{ transport: INSECURE_PLAINTEXT, peer: 'any' },
+    transport: INSECURE_PLAINTEXT,
+    peer: 'any',
     ...options,
   });
   ends.push(() => client.close());

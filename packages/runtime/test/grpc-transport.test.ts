@@ -80,8 +80,12 @@ async function serve(
 ): Promise<Running> {
   const ends: (() => unknown)[] = [];
   const service: Service = {
-    ...{ name: 'accounts', log: createLogger('accounts', 'silent'), metrics: new Registry() },
-    ...{ readiness: new Readiness(), tracer: undefined, signal: new AbortController().signal },
+    name: 'accounts',
+    log: createLogger('accounts', 'silent'),
+    metrics: new Registry(),
+    readiness: new Readiness(),
+    tracer: undefined,
+    signal: new AbortController().signal,
     onSettingChange: () => {},
     onStop: (_what, stop) => ends.push(stop),
   };
@@ -94,7 +98,10 @@ async function serve(
       ? INSECURE_PLAINTEXT
       : { certificates, alsoPlaintext: kind === 'mutual_tls_and_plaintext' };
   await startGrpcServer(service, {
-    ...{ transport, host: '127.0.0.1', port, plaintextPort },
+    transport,
+    host: '127.0.0.1',
+    port,
+    plaintextPort,
     services: [
       {
         definition: { echo: { ...method, ...forms, responseSerialize: bytes, responseDeserialize: bytes } },
@@ -222,8 +229,12 @@ test('an expired certificate is refused at the handshake', async () => {
   const running = await serve();
   const { cert, key } = await newCertificate(authority, [nameOf('gateway')], { nowMs: Date.now(), days: -1 });
   const expired = connectTls({
-    ...{ port: running.port, ca: authority.cert, cert, key },
-    ...{ servername: nameOf('accounts'), ALPNProtocols: ['h2'] },
+    port: running.port,
+    ca: authority.cert,
+    cert,
+    key,
+    servername: nameOf('accounts'),
+    ALPNProtocols: ['h2'],
   });
   expired.on('error', () => {});
   await new Promise((resolve) => expired.once('close', resolve));
@@ -337,7 +348,9 @@ test('a method that names no callers does not start', async () => {
   const method = { path: PATH, requestStream: false, responseStream: false } as const;
   const definition = { echo: { ...method, ...forms, responseSerialize: bytes, responseDeserialize: bytes } };
   const start = startGrpcServer(service, {
-    ...{ transport: INSECURE_PLAINTEXT, host: '127.0.0.1', port: 0 },
+    transport: INSECURE_PLAINTEXT,
+    host: '127.0.0.1',
+    port: 0,
     services: [{ definition, callers: {}, handlers: { echo: () => undefined } }],
   });
   await expect(start).rejects.toThrow(`${PATH} does not say which services may call it`);

@@ -30,7 +30,10 @@ afterAll(async () => {
 function testService() {
   const warn = vi.fn();
   const service = {
-    ...{ name: 'test', metrics: new Registry(), readiness: new Readiness(), tracer: undefined },
+    name: 'test',
+    metrics: new Registry(),
+    readiness: new Readiness(),
+    tracer: undefined,
     log: { warn } as unknown as Service['log'],
     signal: new AbortController().signal,
     onStop: (_what: string, stop: () => unknown) => ends.push(stop),

@@ -105,7 +105,10 @@ function start(kind: Kind, host: string, bundle: string | undefined, port?: numb
   const stopping = new AbortController();
   const warn = vi.fn();
   const service = {
-    ...{ name: 'test', metrics: new Registry(), readiness: new Readiness(), tracer: undefined },
+    name: 'test',
+    metrics: new Registry(),
+    readiness: new Readiness(),
+    tracer: undefined,
     log: { warn } as unknown as Service['log'],
     signal: stopping.signal,
     onStop: (_what: string, stop: () => unknown) => ends.push(stop),

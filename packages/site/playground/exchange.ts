@@ -42,7 +42,10 @@ export interface Caller {
 export function createCaller(call: Call): Caller {
   let response: Exchange['response'];
   const client = new BrandData({
-    ...{ api: call.api, token: call.token, retries: 0, cachedRecords: 1 },
+    api: call.api,
+    token: call.token,
+    retries: 0,
+    cachedRecords: 1,
     async fetch(input, init) {
       const got = await fetch(input, { ...init, cache: 'no-store', referrerPolicy: 'no-referrer' });
       const body = await got.text();

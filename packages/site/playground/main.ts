@@ -134,7 +134,8 @@ function show(exchange: Exchange, caller: Caller): void {
   const isFocusInside = answer.contains(document.activeElement);
   answer.replaceChildren(
     answerView(exchange, {
-      ...{ api: API, tab },
+      api: API,
+      tab,
       onTab(name) {
         tab = name;
       },

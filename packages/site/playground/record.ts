@@ -44,9 +44,12 @@ export function groupedView(record: GroupedRecord, api: string): HTMLElement {
 export function flatView(record: FlatRecord, api: string): HTMLElement {
   const { exchange, symbol, currency, price, market_cap: cap, isin, is_actively_trading: trading } = record;
   const market = {
-    ...{ exchange, isin, currency },
-    ...{ price: price === null ? null : money(price, currency) },
-    ...{ market_cap: cap === null ? null : money(cap, 'USD'), is_actively_trading: trading },
+    exchange,
+    isin,
+    currency,
+    price: price === null ? null : money(price, currency),
+    market_cap: cap === null ? null : money(cap, 'USD'),
+    is_actively_trading: trading,
   };
   const shown = ['name', 'type', 'logo', 'description', 'symbol', ...Object.keys(market)];
   const inLinks = ['website', 'wikipedia', 'social_media'];

@@ -202,7 +202,8 @@ export function accountsAdminService(
         name: requireOperatorName(name),
         role: requireRole(role),
         hash: new Binary(hashCredential(credential)),
-        ...{ createdAt: new Date(), createdBy: by.operator.name },
+        createdAt: new Date(),
+        createdBy: by.operator.name,
       };
       return { operator: operatorToProto(await store.createOperator(operator, by)), credential };
     }),

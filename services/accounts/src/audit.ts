@@ -51,8 +51,13 @@ export function auditEntry(
   return {
     _id: randomUUID(),
     at: new Date(nowMs),
-    ...{ service: 'accounts', method, from, requestId },
-    ...{ operator: operator.name, role: operator.role, credentialId: operator.credentialId },
+    service: 'accounts',
+    method,
+    from,
+    requestId,
+    operator: operator.name,
+    role: operator.role,
+    credentialId: operator.credentialId,
     about: [...new Set(about)],
     details: Object.fromEntries(
       Object.entries(details).flatMap(([name, value]) =>
@@ -74,8 +79,18 @@ export function auditToProto(entry: AuditDoc): AuditEntry {
   for (const part of Object.values(entry.parts ?? {}))
     for (const [name, value] of Object.entries(part)) counts[name] = (counts[name] ?? 0) + value;
   return {
-    ...{ id: _id, service, method, operator, role, credentialId, from, requestId, counts },
-    ...{ details: entry.details ?? {}, atMs: at.getTime(), lastAtMs: lastAt.getTime() },
+    id: _id,
+    service,
+    method,
+    operator,
+    role,
+    credentialId,
+    from,
+    requestId,
+    counts,
+    details: entry.details ?? {},
+    atMs: at.getTime(),
+    lastAtMs: lastAt.getTime(),
     outcome: entry.outcome ?? outcomeOf(counts),
   };
 }
@@ -116,8 +131,15 @@ export function auditUpdateOf(service: string, event: AuditEvent, days: number):
     _id: `${service}-${entry}`,
     update: {
       $setOnInsert: {
-        ...{ service, method, operator, role, credentialId, from, requestId },
-        ...{ about: [...new Set(event.about)], expiresAt: new Date(event.atMs + days * DAY_MS) },
+        service,
+        method,
+        operator,
+        role,
+        credentialId,
+        from,
+        requestId,
+        about: [...new Set(event.about)],
+        expiresAt: new Date(event.atMs + days * DAY_MS),
         ...Object.fromEntries(
           Object.entries(details).map(([name, value]) => [`details.${name}`, shortened(value)]),
         ),

@@ -71,7 +71,10 @@ export async function openKeyStore(
           notice: notice(id),
           about: [key.accountId, id],
           details: {
-            ...{ account: key.accountId, key: id, label, origins: origins && originsText(origins) },
+            account: key.accountId,
+            key: id,
+            label,
+            origins: origins && originsText(origins),
             label_before: label === undefined ? undefined : key.label,
             origins_before: origins && originsText(key.allowedOrigins),
           },
@@ -101,7 +104,10 @@ export async function openKeyStore(
           throw new Fault('failed_precondition', 'the key has expired: create another');
         await requireRoom(session, accountId);
         const key: KeyDoc = {
-          ...{ ...made, accountId, label, allowedOrigins },
+          ...made,
+          accountId,
+          label,
+          allowedOrigins,
           ...(old.expiresAt && { expiresAt: old.expiresAt }),
           ...(limits && { limits }),
         };
@@ -115,7 +121,10 @@ export async function openKeyStore(
           notice: notice(id),
           about: [accountId, id, made._id],
           details: {
-            ...{ account: accountId, key: made._id, replaces: id, label },
+            account: accountId,
+            key: made._id,
+            replaces: id,
+            label,
             expires_before: old.expiresAt?.toISOString(),
             old_expires: replacement.expiresAt.toISOString(),
           },

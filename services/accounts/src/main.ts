@@ -54,7 +54,9 @@ else
           ...GRPC_SERVICES.AccountsAdminService,
           handlers: {
             ...accountsAdminService(service, store, outbox, {
-              ...{ tokenHashKey, tokenForm: config.TOKEN_FORM, signer },
+              tokenHashKey,
+              tokenForm: config.TOKEN_FORM,
+              signer,
               signingKey: () => signingKey,
             }),
           },

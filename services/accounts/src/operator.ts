@@ -63,7 +63,10 @@ export function storedOperators(store: {
 export function operatorToProto(operator: OperatorDoc): OperatorCredential {
   const { _id, name, role, createdAt, createdBy, revokedAt } = operator;
   return {
-    ...{ id: _id, name, role, createdBy },
+    id: _id,
+    name,
+    role,
+    createdBy,
     createdAtMs: createdAt.getTime(),
     revokedAtMs: revokedAt?.getTime(),
   };

@@ -222,7 +222,12 @@ async function take(model: Model, prefix: string, step: Step): Promise<void> {
 /** Expects one entry in the trail for each change, in their order, and none for what was refused. */
 async function expectTrail({ changes }: Model, requestId: string): Promise<void> {
   const { entries } = await accounts.operate(accounts.admin.listAudit, {
-    ...{ operator: 'installation', service: 'accounts', method: '', about: '', limit: 1_000, after: '' },
+    operator: 'installation',
+    service: 'accounts',
+    method: '',
+    about: '',
+    limit: 1_000,
+    after: '',
   });
   const own = entries.filter((entry) => entry.requestId === requestId).toReversed();
   const METHODS: Record<string, string[]> = {

@@ -92,7 +92,12 @@ async function createOperator(role: OperatorRole, name = `operator-${++operators
 
 const listAudit = (filter: Partial<ListAuditRequest>) =>
   accounts.operate(accounts.admin.listAudit, {
-    ...{ operator: '', service: '', method: '', about: '', limit: 0, after: '' },
+    operator: '',
+    service: '',
+    method: '',
+    about: '',
+    limit: 0,
+    after: '',
     ...filter,
   });
 
@@ -456,8 +461,14 @@ describe('the trail', () => {
     ]);
     for (const { atMs, lastAtMs, id, method: _method, details: _details, ...entry } of entries) {
       expect(entry).toEqual({
-        ...{ service: 'accounts', operator: 'eve', role: 'keys', credentialId: eve.id, outcome: 'done' },
-        ...{ counts: {}, requestId: 'run-of-eve', from: expect.stringMatching(/^127\.0\.0\.1:\d+$/) },
+        service: 'accounts',
+        operator: 'eve',
+        role: 'keys',
+        credentialId: eve.id,
+        outcome: 'done',
+        counts: {},
+        requestId: 'run-of-eve',
+        from: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
       });
       expect(lastAtMs).toBe(atMs);
       expect(atMs).toBeGreaterThanOrEqual(beganMs);
@@ -505,9 +516,19 @@ describe('the trail', () => {
     const event = (part: string, counts: Record<string, number>, more: Partial<AuditEvent> = {}) => ({
       subject: 'brand_data.audit.catalog',
       data: AuditEvent.encode({
-        ...{ entry: 'gathered', part, atMs: 1_000 + (counts.calls ?? 0), method: 'Import', operator: 'gwen' },
-        ...{ role: 'catalogue', credentialId: 'opc-1', from: '127.0.0.1:9', requestId: 'run' },
-        ...{ about: ['mine'], details: { source: 'mine' }, counts, ...more },
+        entry: 'gathered',
+        part,
+        atMs: 1_000 + (counts.calls ?? 0),
+        method: 'Import',
+        operator: 'gwen',
+        role: 'catalogue',
+        credentialId: 'opc-1',
+        from: '127.0.0.1:9',
+        requestId: 'run',
+        about: ['mine'],
+        details: { source: 'mine' },
+        counts,
+        ...more,
       }).finish(),
     });
     const messages = [
@@ -533,25 +554,32 @@ describe('the trail', () => {
     await connection.close();
     const { entries } = await listAudit({ operator: 'gwen' });
     const shown = entries.map(({ id, service, outcome, counts, details, atMs, lastAtMs }) => ({
-      ...{ id, service, outcome, counts, details, atMs, lastAtMs },
+      id,
+      service,
+      outcome,
+      counts,
+      details,
+      atMs,
+      lastAtMs,
     }));
     expect(shown.toSorted((a, b) => a.service.localeCompare(b.service))).toEqual([
       {
-        ...{
-          id: 'catalog-gathered',
-          service: 'catalog',
-          outcome: 'partly failed',
-          atMs: 1_001,
-          lastAtMs: 1_002,
-        },
-        ...{
-          counts: { calls: 3, done: 2, failed: 1, created: 900 },
-          details: { source: 'mine', failure: 'too busy' },
-        },
+        id: 'catalog-gathered',
+        service: 'catalog',
+        outcome: 'partly failed',
+        atMs: 1_001,
+        lastAtMs: 1_002,
+        counts: { calls: 3, done: 2, failed: 1, created: 900 },
+        details: { source: 'mine', failure: 'too busy' },
       },
       {
-        ...{ id: 'images-gathered', service: 'images', outcome: 'unfinished', atMs: 1_007, lastAtMs: 1_007 },
-        ...{ counts: { calls: 7 }, details: { source: 'mine' } },
+        id: 'images-gathered',
+        service: 'images',
+        outcome: 'unfinished',
+        atMs: 1_007,
+        lastAtMs: 1_007,
+        counts: { calls: 7 },
+        details: { source: 'mine' },
       },
     ]);
   });

@@ -102,8 +102,11 @@ describe('the list of accounts', () => {
     const client = await new MongoClient(inject('mongodbUrl')).connect();
     const stored = client.db(database).collection<AccountDoc>('accounts');
     const many = Array.from({ length: 20_000 }, (_, number) => ({
-      ...{ _id: `many-${String(number).padStart(5, '0')}`, name: 'Many', plan: 'free' },
-      ...{ createdAt: new Date(), revision: 0 },
+      _id: `many-${String(number).padStart(5, '0')}`,
+      name: 'Many',
+      plan: 'free',
+      createdAt: new Date(),
+      revision: 0,
     }));
     try {
       await stored.insertMany(many);

@@ -39,9 +39,7 @@ export async function* listedBrands(
     const { name, type, rank } = brand;
     const changedAtMs = doc.changedAt?.getTime() ?? 0;
     const identifiers = identifiersOf(brand);
-    return [
-      { ...{ id: doc._id, name, type, rank, identifiers, sources, changedAtMs, has }, bytes: sizeOfDoc(doc) },
-    ];
+    return [{ id: doc._id, name, type, rank, identifiers, sources, changedAtMs, has, bytes: sizeOfDoc(doc) }];
   };
   for await (const { items, after } of inMessages(companies, read, { full: IN_MESSAGE }))
     yield { brands: items, after };
@@ -57,8 +55,12 @@ function identifiersOf({ listings, stock, lei, links, domains }: Brand): string[
   );
   const all = [
     ...listings.map(({ mic, ticker }) => `${mic}:${ticker}`),
-    ...[stock?.isin, ...listings.map(({ isin }) => isin), lei, links?.wikidataQid],
-    ...[...hosts, ...domains],
+    stock?.isin,
+    ...listings.map(({ isin }) => isin),
+    lei,
+    links?.wikidataQid,
+    ...hosts,
+    ...domains,
   ];
   return [...new Set(all.filter((each) => each))].slice(0, MOST_IDENTIFIERS) as string[];
 }

@@ -63,7 +63,12 @@ else
           ...GRPC_SERVICES.CatalogAdminService,
           handlers: {
             ...catalogAdminService(service, {
-              ...{ findCandidates, suggest, store, restore, announcer, trail },
+              findCandidates,
+              suggest,
+              store,
+              restore,
+              announcer,
+              trail,
             }),
           },
         },

@@ -86,8 +86,17 @@ test('if thousands of records share a name, a look-up reads only the best ones, 
 
 test('a look-up finds the record that the identifier means, alone or in a batch, however many records share the name', async () => {
   const fewNames = fc.constantFrom(
-    ...['United', 'United Inc.', 'The United', 'United GmbH', 'United AG'],
-    ...['Acme', 'Acme Corp.', 'Acme Corporation', 'Acme Inc.', 'Ac Me', 'Ac & Me AG'],
+    'United',
+    'United Inc.',
+    'The United',
+    'United GmbH',
+    'United AG',
+    'Acme',
+    'Acme Corp.',
+    'Acme Corporation',
+    'Acme Inc.',
+    'Ac Me',
+    'Ac & Me AG',
   );
   // Some of these names are rare, so that a weak match often fits one company, two, or one and bare records.
   const rareNames = fc.constantFrom('Zeta Group', 'Zeta Holdings', 'Ze Ta', 'Zeta-Group SE', 'Zeta');
@@ -101,8 +110,19 @@ test('a look-up finds the record that the identifier means, alone or in a batch,
     .map((lists) => lists.flat());
   const queries = readQueries(
     [
-      ...['united', 'United Incorporated', 'UNITED GMBH', 'United S.A.', 'acme', 'ACME Corp', 'Acme, Inc.'],
-      ...['ac me', 'ac-me', 'zeta', 'ze ta', 'Zeta Group', 'zetagroup'],
+      'united',
+      'United Incorporated',
+      'UNITED GMBH',
+      'United S.A.',
+      'acme',
+      'ACME Corp',
+      'Acme, Inc.',
+      'ac me',
+      'ac-me',
+      'zeta',
+      'ze ta',
+      'Zeta Group',
+      'zetagroup',
     ].map((identifier) => ({ identifier, superinvestors: true })),
   );
   // All runs use one finder, so it remembers entries as common that fewer records share in later runs.

@@ -13,9 +13,27 @@ import { type CatalogStore, type Collections, catalogStore, openCollections } fr
 import { SOURCES, someBrand } from './some-records.ts';
 
 const IDENTIFIERS = [
-  ...['Acme', 'Acme Inc.', 'Acme Group', 'Globex', 'Globex AG', 'globe x', 'Initech', 'acme.com', 'acme.org'],
-  ...['ACME', 'GLBX', 'XETR:ACME', 'ACME GR', 'GLBX US', 'Acme ACME', 'Acme (GLBX)', 'US0378331005'],
-  ...['GB0002634946', '037833100', '529900T8BM49AURSDO55', 'https://www.globex.com/about'],
+  'Acme',
+  'Acme Inc.',
+  'Acme Group',
+  'Globex',
+  'Globex AG',
+  'globe x',
+  'Initech',
+  'acme.com',
+  'acme.org',
+  'ACME',
+  'GLBX',
+  'XETR:ACME',
+  'ACME GR',
+  'GLBX US',
+  'Acme ACME',
+  'Acme (GLBX)',
+  'US0378331005',
+  'GB0002634946',
+  '037833100',
+  '529900T8BM49AURSDO55',
+  'https://www.globex.com/about',
 ];
 const QUERIES = [true, false].flatMap((superinvestors) =>
   IDENTIFIERS.map((identifier) => readQuery({ identifier, superinvestors })),

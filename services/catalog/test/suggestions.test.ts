@@ -42,12 +42,17 @@ async function suggested(identifier: string, { superinvestors = true } = {}): Pr
 }
 
 const buffett = brandOf('warren-buffett', {
-  ...{ name: 'Warren Buffett', type: BrandType.SUPERINVESTOR, rank: 950 },
+  name: 'Warren Buffett',
+  type: BrandType.SUPERINVESTOR,
+  rank: 950,
   manager: { portfolioManager: 'Warren Buffett', firm: 'Berkshire Hathaway' },
 });
 const someBrands = [
   stockOf('apple', 'AAPL@XNAS', {
-    ...{ name: 'Apple', names: ['Apple Inc.'], rank: 995, domains: ['apple.com'] },
+    name: 'Apple',
+    names: ['Apple Inc.'],
+    rank: 995,
+    domains: ['apple.com'],
     listings: [{ ticker: 'AAPL', mic: 'XNAS', isin: 'US0378331005' }],
   }),
   stockOf('alphabet', 'GOOGL@XNAS', { name: 'Alphabet', names: ['Google'], rank: 990 }),
@@ -85,8 +90,22 @@ describe('suggested is', () => {
   });
 
   test.each([
-    ...['zzzzzz', 'asdfghjkl', 'hello world', 'null', 'the best company', '12345', '???', '/etc/passwd', ''],
-    ...['8.8.8.8', 'zorbex galactic empire', 'sap', 'alp', 'goo', 'レゴ', '<script>alert(1)</script>'],
+    'zzzzzz',
+    'asdfghjkl',
+    'hello world',
+    'null',
+    'the best company',
+    '12345',
+    '???',
+    '/etc/passwd',
+    '',
+    '8.8.8.8',
+    'zorbex galactic empire',
+    'sap',
+    'alp',
+    'goo',
+    'レゴ',
+    '<script>alert(1)</script>',
   ])('nothing for "%s"', async (identifier) => {
     await put(...someBrands);
     expect(await suggested(identifier)).toEqual([]);
@@ -137,7 +156,8 @@ test('every suggestion resolves to the record that it names, whatever other reco
   const tickers = ['ACME', 'ACNE', 'GLOBEX', 'AKME', 'ACMEE'];
   const some = fc.array(
     fc.record({
-      ...{ name: fc.constantFrom(...names), rank: fc.integer({ min: 300, max: 1_000 }) },
+      name: fc.constantFrom(...names),
+      rank: fc.integer({ min: 300, max: 1_000 }),
       names: fc.subarray(names, { maxLength: 2 }),
       ticker: fc.option(fc.constantFrom(...tickers), { nil: undefined }),
       mic: fc.constantFrom('XNAS', 'XETR'),

@@ -49,18 +49,23 @@ await runService('gateway', serviceSpec, async (service, config) => {
   const docsUrl = docsUrlOf(config);
   const description = openApiDocument({ docsUrl, logoHost: config.LOGO_HOST });
   const pages = createPages(readSite(), {
-    ...{ publicUrl: config.PUBLIC_URL, logoHost: config.LOGO_HOST, docsUrl, description },
+    publicUrl: config.PUBLIC_URL,
+    logoHost: config.LOGO_HOST,
+    docsUrl,
+    description,
     demoToken: config.DEMO_TOKEN,
   });
   const transport = await openTransport(service, config);
   const channel = { transport, service };
   const accounts = connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, {
     ...channel,
-    ...{ peer: 'accounts', isIdempotent: true },
+    peer: 'accounts',
+    isIdempotent: true,
   });
   const catalog = connectChannel(CatalogServiceClient, config.CATALOG_TARGET, {
     ...channel,
-    ...{ peer: 'catalog', isIdempotent: true },
+    peer: 'catalog',
+    isIdempotent: true,
   });
   const metering = connectChannel(MeteringServiceClient, config.METERING_TARGET, {
     ...channel,
@@ -110,7 +115,12 @@ await runService('gateway', serviceSpec, async (service, config) => {
   const http = createHttpServer(
     service,
     {
-      ...{ tokens, limits, turns, quota, records, now: Date.now },
+      tokens,
+      limits,
+      turns,
+      quota,
+      records,
+      now: Date.now,
       chargedCalls: countCharged(service),
       usageAnswers: createUsageAnswers(metering, systemClock),
       pacing: createPacing(systemClock, UNCOUNTED_ANSWERS),
@@ -118,7 +128,8 @@ await runService('gateway', serviceSpec, async (service, config) => {
       pages,
     },
     {
-      ...{ docsUrl, trustedProxies: config.TRUSTED_PROXIES },
+      docsUrl,
+      trustedProxies: config.TRUSTED_PROXIES,
       accessLog: config.ACCESS_LOG === 'on',
     },
   );

@@ -8,7 +8,9 @@ import { createPublicApi } from './public-api.ts';
 const lines: Record<string, unknown>[] = [];
 /** A log whose own level suppresses everything. Its child has the level that the child asks for. */
 const log = {
-  ...{ info: () => {}, warn: () => {}, error: () => {} },
+  info: () => {},
+  warn: () => {},
+  error: () => {},
   child: (_bindings: object, { level }: { level: string }) => ({
     info: (fields: object, msg: string) => level === 'info' && lines.push({ ...fields, msg }),
   }),

@@ -22,7 +22,10 @@ test('scrapes read the times of answers as from a histogram of the metrics libra
       for (const registry of [own, librarys]) registry.setDefaultLabels({ service: 'gateway' });
       const counts = countAnswers({ metrics: own });
       const histogram = new Histogram({
-        ...{ name: NAME, help: HELP, labelNames: ['route', 'status'], registers: [librarys] },
+        name: NAME,
+        help: HELP,
+        labelNames: ['route', 'status'],
+        registers: [librarys],
         buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       });
       for (const { route, status, tookMs } of answers) {

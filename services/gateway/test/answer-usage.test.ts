@@ -12,7 +12,9 @@ import { manualClock, outOfReach, unaryMethod } from './stand-ins.ts';
 
 const credential: Credential = {
   limitRevision: 1,
-  ...{ expiresAtMs: undefined, allowance: '', allowanceUntilMs: 0 },
+  expiresAtMs: undefined,
+  allowance: '',
+  allowanceUntilMs: 0,
   accountId: 'acme',
   keyId: 'key-1',
   plan: 'team',

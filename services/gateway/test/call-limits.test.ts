@@ -35,7 +35,10 @@ function cluster(gateways: number, { isLost = () => false }: { isLost?: () => bo
 }
 
 const callOf = (accountLimits: CallLimits, keyId = 'key', keyLimits?: CallLimits) => ({
-  ...{ accountId: 'acct', keyId, accountLimits, keyLimits },
+  accountId: 'acct',
+  keyId,
+  accountLimits,
+  keyLimits,
 });
 const isAdmitted = (limiter: CallsLimiter | undefined, call: ReturnType<typeof callOf>): boolean => {
   const entered = limiter?.enter(call);

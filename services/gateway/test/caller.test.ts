@@ -6,8 +6,15 @@ import type { Tokens } from '../src/auth/tokens.ts';
 
 const token = createToken();
 const credential = {
-  ...{ keyId: 'key-1', accountId: 'acct-1', plan: 'paid', allowedOrigins: [], routes: [], limitRevision: 1 },
-  ...{ expiresAtMs: undefined, allowance: '', allowanceUntilMs: 0 },
+  keyId: 'key-1',
+  accountId: 'acct-1',
+  plan: 'paid',
+  allowedOrigins: [],
+  routes: [],
+  limitRevision: 1,
+  expiresAtMs: undefined,
+  allowance: '',
+  allowanceUntilMs: 0,
 };
 const tokens: Pick<Tokens, 'verify'> = {
   verify: async (given) => (given === token ? { credential } : { refusal: TokenRefusal.UNKNOWN }),

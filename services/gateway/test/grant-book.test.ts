@@ -26,8 +26,13 @@ const usageOf = (grant: HeldGrant) => snapshotOf(grant).usage;
 
 let ids = 0;
 const grantOf = (more: Partial<Grant> = {}): Grant => ({
-  ...{ id: `acct/calls/2026-11/${++ids}`, size: 4, ttlMs: 60_000, idleMs: 1_000, remaining: 100 },
-  ...{ periodStartMs: monthStart, periodEndMs: monthEnd },
+  id: `acct/calls/2026-11/${++ids}`,
+  size: 4,
+  ttlMs: 60_000,
+  idleMs: 1_000,
+  remaining: 100,
+  periodStartMs: monthStart,
+  periodEndMs: monthEnd,
   ...more,
 });
 
@@ -161,7 +166,10 @@ describe('the grant book', () => {
       fc.property(fc.array(action, { maxLength: 200, size: 'max' }), (actions) => {
         let [nowMs, wallMs, revision] = [0, monthStart + 1e9, 1];
         const live = (book: GrantBook, sweep: (now: Instant) => HeldGrant[]) => ({
-          ...{ book, sweep, inFlight: new Map<string, Permit[]>(), unsettled: new Map<string, Permit[]>() },
+          book,
+          sweep,
+          inFlight: new Map<string, Permit[]>(),
+          unsettled: new Map<string, Permit[]>(),
           final: [] as HeldGrant[],
         });
         const [one, all] = [new GrantBook(), new GrantBook()];
@@ -444,7 +452,9 @@ describe('the grant book', () => {
 
 describe('the signed allowance of an Acquire', () => {
   const signedFrom = (limitRevision: number, signedUntilMs: number) => ({
-    ...{ ...allowance, limitRevision, signedUntilMs },
+    ...allowance,
+    limitRevision,
+    signedUntilMs,
     signed: `revision ${limitRevision} until ${signedUntilMs}`,
   });
   const sentAfter = (calls: readonly { atMs: number; revision: number; untilMs: number }[]) => {

@@ -27,7 +27,10 @@ function setUp(answersAfterMs: readonly number[]) {
     callback(null, missed(request));
   };
   const find = batchLookups({ lookup } as unknown as CatalogServiceClient, {
-    ...{ withinMs: WITHIN_MS, clock, onBatch: () => {}, tracer: undefined },
+    withinMs: WITHIN_MS,
+    clock,
+    onBatch: () => {},
+    tracer: undefined,
   });
   const answeredAtMs = async () => {
     const answer = find({ identifier: 'acme', superinvestors: true, suggest: false });

@@ -277,9 +277,15 @@ describe('what the gateway accepts and answers is what the schemas allow', () =>
     const pool = fc.record({ pool: fc.string(), limit: fc.nat(), used: fc.nat(), cells: fc.array(cell) });
     const usage = fc.record({ final: fc.boolean(), complete: fc.boolean(), pools: fc.array(pool) });
     const credential = {
-      ...{ accountId: 'acme', keyId: 'key-1', plan: 'team', allowedOrigins: [], limitRevision: 1 },
-      ...{ routes: [{ route: Route.BRANDS, pool: 'calls', allowance: 10 }], expiresAtMs: undefined },
-      ...{ allowance: '', allowanceUntilMs: 0 },
+      accountId: 'acme',
+      keyId: 'key-1',
+      plan: 'team',
+      allowedOrigins: [],
+      limitRevision: 1,
+      routes: [{ route: Route.BRANDS, pool: 'calls', allowance: 10 }],
+      expiresAtMs: undefined,
+      allowance: '',
+      allowanceUntilMs: 0,
     };
     await fc.assert(
       fc.asyncProperty(usage, async (read) => {

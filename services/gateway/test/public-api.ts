@@ -51,8 +51,15 @@ const NOW_MS = Date.UTC(2026, 10, 20, 12);
 const brands = { route: Route.BRANDS, pool: 'calls', allowance: 50_000 };
 const logos = { route: Route.LOGOS, pool: 'calls', allowance: 50_000 };
 const credential = (more: Partial<Credential>): Credential => ({
-  ...{ accountId: 'acme', keyId: 'key-1', plan: 'team', allowedOrigins: [], routes: [brands, logos] },
-  ...{ limitRevision: 1, expiresAtMs: undefined, allowance: '', allowanceUntilMs: 0 },
+  accountId: 'acme',
+  keyId: 'key-1',
+  plan: 'team',
+  allowedOrigins: [],
+  routes: [brands, logos],
+  limitRevision: 1,
+  expiresAtMs: undefined,
+  allowance: '',
+  allowanceUntilMs: 0,
   ...more,
 });
 const CREDENTIALS: Record<string, Credential> = {
@@ -94,7 +101,9 @@ const readUsage = unaryMethod(async () => ({
     complete: true,
     pools: [
       {
-        ...{ pool: 'calls', limit: 50_000, used: 3 },
+        pool: 'calls',
+        limit: 50_000,
+        used: 3,
         cells: [{ keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20', count: 3 }],
       },
     ],
@@ -171,12 +180,20 @@ const catalogWith = (held: Promise<void>) =>
       if (name === 'catalog-away') return outOfReach();
       if (name.includes('No Such')) return missed(name, query.superinvestors);
       const brand = Brand.fromPartial({
-        ...{ id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' },
+        id: 'acme',
+        type: BrandType.BRAND,
+        name,
+        description: 'Made up.',
+        category: 'brand',
         images: { logo: { big: { path: '/logos/acme.svg' } } },
       });
       return {
-        ...{ brand, match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT } },
-        ...{ suggestions: [], namesSuperinvestor: false, leftOut: false, keys: [1] },
+        brand,
+        match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT },
+        suggestions: [],
+        namesSuperinvestor: false,
+        leftOut: false,
+        keys: [1],
       };
     });
     return { results: await Promise.all(results) };
@@ -208,14 +225,20 @@ export function createPublicApi({
   const lookedUp: string[] = [];
   const { promise, resolve: release } = Promise.withResolvers<void>();
   const records = createRecords({ lookup: catalogWith(promise) } as unknown as CatalogServiceClient, {
-    ...{ logoHost: 'https://logos.example.com', cacheBytes: 1_000_000 },
+    logoHost: 'https://logos.example.com',
+    cacheBytes: 1_000_000,
   });
   const readiness = { started: true };
   const metrics = new Registry();
   const app = createHttpServer(
     { log, metrics, tracer: undefined, readiness },
     {
-      ...{ tokens, limits, turns, quota: quotaThatTells(permits), chargedCalls, now: () => NOW_MS },
+      tokens,
+      limits,
+      turns,
+      quota: quotaThatTells(permits),
+      chargedCalls,
+      now: () => NOW_MS,
       records: {
         ...records,
         find: (variant, identifier) => {
@@ -233,7 +256,12 @@ export function createPublicApi({
     { docsUrl: '/docs/errors', trustedProxies, accessLog },
   );
   return {
-    ...{ app, charged, lookedUp, metrics, permits, readiness },
+    app,
+    charged,
+    lookedUp,
+    metrics,
+    permits,
+    readiness,
     /** Resolves to its port. */
     listen: async () => {
       await app.listen({ host: '127.0.0.1', port: 0 });

@@ -12,8 +12,13 @@ const granted: AcquireResponse = {
   outcome: {
     $case: 'grant',
     value: {
-      ...{ id: 'acct/calls/2026-11/1', size: 5, ttlMs: 60_000, idleMs: 0, remaining: 0 },
-      ...{ periodStartMs: Date.UTC(2026, 10, 1), periodEndMs: Date.UTC(2026, 11, 1) },
+      id: 'acct/calls/2026-11/1',
+      size: 5,
+      ttlMs: 60_000,
+      idleMs: 0,
+      remaining: 0,
+      periodStartMs: Date.UTC(2026, 10, 1),
+      periodEndMs: Date.UTC(2026, 11, 1),
     },
   },
 };
@@ -26,7 +31,10 @@ test('the close of a grant after a recall reaches metering even if the recall en
   const sent = new Set<HeldGrant>();
   const quota = startQuota(
     {
-      ...{ book, clock: busyClock, holder: 'gateway', acquire: async () => granted },
+      book,
+      clock: busyClock,
+      holder: 'gateway',
+      acquire: async () => granted,
       journal: {
         commit: async () => {},
         send: (grant) => sent.add(grant),
@@ -68,7 +76,9 @@ test.each([
   const nothing = async () => {};
   const quota = startQuota(
     {
-      ...{ book: new GrantBook(), clock, holder: 'gateway' },
+      book: new GrantBook(),
+      clock,
+      holder: 'gateway',
       acquire: async ({ seq }) => {
         seqs.push(seq);
         return seqs.length === 1 ? stale() : granted;

@@ -27,7 +27,11 @@ const found = (name: string | undefined, keys: number[] = KEYS): LookupResponse 
         ? { suggestions: [{ name: 'Acme Inc.', identifier: 'ACME' }] }
         : {
             brand: Brand.fromPartial({
-              ...{ id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' },
+              id: 'acme',
+              type: BrandType.BRAND,
+              name,
+              description: 'Made up.',
+              category: 'brand',
             }),
             match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT },
             suggestions: [],
@@ -238,9 +242,12 @@ test('identifiers of one record share its body, and the cache keeps to its bytes
             ? undefined
             : {
                 content: { tag: `tag ${number}`, body: Buffer.alloc(1_500 * (number + 1)), encoded: {} },
-                ...{ brandMatch: 'kind=name', heads: [] },
+                brandMatch: 'kind=name',
+                heads: [],
               },
-        ...{ suggestions: [], namesSuperinvestor: false, fetchedAtMs: 0 },
+        suggestions: [],
+        namesSuperinvestor: false,
+        fetchedAtMs: 0,
       });
       for (const { identifier, record, changed } of answers) {
         const keys = [identifier, 1_000 + (record ?? 0)];

@@ -27,7 +27,9 @@ function journalWith({
   const reports: string[][] = [];
   const journal = createUsageJournal(
     {
-      ...{ book, clock, holder: 'gateway' },
+      book,
+      clock,
+      holder: 'gateway',
       paths: {
         publish,
         report: async (request, withinMs) => {
@@ -78,7 +80,11 @@ test('the largest batch fits into a request to metering', () => {
     count: 2 ** 40,
   };
   const usage = Array.from({ length: grants }, () => ({
-    ...{ grantId: 'x'.repeat(120), used: 2 ** 40, returned: 2 ** 40, closed: true, partial: true },
+    grantId: 'x'.repeat(120),
+    used: 2 ** 40,
+    returned: 2 ** 40,
+    closed: true,
+    partial: true,
     cells: Array<UsageCell>(cells / grants).fill(cell),
   }));
   const bytes = ReportRequest.encode({ holder: 'x'.repeat(43), usage }).finish().length;
@@ -229,7 +235,9 @@ describe('the breakdown of a grant', () => {
           const book = new GrantBook();
           const journal = createUsageJournal(
             {
-              ...{ book, clock, holder: 'gateway' },
+              book,
+              clock,
+              holder: 'gateway',
               paths: {
                 publish: async ({ usage }) => {
                   const becomes = fates.shift() ?? 'acknowledged';
@@ -307,7 +315,8 @@ describe('the breakdown of a grant', () => {
     use(3);
     markDurable(grant, first);
     expect(snapshotOf(grant).usage).toMatchObject({
-      ...{ used: KEYS + 1, partial: true },
+      used: KEYS + 1,
+      partial: true,
       cells: [{ keyId: 'key-3', count: 2 }],
     });
     grant.closed = true;

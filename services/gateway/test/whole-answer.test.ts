@@ -57,7 +57,9 @@ const sent = fc.record({
 });
 
 const CLOSING: Sent = {
-  ...{ target: { body: 1, status: 200, turns: 0 }, method: 'GET', isPipelined: false },
+  target: { body: 1, status: 200, turns: 0 },
+  method: 'GET',
+  isPipelined: false,
   end: ' HTTP/1.1\r\nConnection: close\r\n',
 };
 

@@ -37,27 +37,21 @@ const HANDLERS = [
   'onunload',
 ];
 const LINKS = [
-  ...[
-    'javascript:alert(1)',
-    ' java\tscript:alert(1)',
-    'java&#115;cript:alert(1)',
-    '&#x6a;avascript&colon;alert(1)',
-    'JaVaScRiPt:x',
-  ],
-  ...[
-    'data:text/html,<script>1</script>'.replaceAll('<', '&lt;'),
-    'data:image/svg+xml;base64,PHN2Zy8+#s',
-    'vbscript:x',
-    '//a.example/x#s',
-  ],
-  ...[
-    'file:///etc/passwd',
-    'http://a.example/#s',
-    '#s javascript:',
-    '\\\\a.example\\x#s',
-    'blob:x#s',
-    'http://169.254.169.254/#s',
-  ],
+  'javascript:alert(1)',
+  ' java\tscript:alert(1)',
+  'java&#115;cript:alert(1)',
+  '&#x6a;avascript&colon;alert(1)',
+  'JaVaScRiPt:x',
+  'data:text/html,<script>1</script>'.replaceAll('<', '&lt;'),
+  'data:image/svg+xml;base64,PHN2Zy8+#s',
+  'vbscript:x',
+  '//a.example/x#s',
+  'file:///etc/passwd',
+  'http://a.example/#s',
+  '#s javascript:',
+  '\\\\a.example\\x#s',
+  'blob:x#s',
+  'http://169.254.169.254/#s',
 ];
 const CARRIERS = [
   'a',

@@ -122,7 +122,9 @@ test('a refused file is INVALID_ARGUMENT with the reason, and without the operat
   });
   const stranger = connectChannel(ImagesAdminServiceClient, images.adminTarget, channelAs('bds', 'images'));
   const request = {
-    ...{ kind: ImageKind.LOGO, light: { $case: 'file' as const, value: MARK }, darkFile: undefined },
+    kind: ImageKind.LOGO,
+    light: { $case: 'file' as const, value: MARK },
+    darkFile: undefined,
     dryRun: false,
   };
   await expect(callUnary(stranger, stranger.putImage, request, { deadlineMs: 5_000 })).rejects.toMatchObject({

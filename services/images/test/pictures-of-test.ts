@@ -19,13 +19,18 @@ export const svgFiles: fc.Arbitrary<Buffer> = fc
 /** PNG, WebP and JPEG files of one colour on another or on nothing. */
 export const rasterFiles: fc.Arbitrary<Promise<Buffer>> = fc
   .record({
-    ...{ width: side, height: side, colour, isTransparent: fc.boolean() },
+    width: side,
+    height: side,
+    colour,
+    isTransparent: fc.boolean(),
     format: fc.constantFrom('png', 'webp', 'jpeg'),
   })
   .map(({ width, height, colour, isTransparent, format }) =>
     sharp({
       create: {
-        ...{ width, height, channels: 4 },
+        width,
+        height,
+        channels: 4,
         background: isTransparent ? { r: 0, g: 0, b: 0, alpha: 0 } : '#ffffff',
       },
     })
@@ -33,7 +38,9 @@ export const rasterFiles: fc.Arbitrary<Promise<Buffer>> = fc
         {
           input: {
             create: {
-              ...{ width: Math.ceil(width / 2), height: Math.ceil(height / 2), channels: 4 },
+              width: Math.ceil(width / 2),
+              height: Math.ceil(height / 2),
+              channels: 4,
               background: colour,
             },
           },

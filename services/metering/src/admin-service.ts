@@ -69,7 +69,8 @@ export function meteringAdminService(
       trail.record(
         operatorCallOf(metadata),
         {
-          ...{ method: 'RedeliverNotices', about: request.ids.slice(0, 100) },
+          method: 'RedeliverNotices',
+          about: request.ids.slice(0, 100),
           details: { notices: request.ids.length === 0 ? 'all failed' : String(request.ids.length) },
         },
         () => redeliverNotices(notices, request),

@@ -32,8 +32,10 @@ export function createAllowances(keys: readonly KeyObject[]): KeyedAllowances {
   const verify = async (token: string): Promise<SignedAllowance | undefined> => {
     try {
       const { payload } = await jwtVerify(token, findKey, {
-        ...{ algorithms: ['EdDSA'], typ: ALLOWANCE_TYPE },
-        ...{ issuer: ALLOWANCE_ISSUER, audience: ALLOWANCE_AUDIENCE },
+        algorithms: ['EdDSA'],
+        typ: ALLOWANCE_TYPE,
+        issuer: ALLOWANCE_ISSUER,
+        audience: ALLOWANCE_AUDIENCE,
         // Metering compares the time itself, with the clock on which its other rules depend.
         currentDate: new Date(0),
       });

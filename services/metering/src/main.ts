@@ -46,7 +46,9 @@ else
     const hasWebhook = config.NOTICE_WEBHOOK_URL !== undefined;
     const finder = createNoticeFinder({ store: notices, clock, hasWebhook }, reportNotice);
     const store = createLedgerStore({
-      ...{ database, clock, events: storeEvents(service, finder.changed) },
+      database,
+      clock,
+      events: storeEvents(service, finder.changed),
       beforeNewLimit: finder.storeAllOf,
     });
     registerUsageGauges(service, nats, streams);
@@ -77,7 +79,10 @@ else
     );
     const metering = createMetering(
       {
-        ...{ store, clock, allowances, recall: (recall) => publishRecall(nats, recall) },
+        store,
+        clock,
+        allowances,
+        recall: (recall) => publishRecall(nats, recall),
         acceptsUnproved: config.QUOTA_PROOFS === ACCEPTS_UNPROVED,
       },
       meteringEvents(service),
@@ -106,7 +111,11 @@ else
           ...GRPC_SERVICES.MeteringAdminService,
           handlers: {
             ...meteringAdminService(service, {
-              ...{ store, lists, catchUp, allowances, trail },
+              store,
+              lists,
+              catchUp,
+              allowances,
+              trail,
               notices: { store: notices, webhook },
             }),
           },

@@ -28,8 +28,12 @@ export async function repairLimits(
         return { ledger: isRight ? stored : { ...stored, limit, limitRevision }, result: stored };
       });
       repaired.push({
-        ...{ pool: ledger.pool, month: each, limit, revision: limitRevision },
-        ...{ limitBefore: before.limit, revisionBefore: before.limitRevision },
+        pool: ledger.pool,
+        month: each,
+        limit,
+        revision: limitRevision,
+        limitBefore: before.limit,
+        revisionBefore: before.limitRevision,
       });
     }
   }

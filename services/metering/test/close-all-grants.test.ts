@@ -49,8 +49,12 @@ interface World {
 function usageOf(grant: OpenGrant, used: number, closed: boolean): GrantUsage {
   const cells = [{ keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20', count: used }];
   return {
-    ...{ grantId: grantIdOf(key, grant), used, closed, partial: false },
-    ...{ returned: closed ? grant.size - used : 0, cells: used > 0 ? cells : [] },
+    grantId: grantIdOf(key, grant),
+    used,
+    closed,
+    partial: false,
+    returned: closed ? grant.size - used : 0,
+    cells: used > 0 ? cells : [],
   };
 }
 
@@ -107,7 +111,10 @@ function reportedIn(messages: World['messages']): ReportedGrant[] {
     const { grantId, used, returned, cells } = usage;
     const before = reported.get(number);
     reported.set(number, {
-      ...{ grantId, number, secret, sender },
+      grantId,
+      number,
+      secret,
+      sender,
       used: Math.max(used, before?.used ?? 0),
       returned: Math.max(returned, before?.returned ?? 0),
       cells: largerCells(before?.cells ?? [], cells),
@@ -126,14 +133,12 @@ describe('a restored ledger', () => {
     fc.assert(
       fc.property(worlds, fc.double({ min: 0, max: 1, noNaN: true }), ({ before, after }, share) => {
         const world: World = {
-          ...{
-            ledger: newLedger(key),
-            breakdowns: new Map(),
-            held: [],
-            messages: [],
-            applied: 0,
-            answered: 0,
-          },
+          ledger: newLedger(key),
+          breakdowns: new Map(),
+          held: [],
+          messages: [],
+          applied: 0,
+          answered: 0,
         };
         run(world, before);
         const copied = {
@@ -167,7 +172,10 @@ describe('a restored ledger', () => {
     const reportOf = (more: Partial<ReportedGrant>): ReportedGrant => {
       const { number, secret } = grant;
       return {
-        ...{ grantId: grantIdOf(key, grant), number, secret, sender: owner },
+        grantId: grantIdOf(key, grant),
+        number,
+        secret,
+        sender: owner,
         used: 2,
         returned: 0,
         cells: [],

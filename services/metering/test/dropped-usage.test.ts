@@ -16,8 +16,12 @@ async function told(metrics: Registry): Promise<Record<string, number>> {
 test('calls that will never be billed are counted by reason; usage that is sent again or without a number is not counted', async () => {
   const metrics = new Registry();
   const none = {
-    ...{ closed_grant: 0, foreign_grant: 0, forgotten_grant: 0 },
-    ...{ impossible: 0, unreadable: 0, unknown_grant: 0 },
+    closed_grant: 0,
+    foreign_grant: 0,
+    forgotten_grant: 0,
+    impossible: 0,
+    unreadable: 0,
+    unknown_grant: 0,
   };
   const dropped = countDropped({ metrics });
   expect(await told(metrics), 'there from the start, so that the first is an increase').toEqual(none);
@@ -39,7 +43,12 @@ test('usage beyond the bill of a closed grant counts as dropped; if the ledger h
   let ledger = newLedger(key);
   const give = () => {
     const request = {
-      ...{ holder: 'h', seq: ledger.nextGrant, limit: 10_000, limitRevision: 1, want: 10, ignoredFromSeq: 0 },
+      holder: 'h',
+      seq: ledger.nextGrant,
+      limit: 10_000,
+      limitRevision: 1,
+      want: 10,
+      ignoredFromSeq: 0,
     };
     ({ ledger } = acquire(ledger, request, 0));
     return ledger.nextGrant - 1;

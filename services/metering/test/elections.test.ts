@@ -25,7 +25,10 @@ beforeAll(async () => {
   nats = await connect({ servers: natsServer.url });
   const database = `metering_${randomBytes(6).toString('hex')}`;
   metering = await startMetering({
-    ...{ mongodbUrl: mongodb.url, natsUrl: natsServer.url, operatorToken, database },
+    mongodbUrl: mongodb.url,
+    natsUrl: natsServer.url,
+    operatorToken,
+    database,
   });
   client = meteringClient(metering, operatorToken);
 });

@@ -20,8 +20,20 @@ const MINUTE_MS = 60_000;
 const ANSWER_WITHIN_MS = 250;
 
 const request: AcquireRequest = {
-  ...{ holder: 'a', seq: 1, accountId: 'acct', pool: 'calls', limit: 1, limitRevision: 1, want: 1 },
-  ...{ ignoredFromSeq: 0, usage: [], fromMs: 0, urgent: false, wantSoon: 0, waiting: 0, readsStale: true },
+  holder: 'a',
+  seq: 1,
+  accountId: 'acct',
+  pool: 'calls',
+  limit: 1,
+  limitRevision: 1,
+  want: 1,
+  ignoredFromSeq: 0,
+  usage: [],
+  fromMs: 0,
+  urgent: false,
+  wantSoon: 0,
+  waiting: 0,
+  readsStale: true,
   allowance: '',
 };
 
@@ -203,7 +215,12 @@ test('usage that contradicts itself is refused, and other usage in the same requ
   expect(answer.refused).toEqual([]);
   expect(new Set(answer.unreadable)).toEqual(new Set([bad.id, 'nonsense']));
   expect(await metering.applyUsage([usageOf(good.id, 1, { closed: true }), usageOf(bad.id, 1)])).toEqual({
-    ...{ refused: [], foreign: [], impossible: [], unreadable: [], unknown: [], unavailable: [] },
+    refused: [],
+    foreign: [],
+    impossible: [],
+    unreadable: [],
+    unknown: [],
+    unavailable: [],
   });
 });
 

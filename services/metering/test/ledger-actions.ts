@@ -6,7 +6,9 @@ import type { LedgerStore, NotApplied } from '../src/ledger/ledger-store.ts';
 export const NOW_MS = Date.UTC(2026, 10, 20);
 
 export const newKey = (): LedgerKey => ({
-  ...{ accountId: `acct-${randomBytes(6).toString('hex')}`, pool: 'calls', month: '2026-11' },
+  accountId: `acct-${randomBytes(6).toString('hex')}`,
+  pool: 'calls',
+  month: '2026-11',
 });
 
 /** Cells that sum to `used`, with two keys. */
@@ -19,7 +21,12 @@ function cellsOf(used: number): UsageCell[] {
 }
 
 export const usageOf = (grantId: string, used: number, more: Partial<GrantUsage> = {}): GrantUsage => ({
-  ...{ grantId, used, returned: 0, closed: false, cells: cellsOf(used), partial: false },
+  grantId,
+  used,
+  returned: 0,
+  closed: false,
+  cells: cellsOf(used),
+  partial: false,
   ...more,
 });
 
@@ -29,7 +36,11 @@ export const settlingOf = (grantId: string): GrantUsage =>
 
 /** The store's answer to usage, with these lists. All other lists are empty. */
 export const answerOf = (said: Partial<NotApplied> = {}): NotApplied => ({
-  ...{ refused: [], foreign: [], impossible: [], unknown: [], unavailable: [] },
+  refused: [],
+  foreign: [],
+  impossible: [],
+  unknown: [],
+  unavailable: [],
   ...said,
 });
 
@@ -44,8 +55,16 @@ export async function openGrant(
 ): Promise<{ id: string; grant: OpenGrant }> {
   return store.update(key, (before) => {
     const grant: OpenGrant = {
-      ...{ number: before.nextGrant, holder: `holder-${before.nextGrant}`, seq: 1, size: 10, used: 0 },
-      ...{ secret: newGrantSecret(), returned: 0, ttlMs: 60_000, idleMs: 0, openedAtMs: NOW_MS },
+      number: before.nextGrant,
+      holder: `holder-${before.nextGrant}`,
+      seq: 1,
+      size: 10,
+      used: 0,
+      secret: newGrantSecret(),
+      returned: 0,
+      ttlMs: 60_000,
+      idleMs: 0,
+      openedAtMs: NOW_MS,
       ...more,
     };
     const ledger = {

@@ -28,8 +28,16 @@ export interface ElectingDatabase extends DatabaseUnderTest {
 const SECRETS = Array.from({ length: 10 }, newGrantSecret);
 
 const grantOf = (number: number) => ({
-  ...{ number, secret: SECRETS[number], holder: `holder-${number}`, seq: 1, size: 10, used: 0, returned: 0 },
-  ...{ ttlMs: 5_000, idleMs: 0, openedAtMs: 1_000 },
+  number,
+  secret: SECRETS[number],
+  holder: `holder-${number}`,
+  seq: 1,
+  size: 10,
+  used: 0,
+  returned: 0,
+  ttlMs: 5_000,
+  idleMs: 0,
+  openedAtMs: 1_000,
 });
 
 /** The behaviour that the store relies on, of a real MongoDB and of the simulated one. */

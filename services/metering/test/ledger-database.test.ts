@@ -24,8 +24,15 @@ import { mongoLedgers } from './ledger-stores.ts';
 const mongo = mongoLedgers();
 
 const OPEN_GRANT = {
-  ...{ number: 1, holder: 'holder-1', seq: 1, size: 10, used: 0, returned: 0 },
-  ...{ ttlMs: 5_000, idleMs: 0, openedAtMs: 1_000 },
+  number: 1,
+  holder: 'holder-1',
+  seq: 1,
+  size: 10,
+  used: 0,
+  returned: 0,
+  ttlMs: 5_000,
+  idleMs: 0,
+  openedAtMs: 1_000,
 };
 
 ledgerDatabaseContract('in memory', async () => ({

@@ -120,7 +120,8 @@ test.each(['in memory', 'on MongoDB'])(
             changed: (before: Ledger, after: Ledger) => {
               billed += usedOf(after) - usedOf(before);
             },
-            ...{ dropped: () => {}, failed: () => {} },
+            dropped: () => {},
+            failed: () => {},
           };
           const replicas = [0, 1].map(() => createLedgerStore({ database, clock: systemClock, events }));
           const [store] = replicas;

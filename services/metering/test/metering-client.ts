@@ -104,16 +104,20 @@ export function meteringClient(
     lastSeq += 1;
     const seq = more.holder === undefined ? lastSeq : 1;
     const request: AcquireRequest = {
-      ...{ holder: own, seq, accountId, pool: 'calls', limit: 1_000, limitRevision: 1, want: 20 },
-      ...{
-        ignoredFromSeq: 0,
-        fromMs: 0,
-        urgent: false,
-        wantSoon: 0,
-        waiting: 0,
-        usage: [],
-        readsStale: true,
-      },
+      holder: own,
+      seq,
+      accountId,
+      pool: 'calls',
+      limit: 1_000,
+      limitRevision: 1,
+      want: 20,
+      ignoredFromSeq: 0,
+      fromMs: 0,
+      urgent: false,
+      wantSoon: 0,
+      waiting: 0,
+      usage: [],
+      readsStale: true,
       allowance: '',
       ...more,
     };

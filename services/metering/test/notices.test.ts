@@ -217,7 +217,9 @@ async function openSender(answer: () => { status: number; headers?: Record<strin
   const sender = () =>
     createNoticeSender(
       {
-        ...{ store, clock, webhook: createWebhook(receiver.url, () => keys) },
+        store,
+        clock,
+        webhook: createWebhook(receiver.url, () => keys),
         publish: async ({ id }) => {
           if (isNatsAway) throw new Error('NATS is away');
           published.push(id);
@@ -228,7 +230,11 @@ async function openSender(answer: () => { status: number; headers?: Record<strin
   const passed = { accountId: 'acme', pool: 'calls', month: MONTH, allowance: 50, threshold: 80, used: 41 };
   await store.add([passed], new Date(NOW_MS), 'pending');
   return {
-    ...{ receiver, store, clock, keys, published },
+    receiver,
+    store,
+    clock,
+    keys,
+    published,
     send: () => sender().sendDue(NOT_STOPPED),
     notice: async () => (await allOf(store))[0],
     setNats: (away: boolean) => {
@@ -253,8 +259,12 @@ describe('the webhook', () => {
       for (const key of keys) {
         const standard = new StandardWebhook(`whsec_${key.toString('base64')}`);
         expect(standard.verify(body, headers as Record<string, string>)).toEqual({
-          ...{ specversion: '1.0', id, source: '/brand-data/metering', subject: 'acme' },
-          ...{ type: 'brand-data.allowance.threshold-passed', time: new Date(NOW_MS).toISOString() },
+          specversion: '1.0',
+          id,
+          source: '/brand-data/metering',
+          subject: 'acme',
+          type: 'brand-data.allowance.threshold-passed',
+          time: new Date(NOW_MS).toISOString(),
           datacontenttype: 'application/json',
           data: { account: 'acme', pool: 'calls', month: MONTH, threshold: 80, allowance: 50, used: 41 },
         });

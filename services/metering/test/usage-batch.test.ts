@@ -31,7 +31,11 @@ async function outcomeOf(
       outcome[name] = what;
     };
     return {
-      ...{ stream: 'S', sequence: index + 1, storedMs: STORED_MS, deliveries, isForged },
+      stream: 'S',
+      sequence: index + 1,
+      storedMs: STORED_MS,
+      deliveries,
+      isForged,
       usage: usage && sentBy('sender', usage),
       ack: () => is('acknowledged'),
       nak: (ms) => is(`again in ${ms}`),
@@ -41,14 +45,19 @@ async function outcomeOf(
   });
   const { apply: applyBatch } = createUsageBatches(
     {
-      ...{ clock, rules: ALL_RULES, store: store as LedgerStore },
+      clock,
+      rules: ALL_RULES,
+      store: store as LedgerStore,
       streams: {
         deadLetter: async () => {},
       },
     },
     {
-      ...{ applying: (_messages, apply) => apply(), applied: () => {}, refused: () => {} },
-      ...{ redelivered: () => {}, deadLettered: () => {} },
+      applying: (_messages, apply) => apply(),
+      applied: () => {},
+      refused: () => {},
+      redelivered: () => {},
+      deadLettered: () => {},
     },
   );
   await applyBatch(batch);

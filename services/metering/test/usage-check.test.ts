@@ -48,14 +48,14 @@ describe('usage', () => {
 
   test('without a key or a day, or with a status that is not counted, is invalid', () => {
     const wrong: Partial<UsageCell>[] = [
-      ...[{ keyId: '' }, { keyId: 'a/b' }, { keyId: 'k'.repeat(65) }],
-      ...[
-        { status: 0 },
-        { status: 503 },
-        { day: '' },
-        { day: '20.11.2026' },
-        { day: `2026-11-20${'0'.repeat(99)}` },
-      ],
+      { keyId: '' },
+      { keyId: 'a/b' },
+      { keyId: 'k'.repeat(65) },
+      { status: 0 },
+      { status: 503 },
+      { day: '' },
+      { day: '20.11.2026' },
+      { day: `2026-11-20${'0'.repeat(99)}` },
     ];
     for (const part of wrong)
       expect(usageDefect({ ...usage, cells: [{ ...sound, ...part }] }), JSON.stringify(part)).toBeDefined();

@@ -58,8 +58,11 @@ describe('lists of usage', () => {
         for (const accountId of ['a', 'a-b', 'ab', 'b'])
           for (const { ledger } of await store.readUsage(accountId, MONTH))
             wanted.push({
-              ...{ accountId, pool: ledger.pool, allowance: ledger.limit },
-              ...{ used: usedOf(ledger), heldByGateways: outOf(ledger) },
+              accountId,
+              pool: ledger.pool,
+              allowance: ledger.limit,
+              used: usedOf(ledger),
+              heldByGateways: outOf(ledger),
             });
         expect(await allPages(lists, { limit })).toEqual(wanted);
         const some = ['b', 'a-b'];
@@ -95,8 +98,11 @@ describe('lists of usage', () => {
     const accountIds = ['closed', 'open', 'earlier', 'two-pools', 'merged', 'unused', 'unknown'];
     const { lastCalls } = await listLastCalls({ lists }, { accountIds });
     expect(Object.fromEntries(lastCalls.map(({ accountId, day }) => [accountId, day]))).toEqual({
-      ...{ closed: '2026-11-03', open: '2026-11-04', earlier: '2026-09-30' },
-      ...{ 'two-pools': '2026-11-06', merged: dayOf(NOW_MS) },
+      closed: '2026-11-03',
+      open: '2026-11-04',
+      earlier: '2026-09-30',
+      'two-pools': '2026-11-06',
+      merged: dayOf(NOW_MS),
     });
   });
 
@@ -136,7 +142,10 @@ describe('lists of usage', () => {
     expect(plans.length).toBeGreaterThan(5);
     for (const { ns, op, planSummary, hasSortStage } of plans)
       expect([ns, op, planSummary, hasSortStage ?? false]).toEqual([
-        ...[ns, op, expect.stringMatching(/^(IXSCAN|IDHACK)/), false],
+        ns,
+        op,
+        expect.stringMatching(/^(IXSCAN|IDHACK)/),
+        false,
       ]);
   });
 });

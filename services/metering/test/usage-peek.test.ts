@@ -23,8 +23,12 @@ beforeEach(async () => {
   consumer = startUsageConsumer(
     { streams: await under.connect(), store: store as LedgerStore, clock: under.clock },
     {
-      ...{ applying: (_batch, apply) => apply(), applied: nothing, refused: nothing },
-      ...{ redelivered: nothing, deadLettered: nothing, notOpen: nothing },
+      applying: (_batch, apply) => apply(),
+      applied: nothing,
+      refused: nothing,
+      redelivered: nothing,
+      deadLettered: nothing,
+      notOpen: nothing,
     },
   );
   await consumer.opened;

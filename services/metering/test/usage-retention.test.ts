@@ -39,7 +39,10 @@ afterAll(async () => {
 /** Fills a stream with messages that are all delivered. `acknowledged` says which of them are acknowledged. */
 async function streamOf(acknowledged: readonly boolean[], maxBytes: number): Promise<void> {
   await manager.streams.add({
-    ...{ name: STREAM, subjects: [subjects], discard: DiscardPolicy.New, max_bytes: maxBytes },
+    name: STREAM,
+    subjects: [subjects],
+    discard: DiscardPolicy.New,
+    max_bytes: maxBytes,
   });
   await manager.consumers.add(STREAM, { durable_name: USAGE_CONSUMER, ack_policy: AckPolicy.Explicit });
   for (const _ of acknowledged) await js.publish(subjectOf('h'), MESSAGE);

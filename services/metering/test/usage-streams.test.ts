@@ -75,7 +75,9 @@ async function onNats(
     sleep: (ms) => delay(ms),
     setSmall: async (isSmall) => {
       await manager.streams.update(STREAM, {
-        ...{ subjects: [subjects], discard: DiscardPolicy.New, max_msgs: isSmall ? 12 : -1 },
+        subjects: [subjects],
+        discard: DiscardPolicy.New,
+        max_msgs: isSmall ? 12 : -1,
       });
     },
     deleteConsumer: async () => {

@@ -75,7 +75,8 @@ async function explainBest(db: Db, pipeline: Document[]): Promise<Query> {
   return {
     of: 'best',
     candidateKeys: documents.length,
-    ...{ results, matches: results },
+    results,
+    matches: results,
     keysExamined: Number(lookup?.totalKeysExamined),
     docsExamined: Number(lookup?.totalDocsExamined),
   };

@@ -24,7 +24,10 @@ export function noteResult(
   { goal, baseline }: Pick<Result, 'goal' | 'baseline'>,
 ): void {
   const result: Result = {
-    ...{ name, ratio: rounded(median), goal, baseline },
+    name,
+    ratio: rounded(median),
+    goal,
+    baseline,
     spread: [rounded(lowest), rounded(highest)],
   };
   const others = readResults().filter((other) => other.name !== name);

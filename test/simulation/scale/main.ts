@@ -3,14 +3,23 @@ import { batchWaitMs, type Population, simulateScale } from './scale.ts';
 /** Prints the load on metering and on NATS for growing numbers of gateways and accounts. */
 const CASES: Population[] = [
   ...[2, 20, 50, 100, 200].map((gateways) => ({
-    ...{ gateways, accounts: 100_000, callsPerSecond: 2_500 * gateways, gatewaysPerAccount: gateways },
+    gateways,
+    accounts: 100_000,
+    callsPerSecond: 2_500 * gateways,
+    gatewaysPerAccount: gateways,
   })),
   ...[20, 50, 100, 200].map((gateways) => ({
-    ...{ gateways, accounts: 100_000, callsPerSecond: 2_500 * gateways, gatewaysPerAccount: 2 },
+    gateways,
+    accounts: 100_000,
+    callsPerSecond: 2_500 * gateways,
+    gatewaysPerAccount: 2,
   })),
   ...[1_000, 10_000, 1_000_000].flatMap((accounts) =>
     [200, 2].map((gatewaysPerAccount) => ({
-      ...{ gateways: 200, accounts, callsPerSecond: 500_000, gatewaysPerAccount },
+      gateways: 200,
+      accounts,
+      callsPerSecond: 500_000,
+      gatewaysPerAccount,
     })),
   ),
 ];
@@ -36,10 +45,17 @@ for (const population of CASES) {
   const { gateways, accounts, callsPerSecond, gatewaysPerAccount } = population;
   const result = simulateScale(population, seeded(1));
   const cells = [
-    ...[whole(gateways), whole(accounts), whole(callsPerSecond)],
+    whole(gateways),
+    whole(accounts),
+    whole(callsPerSecond),
     gatewaysPerAccount === gateways ? 'even' : `hashed to ${gatewaysPerAccount}`,
-    ...[whole(result.acquires), share(result.acquireShare), whole(result.closes), share(result.waitedShare)],
-    ...[whole(result.publishesWanted), whole(result.streams), `${result.batchWaitMs.toFixed(1)} ms`],
+    whole(result.acquires),
+    share(result.acquireShare),
+    whole(result.closes),
+    share(result.waitedShare),
+    whole(result.publishesWanted),
+    whole(result.streams),
+    `${result.batchWaitMs.toFixed(1)} ms`,
   ];
   process.stdout.write(`| ${cells.join(' | ')} |\n`);
 }

@@ -74,13 +74,27 @@ export async function mongodProcess(
     name: options.name ?? 'mongod',
     command: found.path,
     args: [
-      ...['--dbpath', dbPath, '--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket'],
-      ...['--replSet', REPLICA_SET, '--oplogSize', '256', '--wiredTigerCacheSizeGB', '0.4'],
+      '--dbpath',
+      dbPath,
+      '--port',
+      String(port),
+      '--bind_ip',
+      '127.0.0.1',
+      '--nounixsocket',
+      '--replSet',
+      REPLICA_SET,
+      '--oplogSize',
+      '256',
+      '--wiredTigerCacheSizeGB',
+      '0.4',
       // A primary that stops first waits for another member to take over. A single member need not wait.
-      ...['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
-      ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+      '--setParameter',
+      'shutdownTimeoutMillisForSignaledShutdown=100',
+      '--setParameter',
+      'diagnosticDataCollectionEnabled=false',
       // MongoDB soon releases the locks of a service that was killed.
-      ...['--setParameter', 'transactionLifetimeLimitSeconds=5'],
+      '--setParameter',
+      'transactionLifetimeLimitSeconds=5',
       ...Object.entries(parameters).flatMap(([name, value]) => ['--setParameter', `${name}=${value}`]),
       ...args,
     ],
@@ -124,7 +138,8 @@ export async function isPrimary(port: number, secret?: string): Promise<boolean>
     // The user that members of a replica set are to each other. It exists before the replica set does.
     ...(secret !== undefined && {
       auth: { username: '__system', password: keyOf(secret) },
-      ...{ authSource: 'local', authMechanism: 'SCRAM-SHA-256' },
+      authSource: 'local',
+      authMechanism: 'SCRAM-SHA-256',
     }),
   });
   try {

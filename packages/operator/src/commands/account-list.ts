@@ -101,8 +101,15 @@ function accountCsv(listed: readonly Listed[]): string {
   const headers = ['account', 'name', 'plan', 'state', 'last_call', 'pool', 'allowance', 'used', 'remaining'];
   const rows = listed.flatMap(({ account: { id, name, plan, state }, pools, lastCall }) =>
     rowsOf(pools).map((use) => [
-      ...[id, name, plan, STATE_NAME[state], lastCall],
-      ...[use?.pool, use?.allowance, use?.used, use?.remaining],
+      id,
+      name,
+      plan,
+      STATE_NAME[state],
+      lastCall,
+      use?.pool,
+      use?.allowance,
+      use?.used,
+      use?.remaining,
     ]),
   );
   return csv(headers, rows);
@@ -111,8 +118,13 @@ function accountCsv(listed: readonly Listed[]): string {
 function accountTable(listed: readonly Listed[], after: string): string {
   const rows = listed.flatMap(({ account: { id, name, plan, state }, pools, lastCall = 'none' }) =>
     rowsOf(pools).map((use) => [
-      ...[id, name, plan, STATE_NAME[state]],
-      ...[use?.pool, use && `${use.used} of ${use.allowance}`, lastCall],
+      id,
+      name,
+      plan,
+      STATE_NAME[state],
+      use?.pool,
+      use && `${use.used} of ${use.allowance}`,
+      lastCall,
     ]),
   );
   const shown = table(['ACCOUNT', 'NAME', 'PLAN', 'STATE', 'POOL', 'USED', 'LAST CALL'], rows);

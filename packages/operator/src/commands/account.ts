@@ -113,15 +113,24 @@ export function accountCommand(context: Context): Command {
 
 function repairedToJson({ pool, month, limit, revision, limitBefore, revisionBefore }: RepairedLimit) {
   return {
-    ...{ pool, month, allowance: limit, revision },
-    ...{ allowance_before: limitBefore, revision_before: revisionBefore },
+    pool,
+    month,
+    allowance: limit,
+    revision,
+    allowance_before: limitBefore,
+    revision_before: revisionBefore,
   };
 }
 
 function repairedText(limits: readonly RepairedLimit[]): string {
   if (limits.length === 0) return 'Metering has no ledger of this account in this month and the next.';
   const rows = limits.map(({ pool, month, limitBefore, limit, revisionBefore, revision }) => [
-    ...[month, pool, limitBefore, limit, revisionBefore, revision],
+    month,
+    pool,
+    limitBefore,
+    limit,
+    revisionBefore,
+    revision,
   ]);
   return table(['MONTH', 'POOL', 'ALLOWANCE BEFORE', 'ALLOWANCE', 'REVISION BEFORE', 'REVISION'], rows);
 }

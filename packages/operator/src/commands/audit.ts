@@ -33,8 +33,12 @@ export function auditCommand({ connect, output }: Context): Command {
     .option('--limit <count>', 'show at most this many changes', readCount, 100)
     .action(async ({ operator, service, method, about, since, until, limit }: AuditOptions) => {
       const filters = {
-        ...{ operator: operator ?? '', service: service ?? '', method: method ?? '', about: about ?? '' },
-        ...{ sinceMs: since, untilMs: until },
+        operator: operator ?? '',
+        service: service ?? '',
+        method: method ?? '',
+        about: about ?? '',
+        sinceMs: since,
+        untilMs: until,
       };
       const accounts = connect().accounts();
       const entries: AuditEntry[] = [];
@@ -54,15 +58,29 @@ export function auditCommand({ connect, output }: Context): Command {
 function entryToJson({ id, atMs, lastAtMs, credentialId, requestId, ...entry }: AuditEntry) {
   const { service, method, operator, role, from, details, outcome, counts } = entry;
   return {
-    ...{ id, at: time(atMs), operator, role, credential: credentialId || null },
-    ...{ service, method, details, outcome, from, request_id: requestId },
+    id,
+    at: time(atMs),
+    operator,
+    role,
+    credential: credentialId || null,
+    service,
+    method,
+    details,
+    outcome,
+    from,
+    request_id: requestId,
     ...(Object.keys(counts).length > 0 && { counts, last_at: time(lastAtMs) }),
   };
 }
 
 function entryTable(entries: readonly AuditEntry[], more: boolean): string {
   const rows = entries.map(({ atMs, operator, role, service, method, outcome, from, details, counts }) => [
-    ...[time(atMs), operator, role, `${service}.${method}`, outcome, from],
+    time(atMs),
+    operator,
+    role,
+    `${service}.${method}`,
+    outcome,
+    from,
     [...Object.entries(details), ...shownCounts(counts)]
       .map(([name, value]) => `${name}=${/^[^\s="]+$/.test(value) ? value : JSON.stringify(value)}`)
       .join(' '),

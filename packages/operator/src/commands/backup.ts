@@ -21,7 +21,11 @@ export function backupCommand({ env, output, pathOf, shown, interruption }: Cont
       const folder = pathOf(out);
       const signal = interruption();
       const manifest = await backup({
-        ...{ servers, folder, services, signal, databaseOf: databaseNames(options) },
+        servers,
+        folder,
+        services,
+        signal,
+        databaseOf: databaseNames(options),
         onProgress: (what, count) => output.progress(() => `${figure(count)} documents copied; now ${what}`),
       }).catch((error: unknown) => {
         if (signal.aborted) throw new Interrupted('stopped: there is no copy');

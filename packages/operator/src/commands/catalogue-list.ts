@@ -37,7 +37,11 @@ export function catalogueListCommand({ connect, output }: Context): Command {
       async ({ type, source = '', search = '', lacks = [], csv: asCsv = false, ...page }: ListOptions) => {
         const limit = page.limit ?? (asCsv ? Number.POSITIVE_INFINITY : 100);
         const filters = {
-          ...{ source, text: search, fields: lacks, lacking: lacks, after: page.after ?? '' },
+          source,
+          text: search,
+          fields: lacks,
+          lacking: lacks,
+          after: page.after ?? '',
           ...(type && { type: typeOf(type) }),
         };
         const listed: ListedBrand[] = [];
@@ -65,14 +69,24 @@ const COLUMNS = ['id', 'name', 'type', 'rank', 'identifiers', 'sources', 'change
 
 function csvRow({ id, name, type, rank, identifiers, sources, changedAtMs }: ListedBrand) {
   return [
-    ...[id, name, typeName(type), rank],
-    ...[identifiers.join(' '), sources.join(' '), time(changedAtMs || undefined)],
+    id,
+    name,
+    typeName(type),
+    rank,
+    identifiers.join(' '),
+    sources.join(' '),
+    time(changedAtMs || undefined),
   ];
 }
 
 function listedToJson({ id, name, type, rank, identifiers, sources, changedAtMs }: ListedBrand) {
   return {
-    ...{ id, name, type: typeName(type), rank, identifiers, sources },
+    id,
+    name,
+    type: typeName(type),
+    rank,
+    identifiers,
+    sources,
     changed_at: time(changedAtMs || undefined) ?? null,
   };
 }
@@ -82,8 +96,12 @@ function listedTable(listed: readonly ListedBrand[], next: string | null): strin
     const more = identifiers.length - IDENTIFIERS_SHOWN;
     const shown = identifiers.slice(0, IDENTIFIERS_SHOWN).join(' ');
     return [
-      ...[id, name, typeName(type), more > 0 ? `${shown} and ${more} more` : shown],
-      ...[sources.join(', '), time(changedAtMs || undefined) ?? 'not known'],
+      id,
+      name,
+      typeName(type),
+      more > 0 ? `${shown} and ${more} more` : shown,
+      sources.join(', '),
+      time(changedAtMs || undefined) ?? 'not known',
     ];
   });
   const shown = table(['ID', 'NAME', 'TYPE', 'IDENTIFIERS', 'SOURCES', 'CHANGED'], rows);

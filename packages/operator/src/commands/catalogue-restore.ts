@@ -85,11 +85,12 @@ async function send(
   let read = 0;
   for await (const { companies, newestImports, isLast } of batches) {
     const request = {
-      ...{
-        companies: companies.map(({ company }) => company),
-        newestImports: Object.fromEntries(newestImports),
-      },
-      ...{ after, isLast, restoreId, dryRun },
+      companies: companies.map(({ company }) => company),
+      newestImports: Object.fromEntries(newestImports),
+      after,
+      isLast,
+      restoreId,
+      dryRun,
     };
     const answer = await retryWhileUnavailable(() =>
       catalog().call((client) => client.restoreCompanies, request, CALL_MS),

@@ -9,8 +9,16 @@ import { readFields } from './catalogue-list.ts';
 const STATISTICS_MS = 60_000;
 /** What operators look for in an import. */
 const FIELDS = [
-  ...['images.logo', 'description', 'links.websites', 'company.headquarters', 'company.industry'],
-  ...['company.ceo', 'company.employees', 'links.wikipedia', 'stock.price', 'stock.market_cap_usd'],
+  'images.logo',
+  'description',
+  'links.websites',
+  'company.headquarters',
+  'company.industry',
+  'company.ceo',
+  'company.employees',
+  'links.wikipedia',
+  'stock.price',
+  'stock.market_cap_usd',
 ];
 /** Only listed companies have these fields. */
 const OF_STOCKS = /^(?:stock|listings)\b/;
@@ -39,13 +47,11 @@ export function catalogueStatsCommand({ connect, output }: Context): Command {
         .catalog()
         .call((client) => client.getStatistics, {}, STATISTICS_MS);
       const counts: Counts = {
-        ...{
-          records: 0,
-          types: new Map(),
-          has: fields.map(() => 0),
-          bytes: 0,
-          largest: { id: '', bytes: 0 },
-        },
+        records: 0,
+        types: new Map(),
+        has: fields.map(() => 0),
+        bytes: 0,
+        largest: { id: '', bytes: 0 },
       };
       for await (const brands of listedBrands(connection, { fields })) {
         for (const { id, type, has, bytes } of brands) {
@@ -90,7 +96,8 @@ function statsToJson(
     sources: sources.map((source) => {
       const importedMs = timeOfImport(source);
       return {
-        ...{ source: source.source, records: source.brands },
+        source: source.source,
+        records: source.brands,
         newest_import: source.newestImport || null,
         age_seconds: importedMs === undefined ? null : Math.round((nowMs - importedMs) / 1_000),
       };

@@ -135,8 +135,15 @@ function answerToJson(
 ) {
   const { path, width, height, format, sizeKb } = big ?? {};
   return {
-    ...{ id, field, dry_run: dryRun, changed: changed > 0 },
-    ...{ path, width, height, format, size_kb: sizeKb },
+    id,
+    field,
+    dry_run: dryRun,
+    changed: changed > 0,
+    path,
+    width,
+    height,
+    format,
+    size_kb: sizeKb,
     light_form: TREATED[lightTreatment],
     dark_form: TREATED[darkTreatment],
   };

@@ -55,7 +55,8 @@ export function noticeCommand({ connect, output }: Context): Command {
     .action(async ({ account = '', month = '', state, csv: asCsv = false, ...options }: ListOptions) => {
       const limit = options.limit ?? (asCsv ? Number.POSITIVE_INFINITY : 100);
       const filters = {
-        ...{ accountId: account, month },
+        accountId: account,
+        month,
         state: state ? STATES[state] : NoticeState.UNSPECIFIED,
       };
       const metering = connect().metering();
@@ -122,8 +123,18 @@ function stateOf({ state }: Notice): string {
 function noticeToJson(notice: Notice) {
   const { id, accountId, pool, month, threshold, allowance, used, atMs, isPublished, attempts } = notice;
   return {
-    ...{ id, account: accountId, pool, month, threshold, allowance, used, at: time(atMs) },
-    ...{ published: isPublished, delivery: stateOf(notice), attempts, failure: notice.failure || null },
+    id,
+    account: accountId,
+    pool,
+    month,
+    threshold,
+    allowance,
+    used,
+    at: time(atMs),
+    published: isPublished,
+    delivery: stateOf(notice),
+    attempts,
+    failure: notice.failure || null,
     last_attempt: time(notice.lastAttemptMs) || null,
     next_attempt: time(notice.nextAttemptMs) || null,
   };
@@ -131,12 +142,31 @@ function noticeToJson(notice: Notice) {
 
 function noticeCsv(notices: readonly Notice[]): string {
   const headers = [
-    ...['notice', 'account', 'pool', 'month', 'threshold', 'allowance', 'used', 'at'],
-    ...['published', 'delivery', 'attempts', 'failure'],
+    'notice',
+    'account',
+    'pool',
+    'month',
+    'threshold',
+    'allowance',
+    'used',
+    'at',
+    'published',
+    'delivery',
+    'attempts',
+    'failure',
   ];
   const rows = notices.map((notice) => [
-    ...[notice.id, notice.accountId, notice.pool, notice.month, notice.threshold, notice.allowance],
-    ...[notice.used, time(notice.atMs), String(notice.isPublished), stateOf(notice), notice.attempts],
+    notice.id,
+    notice.accountId,
+    notice.pool,
+    notice.month,
+    notice.threshold,
+    notice.allowance,
+    notice.used,
+    time(notice.atMs),
+    String(notice.isPublished),
+    stateOf(notice),
+    notice.attempts,
     notice.failure,
   ]);
   return csv(headers, rows);
@@ -144,8 +174,14 @@ function noticeCsv(notices: readonly Notice[]): string {
 
 function noticeTable(notices: readonly Notice[], more: boolean): string {
   const rows = notices.map((notice) => [
-    ...[time(notice.atMs), notice.id, `${notice.threshold} %`, `${notice.used} of ${notice.allowance}`],
-    ...[stateOf(notice), String(notice.attempts), time(notice.nextAttemptMs), notice.failure],
+    time(notice.atMs),
+    notice.id,
+    `${notice.threshold} %`,
+    `${notice.used} of ${notice.allowance}`,
+    stateOf(notice),
+    String(notice.attempts),
+    time(notice.nextAttemptMs),
+    notice.failure,
   ]);
   const headers = ['TIME', 'NOTICE', 'PASSED', 'USED', 'DELIVERY', 'ATTEMPTS', 'NEXT ATTEMPT', 'FAILURE'];
   const shown = table(headers, rows);

@@ -76,7 +76,9 @@ export function operatorCommand(context: Context): Command {
 
 function operatorToJson({ id, name, role, createdAtMs, createdBy, revokedAtMs }: OperatorCredential) {
   return {
-    ...{ name, role, credential: id },
+    name,
+    role,
+    credential: id,
     state: revokedAtMs === undefined ? 'active' : 'revoked',
     created_at: time(createdAtMs),
     created_by: createdBy,
@@ -86,8 +88,13 @@ function operatorToJson({ id, name, role, createdAtMs, createdBy, revokedAtMs }:
 
 function operatorTable(operators: readonly OperatorCredential[]): string {
   const rows = operators.map(({ id, name, role, createdAtMs, createdBy, revokedAtMs }) => [
-    ...[name, role, revokedAtMs === undefined ? 'active' : 'revoked', id],
-    ...[time(createdAtMs), createdBy, time(revokedAtMs)],
+    name,
+    role,
+    revokedAtMs === undefined ? 'active' : 'revoked',
+    id,
+    time(createdAtMs),
+    createdBy,
+    time(revokedAtMs),
   ]);
   return table(['OPERATOR', 'ROLE', 'STATE', 'CREDENTIAL', 'CREATED', 'BY', 'REVOKED'], rows);
 }

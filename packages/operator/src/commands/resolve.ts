@@ -97,7 +97,9 @@ function resolutionToJson({ identifier, problem }: Query, resolution: Resolution
   const [meaning = null, ...others] = (resolution?.meanings ?? []).map(meaningToJson);
   const suggestions = resolution?.suggestions ?? [];
   return {
-    ...{ identifier, meaning, others },
+    identifier,
+    meaning,
+    others,
     ...(suggestions.length === 0 ? {} : { suggestions }),
     ...(problem === undefined ? {} : { problem }),
   };

@@ -56,7 +56,13 @@ export function restoreCommand(context: Context): Command {
       if (replace) await confirm(context, `Replacing the databases of ${services.join(', ')}`, options);
       const signal = interruption();
       const result = await restore({
-        ...{ servers, folder, services, replace, gatewaysStopped, revokeChangedKeys, signal },
+        servers,
+        folder,
+        services,
+        replace,
+        gatewaysStopped,
+        revokeChangedKeys,
+        signal,
         meteringStoppedAt: new Date(stoppedAtMs),
         databaseOf: databaseNames(options),
         onProgress: (what, count) =>

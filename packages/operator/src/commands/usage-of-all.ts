@@ -30,7 +30,12 @@ function usageCsv(month: string, uses: readonly AccountUse[]): string {
   const figures = ['allowance', 'used', 'remaining', 'held_by_gateways'];
   const rows = uses.flatMap(({ id, account, pools }) =>
     pools.map((use) => [
-      ...[id, account?.name, account?.plan, account && STATE_NAME[account.state], month, use.pool],
+      id,
+      account?.name,
+      account?.plan,
+      account && STATE_NAME[account.state],
+      month,
+      use.pool,
       ...useCells(use),
     ]),
   );

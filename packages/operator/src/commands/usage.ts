@@ -56,7 +56,10 @@ export function usageToJson(
 ) {
   const cells = new Map(pools.map((pool) => [pool.pool, pool.cells]));
   return {
-    ...{ account, month, final, complete },
+    account,
+    month,
+    final,
+    complete,
     pools: uses.map((use) => ({ ...use, breakdown: (cells.get(use.pool) ?? []).map(cellToJson) })),
   };
 }

@@ -13,7 +13,10 @@ export async function examineGateway(url: string): Promise<Line[]> {
   if (readiness === undefined)
     return [
       {
-        ...{ state: 'wrong', part, check: 'connection', found: 'the gateway does not answer' },
+        state: 'wrong',
+        part,
+        check: 'connection',
+        found: 'the gateway does not answer',
         advice: 'check that it runs, that the URL is that of its operations port, and the network policies',
       },
     ];

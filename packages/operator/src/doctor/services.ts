@@ -60,12 +60,10 @@ function unreachable(part: string, { kind, message }: Fault): Line {
   // Accounts gives operators the passes for the other services.
   if (part !== 'accounts' && message.startsWith('accounts at'))
     return {
-      ...{
-        state: 'skipped',
-        part,
-        check: 'connection',
-        found: 'not examined: accounts gives no pass for it',
-      },
+      state: 'skipped',
+      part,
+      check: 'connection',
+      found: 'not examined: accounts gives no pass for it',
       advice: 'see the lines of accounts, or use the operator token of the installation',
     };
   const check = kind === 'unauthenticated' || kind === 'permission_denied' ? 'credential' : 'connection';

@@ -63,7 +63,9 @@ function viewOf(query: URLSearchParams): View {
   const sort = text('sort');
   return {
     month: monthAskedFor(query),
-    ...{ search: text('search'), plan: text('plan'), state: text('state') },
+    search: text('search'),
+    plan: text('plan'),
+    state: text('state'),
     sort: sort === 'account' || Object.hasOwn(SORTS, sort) ? (sort as Sort) : 'used',
     page: Math.max(1, Math.trunc(Number(query.get('page'))) || 1),
   };
@@ -115,7 +117,10 @@ function tableOf(
   ];
   const cells = shown.map(({ account: { id, account }, use }) => [
     html`<a href="${accountUrl(id, view.month)}">${id}</a>`,
-    ...[account?.name ?? '', account?.plan ?? 'not in accounts', stateOf(account), use.pool],
+    account?.name ?? '',
+    account?.plan ?? 'not in accounts',
+    stateOf(account),
+    use.pool,
     ...figuresOf(use),
     html`${shareBar(shareOf(use))}${percentOf(use)}`,
     lastCalls.get(id) ?? 'none',
@@ -124,9 +129,16 @@ function tableOf(
     figure(rows.reduce((total, { use }) => total + of(use), 0));
   const sums = [
     `Sum of ${figure(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`,
-    ...['', '', '', ''],
-    ...[sum(({ allowance }) => allowance), sum(({ used }) => used), sum(({ remaining }) => remaining)],
-    ...[sum((use) => use.held_by_gateways), '', ''],
+    '',
+    '',
+    '',
+    '',
+    sum(({ allowance }) => allowance),
+    sum(({ used }) => used),
+    sum(({ remaining }) => remaining),
+    sum((use) => use.held_by_gateways),
+    '',
+    '',
   ];
   return table('Accounts', columns, cells, sums);
 }

@@ -125,7 +125,8 @@ function monthsBefore(id: string, months: readonly MonthSum[]): Html {
     .toReversed()
     .map(({ month, allowance, used }) => [
       html`<a href="${accountUrl(id, month)}">${month}</a>`,
-      ...[figure(allowance), figure(used)],
+      figure(allowance),
+      figure(used),
     ]);
   const columns = [
     { head: 'Month' },

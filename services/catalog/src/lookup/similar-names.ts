@@ -177,7 +177,8 @@ function meantBy(
 ): string | undefined {
   const entries = new Set(indexKeysToRead(identifier, { superinvestors }));
   const candidates = records.map(({ id, rank, keys }) => ({
-    ...{ id, rank },
+    id,
+    rank,
     keys: keys.filter((key) => entries.has(key)).map(keyFromIndex),
   }));
   return resolve(identifier, candidates, { superinvestors })?.id;

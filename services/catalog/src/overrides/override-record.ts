@@ -36,7 +36,13 @@ export function identifyingFieldsOf({ company, links, stock, history, manager, .
   const { id, type, name, names, domains, listings, lei } = brand;
   const { city = '', country = '', countryCode = '' } = company?.headquarters ?? {};
   return Brand.fromPartial({
-    ...{ id, type, name, names, domains, listings, lei },
+    id,
+    type,
+    name,
+    names,
+    domains,
+    listings,
+    lei,
     ...(company?.headquarters && { company: { headquarters: { city, country, countryCode } } }),
     ...(links && { links: { websites: links.websites, wikidataQid: links.wikidataQid } }),
     ...(stock && { stock: { isin: stock.isin, cusip: stock.cusip } }),

@@ -93,7 +93,9 @@ export function createCallsLimiter({
   };
 
   const demandOf = ({ name, demand, isNearLimit }: Need): LimitDemand => ({
-    ...{ limited: name, demand, nearLimit: isNearLimit },
+    limited: name,
+    demand,
+    nearLimit: isNearLimit,
   });
 
   const demandNamed = (name: string): LimitDemand =>

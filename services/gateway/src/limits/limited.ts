@@ -31,8 +31,16 @@ export interface Limited {
 export function newLimited(name: string, limits: CallLimits, share: number, nowMs: number): Limited {
   const tokens = capacityOf({ limits, share });
   return {
-    ...{ name, limits, share, tokens, filledMs: nowMs, inFlight: 0 },
-    ...{ offered: 0, peak: 0, demand: 0, isNearLimit: false },
+    name,
+    limits,
+    share,
+    tokens,
+    filledMs: nowMs,
+    inFlight: 0,
+    offered: 0,
+    peak: 0,
+    demand: 0,
+    isNearLimit: false,
   };
 }
 

@@ -134,7 +134,11 @@ function operationSection(
   const token: Parameter[] = needsToken
     ? [
         {
-          ...{ name: 'token', in: 'query', required: true, schema: { type: 'string' }, example: 'pk_…' },
+          name: 'token',
+          in: 'query',
+          required: true,
+          schema: { type: 'string' },
+          example: 'pk_…',
           description: securitySchemes.token.description,
         },
       ]

@@ -47,7 +47,9 @@ export function assembleQuota(
   const book = new GrantBook(rules);
   const journal = createUsageJournal(
     {
-      ...{ book, holder, clock },
+      book,
+      holder,
+      clock,
       paths: {
         publish: (event, messageId) =>
           ports.publish(event, { stream, messageId, withinMs: PUBLISH_WITHIN_MS }),
@@ -56,6 +58,6 @@ export function assembleQuota(
     },
     events,
   );
-  const quota = startQuota({ ...{ book, journal, clock, holder }, acquire: ports.acquire }, events);
+  const quota = startQuota({ book, journal, clock, holder, acquire: ports.acquire }, events);
   return { quota, book };
 }

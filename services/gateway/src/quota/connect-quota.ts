@@ -82,7 +82,9 @@ export function connectQuota(
   const waitingSpans = tracer && createUsageSpanContexts();
   const { quota, book } = assembleQuota(
     {
-      ...{ clock: systemClock, holder, streams },
+      clock: systemClock,
+      holder,
+      streams,
       ports: {
         publish: async (event, { stream, messageId, withinMs }) => {
           const payload = UsageEvent.encode(event).finish();
@@ -90,7 +92,8 @@ export function connectQuota(
           const options = {
             // The stream drops a message whose id it has seen. So nobody else may be able to foresee the id.
             msgID: `${messageId}-${signature.slice(0, UNFORESEEN_LENGTH)}`,
-            ...{ timeout: withinMs, headers: { [USAGE_SIGNATURE_HEADER]: signature } },
+            timeout: withinMs,
+            headers: { [USAGE_SIGNATURE_HEADER]: signature },
           };
           await inBatchSpan(
             tracer,

@@ -154,7 +154,10 @@ export class GrantBook {
     const lastTaken = lastTakenSeq(holding, monthOf(fromMs));
     const unreported = unreportedGrants(holding, waiting > 0);
     return {
-      ...{ seq, fromMs, waiting, ...permitsWanted(holding, waiting, now) },
+      seq,
+      fromMs,
+      waiting,
+      ...permitsWanted(holding, waiting, now),
       ignoredFromSeq: lastTaken + 1,
       snapshots: new Map(unreported.map((grant) => [grant, snapshotOf(grant)])),
     };

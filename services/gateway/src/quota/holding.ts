@@ -70,19 +70,21 @@ export function newHolding(
 ): Holding {
   return {
     preference: { key: `${accountId}/${pool}` },
-    ...{
-      accountId,
-      pool,
-      limit,
-      limitRevision,
-      signed,
-      signedUntilMs,
-      grants: [],
-      lastTaken: [],
-      lastTakenBefore,
-    },
-    ...{ pendingAcquire: undefined, exhausted: undefined, remaining: undefined, recalledAt: undefined },
-    ...{ demand: { count: 0, soon: 0, at: { ...now } }, nextMonthAskedAt: undefined },
+    accountId,
+    pool,
+    limit,
+    limitRevision,
+    signed,
+    signedUntilMs,
+    grants: [],
+    lastTaken: [],
+    lastTakenBefore,
+    pendingAcquire: undefined,
+    exhausted: undefined,
+    remaining: undefined,
+    recalledAt: undefined,
+    demand: { count: 0, soon: 0, at: { ...now } },
+    nextMonthAskedAt: undefined,
   };
 }
 

@@ -108,17 +108,15 @@ export function startQuota(
     const usage = [...snapshots.values()].map((snapshot) => snapshot.usage);
     try {
       const request = {
-        ...{
-          holder,
-          accountId,
-          pool,
-          limit,
-          limitRevision,
-          allowance: signed,
-          urgent,
-          usage,
-          readsStale: true,
-        },
+        holder,
+        accountId,
+        pool,
+        limit,
+        limitRevision,
+        allowance: signed,
+        urgent,
+        usage,
+        readsStale: true,
         ...next,
       };
       const { outcome } = await hedge(clock, ACQUIRE_WITHIN_MS, holding.preference, (withinMs, replica) =>

@@ -91,7 +91,9 @@ export function createHttpServer(
       const url = originForm(request.originalUrl);
       if (url === ERRORS_PATH) return send(reply, errors);
       const wanted = {
-        ...{ url, accept: headers.accept, acceptEncoding: headers['accept-encoding']?.toString() },
+        url,
+        accept: headers.accept,
+        acceptEncoding: headers['accept-encoding']?.toString(),
         ifNoneMatch: headers['if-none-match'],
       };
       const asked = { ...NOTHING };

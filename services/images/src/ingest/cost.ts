@@ -5,14 +5,42 @@ import { elementsOf } from './svg-tree.ts';
 const FEW_BYTES = 16 * 1024;
 const FEW_ELEMENTS = 100;
 
-const ELEMENTS = new Set([
-  ...['svg', 'g', 'path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon'],
-]);
+const ELEMENTS = new Set(['svg', 'g', 'path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon']);
 const ATTRIBUTES = new Set([
-  ...['xmlns', 'version', 'xml:space', 'id', 'class', 'width', 'height', 'viewBox', 'preserveAspectRatio'],
-  ...['x', 'y', 'x1', 'y1', 'x2', 'y2', 'cx', 'cy', 'r', 'rx', 'ry', 'd', 'points', 'transform', 'color'],
-  ...['fill', 'fill-rule', 'fill-opacity', 'clip-rule', 'stroke', 'stroke-width', 'stroke-linecap'],
-  ...['stroke-linejoin', 'stroke-miterlimit', 'stroke-opacity'],
+  'xmlns',
+  'version',
+  'xml:space',
+  'id',
+  'class',
+  'width',
+  'height',
+  'viewBox',
+  'preserveAspectRatio',
+  'x',
+  'y',
+  'x1',
+  'y1',
+  'x2',
+  'y2',
+  'cx',
+  'cy',
+  'r',
+  'rx',
+  'ry',
+  'd',
+  'points',
+  'transform',
+  'color',
+  'fill',
+  'fill-rule',
+  'fill-opacity',
+  'clip-rule',
+  'stroke',
+  'stroke-width',
+  'stroke-linecap',
+  'stroke-linejoin',
+  'stroke-miterlimit',
+  'stroke-opacity',
 ]);
 
 /**

@@ -13,8 +13,13 @@ const BLUR = 250;
 const FILTER = 50;
 const MASK = 100;
 const WEIGHTS: Record<string, number> = {
-  ...{ feGaussianBlur: BLUR, feDropShadow: BLUR, feBlend: FILTER, feColorMatrix: FILTER },
-  ...{ feComponentTransfer: FILTER, feComposite: FILTER, mask: MASK },
+  feGaussianBlur: BLUR,
+  feDropShadow: BLUR,
+  feBlend: FILTER,
+  feColorMatrix: FILTER,
+  feComponentTransfer: FILTER,
+  feComposite: FILTER,
+  mask: MASK,
 };
 
 /** Elements that need something which the service does not take, and what to do about each. */
@@ -44,21 +49,28 @@ const PAINTS: readonly Paint[] = ['fill', 'stroke', 'marker'];
 
 /** The elements that paint, each with its own fill and stroke. */
 const PAINTED = new Set([
-  ...['path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon', 'text', 'tspan', 'textPath'],
+  'path',
+  'rect',
+  'circle',
+  'ellipse',
+  'line',
+  'polyline',
+  'polygon',
+  'text',
+  'tspan',
+  'textPath',
 ]);
 /** The elements that are drawn only where others refer to them. */
 const DRAWN_BY_REFERENCE = new Set([
-  ...[
-    'defs',
-    'symbol',
-    'clipPath',
-    'mask',
-    'pattern',
-    'marker',
-    'linearGradient',
-    'radialGradient',
-    'filter',
-  ],
+  'defs',
+  'symbol',
+  'clipPath',
+  'mask',
+  'pattern',
+  'marker',
+  'linearGradient',
+  'radialGradient',
+  'filter',
 ]);
 
 /** An attribute or property that refers to an element. */

@@ -113,7 +113,12 @@ export function createLedgerStore({
   mostUnmergedCells?: number;
 }): LedgerStore {
   const decisions = createLedgerDecisions({
-    ...{ database, clock, events, beforeNewLimit, random, mostUnmergedCells },
+    database,
+    clock,
+    events,
+    beforeNewLimit,
+    random,
+    mostUnmergedCells,
   });
 
   const decideOnUsage = (

@@ -89,7 +89,13 @@ const HOLDERS_REMEMBERED = 1_000;
 export function newLedger(key: LedgerKey): Ledger {
   return {
     ...key,
-    ...{ limit: 0, limitRevision: -1, closedUsed: 0, nextGrant: 1, grants: [], closed: [], holders: [] },
+    limit: 0,
+    limitRevision: -1,
+    closedUsed: 0,
+    nextGrant: 1,
+    grants: [],
+    closed: [],
+    holders: [],
   };
 }
 
@@ -145,7 +151,7 @@ export function acquire(
     used: 0,
     returned: 0,
     openedAtMs: nowMs,
-    ...sizeGrant({ ...{ wantSoon: 0, waiting: 0 }, ...request, free, out, holders }),
+    ...sizeGrant({ wantSoon: 0, waiting: 0, ...request, free, out, holders }),
   };
   const after: Ledger = {
     ...ledger,

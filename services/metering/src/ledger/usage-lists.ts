@@ -25,8 +25,14 @@ interface UsagePage {
 
 /** What the lists read of a ledger. A ledger with many gateways and breakdowns would otherwise be some 100 KB. */
 const FIGURES = {
-  ...{ accountId: 1, pool: 1, month: 1, limit: 1, closedUsed: 1 },
-  ...{ 'grants.size': 1, 'grants.used': 1, 'grants.returned': 1 },
+  accountId: 1,
+  pool: 1,
+  month: 1,
+  limit: 1,
+  closedUsed: 1,
+  'grants.size': 1,
+  'grants.used': 1,
+  'grants.returned': 1,
 } as const;
 type FiguresDoc = Pick<LedgerDoc, '_id' | 'accountId' | 'pool' | 'month' | 'limit' | 'closedUsed' | 'grants'>;
 

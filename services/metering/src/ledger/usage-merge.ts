@@ -23,7 +23,8 @@ function larger<Usage extends LedgerInput>(a: Usage, b: Usage): Usage {
   const cells = more.partial ? largerCells(more.cells, less.cells) : more.cells;
   return {
     ...more,
-    ...{ cells, partial: more.partial && countOf(cells) !== more.used },
+    cells,
+    partial: more.partial && countOf(cells) !== more.used,
     returned: Math.max(a.returned, b.returned),
     closed: a.closed || b.closed,
   };

@@ -11,7 +11,10 @@ const SOURCE = '/brand-data/metering';
 /** A CloudEvent 1.0 in its JSON format. The same notice always gives the same text. services/metering/README.md shows one. */
 export function cloudEventOf({ id, at, accountId, pool, month, allowance, threshold, used }: Notice): string {
   return eventText({
-    ...{ id, type: THRESHOLD_PASSED, time: at, subject: accountId },
+    id,
+    type: THRESHOLD_PASSED,
+    time: at,
+    subject: accountId,
     data: { account: accountId, pool, month, threshold, allowance, used },
   });
 }

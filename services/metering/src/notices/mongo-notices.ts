@@ -55,7 +55,10 @@ export async function openMongoNotices({ db }: Mongo): Promise<NoticeStore> {
         (each): NoticeDoc => ({
           _id: noticeIdOf(each),
           ...each,
-          ...{ at, isPublished: false, dueAt: at, expiresAt: expiryOf(each) },
+          at,
+          isPublished: false,
+          dueAt: at,
+          expiresAt: expiryOf(each),
           webhook: { state: webhook, attempts: 0, ...(webhook === 'pending' && { nextAt: at }) },
         }),
       );

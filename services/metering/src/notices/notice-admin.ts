@@ -77,8 +77,18 @@ const STATE_OF = new Map(
 function noticeToProto({ at, webhook, ...notice }: Notice): NoticeToOperator {
   const { id, accountId, pool, month, allowance, threshold, used, isPublished } = notice;
   return {
-    ...{ id, accountId, pool, month, allowance, threshold, used, isPublished, atMs: at.getTime() },
-    ...{ state: PROTO_STATE[webhook.state], attempts: webhook.attempts, failure: webhook.failure ?? '' },
+    id,
+    accountId,
+    pool,
+    month,
+    allowance,
+    threshold,
+    used,
+    isPublished,
+    atMs: at.getTime(),
+    state: PROTO_STATE[webhook.state],
+    attempts: webhook.attempts,
+    failure: webhook.failure ?? '',
     lastAttemptMs: webhook.lastAt?.getTime(),
     nextAttemptMs: webhook.nextAt?.getTime(),
   };

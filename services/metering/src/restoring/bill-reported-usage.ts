@@ -200,8 +200,12 @@ function raise({ grantId, sender, used, returned, cells }: SentUsage): AnyBulkWr
 function reportedFromDoc({ grantId, sender, used, returned, cells = {} }: ReportedDoc): ReportedGrant {
   const parsed = parseGrantId(grantId);
   return {
-    ...{ grantId, sender, used, returned },
-    ...{ number: parsed?.number ?? 0, secret: parsed?.secret },
+    grantId,
+    sender,
+    used,
+    returned,
+    number: parsed?.number ?? 0,
+    secret: parsed?.secret,
     cells: Object.entries(cells).map(([name, count]) => cellFromName(name, count)),
   };
 }

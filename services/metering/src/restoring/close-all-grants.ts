@@ -41,7 +41,8 @@ export function closeAllGrants(
   // A known grant that is not open was billed for good before the copy.
   const own = known.filter(({ number }) => open.some((grant) => grant.number === number));
   const usage = own.map(({ grantId, number, secret, used, returned, cells, sender }) => ({
-    ...{ number, secret },
+    number,
+    secret,
     usage: { grantId, used, returned, cells, sender, closed: false, partial: true },
   }));
   const raised = applyUsage(before, usage);
@@ -54,7 +55,8 @@ export function closeAllGrants(
     else disputed += grant.used;
   }
   const asKnown = open.map(({ number, secret }) => ({
-    ...{ number, secret },
+    number,
+    secret,
     usage: { grantId: '', used: 0, returned: 0, closed: true, cells: [], partial: true },
   }));
   let { ledger } = applyUsage(raised.ledger, asKnown, breakdowns);

@@ -95,14 +95,18 @@ export function natsUsageStreams(
       const why = headers();
       why.set(DEAD_LETTER_REASON, reason);
       await js.publish(USAGE_DEAD_LETTER_SUBJECT, delivered.get(message)?.data, {
-        ...{ msgID: `${stream}-${sequence}-${storedMs}`, timeout: ASK_WITHIN_MS, headers: why },
+        msgID: `${stream}-${sequence}-${storedMs}`,
+        timeout: ASK_WITHIN_MS,
+        headers: why,
       });
     },
     read: ({ name }, from, most) => readFrom(manager, name, readEvent, { seq: from, batch: most }),
     fill: async ({ name }) => {
       const { state, config } = await manager.streams.info(name);
       return {
-        ...{ firstSequence: state.first_seq, lastSequence: state.last_seq, bytes: state.bytes },
+        firstSequence: state.first_seq,
+        lastSequence: state.last_seq,
+        bytes: state.bytes,
         maxBytes: config.max_bytes > 0 ? config.max_bytes : undefined,
       };
     },

@@ -63,7 +63,10 @@ export function startUsageConsumer(
   const take = (stream: UsageStream, messages: UsageMessages): Promise<void> => {
     const inHand = createMessagesInHand(clock);
     const peek = peekWhileSilent({
-      ...{ streams, stream, messages, clock },
+      streams,
+      stream,
+      messages,
+      clock,
       isBusy: () => !inHand.isEmpty(),
       apply: async (usage) => {
         await applyReadable(store, usage);
