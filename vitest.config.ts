@@ -7,17 +7,7 @@ import { LongFilesFirst } from './test/stack/long-files-first.ts';
  * dashboards), what a browser shows, what callers notice while a part is down, stops or gets new credentials, and a restore. They take a
  * third of the time of all tests.
  */
-const SYSTEM = [
-  'deploy/local/test/start.test.ts',
-  'deploy/{chart,compose,images,release}/test/**/*.test.ts',
-  'packages/client/test/package.test.ts',
-  'packages/runtime/test/schema.test.ts',
-  'services/{accounts,metering}/test/elections.test.ts',
-  'test/e2e/{elements-in-browser,guides,logos-in-browser,playground}.test.ts',
-  'test/e2e/{backup,cut-off-nats,life-cycle,notices,outage,server-users,stop,usage-page}.test.ts',
-  'test/faults/outages.test.ts',
-  'test/monitoring/{alerts,dashboards,prometheus}.test.ts',
-];
+const SYSTEM = '{deploy,packages,services,test}/**/*.system.test.ts';
 
 export default defineConfig({
   test: {
@@ -26,16 +16,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'service',
-          include: [
-            'packages/*/test/**/*.test.ts',
-            'services/*/test/**/*.test.ts',
-            'deploy/local/test/**/*.test.ts',
-            'test/**/*.test.ts',
-          ],
-          exclude: ['**/node_modules/**', ...SYSTEM],
+          include: ['{deploy,packages,services,test}/**/*.test.ts'],
+          exclude: ['**/node_modules/**', SYSTEM],
         },
       },
-      { extends: true, test: { name: 'system', include: SYSTEM } },
+      { extends: true, test: { name: 'system', include: [SYSTEM], exclude: ['**/node_modules/**'] } },
     ],
     globalSetup: ['test/stack/global-setup.ts'],
     sequence: { sequencer: LongFilesFirst },

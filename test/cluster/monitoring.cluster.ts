@@ -21,7 +21,7 @@ import {
 } from './monitoring-faults.ts';
 import { type Labels, type Prometheus, type Rule, type RuleGroup, startPrometheus } from './prometheus.ts';
 
-/** Alerts that no fault of this test can cause. Only test/monitoring/alerts.test.ts shows, with promtool, that they fire. */
+/** Alerts that no fault of this test can cause. Only test/monitoring/alerts.system.test.ts shows, with promtool, that they fire. */
 const BY_PROMTOOL_ALONE: Record<string, string> = {
   BrandDataAnswersNotBilled: 'usage would have to be lost that both paths have acknowledged',
   BrandDataImagesNotDrawn: 'no stored picture takes that much time or memory',

@@ -82,7 +82,7 @@ const commands = commandTable(program).filter(({ commands }) => commands.length 
 
 /**
  * The first checks thousands of pictures, which takes long: a test of the sample imports them. The others need MongoDB and stopped
- * services: backup.test.ts. The page of usage is served until a signal: usage-page.test.ts.
+ * services: backup.system.test.ts. The page of usage is served until a signal: usage-page.system.test.ts.
  */
 const TESTED_ELSEWHERE = ['import simple-icons', 'backup', 'restore', 'usage-page'];
 
