@@ -1,0 +1,94 @@
+// Part of npm run lint: checks the direction of all imports. CONTRIBUTING.md tells the rules and how to mend a violation.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+export interface Import {
+  /** The path of the importing file from the root of the repository. */
+  from: string;
+  /** The path of the imported file, or the package's name with what follows it. */
+  to: string;
+}
+
+const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*'((?:\.{1,2}\/|@brand-data\/)[^']+)'/g;
+
+/** Finds the imports of files and of the repository's packages, those of types too, in the text of one file. */
+export function importsOf(file: string, text: string): Import[] {
+  return [...text.matchAll(IMPORT)].map(([, name = '']) => ({
+    from: file,
+    to: name.startsWith('.') ? normalize(join(dirname(file), name)) : name,
+  }));
+}
+
+/** Returns a sentence for each violation of the rules. `packageOfName` finds the folder of "@brand-data/...". */
+export function violations(imports: readonly Import[]): string[] {
+  const inside = imports.filter(({ from, to }) => packageOf(from) === packageOf(to) && !isTest(from));
+  const folders = inside.map(({ from, to }) => ({ from: dirname(from), to: dirname(to) }));
+  return [
+    ...circlesOf(inside).map((circle) => `These files import each other in a circle: ${circle.join(', ')}.`),
+    ...circlesOf(folders.filter(({ from, to }) => from !== to)).map(
+      (circle) => `These folders import each other in a circle: ${circle.join(', ')}.`,
+    ),
+    ...imports.flatMap(byName),
+  ];
+}
+
+const SERVICES = /^(?:@brand-data\/(?:accounts|catalog|gateway|images|metering)\b|services\/)/;
+
+function byName({ from, to }: Import): string[] {
+  const found: string[] = [];
+  if (from.startsWith('packages/') && SERVICES.test(to))
+    found.push(`${from} imports ${to}: a package never imports a service.`);
+  if (!to.startsWith('@') && packageOf(from) !== packageOf(to))
+    found.push(`${from} imports ${to}: import what another package holds by the package's name.`);
+  if (!isTest(from) && /^@brand-data\/[^/]+\/(?:src|test)\//.test(to))
+    found.push(`${from} imports ${to}: only tests import what a package does not export.`);
+  return found;
+}
+
+/** Returns the strongly connected sets with more than one member (Tarjan's algorithm), each sorted. */
+function circlesOf(edges: readonly Import[]): string[][] {
+  const next = new Map<string, string[]>();
+  for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to]);
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const circles: string[][] = [];
+  const visit = (node: string): number => {
+    const own = index.size;
+    index.set(node, own);
+    let lowest = own;
+    stack.push(node);
+    for (const to of next.get(node) ?? []) {
+      if (!index.has(to)) lowest = Math.min(lowest, visit(to));
+      else if (stack.includes(to)) lowest = Math.min(lowest, index.get(to) ?? own);
+    }
+    low.set(node, lowest);
+    if (lowest === own) {
+      const circle = stack.splice(stack.indexOf(node));
+      if (circle.length > 1) circles.push(circle.sort());
+    }
+    return lowest;
+  };
+  for (const node of next.keys()) if (!index.has(node)) visit(node);
+  return circles.sort();
+}
+
+/** Returns the folder of the package that holds the file: "services/metering", "deploy/local", "test" or, outside all, "". */
+function packageOf(file: string): string {
+  return /^(?:packages\/[^/]+|services\/[^/]+|deploy\/local|test)(?=\/)/.exec(file)?.[0] ?? '';
+}
+
+function isTest(file: string): boolean {
+  return /(?:^|\/)test\/|\/screenshots\//.test(file);
+}
+
+if (import.meta.main) {
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.ts', '*.mjs'], {
+    encoding: 'utf8',
+  });
+  const sources = files.split('\n').filter((file) => existsSync(file) && !file.includes('/gen/'));
+  const found = violations(sources.flatMap((file) => importsOf(file, readFileSync(file, 'utf8'))));
+  for (const violation of found) process.stderr.write(`${violation}\n`);
+  if (found.length > 0) process.exit(1);
+}
