@@ -11,8 +11,9 @@ import type { Nats, Service } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startAnnouncer } from '../../services/catalog/src/announcer.ts';
+import type { CatalogAnswer } from '../../services/gateway/src/records/catalog-answer.ts';
 import { createChangeReader } from '../../services/gateway/src/records/catalog-changes.ts';
-import { createRecords, type Found } from '../../services/gateway/src/records/records.ts';
+import { createRecords } from '../../services/gateway/src/records/records.ts';
 import { unaryMethod } from '../../services/gateway/test/stand-ins.ts';
 
 /** A changed record has to be answered anew after this time. */
@@ -185,7 +186,7 @@ function resultOf(identifier: number, name: string | undefined): LookupResult {
   };
 }
 
-function nameOf({ record }: Found): string | undefined {
+function nameOf({ record }: CatalogAnswer): string | undefined {
   return record && (JSON.parse(record.content.body.toString()) as { name: string }).name;
 }
 

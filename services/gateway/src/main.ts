@@ -10,15 +10,15 @@ import {
   waitForConnection,
 } from '@brand-data/runtime';
 import { readSite } from '@brand-data/site';
-import { createUsageAnswers } from './answer-usage.ts';
+import { connectCallLimits } from './admission/limits/connect-limits.ts';
+import { measureLateness } from './admission/measure-lateness.ts';
+import { createPacing } from './admission/pacing.ts';
+import { createTurns } from './admission/turns.ts';
 import { followAccountChanges } from './auth/account-changes.ts';
 import { createTokens } from './auth/tokens.ts';
+import { createUsageAnswers } from './calls/answer-usage.ts';
 import { docsUrlOf, serviceSpec } from './config.ts';
-import { createPacing } from './http/pacing.ts';
 import { createHttpServer } from './http/server.ts';
-import { connectCallLimits } from './limits/connect-limits.ts';
-import { measureLateness } from './measure-lateness.ts';
-import { createMessages } from './messages.ts';
 import { registerCacheMetrics } from './metrics/cache-metrics.ts';
 import {
   countFullExpiries,
@@ -32,7 +32,7 @@ import { countCharged } from './quota/charged-calls.ts';
 import { connectQuota, followRecalls, waitForUsageStreams } from './quota/connect-quota.ts';
 import { createChangeReader, followCatalogChanges } from './records/catalog-changes.ts';
 import { createRecords } from './records/records.ts';
-import { createTurns } from './turns.ts';
+import { createMessages } from './upstream/messages.ts';
 
 /** For each account and, if a call has no valid token, for each client address. */
 const UNCOUNTED_ANSWERS = { perSecond: 200, burst: 400 };

@@ -6,8 +6,8 @@ import {
   Route,
 } from '@brand-data/contracts';
 import { expect, test } from 'vitest';
-import { answerUsage, createUsageAnswers } from '../src/answer-usage.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
+import { answerUsage, createUsageAnswers } from '../src/calls/answer-usage.ts';
 import { manualClock, outOfReach, unaryMethod } from './stand-ins.ts';
 
 const credential: Credential = {

@@ -1,8 +1,8 @@
 import type { CallLimits, GatewayDemand } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CallsLimiter, createCallsLimiter, TICK_MS } from '../src/limits/call-limits.ts';
-import { shareOf } from '../src/limits/shares.ts';
+import { type CallsLimiter, createCallsLimiter, TICK_MS } from '../src/admission/limits/call-limits.ts';
+import { shareOf } from '../src/admission/limits/shares.ts';
 
 const STEP_MS = 5;
 

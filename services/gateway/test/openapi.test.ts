@@ -6,14 +6,14 @@ import fc from 'fast-check';
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createUsageAnswers } from '../src/answer-usage.ts';
-import { contentOfProblem } from '../src/http/answer.ts';
-import { identifierOf } from '../src/http/brand-request.ts';
-import { PROBLEMS, type ProblemCode } from '../src/http/problem.ts';
+import { contentOfProblem } from '../src/answers/answer.ts';
+import { PROBLEMS, type ProblemCode } from '../src/answers/problem.ts';
+import { createUsageAnswers } from '../src/calls/answer-usage.ts';
+import { readIdentifier } from '../src/calls/brand-request.ts';
+import { usageSchema } from '../src/calls/usage-schema.ts';
 import { openApiDocument } from '../src/openapi/document.ts';
 import { identifierSchema, monthSchema, OPERATIONS, type Path } from '../src/openapi/operations.ts';
 import { EXAMPLE_DOCS_URL, problemSchema } from '../src/openapi/problems.ts';
-import { usageSchema } from '../src/openapi/usage.ts';
 import { createPublicApi } from './public-api.ts';
 import { manualClock, unaryMethod } from './stand-ins.ts';
 
@@ -221,7 +221,7 @@ describe('an answer is as the document says: its status, its headers and its bod
 describe('what the gateway accepts and answers is what the schemas allow', () => {
   const accepts = (identifier: string) => {
     try {
-      return identifierOf({ segment: encodeURIComponent(identifier) }) === identifier;
+      return readIdentifier({ segment: encodeURIComponent(identifier) }) === identifier;
     } catch {
       return false;
     }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPacing, TooManyHeld } from '../src/http/pacing.ts';
+import { createPacing, TooManyHeld } from '../src/admission/pacing.ts';
 import { createPublicApi } from './public-api.ts';
 import { manualClock } from './stand-ins.ts';
 

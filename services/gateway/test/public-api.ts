@@ -15,17 +15,17 @@ import {
 } from '@brand-data/contracts';
 import { closeHttpServer, createLogger, Fault, systemClock } from '@brand-data/runtime';
 import { Registry } from 'prom-client';
-import { createUsageAnswers } from '../src/answer-usage.ts';
+import type { CallsLimiter } from '../src/admission/limits/call-limits.ts';
+import { createPacing } from '../src/admission/pacing.ts';
+import type { Turns } from '../src/admission/turns.ts';
+import { ProblemError } from '../src/answers/problem.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
-import { createPacing } from '../src/http/pacing.ts';
-import { ProblemError } from '../src/http/problem.ts';
+import { createUsageAnswers } from '../src/calls/answer-usage.ts';
 import { createHttpServer } from '../src/http/server.ts';
-import type { CallsLimiter } from '../src/limits/call-limits.ts';
 import { openApiDocument } from '../src/openapi/document.ts';
 import { createPages } from '../src/pages/pages.ts';
 import type { Quota } from '../src/quota/quota.ts';
 import { createRecords } from '../src/records/records.ts';
-import type { Turns } from '../src/turns.ts';
 import { outOfReach, unaryMethod } from './stand-ins.ts';
 
 /** Made up, so that tests of answers do not change with the pages' texts. */

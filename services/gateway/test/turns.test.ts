@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createTurns, type Turn } from '../src/turns.ts';
+import { createTurns, type Turn } from '../src/admission/turns.ts';
 
 const LATE_MS = 20;
 const TOO_LATE_MS = 600;

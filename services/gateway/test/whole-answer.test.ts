@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { answerUnreadable, closeHttpServer, PUBLIC_SERVER } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { headText, namesAndValues } from '../src/http/head.ts';
+import { headText, namesAndValues } from '../src/answers/head.ts';
 import { sendWhole } from '../src/http/whole-answer.ts';
 
 interface Content {

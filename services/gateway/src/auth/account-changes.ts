@@ -14,7 +14,7 @@ import {
   type Service,
 } from '@brand-data/runtime';
 import { type ConsumerMessages, DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
-import type { Messages } from '../messages.ts';
+import type { Messages } from '../upstream/messages.ts';
 
 const CURRENT_FOR_MS = 1_000;
 const BEAT_EVERY_MS = 300;

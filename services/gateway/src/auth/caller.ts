@@ -1,5 +1,5 @@
 import { type Credential, TokenRefusal } from '@brand-data/contracts';
-import { ProblemError } from '../http/problem.ts';
+import { ProblemError } from '../answers/problem.ts';
 import { isListed } from './origins.ts';
 import type { Tokens } from './tokens.ts';
 

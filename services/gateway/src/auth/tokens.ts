@@ -11,9 +11,9 @@ import {
 } from '@brand-data/contracts';
 import { type Clock, callUnary, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
+import { createUnknownTokens } from '../admission/unknown-tokens.ts';
 import type { CacheStats } from '../metrics/cache-metrics.ts';
 import type { AccountChanges } from './account-changes.ts';
-import { createUnknownTokens } from './unknown-tokens.ts';
 
 /**
  * How often the gateway verifies a cached token if the stream of changes does not prove that the token is up to date. The

@@ -1,15 +1,15 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { answerCall, type CallParts } from '../answer-call.ts';
-import { answerUsage, type UsageAnswers } from '../answer-usage.ts';
+import type { Answer } from '../answers/answer.ts';
+import { ALLOWED_METHODS, preflight } from '../answers/cors.ts';
+import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
 import { callerOf, type Query, valuesOf } from '../auth/caller.ts';
+import { answerCall, type CallParts } from '../calls/answer-call.ts';
+import { answerUsage, type UsageAnswers } from '../calls/answer-usage.ts';
 import type { Path } from '../openapi/operations.ts';
 import { createStaticFile, type FileAnswer } from '../pages/static-file.ts';
-import type { Variant } from '../records/records.ts';
+import type { Variant } from '../records/catalog-answer.ts';
 import type { AccessLog } from './access-log.ts';
-import type { Answer } from './answer.ts';
-import { ALLOWED_METHODS, preflight } from './cors.ts';
-import { ProblemError, problemErrorFrom } from './problem.ts';
 
 /** The name of each route in metrics, by its path in the OpenAPI document. */
 const NAMES: Record<Path, string> = {

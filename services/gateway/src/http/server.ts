@@ -9,14 +9,15 @@ import {
   type Service,
 } from '@brand-data/runtime';
 import { type FastifyInstance, fastify } from 'fastify';
-import { networkOf } from '../auth/unknown-tokens.ts';
+import { type Pacing, TooManyHeld } from '../admission/pacing.ts';
+import { networkOf } from '../admission/unknown-tokens.ts';
+import { contentOfProblem } from '../answers/answer.ts';
+import { COMMON_HEADERS } from '../answers/cors.ts';
+import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
 import { openAccessLog } from './access-log.ts';
-import { contentOfProblem, createSend } from './answer.ts';
-import { COMMON_HEADERS } from './cors.ts';
 import { observeRequests } from './observe-requests.ts';
-import { type Pacing, TooManyHeld } from './pacing.ts';
-import { ProblemError, problemErrorFrom } from './problem.ts';
 import { addRoutes, type RouteParts, type Senders } from './routes.ts';
+import { createSend } from './send.ts';
 
 /** Longer than the longest segment of any URL that Node accepts (16 KiB), even after each `%` has become `%25`. */
 const LONGEST_SEGMENT = 64 * 1024;

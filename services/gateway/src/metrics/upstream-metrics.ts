@@ -1,6 +1,5 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter, Histogram } from 'prom-client';
-import type { Tokens } from '../auth/tokens.ts';
 
 /** Returns a function that counts a request that the named service did not answer in time. An alert uses this counter. */
 export function countUpstreamFailures({ metrics }: Service): (upstream: 'accounts' | 'catalog') => void {
@@ -42,7 +41,10 @@ export function measureLookups({ metrics }: Service): (queries: number) => void 
 }
 
 /** Counts the calls whose token the gateway refused without a question to accounts. */
-export function countUnaskedRefusals({ metrics }: Service, tokens: Pick<Tokens, 'refusedUnasked'>): void {
+export function countUnaskedRefusals(
+  { metrics }: Pick<Service, 'metrics'>,
+  { refusedUnasked }: { refusedUnasked(): Record<string, number> },
+): void {
   new Counter({
     name: 'gateway_tokens_refused_unasked_total',
     help: 'Calls whose token the gateway refused without asking accounts. "wrong": mistyped or made up. "limited": too many unknown tokens are being tried',
@@ -50,7 +52,7 @@ export function countUnaskedRefusals({ metrics }: Service, tokens: Pick<Tokens, 
     registers: [metrics],
     collect() {
       this.reset();
-      for (const [reason, calls] of Object.entries(tokens.refusedUnasked())) this.inc({ reason }, calls);
+      for (const [reason, calls] of Object.entries(refusedUnasked())) this.inc({ reason }, calls);
     },
   });
 }

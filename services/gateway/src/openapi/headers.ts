@@ -1,6 +1,6 @@
 /** The headers of answers, as Header Objects of the OpenAPI document. services/gateway/README.md explains them. */
 
-import { ALLOWED_METHODS, EXPOSED_HEADERS } from '../http/cors.ts';
+import { ALLOWED_METHODS, EXPOSED_HEADERS } from '../answers/cors.ts';
 import { KIND, STRENGTH } from '../records/brand-match.ts';
 
 interface HeaderObject {

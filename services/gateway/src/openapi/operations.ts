@@ -3,11 +3,11 @@
 import { MONTHS_KEPT } from '@brand-data/contracts';
 import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
 import { type TSchema, Type } from 'typebox';
-import { LONGEST_IDENTIFIER } from '../http/brand-request.ts';
+import { LONGEST_IDENTIFIER } from '../calls/brand-request.ts';
+import { EXAMPLE_USAGE, MONTH_PATTERN, usageSchema } from '../calls/usage-schema.ts';
 import { FLAT_EXAMPLES, GROUPED_EXAMPLES } from './example-records.ts';
 import { headersOf, QUOTA_HEADERS } from './headers.ts';
 import { problemResponses, UNREADABLE_RESPONSES } from './problems.ts';
-import { EXAMPLE_USAGE, MONTH_PATTERN, usageSchema } from './usage.ts';
 
 export interface Operation {
   operationId: string;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { contentOfProblem } from '../http/answer.ts';
-import { PROBLEMS, type ProblemCode } from '../http/problem.ts';
+import { contentOfProblem } from '../answers/answer.ts';
+import { PROBLEMS, type ProblemCode } from '../answers/problem.ts';
 import { headersOf, QUOTA_HEADERS } from './headers.ts';
 
 /** The URL of the page of errors in examples. The document has that of the installation in its place. */

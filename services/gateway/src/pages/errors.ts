@@ -1,4 +1,4 @@
-import { PROBLEMS, type ProblemCode } from '../http/problem.ts';
+import { PROBLEMS, type ProblemCode } from '../answers/problem.ts';
 import { exampleOf } from '../openapi/problems.ts';
 import { codeOf, escapeHtml, inline, jsonBlock } from './html.ts';
 

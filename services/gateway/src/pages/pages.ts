@@ -1,6 +1,6 @@
 import { EXAMPLE_LOGO_HOST } from '@brand-data/presenters';
 import type { SiteFile } from '@brand-data/site';
-import type { Content } from '../http/answer.ts';
+import type { Content } from '../answers/answer.ts';
 import { errorSections } from './errors.ts';
 import { escapeHtml } from './html.ts';
 import { referenceOf } from './reference.ts';

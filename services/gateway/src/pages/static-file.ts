@@ -1,6 +1,6 @@
 import { chooseEncoding, etagOf, matchesTag, tagOf } from '@brand-data/runtime';
-import type { Content } from '../http/answer.ts';
-import { type Encodable, encodeBody } from '../records/records.ts';
+import type { Content } from '../answers/answer.ts';
+import { type Encodable, encodeBody } from '../answers/encodable.ts';
 
 /** Answers a GET or HEAD request with these headers. */
 export type FileAnswer = (

@@ -17,7 +17,7 @@ import {
   systemClock,
 } from '@brand-data/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import type { Messages } from '../messages.ts';
+import type { Messages } from '../upstream/messages.ts';
 import { assembleQuota } from './assemble-quota.ts';
 import type { Quota } from './quota.ts';
 import { createUsageSpanContexts } from './usage-span-contexts.ts';

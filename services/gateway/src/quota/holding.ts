@@ -1,6 +1,6 @@
 import { CLOSE_APPLIED_WITHIN_MS, monthOf } from '@brand-data/contracts';
 import { elapsedMs, type Instant, setInstant } from '@brand-data/runtime';
-import type { ReplicaPreference } from '../hedge.ts';
+import type { ReplicaPreference } from '../upstream/hedge.ts';
 import { type HeldGrant, leftMs } from './held-grant.ts';
 
 /** How many permits a month an account has in one pool, and the revision of the plan that sets this limit. */

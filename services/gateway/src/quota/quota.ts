@@ -1,6 +1,6 @@
 import type { AcquireRequest, AcquireResponse, Recall } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '@brand-data/runtime';
-import { hedge } from '../hedge.ts';
+import { hedge } from '../upstream/hedge.ts';
 import type { Admission, GrantBook, Permit } from './grant-book.ts';
 import { type Allowance, countCall, type Holding } from './holding.ts';
 import { awaitedGrants, isRecalled } from './recall.ts';

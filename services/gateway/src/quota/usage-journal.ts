@@ -1,6 +1,6 @@
 import type { GrantUsage, ReportRequest, ReportResponse, UsageEvent } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '@brand-data/runtime';
-import { hedge, type ReplicaPreference } from '../hedge.ts';
+import { hedge, type ReplicaPreference } from '../upstream/hedge.ts';
 import type { GrantBook } from './grant-book.ts';
 import {
   cellsToReport,

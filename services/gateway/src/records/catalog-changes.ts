@@ -1,7 +1,7 @@
 import { CATALOG_CHANGES_SUBJECT, CatalogChanged, SERIES_INTERVAL_MS } from '@brand-data/contracts';
 import type { Nats, Service } from '@brand-data/runtime';
-import type { Messages } from '../messages.ts';
 import type { FullExpiry } from '../metrics/upstream-metrics.ts';
+import type { Messages } from '../upstream/messages.ts';
 import type { Records } from './records.ts';
 
 const TICK_MS = SERIES_INTERVAL_MS / 2;

@@ -8,7 +8,7 @@ import {
   type SpanContext,
   type Tracer,
 } from '@brand-data/runtime';
-import { hedge } from '../hedge.ts';
+import { hedge } from '../upstream/hedge.ts';
 
 const QUERIES_IN_BATCH = 200;
 /** Of an answer of catalog. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { CacheStats } from '../metrics/cache-metrics.ts';
-import type { Found, RecordBody } from './records.ts';
+import type { CatalogAnswer, RecordBody } from './catalog-answer.ts';
 
 /** For this long a record is answered without a look-up. */
 const FRESH_MS = 60_000;
@@ -21,7 +21,7 @@ const BODY_BYTES = 768;
 const ANY_CHANGE = -1;
 
 /** An answer of catalog, with the times of its use by the monotonic clock, in ms. */
-export interface Cached extends Found {
+export interface Cached extends CatalogAnswer {
   readonly keys: readonly number[];
   readonly fetchedAtMs: number;
   freshUntilMs: number;
@@ -49,9 +49,9 @@ export interface RecordCache {
   /** @param changed whether a change has already overtaken the answer */
   set(
     key: string,
-    answer: Found & Pick<Cached, 'keys' | 'fetchedAtMs'>,
+    answer: CatalogAnswer & Pick<Cached, 'keys' | 'fetchedAtMs'>,
     options: { changed: boolean },
-  ): Found;
+  ): CatalogAnswer;
   /** Expires all answers that depend on a record with one of these keys. */
   expire(keys: readonly number[]): void;
   expireAll(): void;

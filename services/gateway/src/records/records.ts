@@ -1,50 +1,11 @@
-import type {
-  CatalogServiceClient,
-  LookupQuery,
-  LookupResult,
-  Match,
-  Suggestion,
-} from '@brand-data/contracts';
+import type { CatalogServiceClient, LookupQuery, LookupResult, Match } from '@brand-data/contracts';
 import { presentFlat, presentGrouped } from '@brand-data/presenters';
-import { answerWithin, compress, type Encoding, systemClock, type Tracer, tagOf } from '@brand-data/runtime';
+import { answerWithin, systemClock, type Tracer, tagOf } from '@brand-data/runtime';
 import type { CacheStats } from '../metrics/cache-metrics.ts';
 import { brandMatchOf } from './brand-match.ts';
+import type { CatalogAnswer, FoundRecord, Variant } from './catalog-answer.ts';
 import { batchLookups } from './look-ups.ts';
 import { type Cached, createRecordCache } from './record-cache.ts';
-
-export type Variant = 'grouped' | 'flat';
-
-/** A body that callers get in the encoding that they accept. */
-export interface Encodable {
-  body: Buffer;
-  /** Compressed bodies, or promises of them. Each is made when the first caller accepts it. */
-  encoded: Partial<Record<Encoding, Buffer | Promise<Buffer>>>;
-}
-
-/** A presented record. */
-export interface RecordBody extends Encodable {
-  /** The ETag without quotes and encoding. Every replica gives the same record the same tag. */
-  readonly tag: string;
-}
-
-/** A record as callers get it for an identifier. */
-export interface FoundRecord {
-  /** All identifiers of a record share it. */
-  content: RecordBody;
-  readonly brandMatch: string;
-  /** Headers of its answers, by kind of answer (http/record-head.ts). */
-  readonly heads: string[];
-}
-
-/** What catalog knows of an identifier. */
-export interface Found {
-  /** undefined: the identifier matches no record. */
-  readonly record: FoundRecord | undefined;
-  /** Records that the caller may have meant, if the identifier matches none. */
-  readonly suggestions: readonly Suggestion[];
-  /** Whether the identifier matches a superinvestor, although this variant shows no superinvestors. */
-  readonly namesSuperinvestor: boolean;
-}
 
 /** The largest age at which the gateway answers with an old record while catalog does not answer. */
 const STALE_SERVED_MS = 3_600_000;
@@ -63,7 +24,7 @@ export interface Records {
    * Returns a promise unless the answer is cached, and is fresh or may be old for a moment while a look-up renews it. It rejects with
    * Fault `unavailable` if catalog does not answer.
    */
-  find(variant: Variant, identifier: string): Found | Promise<Found>;
+  find(variant: Variant, identifier: string): CatalogAnswer | Promise<CatalogAnswer>;
   /** Expires what depends on the records that have changed. `keys` are those of CatalogChanged. */
   expire(keys: readonly number[]): void;
   /** Expires everything that is cached. */
@@ -99,7 +60,7 @@ export function createRecords(
   const lookup = batchLookups(catalog, { ...batching, withinMs: LOOKUP_WITHIN_MS, onFailure });
   const lookupMissed = batchLookups(catalog, { ...batching, withinMs: SUGGEST_WITHIN_MS });
   const cache = createRecordCache({ maxBytes: cacheBytes, now });
-  const fetching = new Map<string, Promise<Found>>();
+  const fetching = new Map<string, Promise<CatalogAnswer>>();
   const stats = { hits: 0, misses: 0, stale: 0 };
 
   /** Asks for suggestions in a second request, because catalog would answer the whole batch only after their search. */
@@ -109,7 +70,7 @@ export function createRecords(
   };
 
   /** If a change overtakes the look-up, its answer may be of the time before or after. So it is repeated, for as long as one may take. */
-  const fetch = async (key: string, variant: Variant, identifier: string): Promise<Found> => {
+  const fetch = async (key: string, variant: Variant, identifier: string): Promise<CatalogAnswer> => {
     const repeatedUntilMs = now() + LOOKUP_WITHIN_MS;
     for (;;) {
       stats.misses += 1;
@@ -149,7 +110,7 @@ export function createRecords(
     return cached;
   };
 
-  const renewed = async (cached: Cached, pending: Promise<Found>): Promise<Found> => {
+  const renewed = async (cached: Cached, pending: Promise<CatalogAnswer>): Promise<CatalogAnswer> => {
     try {
       // A late look-up continues, so that later calls find its record in the cache.
       return await answerWithin(pending, {
@@ -184,19 +145,6 @@ export function createRecords(
     expireAll: cache.expireAll,
     cacheStats: () => ({ ...stats, ...cache.size() }),
   };
-}
-
-/** Returns the body's bytes in an encoding. Each encoding is compressed once. */
-export function encodeBody(text: Encodable, encoding: Encoding): Promise<Buffer> | Buffer {
-  if (encoding === 'identity') return text.body;
-  text.encoded[encoding] ??= compressFirst(text, encoding);
-  return text.encoded[encoding];
-}
-
-async function compressFirst(text: Encodable, encoding: Exclude<Encoding, 'identity'>): Promise<Buffer> {
-  const compressed = await compress(text.body, encoding);
-  text.encoded[encoding] = compressed;
-  return compressed;
 }
 
 /** The bytes in memory of their own: a small Buffer usually shares its memory with others, and keeps all of it while it lives. */

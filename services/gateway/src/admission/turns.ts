@@ -1,4 +1,4 @@
-import { ProblemError } from './http/problem.ts';
+import { ProblemError } from '../answers/problem.ts';
 
 /** How late the event loop may be before an account with many calls at once has to wait. */
 const LATE_MS = 10;

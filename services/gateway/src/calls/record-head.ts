@@ -1,14 +1,14 @@
 import { validateHeaderValue } from 'node:http';
 import { type Encoding, etagOf } from '@brand-data/runtime';
-import type { FoundRecord } from '../records/records.ts';
-import { cacheHeader } from './answer.ts';
-import { headText } from './head.ts';
+import { cacheHeader } from '../answers/answer.ts';
+import { headText } from '../answers/head.ts';
+import type { FoundRecord } from '../records/catalog-answer.ts';
 
 /** How long caches may keep a record. */
 const RECORD_SECONDS = 3_600;
 const ENCODINGS: readonly Encoding[] = ['identity', 'gzip', 'br'];
 
-export interface RecordAnswer {
+export interface HeadKind {
   status: number;
   encoding: Encoding;
   /** Whether the answer is for the caller's own cache alone (`cacheHeader`). */
@@ -19,7 +19,7 @@ export interface RecordAnswer {
  * Returns the headers that all such answers with a record have, each as a line that ends with CRLF. They are made for the first such
  * answer and kept with the record.
  */
-export function recordHead(record: FoundRecord, answer: RecordAnswer): string {
+export function recordHead(record: FoundRecord, answer: HeadKind): string {
   const kind =
     ENCODINGS.indexOf(answer.encoding) * 4 + (answer.isPrivate ? 2 : 0) + (answer.status === 304 ? 1 : 0);
   let head = record.heads[kind];
@@ -30,10 +30,7 @@ export function recordHead(record: FoundRecord, answer: RecordAnswer): string {
   return head;
 }
 
-function makeHead(
-  { content, brandMatch }: FoundRecord,
-  { status, encoding, isPrivate }: RecordAnswer,
-): string {
+function makeHead({ content, brandMatch }: FoundRecord, { status, encoding, isPrivate }: HeadKind): string {
   const headers: Record<string, string> = {
     'Cache-Control': cacheHeader(RECORD_SECONDS, isPrivate),
     ETag: etagOf(content.tag, encoding),

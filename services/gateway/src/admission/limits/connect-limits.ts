@@ -3,7 +3,7 @@ import { GATEWAY_DEMAND_SUBJECT, GatewayDemand } from '@brand-data/contracts';
 import type { Nats, Service } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
-import type { Messages } from '../messages.ts';
+import type { Messages } from '../../upstream/messages.ts';
 import { type CallsLimiter, createCallsLimiter, type LimitName, TICK_MS } from './call-limits.ts';
 
 const NAMES: readonly LimitName[] = ['account_rate', 'account_concurrency', 'key_rate', 'key_concurrency'];

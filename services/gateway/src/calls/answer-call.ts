@@ -1,20 +1,22 @@
 import type { Credential } from '@brand-data/contracts';
 import { explainMiss } from '@brand-data/identifiers';
 import { chooseEncoding, matchesTag } from '@brand-data/runtime';
-import { authenticate, checkOrigin } from './auth/caller.ts';
-import type { Tokens } from './auth/tokens.ts';
-import { type Answer, cacheHeaders } from './http/answer.ts';
-import { type BrandRequest, identifierOf, ROUTES } from './http/brand-request.ts';
-import { ProblemError, problemErrorFrom } from './http/problem.ts';
-import { monthAround, quotaHeaders } from './http/rate-limit.ts';
-import { recordHead } from './http/record-head.ts';
-import type { CallsLimiter, Entered, SecondPolicy } from './limits/call-limits.ts';
-import type { ChargedCalls } from './quota/charged-calls.ts';
-import type { Permit } from './quota/grant-book.ts';
-import type { Allowance } from './quota/holding.ts';
-import type { Admitted, Quota } from './quota/quota.ts';
-import { encodeBody, type Found, type Records } from './records/records.ts';
-import type { Turn, Turns } from './turns.ts';
+import type { CallsLimiter, Entered, SecondPolicy } from '../admission/limits/call-limits.ts';
+import type { Turn, Turns } from '../admission/turns.ts';
+import { type Answer, cacheHeaders } from '../answers/answer.ts';
+import { encodeBody } from '../answers/encodable.ts';
+import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
+import { authenticate, checkOrigin } from '../auth/caller.ts';
+import type { Tokens } from '../auth/tokens.ts';
+import type { ChargedCalls } from '../quota/charged-calls.ts';
+import type { Permit } from '../quota/grant-book.ts';
+import type { Allowance } from '../quota/holding.ts';
+import type { Admitted, Quota } from '../quota/quota.ts';
+import type { CatalogAnswer } from '../records/catalog-answer.ts';
+import type { Records } from '../records/records.ts';
+import { type BrandRequest, COUNTED_ROUTES, readIdentifier } from './brand-request.ts';
+import { monthAround, quotaHeaders } from './rate-limit.ts';
+import { recordHead } from './record-head.ts';
 
 /** How long caches may keep that an identifier finds nothing. */
 const MISS_SECONDS = 60;
@@ -57,7 +59,7 @@ export async function answerCall(
     });
   try {
     checkOrigin(credential, request.caller);
-    const identifier = identifierOf(request);
+    const identifier = readIdentifier(request);
     const entered = limits.enter(credential);
     second = entered?.second;
     leave = admitted(entered)?.leave;
@@ -70,7 +72,7 @@ export async function answerCall(
     const { record } = found;
     const status = !record ? 404 : matchesTag(request.ifNoneMatch, record.content.tag) ? 304 : 200;
     bill = 'unsure';
-    permit.use({ keyId: credential.keyId, route: ROUTES[request.variant].route, status });
+    permit.use({ keyId: credential.keyId, route: COUNTED_ROUTES[request.variant].route, status });
     await quota.commit(permit);
     bill = 'sure';
     chargedCalls.answered();
@@ -107,7 +109,7 @@ function admitted(entered: Entered | undefined): { leave: () => void } | undefin
 
 /** Returns the pool that the plan has for this route. Throws ProblemError if it has none. */
 function authorize(credential: Credential, request: BrandRequest): Allowance {
-  const { route, name } = ROUTES[request.variant];
+  const { route, name } = COUNTED_ROUTES[request.variant];
   const found = credential.routes.find((allowed) => allowed.route === route);
   if (!found)
     throw new ProblemError(
@@ -131,7 +133,7 @@ function findOrRelease(
   permit: Permit,
   { variant }: BrandRequest,
   identifier: string,
-): Found | Promise<Found> {
+): CatalogAnswer | Promise<CatalogAnswer> {
   const found = records.find(variant, identifier);
   if (!(found instanceof Promise)) return found;
   return found.catch((error) => {
@@ -143,7 +145,7 @@ function findOrRelease(
 function notFound(
   { variant }: BrandRequest,
   identifier: string,
-  { suggestions, namesSuperinvestor }: Found,
+  { suggestions, namesSuperinvestor }: CatalogAnswer,
   headers: Record<string, string>,
 ): Answer {
   return {

@@ -10,11 +10,11 @@ import {
 } from '@brand-data/contracts';
 import { type Clock, callUnary } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
-import { authenticate, type Caller, checkOrigin } from './auth/caller.ts';
-import type { Tokens } from './auth/tokens.ts';
-import type { Content } from './http/answer.ts';
-import { ProblemError, problemErrorFrom } from './http/problem.ts';
-import type { Usage } from './openapi/usage.ts';
+import type { Content } from '../answers/answer.ts';
+import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
+import { authenticate, type Caller, checkOrigin } from '../auth/caller.ts';
+import type { Tokens } from '../auth/tokens.ts';
+import type { Usage } from './usage-schema.ts';
 
 const MONTHS_BEFORE = MONTHS_KEPT - 1;
 const READ_WITHIN_MS = 3_000;

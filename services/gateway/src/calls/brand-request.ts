@@ -1,10 +1,10 @@
 import { Route } from '@brand-data/contracts';
+import { ProblemError } from '../answers/problem.ts';
 import type { Caller } from '../auth/caller.ts';
-import type { Variant } from '../records/records.ts';
-import { ProblemError } from './problem.ts';
+import type { Variant } from '../records/catalog-answer.ts';
 
 /** The two counted routes: `route` identifies the route in usage and plans, and `name` is its name in messages to callers. */
-export const ROUTES: Record<Variant, { route: Route; name: string }> = {
+export const COUNTED_ROUTES: Record<Variant, { route: Route; name: string }> = {
   grouped: { route: Route.BRANDS, name: 'the Brand API' },
   flat: { route: Route.LOGOS, name: 'logo requests' },
 };
@@ -22,7 +22,7 @@ export interface BrandRequest {
 export const LONGEST_IDENTIFIER = 256;
 
 /** Returns the decoded identifier. Throws ProblemError unless it has 1 to 256 characters, none of them a control character. */
-export function identifierOf({ segment }: Pick<BrandRequest, 'segment'>): string {
+export function readIdentifier({ segment }: Pick<BrandRequest, 'segment'>): string {
   let identifier: string;
   try {
     identifier = decodeURIComponent(segment);

@@ -1,5 +1,5 @@
 import { boundsOfMonth, monthOf } from '@brand-data/contracts';
-import type { SecondPolicy } from '../limits/call-limits.ts';
+import type { SecondPolicy } from '../admission/limits/call-limits.ts';
 import type { Allowance } from '../quota/holding.ts';
 
 /** Returns the length of the calendar month (UTC) around an instant, and the time left of it, in seconds. */

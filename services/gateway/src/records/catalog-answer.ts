@@ -1,0 +1,29 @@
+import type { Suggestion } from '@brand-data/contracts';
+import type { Encodable } from '../answers/encodable.ts';
+
+export type Variant = 'grouped' | 'flat';
+
+/** A presented record. */
+export interface RecordBody extends Encodable {
+  /** The ETag without quotes and encoding. Every replica gives the same record the same tag. */
+  readonly tag: string;
+}
+
+/** A record as callers get it for an identifier. */
+export interface FoundRecord {
+  /** All identifiers of a record share it. */
+  content: RecordBody;
+  readonly brandMatch: string;
+  /** Headers of its answers, by kind of answer (calls/record-head.ts). */
+  readonly heads: string[];
+}
+
+/** What catalog knows of an identifier. */
+export interface CatalogAnswer {
+  /** undefined: the identifier matches no record. */
+  readonly record: FoundRecord | undefined;
+  /** Records that the caller may have meant, if the identifier matches none. */
+  readonly suggestions: readonly Suggestion[];
+  /** Whether the identifier matches a superinvestor, although this variant shows no superinvestors. */
+  readonly namesSuperinvestor: boolean;
+}
