@@ -62,6 +62,7 @@ describe.skipIf(missing.length > 0)('a release', () => {
       HELM: helm.path,
       BASE_IMAGE: 'any',
       BUILD: join(import.meta.dirname, 'build-stub'),
+      CONTRACTS: join(import.meta.dirname, 'contracts-stub'),
       COSIGN_PASSWORD: '',
       // The machine reaches no public log of signatures.
       COSIGN_KEY: join(keys, 'cosign.key'),
@@ -123,6 +124,9 @@ describe.skipIf(missing.length > 0)('a release', () => {
     ]);
     expect(parse(values.stdout).image).toMatchObject({ repository: registry, tag: '' });
 
+    expect(await readFile(join(tree, 'contracts'), 'utf8')).toBe('written\n');
+
+    await run('git', ['-C', tree, 'clean', '--force', '--quiet']);
     const again = await release();
     expect(again.output).toContain(`has version ${version}`);
     expect(again.code).toBe(1);
@@ -133,6 +137,7 @@ describe.skipIf(missing.length > 0)('a release', () => {
     expect(tried.output).toContain(`${registry}/charts/brand-data:${version}`);
     expect(tried.code, tried.output).toBe(0);
     expect(await repositories()).toEqual([]);
+    await expect(readFile(join(tree, 'contracts'), 'utf8')).rejects.toThrow('ENOENT');
   });
 
   test('that broke off before its end can be made again', async () => {
