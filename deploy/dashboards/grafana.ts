@@ -1,22 +1,15 @@
 /** Grafana's model of a dashboard, as far as these dashboards use it. */
 
-/** Grafana's name of a unit: "s", "bytes", "reqps", "percentunit", "short", "none". */
-type Unit = string;
-
 export interface Panel {
   title: string;
   /** What the panel shows, and which values are bad. */
   description: string;
-  unit: Unit;
+  /** Grafana's name of a unit: "s", "bytes", "reqps", "percentunit", "short", "none". */
+  unit: string;
   /** Each query, by its name in the legend, which is a template of the series' labels. */
   queries: Record<string, string>;
   /** Show one number instead of lines over time. */
   stat?: boolean;
-}
-
-export interface Row {
-  title: string;
-  panels: Panel[];
 }
 
 export interface Dashboard {
@@ -25,7 +18,7 @@ export interface Dashboard {
   title: string;
   /** The values of `$service`, from which a person chooses one. Absent: the dashboard has no such variable. */
   services?: string[];
-  rows: Row[];
+  rows: { title: string; panels: Panel[] }[];
 }
 
 const WIDTH = 24;
