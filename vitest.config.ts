@@ -24,6 +24,12 @@ export default defineConfig({
     ],
     globalSetup: ['test/stack/global-setup.ts'],
     sequence: { sequencer: LongFilesFirst },
+    // `npm test -- --coverage` counts the code that tests run in their own process, and not that of services which they start.
+    coverage: {
+      include: ['{packages,services}/*/src/**/*.ts'],
+      exclude: ['**/gen/**'],
+      reporter: ['text-summary', 'html'],
+    },
     reporters: ['default', './test/stack/closing-line.ts'],
     // Tests run on Node's own module loader, as the services do. No test replaces a module by a mock.
     experimental: { viteModuleRunner: false, nodeLoader: false },
