@@ -1,14 +1,45 @@
 /** Decides what identifiers mean. Derives look-up keys from a caller's text and from a brand's record. Pure, no I/O. */
 
+export { explainMiss, type Flaw, flawOf } from './explain/misses.ts';
+export { soundKeys, soundKeysToRead, spellingDistance } from './explain/misspellings.ts';
+export {
+  type BrandKey,
+  type IdentifierKind,
+  isWeak,
+  type SecurityKind,
+  type Strength,
+} from './keys/brand-key.ts';
+export { MOST_ADDRESSES, readWebHost, type WebHost } from './keys/domains.ts';
+export { keysOfBrand } from './keys/keys-of-brand.ts';
+export { cusipOfIsin, isCusip, isFigi, isIsin, isLei } from './keys/security-ids.ts';
+export { isBareTickerKey } from './keys/tickers.ts';
 export {
   type CompanyName,
   companyName,
   comparableNames,
   compareNames,
   isNamedAfter,
-} from './company-names.ts';
-export { compareRanked, compareTexts } from './compare-texts.ts';
-export { MOST_ADDRESSES, readWebHost, type WebHost } from './domains.ts';
+} from './link/company-names.ts';
+export { contradictionsBetween } from './link/contradictions.ts';
+export { identityOf, kindOf, type RecordIdentity, secondaryKeys } from './link/identity.ts';
+export { haveOneDomain, type Link, linkBetween, whyNotLinked } from './link/link.ts';
+export { compareTexts } from './names/compare-texts.ts';
+export { compareLegalFamilies, type FormsAgreement, legalFamiliesOf } from './names/legal-families.ts';
+export { coreName, legalFormOf, type NameForm, nameForms, normalName } from './names/names.ts';
+export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names/names-of-brand.ts';
+export { properName } from './names/proper-names.ts';
+export { type NameWithCode, readNamesWithCodes } from './read/names-with-codes.ts';
+export { type Reading, readIdentifier } from './read/readings.ts';
+export {
+  compareRanked,
+  isBareRank,
+  lookupRank,
+  RANK_OF_UNKNOWN,
+  rankOfMarketCapClass,
+  rankOfMarketValue,
+  rankOfSitelinks,
+} from './resolve/rank.ts';
+export { type Candidate, type Resolution, resolve } from './resolve/resolve.ts';
 export {
   EXCHANGES,
   type Exchange,
@@ -18,35 +49,12 @@ export {
   exchangesOfPrefix,
   exchangesOfReutersCode,
   exchangesOfYahooSuffix,
-} from './exchanges.ts';
-export { type Identity, identityOf, kindOf, secondaryKeys } from './identity.ts';
-export { type BrandKey, isWeak, type Kind, keysOfBrand, type Strength } from './keys.ts';
-export { compareLegalFamilies, type FormsAgreement, legalFamiliesOf } from './legal-families.ts';
-export { contradictionsBetween, haveOneDomain, type Link, linkBetween, whyNotLinked } from './link.ts';
-export { orderListings } from './main-listing.ts';
-export { explainMiss, type Flaw, flawOf } from './misses.ts';
-export { soundKeys, soundKeysToRead, spellingDistance } from './misspellings.ts';
-export { coreName, legalFormOf, type NameForm, nameForms, normalName } from './names.ts';
-export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names-of-brand.ts';
-export { type NameWithCode, readNamesWithCodes } from './names-with-codes.ts';
-export { properName } from './proper-names.ts';
-export {
-  isBareRank,
-  lookupRank,
-  RANK_OF_UNKNOWN,
-  rankOfMarketCapClass,
-  rankOfMarketValue,
-  rankOfSitelinks,
-} from './rank.ts';
-export { type Reading, readIdentifier } from './readings.ts';
-export { type Candidate, type Resolution, resolve } from './resolve.ts';
+} from './securities/exchanges.ts';
+export { orderListings } from './securities/main-listing.ts';
+export { readSecurityName, type SecurityName, type SecurityType } from './securities/security-names.ts';
 export {
   isShareOrReceipt,
   type SecurityFacts,
-  type SecurityType,
   typeOfSecurity,
   typeOfTicker,
-} from './securities.ts';
-export { cusipOfIsin, isCusip, isFigi, isIsin, isLei, type SecurityKind } from './security-ids.ts';
-export { readSecurityName, type SecurityName } from './security-names.ts';
-export { isBareTickerKey } from './tickers.ts';
+} from './securities/security-types.ts';

@@ -11,7 +11,7 @@ import {
   readSecurityName,
   spellingDistance,
 } from '../src/index.ts';
-import { withoutYears } from '../src/keys.ts';
+import { withoutYears } from '../src/names/names-of-brand.ts';
 
 /** Eight times the text takes eight times as long. Where the time grows with the square of the length, it takes 64 times. */
 const LONGER = 8;

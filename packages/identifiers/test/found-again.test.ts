@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isCommonAsName } from '../src/common-words.ts';
 import {
   type BrandKey,
   type Candidate,
   EXCHANGES,
   type Exchange,
+  type IdentifierKind,
   isWeak,
-  type Kind,
   keysOfBrand,
   type Reading,
   type Resolution,
@@ -15,13 +14,14 @@ import {
   resolve,
   type Strength,
 } from '../src/index.ts';
+import { isCommonAsName } from '../src/resolve/common-words.ts';
 import { anyText, company, dash, manager, name, nameDecoration, someCase, ticker } from './arbitraries.ts';
 import { brand, candidate } from './brands.ts';
 
 const everywhere = { superinvestors: true };
 
 /** The order of precedence. It leaves out the exceptions, because a text may be both a domain and a ticker. */
-const KIND_PLACE: Readonly<Record<Kind, number>> = {
+const KIND_PLACE: Readonly<Record<IdentifierKind, number>> = {
   isin: 0,
   cusip: 0,
   figi: 0,

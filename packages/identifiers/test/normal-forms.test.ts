@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { coreName, keysOfBrand, nameForms, normalName, readWebHost, resolve } from '../src/index.ts';
-import { weakFormsOf } from '../src/weak-names.ts';
+import { weakFormsOf } from '../src/names/weak-names.ts';
 import { anyText, name, someCase, ticker } from './arbitraries.ts';
 import { brand, candidate } from './brands.ts';
 

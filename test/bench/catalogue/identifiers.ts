@@ -1,5 +1,8 @@
-import { isCommonAsTicker } from '../../../packages/identifiers/src/common-words.ts';
-import { compareLegalFamilies, legalFamiliesOf } from '../../../packages/identifiers/src/legal-families.ts';
+import {
+  compareLegalFamilies,
+  legalFamiliesOf,
+} from '../../../packages/identifiers/src/names/legal-families.ts';
+import { isCommonAsTicker } from '../../../packages/identifiers/src/resolve/common-words.ts';
 import type { Random } from '../../simulation/random.ts';
 import { absentCompanyAt, type Company, companyAt, LISTED_EVERY } from './company.ts';
 import { zipfRank } from './zipf.ts';

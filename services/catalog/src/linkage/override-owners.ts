@@ -1,4 +1,4 @@
-import { type Identity, linkBetween } from '@brand-data/identifiers';
+import { linkBetween, type RecordIdentity } from '@brand-data/identifiers';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 import { nameKeysOf } from './shared-names.ts';
 
@@ -63,7 +63,7 @@ export function ownerOf<Company extends { readonly members: readonly SourceRecor
 }
 
 function isAnotherCompany({ identity: before }: SourceRecord, { identity: now }: SourceRecord): boolean {
-  const namesOf = ({ names }: Identity) => [...names().current, ...names().former];
+  const namesOf = ({ names }: RecordIdentity) => [...names().current, ...names().former];
   const hadNames = new Set(namesOf(before));
   if (namesOf(now).some((name) => hadNames.has(name))) return false;
   return SURE_KINDS.some((kind) => {

@@ -8,7 +8,7 @@ import {
 } from '@brand-data/contracts';
 import {
   compareTexts,
-  type Kind,
+  type IdentifierKind,
   keysOfBrand,
   type Resolution,
   readNamesWithCodes,
@@ -25,7 +25,7 @@ const MAX_IDENTIFIER = 256;
 /** BEST_OF_ENTRY for a name with a ticker. The company that has both need not be one of the two best known with either. */
 const BEST_OF_ENTRY_OF_BOTH = 20;
 
-const MATCH_KIND: Record<Kind, MatchKind> = {
+const MATCH_KIND: Record<IdentifierKind, MatchKind> = {
   isin: MatchKind.ISIN,
   cusip: MatchKind.CUSIP,
   figi: MatchKind.FIGI,

@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
-import { type Kind, kindOf } from '@brand-data/identifiers';
+import { type IdentifierKind, kindOf } from '@brand-data/identifiers';
 import { keyFromIndex } from './index-keys.ts';
 
 /** The kinds of keys that look-ups read. Other keys link source records, or find suggestions. */
-const LOOKED_UP: Readonly<Record<Kind, true>> = {
+const LOOKED_UP: Readonly<Record<IdentifierKind, true>> = {
   isin: true,
   cusip: true,
   figi: true,

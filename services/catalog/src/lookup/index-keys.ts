@@ -1,7 +1,7 @@
 import {
   type BrandKey,
+  type IdentifierKind,
   isBareTickerKey,
-  type Kind,
   legalFormOf,
   type Reading,
   readIdentifier,
@@ -44,7 +44,12 @@ function entriesToRead(text: string, readings: readonly Reading[]): string[] {
   );
 }
 
-function marksToRead(key: string, kind: Kind, strength: Strength, ofForm: readonly string[]): string[] {
+function marksToRead(
+  key: string,
+  kind: IdentifierKind,
+  strength: Strength,
+  ofForm: readonly string[],
+): string[] {
   if (kind === 'ticker') return isBareTickerKey(key) ? [MARKS.exact, MARKS.former] : [MARKS.exact];
   if (!isOfName(kind)) return [MARKS.exact];
   const current = [MARKS.exact, MARKS.legal_form];
@@ -55,13 +60,13 @@ function marksToRead(key: string, kind: Kind, strength: Strength, ofForm: readon
   return [...current, MARKS.former, MARKS.group_word, MARKS.site_name, ...ofSpacing, ...ofForm];
 }
 
-function isOfName(kind: Kind): boolean {
+function isOfName(kind: IdentifierKind): boolean {
   return kind === 'name' || kind === 'superinvestor';
 }
 
 /** The key that an entry stands for. Its `value` is empty, because the index does not hold the record's own value. */
 export function keyFromIndex(entry: string): BrandKey {
-  const kind = entry.slice(0, entry.indexOf(':')) as Kind;
+  const kind = entry.slice(0, entry.indexOf(':')) as IdentifierKind;
   const [, key = entry, mark = '', form = ''] = MARKED.exec(entry) ?? [];
   const strength = STRENGTH_OF_MARK.get(mark) ?? 'exact';
   return { key, kind, strength, value: '', ...(form === '' ? {} : { form }) };

@@ -1,5 +1,5 @@
 import { Brand, type OverrideSet } from '@brand-data/contracts';
-import { type Identity, identityOf, RANK_OF_UNKNOWN } from '@brand-data/identifiers';
+import { identityOf, RANK_OF_UNKNOWN, type RecordIdentity } from '@brand-data/identifiers';
 import { withoutDerivedFields } from './derive.ts';
 import { type SourcedBrand, withListingsInOrder } from './merge.ts';
 
@@ -14,7 +14,7 @@ export interface SourceRecord extends SourcedBrand {
   /** The encoded brand. Equal brands have equal bytes. */
   readonly bytes: Uint8Array;
   /** The evidence that links the record with other sources' records of the same company. */
-  readonly identity: Identity;
+  readonly identity: RecordIdentity;
   /** Only of the source `operator`: the fields that the operator has set. Such a record states no other facts. */
   readonly overrides?: OverrideSet;
 }

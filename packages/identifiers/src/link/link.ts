@@ -1,9 +1,15 @@
-import { type CompanyName, compareNames, isNamedAfter } from './company-names.ts';
-import { type Evidence, type Identity, kindOf } from './identity.ts';
-import { compareLegalFamilies } from './legal-families.ts';
-import { isPlace } from './places.ts';
+import { compareLegalFamilies } from '../names/legal-families.ts';
+import {
+  type Contradiction,
+  contradictionsOfCompany,
+  contradictionsOfEntity,
+  describeContradiction,
+  haveOtherFirms,
+  identifiersDiffer,
+} from './contradictions.ts';
+import { kindOf, type LinkEvidence, type RecordIdentity } from './identity.ts';
+import { agreementOf, type NameAgreement } from './name-agreement.ts';
 import { areDisjoint, hasCommon } from './sets.ts';
-import { haveOtherWebsites } from './websites.ts';
 
 /** Whether two records of different sources describe one company. */
 export interface Link {
@@ -47,32 +53,9 @@ const IDENTIFYING: ReadonlySet<Fact> = new Set(['id', 'wikidata', 'lei', 'securi
 const IDENTIFIERS: ReadonlySet<string> = new Set(['qid', 'lei', 'isin', 'cusip', 'figi', 'ticker']);
 /** A link needs one of these. A domain and a city alone may be those of a parent company. */
 const ANCHORS: ReadonlySet<Fact> = new Set([...IDENTIFYING, 'name', 'listing']);
-/** A word of so many letters seldom begins the names of two companies that share a listing. */
-const LONG_WORD = 5;
 const NEEDED_FACTS = 2;
 /** So many facts, the name among them, outweigh one contradiction. */
 const FIRM_FACTS = 3;
-
-/**
- * What speaks against one company: other Wikidata items or LEIs, legal forms that clash or that were perhaps converted, two
- * certain countries, two websites, other security identifiers, other tickers at home. Against one superinvestor: other firms.
- */
-type Contradiction =
-  | 'entity'
-  | 'legalForm'
-  | 'converted'
-  | 'country'
-  | 'website'
-  | 'security'
-  | 'ticker'
-  | 'firm';
-
-/**
- * How the names agree. "former": a current name of one is a former name of the other. "begins": one is the beginning of the
- * other. "alike": one may abbreviate the other, or a website is named after the other's name. "firstWord": both begin with the
- * same long word.
- */
-type NameAgreement = 'equal' | 'former' | 'begins' | 'alike' | 'firstWord' | 'other';
 
 interface Comparison {
   readonly names: NameAgreement;
@@ -87,7 +70,7 @@ interface Comparison {
  * ticker, tickers are reused, and names are common. A contradiction prevents the link, unless three facts agree, the name among
  * them.
  */
-export function linkBetween(a: Identity, b: Identity): Link {
+export function linkBetween(a: RecordIdentity, b: RecordIdentity): Link {
   if (a.isManager !== b.isManager) return NO_LINK;
   const common = commonKeys(a, b);
   if (common.size === 0) return NO_LINK;
@@ -107,78 +90,39 @@ export function linkBetween(a: Identity, b: Identity): Link {
   };
 }
 
-/**
- * What keeps a record out of a company, although it is linked with another record of the company: legal forms that clash, two
- * certain countries, two websites, or two Wikidata items or LEIs. Of a superinvestor, only another firm.
- */
-export function contradictionsBetween(a: Identity, b: Identity): readonly Contradiction[] {
-  if (a.isManager || b.isManager) return haveOtherFirms(a.evidence(), b.evidence()) ? ['firm'] : [];
-  // The records are compared because of a link between others, so one name may be the beginning of the other.
-  const found = agreementOf(a, b, true);
-  const names = found === 'begins' ? 'equal' : found;
-  return [...contradictionsOfEntity(a.evidence(), b.evidence()), ...contradictionsOfCompany(a, b, names)];
-}
-
 /** Whether both records state the same registrable domain. */
-export function haveOneDomain(a: Identity, b: Identity): boolean {
+export function haveOneDomain(a: RecordIdentity, b: RecordIdentity): boolean {
   return hasCommon(a.evidence().domains, b.evidence().domains);
 }
 
 /** A sentence that says why two records with a key in common are not linked. */
-export function whyNotLinked(a: Identity, b: Identity): string {
+export function whyNotLinked(a: RecordIdentity, b: RecordIdentity): string {
   if (a.isManager !== b.isManager) return 'one is a superinvestor and the other a company';
   if (a.isManager) {
-    if (haveOtherFirms(a.evidence(), b.evidence())) return describe('firm', a, b);
+    if (haveOtherFirms(a.evidence(), b.evidence())) return describeContradiction('firm', a, b);
     return commonKeys(a, b).has('superinvestor') ? 'only the names agree' : 'the names differ';
   }
   const { names, facts, contradictions } = compare(a, b, commonKeys(a, b));
   const [first] = contradictions;
-  if (first !== undefined && (facts.size >= NEEDED_FACTS || !facts.has('name'))) return describe(first, a, b);
+  if (first !== undefined && (facts.size >= NEEDED_FACTS || !facts.has('name')))
+    return describeContradiction(first, a, b);
   if (names === 'other' || !facts.has('name')) return 'the names differ, and no second fact agrees';
-  if (first !== undefined) return describe(first, a, b);
+  if (first !== undefined) return describeContradiction(first, a, b);
   return commonKeys(a, b).has('traded')
     ? 'the names and a ticker agree, but not the country'
     : 'only the names agree';
-}
-
-function describe(contradiction: Contradiction, a: Identity, b: Identity): string {
-  const [ofA, ofB] = [a.evidence(), b.evidence()];
-  const both = (one: Iterable<string>, other: Iterable<string>) =>
-    `${[...one].slice(0, 3).join(', ')} and ${[...other].slice(0, 3).join(', ')}`;
-  switch (contradiction) {
-    case 'entity':
-      return 'the Wikidata items or the LEIs differ';
-    case 'legalForm':
-    case 'converted':
-      return `the legal forms differ: ${both(a.names().legalFamilies, b.names().legalFamilies)}`;
-    case 'country':
-      return `the headquarters are in two countries: ${ofA.sureCountry} and ${ofB.sureCountry}`;
-    case 'website':
-      return `the websites differ: ${both(ofA.domains, ofB.domains)}`;
-    case 'security':
-      return 'other security identifiers differ';
-    case 'ticker':
-      return `the tickers at home differ: ${both(ofA.homeTickers, ofB.homeTickers)}`;
-    case 'firm':
-      return `the firms differ: ${ofA.firm} and ${ofB.firm}`;
-  }
 }
 
 /**
  * Of superinvestors with a key in common: whether the firms are equal, or the ids are. If both firms are known, but not equal, the
  * names must be equal too, and one firm must be the beginning of the other.
  */
-function isSameManager(a: Identity, b: Identity, common: ReadonlySet<string>): boolean {
+function isSameManager(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<string>): boolean {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
   const isFirmUnknown = ofA.firm === '' || ofB.firm === '';
   if (!isFirmUnknown && ofA.firm === ofB.firm) return true;
   if (!common.has('id') || haveOtherFirms(ofA, ofB)) return false;
   return isFirmUnknown || common.has('superinvestor');
-}
-
-/** "Pershing Square" and "Pershing Square Capital" are perhaps one firm. */
-function haveOtherFirms({ firm: a }: Evidence, { firm: b }: Evidence): boolean {
-  return a !== '' && b !== '' && !`${a} `.startsWith(`${b} `) && !`${b} `.startsWith(`${a} `);
 }
 
 function isLinked({ facts, names, contradictions }: Comparison): boolean {
@@ -199,7 +143,7 @@ function weightOf(facts: ReadonlySet<Fact>): number {
   return [...facts].reduce((sum, fact) => sum + WEIGHTS[fact], 0);
 }
 
-function compare(a: Identity, b: Identity, common: ReadonlySet<string>): Comparison {
+function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<string>): Comparison {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
   const facts = new Set<Fact>();
   if (common.has('id') && !isMadeFromKey(a, b)) facts.add('id');
@@ -240,7 +184,7 @@ function compare(a: Identity, b: Identity, common: ReadonlySet<string>): Compari
  * Whether the country in which both records share a name is known of both. If it is not, the sector, the industry or the ticker at
  * home must be the same.
  */
-function isCountrySure(a: Identity, b: Identity): boolean {
+function isCountrySure(a: RecordIdentity, b: RecordIdentity): boolean {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
   if (ofA.isCountryKnown && ofB.isCountryKnown) return true;
   return hasCommon(ofA.business, ofB.business) || haveHomeTicker(ofA, ofB);
@@ -251,7 +195,7 @@ function isCountrySure(a: Identity, b: Identity): boolean {
  * names are also tickers: APA Group is in Sydney, and APA Corporation in Houston. So either the country must be the same too, or
  * the names must have several words and be equal with "Group" and the like.
  */
-function areTradedAlike(a: Identity, b: Identity, common: ReadonlySet<string>): boolean {
+function areTradedAlike(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<string>): boolean {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
   if (!common.has('traded') || identifiersDiffer(ofA, ofB)) return false;
   if (ofA.isCountryKnown && ofB.isCountryKnown && hasCommon(ofA.countries, ofB.countries)) return true;
@@ -259,96 +203,13 @@ function areTradedAlike(a: Identity, b: Identity, common: ReadonlySet<string>): 
 }
 
 /** The kinds of keys that both records have in common. */
-function commonKeys(a: Identity, b: Identity): ReadonlySet<string> {
+function commonKeys(a: RecordIdentity, b: RecordIdentity): ReadonlySet<string> {
   const { keys } = b.evidence();
   return new Set(a.keys.filter((key) => keys.has(key)).map(kindOf));
 }
 
-/** @param isLoose whether names that are not equal are compared word by word */
-function agreementOf(a: Identity, b: Identity, isLoose: boolean): NameAgreement {
-  const [ofA, ofB] = [a.names(), b.names()];
-  if (hasCommon(ofA.current, ofB.current)) return 'equal';
-  if (
-    hasCommon(ofA.current, ofB.former) ||
-    hasCommon(ofA.former, ofB.current) ||
-    hasCommon(ofA.former, ofB.former)
-  )
-    return 'former';
-  if (!isLoose) return 'other';
-  const allOfA = [...ofA.currentNames, ...ofA.formerNames];
-  const allOfB = [...ofB.currentNames, ...ofB.formerNames];
-  const some = (test: (one: CompanyName, other: CompanyName) => boolean) =>
-    allOfA.some((one) => allOfB.some((other) => !isOfOnePlace(one, other) && test(one, other)));
-  if (some((one, other) => isBeginning(one, other) || isBeginning(other, one))) return 'begins';
-  const isSiteNamedAfter = (domains: ReadonlySet<string>, names: readonly CompanyName[]) =>
-    [...domains].some((domain) => names.some((name) => isNamedAfter(domain, name)));
-  const isAlike =
-    some((one, other) => compareNames(one, other) !== 'other') ||
-    isSiteNamedAfter(a.evidence().domains, ofB.currentNames) ||
-    isSiteNamedAfter(b.evidence().domains, ofA.currentNames);
-  if (isAlike) return 'alike';
-  return some(haveFirstWord) ? 'firstWord' : 'other';
-}
-
-/** Whether one name is the other with a place at its end, as that of a subsidiary: "Nestlé" and "Nestlé India". */
-function isOfOnePlace({ words: one }: CompanyName, { words: other }: CompanyName): boolean {
-  const [short, long] = one.length < other.length ? [one, other] : [other, one];
-  if (short.length === long.length || !short.every((word, index) => word === long[index])) return false;
-  return isPlace(long.slice(short.length).join(' '));
-}
-
-/** Whether the name is the other's first words, in whatever spaces: "Supermicro" of "Super Micro Computer". */
-function isBeginning({ words }: CompanyName, { words: others }: CompanyName): boolean {
-  const letters = words.join('');
-  if (letters.length < 2) return false;
-  let start = '';
-  return others.some((word) => {
-    start += word;
-    return start === letters;
-  });
-}
-
-/** Whether both names begin with the same word, unless it is short. */
-function haveFirstWord({ words: [one = ''] }: CompanyName, { words: [other] }: CompanyName): boolean {
-  return one === other && one.length >= LONG_WORD;
-}
-
-function contradictionsOfEntity(a: Evidence, b: Evidence): Contradiction[] {
-  const differ = (kind: string) => {
-    if (!a.kinds.has(kind) || !b.kinds.has(kind)) return false;
-    for (const key of a.keys) if (kindOf(key) === kind && b.keys.has(key)) return false;
-    return true;
-  };
-  return differ('qid') || differ('lei') ? ['entity'] : [];
-}
-
-/** A stated rename or merger explains another legal form, country and website. */
-function contradictionsOfCompany(a: Identity, b: Identity, names: NameAgreement): Contradiction[] {
-  if (names === 'former') return [];
-  const [ofA, ofB] = [a.evidence(), b.evidence()];
-  return [
-    ...(compareLegalFamilies(a.names().legalFamilies, b.names().legalFamilies) === 'clash'
-      ? (['legalForm'] as const)
-      : []),
-    ...(ofA.sureCountry !== '' && ofB.sureCountry !== '' && ofA.sureCountry !== ofB.sureCountry
-      ? (['country'] as const)
-      : []),
-    ...(haveOtherWebsites(a, b, names === 'equal') ? (['website'] as const) : []),
-  ];
-}
-
-/**
- * Whether the records share one security identifier but differ in another: the same FIGI, but other ISINs of one country, or the
- * same ISIN, but other share classes. Other ISINs alone say nothing, because share classes and receipts have their own.
- */
-function identifiersDiffer(a: Evidence, b: Evidence): boolean {
-  const countriesOfB = new Set([...b.isins].map((isin) => isin.slice(0, 2)));
-  const isOfOneCountry = [...a.isins].some((isin) => countriesOfB.has(isin.slice(0, 2)));
-  return (areDisjoint(a.isins, b.isins) && isOfOneCountry) || areDisjoint(a.shareClasses, b.shareClasses);
-}
-
 /** Whether the shared id is made from another shared identifier ("figi-bbg001s5n8v8"), so that it is no fact of its own. */
-function isMadeFromKey(a: Identity, b: Identity): boolean {
+function isMadeFromKey(a: RecordIdentity, b: RecordIdentity): boolean {
   const { keys } = b.evidence();
   const shared = a.keys.filter((key) => keys.has(key));
   const id = lettersOf(shared.find((key) => kindOf(key) === 'id') ?? '');
@@ -362,14 +223,14 @@ function lettersOf(text: string): string {
   return text.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-function hasHomeListing(a: Evidence, b: Evidence): boolean {
+function hasHomeListing(a: LinkEvidence, b: LinkEvidence): boolean {
   for (const key of a.keys)
     if (kindOf(key) === 'ticker' && b.keys.has(key) && (a.homeListings.has(key) || b.homeListings.has(key)))
       return true;
   return false;
 }
 
-function haveHomeTicker(a: Evidence, b: Evidence): boolean {
+function haveHomeTicker(a: LinkEvidence, b: LinkEvidence): boolean {
   const keys = new Set(b.nameSecondaryKeys);
   return a.nameSecondaryKeys.some((key) => key.startsWith('ticker:') && keys.has(key));
 }

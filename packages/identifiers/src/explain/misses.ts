@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
-import { readWebHost } from './domains.ts';
-import { exchangeOfMic } from './exchanges.ts';
-import { INVISIBLE } from './names.ts';
-import { readNamesWithCodes } from './names-with-codes.ts';
-import { type Reading, readIdentifier } from './readings.ts';
+import { readWebHost } from '../keys/domains.ts';
+import { isAmericanTickerKey, isBoardTickerKey, normalTicker } from '../keys/tickers.ts';
+import { INVISIBLE } from '../names/names.ts';
+import { readNamesWithCodes } from '../read/names-with-codes.ts';
+import { type Reading, readIdentifier } from '../read/readings.ts';
+import { namesVenue } from '../read/ticker-readings.ts';
+import { exchangeOfMic } from '../securities/exchanges.ts';
 import { flawOfSecurityId } from './security-flaws.ts';
-import { namesVenue } from './ticker-readings.ts';
-import { isAmericanTickerKey, isBoardTickerKey, normalTicker } from './tickers.ts';
 
 /** What is wrong with an identifier that resolves to nothing. */
 export interface Flaw {

@@ -1,4 +1,5 @@
-import { CHECKS, KIND_BEFORE, normalId, readSecurityIds, type SecurityKind } from './security-ids.ts';
+import type { SecurityKind } from '../keys/brand-key.ts';
+import { CHECKS, KIND_BEFORE, normalId, readSecurityIds } from '../keys/security-ids.ts';
 
 /** The form of a security identifier, whatever its check digit. Hardly any other text has so many digits. */
 const FORMS: ReadonlyMap<SecurityKind, { form: RegExp; length: number }> = new Map([

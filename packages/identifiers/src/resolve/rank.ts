@@ -1,4 +1,5 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
+import { compareTexts } from '../names/compare-texts.ts';
 
 /**
  * Rank says how well known a company is, from 0 to 1000. All sources, and people who set ranks by hand, use the same scale. If
@@ -77,6 +78,23 @@ export function lookupRank(brand: Brand): number {
 /** Whether a look-up rank is that of a bare record. */
 export function isBareRank(rank: number): boolean {
   return rank < 0;
+}
+
+/** What decides between two records that an identifier fits equally well. */
+export interface Ranked {
+  readonly id: string;
+  /** A whole number. */
+  readonly rank: number;
+  /**
+   * From 0 to below 1. It decides between equal ranks, so that the answer does not depend on ids, which depend on the order of
+   * imports.
+   */
+  readonly tieBreak?: number | undefined;
+}
+
+/** Orders by rank, then tie-break, then id: the highest rank and tie-break first, then the smallest id. */
+export function compareRanked(a: Ranked, b: Ranked): number {
+  return b.rank - a.rank || (b.tieBreak ?? 0) - (a.tieBreak ?? 0) || compareTexts(a.id, b.id);
 }
 
 /**

@@ -1,12 +1,18 @@
+import {
+  type BrandKey,
+  compareStrengths,
+  type IdentifierKind,
+  isWeak,
+  type Strength,
+} from '../keys/brand-key.ts';
+import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey } from '../keys/tickers.ts';
+import { compareTexts } from '../names/compare-texts.ts';
+import { compareLegalFamilies, legalFamiliesOf } from '../names/legal-families.ts';
+import { coreName, isLegalFormAlone, legalFormOf } from '../names/names.ts';
+import { readNamesWithCodes } from '../read/names-with-codes.ts';
+import { type Reading, readIdentifier } from '../read/readings.ts';
 import { isCommonAsName, isCommonAsTicker, isFirstWordOfMany } from './common-words.ts';
-import { compareRanked, compareTexts, type Ranked } from './compare-texts.ts';
-import { type BrandKey, compareStrengths, isWeak, type Kind, type Strength } from './keys.ts';
-import { compareLegalFamilies, legalFamiliesOf } from './legal-families.ts';
-import { coreName, isLegalFormAlone, legalFormOf } from './names.ts';
-import { readNamesWithCodes } from './names-with-codes.ts';
-import { isBareRank } from './rank.ts';
-import { type Reading, readIdentifier } from './readings.ts';
-import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey } from './tickers.ts';
+import { compareRanked, isBareRank, type Ranked } from './rank.ts';
 
 /** By how much a company must be better known, so that its name precedes another company's bare ticker. */
 const CLEARLY_BETTER_KNOWN = 200;
@@ -40,7 +46,7 @@ export interface Candidate extends Ranked {
 /** The brand that an identifier means, and how it matched. */
 export interface Resolution {
   readonly id: string;
-  readonly kind: Kind;
+  readonly kind: IdentifierKind;
   /** The record's own value that was matched. */
   readonly value: string;
   readonly strength: Strength;

@@ -1,5 +1,19 @@
-import { LONGEST_NAME } from './names-of-brand.ts';
-import type { SecurityType } from './securities.ts';
+import { LONGEST_NAME } from '../names/names-of-brand.ts';
+
+/**
+ * What a security is. Only shares and receipts stand for the company. "unit" is a share sold together with warrants or rights;
+ * the units of partnerships and trusts are shares. "fund" is an exchange-traded product of any legal form.
+ */
+export type SecurityType =
+  | 'share'
+  | 'receipt'
+  | 'preferred'
+  | 'warrant'
+  | 'right'
+  | 'unit'
+  | 'note'
+  | 'certificate'
+  | 'fund';
 
 /** What the name of a security says. */
 export interface SecurityName {

@@ -47,3 +47,13 @@ function budget(): (name: string) => boolean {
     return charactersLeft >= 0;
   };
 }
+
+/** Removes the years of use, which records add to a former name: "Daimler AG (2007–2022)". */
+export function withoutYears(former: string): string {
+  const text = former.trimEnd();
+  if (!/[)）]$/.test(text)) return former;
+  const inner = text.slice(0, -1);
+  const open = Math.max(inner.lastIndexOf('('), inner.lastIndexOf('（'));
+  const years = inner.slice(open + 1);
+  return open >= 0 && /\d{4}/.test(years) && !/[)）]/.test(years) ? text.slice(0, open).trimEnd() : former;
+}

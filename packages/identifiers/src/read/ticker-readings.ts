@@ -1,13 +1,4 @@
 import {
-  EXCHANGES,
-  exchangeOfMic,
-  exchangesOfBloombergCode,
-  exchangesOfCountry,
-  exchangesOfPrefix,
-  exchangesOfReutersCode,
-  exchangesOfYahooSuffix,
-} from './exchanges.ts';
-import {
   americanTickerKeys,
   bareTickerKey,
   boardTickerKeys,
@@ -16,7 +7,16 @@ import {
   tickerKeyAt,
   tickerText,
   withZeros,
-} from './tickers.ts';
+} from '../keys/tickers.ts';
+import {
+  EXCHANGES,
+  exchangeOfMic,
+  exchangesOfBloombergCode,
+  exchangesOfCountry,
+  exchangesOfPrefix,
+  exchangesOfReutersCode,
+  exchangesOfYahooSuffix,
+} from '../securities/exchanges.ts';
 
 const BLOOMBERG = /^(.*\S) +([A-Z]{2})(?: +EQUITY)?$/;
 const DOTTED = /^(.+)\.([A-Z0-9]{1,4})$/;

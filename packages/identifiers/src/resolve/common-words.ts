@@ -1,6 +1,6 @@
-import { isLegalFormAlone, normalName } from './names.ts';
-import { isPlace } from './places.ts';
-import { isGroupWordAlone } from './weak-names.ts';
+import { isLegalFormAlone, normalName } from '../names/names.ts';
+import { isPlace } from '../names/places.ts';
+import { isGroupWordAlone } from '../names/weak-names.ts';
 
 /**
  * English words that are a ticker somewhere, or some company's name without its legal form. Whoever writes them hardly ever means

@@ -1,13 +1,13 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
+import { domainNamesOf, readWebHost, webAddressesOf } from '../keys/domains.ts';
+
+import { cusipOfIsin } from '../keys/security-ids.ts';
+import { BOARD_OF_HOME_TICKERS, exchangeTickerKey } from '../keys/tickers.ts';
+import { legalFamiliesOf } from '../names/legal-families.ts';
+import { coreName, nameForms, normalName } from '../names/names.ts';
+import { isTooLongForName, namesOfBrand, withoutYears } from '../names/names-of-brand.ts';
+import { exchangeOfMic } from '../securities/exchanges.ts';
 import { type CompanyName, companyName, comparableNames } from './company-names.ts';
-import { domainNamesOf, readWebHost, webAddressesOf } from './domains.ts';
-import { exchangeOfMic } from './exchanges.ts';
-import { withoutYears } from './keys.ts';
-import { legalFamiliesOf } from './legal-families.ts';
-import { coreName, nameForms, normalName } from './names.ts';
-import { isTooLongForName, namesOfBrand } from './names-of-brand.ts';
-import { cusipOfIsin } from './security-ids.ts';
-import { BOARD_OF_HOME_TICKERS, exchangeTickerKey } from './tickers.ts';
 
 /** Most records have a few keys of each kind. Longer lists are cut. Tickers come last, so they are cut first. */
 const MAX_KEYS = 64;
@@ -28,7 +28,7 @@ const AMERICAN_FORM = 'inc';
 const OVER_THE_COUNTER = 'OTCM';
 
 /** The evidence that links a record with other sources' records of the same company. It is computed once for each record. */
-export interface Identity {
+export interface RecordIdentity {
   readonly isManager: boolean;
   /**
    * The blocking keys, at most 64. If `linkBetween` links two records, they share at least one of these keys. The strongest kind
@@ -37,7 +37,7 @@ export interface Identity {
    */
   readonly keys: readonly string[];
   /** Computed at its first use, like `names`, because most records share no key with another record. */
-  readonly evidence: () => Evidence;
+  readonly evidence: () => LinkEvidence;
   /** All names, current and former, in the forms of `comparableNames`. */
   readonly names: () => Names;
 }
@@ -53,7 +53,7 @@ export interface Names {
   readonly legalFamilies: ReadonlySet<string>;
 }
 
-export interface Evidence {
+export interface LinkEvidence {
   readonly keys: ReadonlySet<string>;
   readonly kinds: ReadonlySet<string>;
   /** Registrable domains of the websites and further domains. */
@@ -80,7 +80,7 @@ export interface Evidence {
   readonly firm: string;
 }
 
-export function identityOf(brand: Brand): Identity {
+export function identityOf(brand: Brand): RecordIdentity {
   const isManager = brand.type === BrandType.SUPERINVESTOR;
   const keys = isManager ? managerKeys(brand) : companyKeys(brand);
   return {
@@ -96,7 +96,7 @@ export function identityOf(brand: Brand): Identity {
  * blocking key are linked only if they also share a secondary key, or are linked by another blocking key. Undefined if the
  * blocking key needs no secondary keys.
  */
-export function secondaryKeys(identity: Identity, key: string): readonly string[] | undefined {
+export function secondaryKeys(identity: RecordIdentity, key: string): readonly string[] | undefined {
   const { current, former, currentNames, formerNames } = identity.names();
   switch (kindOf(key)) {
     case 'domain':
@@ -239,7 +239,7 @@ function hasAmericanForm({ name }: Brand): boolean {
   return legalFamiliesOf(bounded(name)).includes(AMERICAN_FORM);
 }
 
-function evidenceOf(brand: Brand, keys: readonly string[]): Evidence {
+function evidenceOf(brand: Brand, keys: readonly string[]): LinkEvidence {
   const stated = countryOf(brand);
   const isins = isinsOf(brand);
   const homes = new Set(identifiers([stated, ...isins.map((isin) => isin.slice(0, 2))]));

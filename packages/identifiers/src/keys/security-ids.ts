@@ -1,8 +1,5 @@
 import type { Brand } from '@brand-data/contracts';
-import type { BrandKey } from './keys.ts';
-
-/** Identifiers of a security or its issuer with a check digit, in the order of precedence. */
-export type SecurityKind = 'isin' | 'cusip' | 'figi' | 'lei';
+import type { BrandKey, SecurityKind } from './brand-key.ts';
 
 /** Whether a value has the form of its kind and a valid check digit. */
 export const CHECKS: ReadonlyMap<SecurityKind, (value: string) => boolean> = new Map([

@@ -1,7 +1,7 @@
 import type { Brand, Listing } from '@brand-data/contracts';
-import { type Exchange, exchangeOfMic } from './exchanges.ts';
-import type { BrandKey } from './keys.ts';
-import { isShareOrReceipt, typeOfTicker } from './securities.ts';
+import { type Exchange, exchangeOfMic } from '../securities/exchanges.ts';
+import { isShareOrReceipt, typeOfTicker } from '../securities/security-types.ts';
+import type { BrandKey } from './brand-key.ts';
 
 const DASHES = /[\p{Pd}\u2212]/gu;
 const CLASS_MARKS = /[\s./_-]+/g;

@@ -1,16 +1,16 @@
-import { readDomain } from './domains.ts';
-import type { Kind, Strength } from './keys.ts';
-import { nameForms } from './names.ts';
-import { isTooLongForName } from './names-of-brand.ts';
-import { readSecurityIds } from './security-ids.ts';
+import type { IdentifierKind, Strength } from '../keys/brand-key.ts';
+import { readDomain } from '../keys/domains.ts';
+import { readSecurityIds } from '../keys/security-ids.ts';
+import { nameForms } from '../names/names.ts';
+import { isTooLongForName } from '../names/names-of-brand.ts';
+import { joinedForm } from '../names/weak-names.ts';
 import { readTicker } from './ticker-readings.ts';
-import { joinedForm } from './weak-names.ts';
 
 /** One of the ways to read an identifier. */
 export interface Reading {
   /** The key to look up among those of brands. */
   readonly key: string;
-  readonly kind: Kind;
+  readonly kind: IdentifierKind;
   /** The greatest strength that a match by this reading can have. */
   readonly strength: Strength;
   /** A match by a reading of a lower step goes first, except that weak matches follow all others. */
@@ -54,11 +54,11 @@ export function readIdentifier(identifier: string, options: { superinvestors: bo
 
 type ReadingWithoutStep = Omit<Reading, 'step'>;
 
-function exact(kind: Kind, key: string): ReadingWithoutStep {
+function exact(kind: IdentifierKind, key: string): ReadingWithoutStep {
   return { key, kind, strength: 'exact' };
 }
 
-function joined(kind: Kind, key: string): ReadingWithoutStep {
+function joined(kind: IdentifierKind, key: string): ReadingWithoutStep {
   return { key, kind, strength: 'spacing' };
 }
 

@@ -1,7 +1,7 @@
 import type { Listing } from '@brand-data/contracts';
-import { compareTexts } from './compare-texts.ts';
+import { compareTexts } from '../names/compare-texts.ts';
 import { EXCHANGES, type Exchange, exchangeOfMic } from './exchanges.ts';
-import { isShareOrReceipt, typeOfTicker } from './securities.ts';
+import { isShareOrReceipt, typeOfTicker } from './security-types.ts';
 
 /** A listing. Stored listings lack their empty fields. */
 type ListingFacts = { readonly [Field in keyof Listing]?: Listing[Field] | undefined };

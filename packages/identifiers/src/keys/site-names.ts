@@ -1,7 +1,7 @@
 import type { Brand } from '@brand-data/contracts';
+import { coreName } from '../names/names.ts';
+import { namesOfBrand } from '../names/names-of-brand.ts';
 import { readWebHost, webAddressesOf } from './domains.ts';
-import { coreName } from './names.ts';
-import { namesOfBrand } from './names-of-brand.ts';
 
 /** The shortest first words that count, without spaces. Shorter labels stand for other things too. */
 const SHORTEST_START = 3;

@@ -1,8 +1,8 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import type { Brand } from '@brand-data/contracts';
 import { parse } from 'tldts';
-import type { BrandKey } from './keys.ts';
-import { remembered } from './remembered.ts';
+import { remembered } from '../names/remembered.ts';
+import type { BrandKey } from './brand-key.ts';
 
 const SCHEME = /^(?:[a-z][a-z0-9+.-]*:)?\/\//i;
 

@@ -1,4 +1,4 @@
-import { coreName, normalName } from './names.ts';
+import { coreName, normalName } from '../names/names.ts';
 
 /** A company's name, in the form in which names of different sources are compared. */
 export interface CompanyName {

@@ -1,20 +1,5 @@
 import { exchangeOfMic } from './exchanges.ts';
-import { readSecurityName } from './security-names.ts';
-
-/**
- * What a security is. Only shares and receipts stand for the company. "unit" is a share sold together with warrants or rights;
- * the units of partnerships and trusts are shares. "fund" is an exchange-traded product of any legal form.
- */
-export type SecurityType =
-  | 'share'
-  | 'receipt'
-  | 'preferred'
-  | 'warrant'
-  | 'right'
-  | 'unit'
-  | 'note'
-  | 'certificate'
-  | 'fund';
+import { readSecurityName, type SecurityType } from './security-names.ts';
 
 /** Facts of a security. All may be missing. */
 export interface SecurityFacts {

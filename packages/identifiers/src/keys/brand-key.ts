@@ -1,0 +1,39 @@
+/** Identifiers of a security or its issuer with a check digit, in the order of precedence. */
+export type SecurityKind = 'isin' | 'cusip' | 'figi' | 'lei';
+
+/** The kinds of identifiers. */
+export type IdentifierKind = SecurityKind | 'ticker' | 'domain' | 'name' | 'superinvestor';
+
+/** The strength of a match, strongest first. In the contracts, `site_name` is GROUP_WORD too. */
+export type Strength = 'exact' | 'legal_form' | 'former' | 'group_word' | 'site_name' | 'spacing';
+
+export const STRENGTHS: readonly Strength[] = [
+  'exact',
+  'legal_form',
+  'former',
+  'group_word',
+  'site_name',
+  'spacing',
+];
+
+/** A key that finds a brand. */
+export interface BrandKey {
+  /** The kind, a colon and the normal form: "ticker:AAPL", "ticker:APC@XETR", "domain:apple.com", "name:apple". */
+  readonly key: string;
+  readonly kind: IdentifierKind;
+  readonly strength: Strength;
+  /** The record's own value: "AAPL", "XETR:APC", "apple.com", "Apple Inc.". */
+  readonly value: string;
+  /** The value's legal form, if the value itself is not known. */
+  readonly form?: string;
+}
+
+/** Below zero if `a` is stronger. */
+export function compareStrengths(a: Strength, b: Strength): number {
+  return STRENGTHS.indexOf(a) - STRENGTHS.indexOf(b);
+}
+
+/** Whether a match of this strength counts only if a single company matches. */
+export function isWeak(strength: Strength): boolean {
+  return compareStrengths(strength, 'former') > 0;
+}

@@ -1,0 +1,131 @@
+import { compareLegalFamilies } from '../names/legal-families.ts';
+import { isNamedAfter } from './company-names.ts';
+import { kindOf, type LinkEvidence, type Names, type RecordIdentity } from './identity.ts';
+import { agreementOf, type NameAgreement } from './name-agreement.ts';
+import { areDisjoint } from './sets.ts';
+
+/** A shorter label may begin another one by chance. */
+const SHORTEST_LABEL = 3;
+
+/**
+ * What speaks against one company: other Wikidata items or LEIs, legal forms that clash or that were perhaps converted, two
+ * certain countries, two websites, other security identifiers, other tickers at home. Against one superinvestor: other firms.
+ */
+export type Contradiction =
+  | 'entity'
+  | 'legalForm'
+  | 'converted'
+  | 'country'
+  | 'website'
+  | 'security'
+  | 'ticker'
+  | 'firm';
+
+/**
+ * What keeps a record out of a company, although it is linked with another record of the company: legal forms that clash, two
+ * certain countries, two websites, or two Wikidata items or LEIs. Of a superinvestor, only another firm.
+ */
+export function contradictionsBetween(a: RecordIdentity, b: RecordIdentity): readonly Contradiction[] {
+  if (a.isManager || b.isManager) return haveOtherFirms(a.evidence(), b.evidence()) ? ['firm'] : [];
+  // The records are compared because of a link between others, so one name may be the beginning of the other.
+  const found = agreementOf(a, b, true);
+  const names = found === 'begins' ? 'equal' : found;
+  return [...contradictionsOfEntity(a.evidence(), b.evidence()), ...contradictionsOfCompany(a, b, names)];
+}
+
+/** Says in the words of a report what a contradiction consists in. */
+export function describeContradiction(
+  contradiction: Contradiction,
+  a: RecordIdentity,
+  b: RecordIdentity,
+): string {
+  const [ofA, ofB] = [a.evidence(), b.evidence()];
+  const both = (one: Iterable<string>, other: Iterable<string>) =>
+    `${[...one].slice(0, 3).join(', ')} and ${[...other].slice(0, 3).join(', ')}`;
+  switch (contradiction) {
+    case 'entity':
+      return 'the Wikidata items or the LEIs differ';
+    case 'legalForm':
+    case 'converted':
+      return `the legal forms differ: ${both(a.names().legalFamilies, b.names().legalFamilies)}`;
+    case 'country':
+      return `the headquarters are in two countries: ${ofA.sureCountry} and ${ofB.sureCountry}`;
+    case 'website':
+      return `the websites differ: ${both(ofA.domains, ofB.domains)}`;
+    case 'security':
+      return 'other security identifiers differ';
+    case 'ticker':
+      return `the tickers at home differ: ${both(ofA.homeTickers, ofB.homeTickers)}`;
+    case 'firm':
+      return `the firms differ: ${ofA.firm} and ${ofB.firm}`;
+  }
+}
+
+/** "Pershing Square" and "Pershing Square Capital" are perhaps one firm. */
+export function haveOtherFirms({ firm: a }: LinkEvidence, { firm: b }: LinkEvidence): boolean {
+  return a !== '' && b !== '' && !`${a} `.startsWith(`${b} `) && !`${b} `.startsWith(`${a} `);
+}
+
+export function contradictionsOfEntity(a: LinkEvidence, b: LinkEvidence): Contradiction[] {
+  const differ = (kind: string) => {
+    if (!a.kinds.has(kind) || !b.kinds.has(kind)) return false;
+    for (const key of a.keys) if (kindOf(key) === kind && b.keys.has(key)) return false;
+    return true;
+  };
+  return differ('qid') || differ('lei') ? ['entity'] : [];
+}
+
+/** A stated rename or merger explains another legal form, country and website. */
+export function contradictionsOfCompany(
+  a: RecordIdentity,
+  b: RecordIdentity,
+  names: NameAgreement,
+): Contradiction[] {
+  if (names === 'former') return [];
+  const [ofA, ofB] = [a.evidence(), b.evidence()];
+  return [
+    ...(compareLegalFamilies(a.names().legalFamilies, b.names().legalFamilies) === 'clash'
+      ? (['legalForm'] as const)
+      : []),
+    ...(ofA.sureCountry !== '' && ofB.sureCountry !== '' && ofA.sureCountry !== ofB.sureCountry
+      ? (['country'] as const)
+      : []),
+    ...(haveOtherWebsites(a, b, names === 'equal') ? (['website'] as const) : []),
+  ];
+}
+
+/**
+ * Whether the records share one security identifier but differ in another: the same FIGI, but other ISINs of one country, or the
+ * same ISIN, but other share classes. Other ISINs alone say nothing, because share classes and receipts have their own.
+ */
+export function identifiersDiffer(a: LinkEvidence, b: LinkEvidence): boolean {
+  const countriesOfB = new Set([...b.isins].map((isin) => isin.slice(0, 2)));
+  const isOfOneCountry = [...a.isins].some((isin) => countriesOfB.has(isin.slice(0, 2)));
+  return (areDisjoint(a.isins, b.isins) && isOfOneCountry) || areDisjoint(a.shareClasses, b.shareClasses);
+}
+
+/**
+ * Whether the records' websites are those of two companies. Toyota.co.jp and toyota.com may be one company's. If the names are
+ * equal, so may tesco.com and tescoplc.com, and two websites that are both named after the company.
+ */
+function haveOtherWebsites(a: RecordIdentity, b: RecordIdentity, areNamesEqual: boolean): boolean {
+  const [ofA, ofB] = [a.evidence().domains, b.evidence().domains];
+  if (!areDisjoint(ofA, ofB)) return false;
+  const [labelsOfA, labelsOfB] = [labelsOf(ofA), labelsOf(ofB)];
+  if (labelsOfA.some((label) => labelsOfB.includes(label))) return false;
+  if (!areNamesEqual) return true;
+  const isLonger = labelsOfA.some((one) =>
+    labelsOfB.some((other) => Math.min(one.length, other.length) >= SHORTEST_LABEL && areLonger(one, other)),
+  );
+  const isNamed = (domains: ReadonlySet<string>, { currentNames }: Names) =>
+    [...domains].some((domain) => currentNames.some((name) => isNamedAfter(domain, name)));
+  return !isLonger && !(isNamed(ofA, b.names()) && isNamed(ofB, a.names()));
+}
+
+function labelsOf(domains: ReadonlySet<string>): string[] {
+  return [...domains].map((domain) => domain.split('.', 1)[0] ?? '');
+}
+
+function areLonger(one: string, other: string): boolean {
+  return one.startsWith(other) || other.startsWith(one);
+}

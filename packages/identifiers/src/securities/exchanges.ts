@@ -1,0 +1,114 @@
+import { EXCHANGE_TABLE } from './exchange-table.ts';
+
+/** A venue where securities trade, and the codes and names by which texts refer to it. */
+export interface Exchange {
+  /** The market identifier code (ISO 10383) of listings. */
+  readonly mic: string;
+  /** The short code in quotes. */
+  readonly code: string;
+  readonly name: string;
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string;
+  /** Yahoo's suffixes, without the dot. Venues in the United States have none. */
+  readonly yahoo: readonly string[];
+  /**
+   * Reuters' codes after the dot, where they differ from Yahoo's suffixes. Its codes "A", "D", "H" and "P" are left out, because
+   * they cannot be told from share classes ("BRK.A").
+   */
+  readonly reuters: readonly string[];
+  /** Bloomberg's codes: the venue's own code, then its country's composite code, which other venues may share. */
+  readonly bloomberg: readonly string[];
+  /** Further prefixes ("NASDAQ:AAPL"), in upper case without spaces. The code, the name and the MICs are prefixes anyway. */
+  readonly prefixes: readonly string[];
+  /** Other MICs of this venue: those of its operator and its segments, and former MICs. */
+  readonly otherMics: readonly string[];
+  /** The least number of digits of a numeric ticker. A shorter number gets leading zeros. */
+  readonly digits: number | undefined;
+  /** Whether people usually omit the leading zeros of numeric tickers. Then any bare number may be such a ticker. */
+  readonly zerosLeftOff: boolean;
+  /** Whether shares from abroad have tickers of the venue's own, which are not those of their home venues. */
+  readonly ownTickers: boolean;
+  /** Whether the series of a share follows the ticker without a sign: "AMX B" is "AMXB". */
+  readonly seriesWithoutSign: boolean;
+}
+
+/** The world's main venues. Within a country the primary venue comes first. */
+export const EXCHANGES: readonly Exchange[] = EXCHANGE_TABLE.trim()
+  .split('\n')
+  .slice(1)
+  .filter((line) => !line.startsWith('#'))
+  .map(exchangeFromLine);
+
+function exchangeFromLine(line: string): Exchange {
+  const cells = line.split('|').map((cell) => cell.trim());
+  const [mic = '', code = '', name = '', country = ''] = cells;
+  const [yahoo = [], reuters = [], bloomberg = [], prefixes = [], otherMics = [], tickers = []] = cells
+    .slice(4)
+    .map((cell) => (cell === '-' ? [] : cell.split(' ')));
+  const digits = tickers.find((property) => property.startsWith('digits='));
+  return {
+    mic,
+    code,
+    name,
+    country,
+    yahoo,
+    reuters,
+    bloomberg,
+    prefixes,
+    otherMics,
+    digits: digits === undefined ? undefined : Number(digits.slice('digits='.length)),
+    zerosLeftOff: tickers.includes('zerosLeftOff'),
+    ownTickers: tickers.includes('ownTickers'),
+    seriesWithoutSign: tickers.includes('seriesWithoutSign'),
+  };
+}
+
+const plain = (name: string): string => name.toUpperCase().replaceAll(' ', '');
+const mics = (exchange: Exchange): string[] => [exchange.mic, ...exchange.otherMics];
+
+const byMic = new Map(EXCHANGES.flatMap((exchange) => mics(exchange).map((mic) => [mic, exchange])));
+const byYahooSuffix = grouped((exchange) => exchange.yahoo);
+const byReutersCode = grouped((exchange) => exchange.reuters);
+const byBloombergCode = grouped((exchange) => exchange.bloomberg);
+const byCountry = grouped((exchange) => [exchange.country]);
+const byPrefix = grouped((exchange) => [
+  ...new Set([...mics(exchange), plain(exchange.code), plain(exchange.name), ...exchange.prefixes]),
+]);
+
+/** The venue that has this MIC, or a segment with this MIC. `mic` must be in upper case. */
+export function exchangeOfMic(mic: string): Exchange | undefined {
+  return byMic.get(mic);
+}
+
+/** The venues with this Yahoo suffix, such as "DE". It must be in upper case, without the dot. */
+export function exchangesOfYahooSuffix(suffix: string): readonly Exchange[] {
+  return byYahooSuffix.get(suffix) ?? [];
+}
+
+/** The venues with this Reuters code, such as "OQ", if it differs from Yahoo's. In upper case, without the dot. */
+export function exchangesOfReutersCode(code: string): readonly Exchange[] {
+  return byReutersCode.get(code) ?? [];
+}
+
+/** The venues of a country, by its upper-case code in ISO 3166-1 alpha-2. */
+export function exchangesOfCountry(country: string): readonly Exchange[] {
+  return byCountry.get(country) ?? [];
+}
+
+/** The venues with this Bloomberg code, in upper case. A composite code ("US", "GR") means all venues of its country. */
+export function exchangesOfBloombergCode(code: string): readonly Exchange[] {
+  return byBloombergCode.get(code) ?? [];
+}
+
+/** The venues that a text before a colon means: a MIC, a short code or a name. Ignores upper and lower case. */
+export function exchangesOfPrefix(prefix: string): readonly Exchange[] {
+  return byPrefix.get(plain(prefix)) ?? [];
+}
+
+function grouped(namesOf: (exchange: Exchange) => readonly string[]): Map<string, Exchange[]> {
+  const groups = new Map<string, Exchange[]>();
+  for (const exchange of EXCHANGES) {
+    for (const name of namesOf(exchange)) groups.set(name, [...(groups.get(name) ?? []), exchange]);
+  }
+  return groups;
+}
