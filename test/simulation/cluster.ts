@@ -7,12 +7,13 @@ import { createInvariantChecker, type InvariantChecker } from './invariant-check
 import { createJetStream, type JetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
 import { createMachine, type Machine, type Process } from './machine.ts';
-import { type MeteringReplica, signAllowance, startReplica } from './metering-replica.ts';
+import { type MeteringReplica, startReplica } from './metering-replica.ts';
 import { createMongo, type Mongo } from './mongo.ts';
 import { createNetwork, type Network } from './network.ts';
 import { GATEWAYS, type Plan, type PlannedAttack, type PlannedCall, REPLICAS } from './plan.ts';
 import type { Random } from './random.ts';
 import type { Rules } from './rules.ts';
+import { signAllowance } from './signed-allowances.ts';
 import { connectUsageStreams, type DeadLetter } from './usage-streams.ts';
 import type { World } from './world.ts';
 
@@ -75,7 +76,7 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
     months,
     trueWallMs,
     mustServe: plan.mustServe,
-    rules: rules.ledger,
+    rules,
   });
 
   const running = new Map<string, GatewayNode | MeteringReplica>();
@@ -138,7 +139,7 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
         network,
         jetStreams,
         machine: machine(name),
-        rules: rules.grant,
+        book: new rules.Book(),
         replica: replicaFor,
         holder,
         decided: (request, response) => {

@@ -2,7 +2,6 @@ import { type AcquireRequest, type AcquireResponse, type Recall, Route } from '@
 import { Fault, type ReplicaChoice } from '@brand-data/runtime';
 import { assembleQuota } from '../../services/gateway/src/quota/assemble-quota.ts';
 import type { GrantBook } from '../../services/gateway/src/quota/grant-book.ts';
-import type { GrantRules } from '../../services/gateway/src/quota/grant-rules.ts';
 import type { Allowance } from '../../services/gateway/src/quota/holding.ts';
 import type { JetStream } from './jetstream.ts';
 import type { Machine, Process } from './machine.ts';
@@ -49,7 +48,7 @@ export interface GatewayParts {
   /** Returns undefined if no replica can be reached. */
   replica: (choice: ReplicaChoice) => MeteringReplica | undefined;
   holder: string;
-  rules: GrantRules;
+  book: GrantBook;
   /** Called when metering's reply to a request for a grant leaves metering. */
   decided: (request: AcquireRequest, response: AcquireResponse) => void;
 }
@@ -61,7 +60,7 @@ export function startGateway({
   jetStreams,
   replica,
   holder,
-  rules,
+  book,
   decided,
 }: GatewayParts): GatewayNode {
   const process = machine.boot();
@@ -76,11 +75,11 @@ export function startGateway({
       server ? handle(server) : Promise.reject(new Fault('unavailable', 'metering is away'));
     return network.call(process, server, answer, deadlineMs);
   };
-  const { quota, book } = assembleQuota(
+  const quota = assembleQuota(
     {
       clock,
       holder,
-      rules,
+      book,
       streams: jetStreams.length,
       ports: {
         publish: async (event, { stream, messageId, withinMs }) => {

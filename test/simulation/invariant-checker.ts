@@ -5,7 +5,6 @@ import {
   monthOf,
   type UsageEvent,
 } from '@brand-data/contracts';
-import type { LedgerRules } from '../../services/metering/src/ledger/ledger-rules.ts';
 import { createLedgerStore } from '../../services/metering/src/ledger/ledger-store.ts';
 import { breakdownOfMonth } from '../../services/metering/src/ledger/month-breakdown.ts';
 import { type Account, billOf, brokenByBill, freeOf, newAccount, unheldOf } from './account-view.ts';
@@ -14,6 +13,7 @@ import { createMemoryDatabase, type Documents, reads } from './ledger-documents.
 import type { ChangedLedger } from './mongo.ts';
 import type { Plan } from './plan.ts';
 import type { Random } from './random.ts';
+import type { Rules } from './rules.ts';
 import type { World } from './world.ts';
 
 /**
@@ -91,7 +91,7 @@ export function createInvariantChecker(
     months: readonly string[];
     trueWallMs: () => number;
     mustServe: Plan['mustServe'] | undefined;
-    rules: LedgerRules;
+    rules: Pick<Rules, 'store'>;
   },
 ): InvariantChecker {
   const violations: Violation[] = [];
@@ -331,7 +331,7 @@ export function createInvariantChecker(
       }
       const replayed = createMemoryDatabase(durable());
       const clock = { now: () => ({ monotonicMs: 0, wallMs: 0 }), sleep: async () => {} };
-      const store = createLedgerStore({ database: replayed, clock, random: random.unit, rules });
+      const store = rules.store(createLedgerStore({ database: replayed, clock, random: random.unit }));
       const read = async () =>
         JSON.stringify(
           await Promise.all(pairs().map(([accountId, month]) => store.readUsage(accountId, month))),

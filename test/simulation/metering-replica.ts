@@ -1,17 +1,16 @@
-import type { Recall, SignedAllowance } from '@brand-data/contracts';
-import type { Allowances } from '../../services/metering/src/allowances.ts';
+import type { Recall } from '@brand-data/contracts';
 import { createMetering, type Metering } from '../../services/metering/src/granting/metering.ts';
 import type { LedgerDatabase } from '../../services/metering/src/ledger/ledger-database.ts';
-import type { LedgerRules } from '../../services/metering/src/ledger/ledger-rules.ts';
 import { createLedgerStore } from '../../services/metering/src/ledger/ledger-store.ts';
 import { startSettler } from '../../services/metering/src/settling/settler.ts';
 import { usageBarrier } from '../../services/metering/src/settling/usage-barrier.ts';
 import { startUsageConsumer } from '../../services/metering/src/usage/usage-consumer.ts';
 import { keepRoom } from '../../services/metering/src/usage/usage-retention.ts';
-import type { UsageRules } from '../../services/metering/src/usage/usage-rules.ts';
 import type { UsageStreams } from '../../services/metering/src/usage/usage-streams.ts';
 import type { Machine, Process } from './machine.ts';
 import type { Random } from './random.ts';
+import type { Rules } from './rules.ts';
+import { ACCOUNTS_WORD } from './signed-allowances.ts';
 import type { World } from './world.ts';
 
 /** Small, so that breakdowns are merged although there are few calls. */
@@ -23,21 +22,6 @@ export interface MeteringReplica {
   readonly metering: Metering;
 }
 
-/** The signature of accounts is simulated by the text's beginning, which no attacker may write. */
-const SIGNED = 'accounts ';
-
-export function signAllowance(allowance: SignedAllowance): string {
-  return SIGNED + JSON.stringify({ ...allowance, limits: [...allowance.limits] });
-}
-
-const ACCOUNTS_WORD: Allowances = {
-  verify: async (token) => {
-    if (!token.startsWith(SIGNED)) return undefined;
-    const { limits, ...allowance } = JSON.parse(token.slice(SIGNED.length));
-    return { ...allowance, limits: new Map(limits) };
-  },
-};
-
 export interface ReplicaParts {
   world: World;
   machine: Machine;
@@ -46,7 +30,7 @@ export interface ReplicaParts {
   connectStreams: (client: Process) => UsageStreams;
   /** Broadcasts on core NATS. */
   broadcast: (from: Process, recall: Recall) => void;
-  rules: { ledger: LedgerRules; usage: UsageRules };
+  rules: Rules;
 }
 
 export function startReplica({
@@ -61,16 +45,21 @@ export function startReplica({
   const process = machine.boot();
   const { clock } = process;
   const { name } = machine;
-  const store = createLedgerStore({
-    database: connectDatabase(process),
-    clock,
-    rules: rules.ledger,
-    random: random.unit,
-    mostUnmergedCells: MOST_UNMERGED_CELLS,
-  });
+  const store = rules.store(
+    createLedgerStore({
+      database: rules.database(connectDatabase(process)),
+      clock,
+      random: random.unit,
+      mostUnmergedCells: MOST_UNMERGED_CELLS,
+    }),
+  );
   const streams = connectStreams(process);
   startSettler(
-    { store, clock, barrier: usageBarrier({ streams, clock, holder: name }), rules: rules.ledger },
+    {
+      store: rules.settlersStore(store),
+      clock,
+      barrier: rules.barrier(usageBarrier({ streams, clock, holder: name })),
+    },
     {
       settled: (grants) => world.note(() => `${name} settled ${grants} grants`),
       failed: (error) => world.note(() => `${name} could not settle: ${error}`),
@@ -81,7 +70,6 @@ export function startReplica({
       store,
       clock,
       recall: (recall) => broadcast(process, recall),
-      rules: rules.ledger,
       allowances: ACCOUNTS_WORD,
       newSecret: () => Array.from({ length: 22 }, () => random.whole(0, 9)).join(''),
     },
@@ -94,9 +82,12 @@ export function startReplica({
   );
   const note = (line: () => string) => world.note(() => `${name} ${line()}`);
   startUsageConsumer(
-    { streams, store, clock, rules: rules.usage },
+    { streams, store: rules.consumersStore(store), clock },
     {
-      applying: (_batch, apply) => apply(),
+      applying: (batch, apply) => {
+        rules.taken(batch);
+        return apply();
+      },
       applied: () => {},
       refused: (grants) => note(() => `refuses usage of ${grants} closed grants`),
       redelivered: (messages, why) => note(() => `sees ${messages} messages again: ${why}`),
@@ -106,12 +97,12 @@ export function startReplica({
     },
   );
   keepRoom(
-    { streams, clock, rules: rules.usage },
+    { streams: rules.retentionStreams(streams), clock },
     {
       purged: (stream, messages) => note(() => `purges ${messages} of ${stream.name}`),
       failed: () => {},
     },
   );
   world.note(() => `${name} starts`);
-  return { process, metering };
+  return { process, metering: rules.metering(metering) };
 }

@@ -1,15 +1,17 @@
 import { type Recall, Route } from '@brand-data/contracts';
+import { GrantBook } from '../../services/gateway/src/quota/grant-book.ts';
 import { usedOf } from '../../services/metering/src/ledger/ledger.ts';
 import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
 import { createJetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
 import { createMachine, type Process } from './machine.ts';
-import { signAllowance, startReplica } from './metering-replica.ts';
+import { startReplica } from './metering-replica.ts';
 import { createMongo } from './mongo.ts';
 import { createNetwork } from './network.ts';
 import { REPLICAS } from './plan.ts';
 import { createRandom } from './random.ts';
 import { ALL_RULES } from './rules.ts';
+import { signAllowance } from './signed-allowances.ts';
 import { connectUsageStreams } from './usage-streams.ts';
 import { createWorld } from './world.ts';
 
@@ -85,7 +87,7 @@ export async function simulateNearLimit({
         network,
         jetStreams: [jetStream],
         machine: machineOf(holder),
-        rules: ALL_RULES.grant,
+        book: new GrantBook(),
         holder,
         replica: (choice) => replicaInOrder(replicas, choice),
         decided: () => {},

@@ -1,60 +1,207 @@
-import { ALL_RULES as GRANT_RULES, type GrantRules } from '../../services/gateway/src/quota/grant-rules.ts';
-import {
-  ALL_RULES as LEDGER_RULES,
-  type LedgerRules,
-} from '../../services/metering/src/ledger/ledger-rules.ts';
-import { ALL_RULES as USAGE_RULES, type UsageRules } from '../../services/metering/src/usage/usage-rules.ts';
+import type { AcquireRequest } from '@brand-data/contracts';
+import type { Instant } from '@brand-data/runtime';
+import { GrantBook, type NextAcquire } from '../../services/gateway/src/quota/grant-book.ts';
+import type { HeldGrant } from '../../services/gateway/src/quota/held-grant.ts';
+import type { Holding } from '../../services/gateway/src/quota/holding.ts';
+import type { Metering } from '../../services/metering/src/granting/metering.ts';
+import { type Ledger, parseGrantId } from '../../services/metering/src/ledger/ledger.ts';
+import type { LedgerDatabase } from '../../services/metering/src/ledger/ledger-database.ts';
+import type { LedgerStore, NotApplied } from '../../services/metering/src/ledger/ledger-store.ts';
+import type { LedgerInput } from '../../services/metering/src/ledger/sender.ts';
+import { mergeByGrant } from '../../services/metering/src/ledger/usage-merge.ts';
+import { type Barrier, endsWithinMs } from '../../services/metering/src/settling/settler.ts';
+import type { UsageMessage, UsageStreams } from '../../services/metering/src/usage/usage-streams.ts';
 import { ALL_DATABASE_RULES } from './ledger-documents.ts';
 import type { MongoRules } from './mongo.ts';
+import { signAllowance } from './signed-allowances.ts';
 
-/** Which rules of the protocol are on. */
+/**
+ * The parts of the product that a world runs. Production code cannot switch a rule off. Here an object that breaks the rule takes
+ * the place of a part, or stands before it.
+ */
 export interface Rules {
-  grant: GrantRules;
-  ledger: LedgerRules;
+  Book: typeof GrantBook;
   mongo: MongoRules;
-  usage: UsageRules;
+  /** The database as metering's ledgers see it. */
+  database(database: LedgerDatabase): LedgerDatabase;
+  /** The ledgers as all parts of metering see them. */
+  store(store: LedgerStore): LedgerStore;
+  /** The ledgers as only the settler sees them. */
+  settlersStore(store: LedgerStore): LedgerStore;
+  /** The ledgers as only the consumer of the streams sees them. */
+  consumersStore(store: LedgerStore): LedgerStore;
+  barrier(barrier: Barrier): Barrier;
+  /** Called with messages before the consumer applies them. */
+  taken(batch: readonly UsageMessage[]): void;
+  /** The streams as only retention sees them. */
+  retentionStreams(streams: UsageStreams): UsageStreams;
+  /** Metering as gateways see it. */
+  metering(metering: Metering): Metering;
 }
 
-const MONGO_RULES: MongoRules = { ...ALL_DATABASE_RULES, noLockOutlivesItsHolder: true };
+const unchanged = <Part>(part: Part): Part => part;
 
 export const ALL_RULES: Rules = {
-  grant: GRANT_RULES,
-  ledger: LEDGER_RULES,
-  mongo: MONGO_RULES,
-  usage: USAGE_RULES,
+  Book: GrantBook,
+  mongo: { ...ALL_DATABASE_RULES, noLockOutlivesItsHolder: true },
+  database: unchanged,
+  store: unchanged,
+  settlersStore: unchanged,
+  consumersStore: unchanged,
+  barrier: unchanged,
+  taken: () => {},
+  retentionStreams: unchanged,
+  metering: unchanged,
 };
 
-const grant = (rules: Partial<GrantRules>): Rules => ({ ...ALL_RULES, grant: { ...GRANT_RULES, ...rules } });
-const ledger = (rules: Partial<LedgerRules>): Rules => ({
-  ...ALL_RULES,
-  ledger: { ...LEDGER_RULES, ...rules },
-});
-const mongo = (rules: Partial<MongoRules>): Rules => ({ ...ALL_RULES, mongo: { ...MONGO_RULES, ...rules } });
+const instead = (parts: Partial<Rules>): Rules => ({ ...ALL_RULES, ...parts });
+const mongo = (rules: Partial<MongoRules>): Rules => instead({ mongo: { ...ALL_RULES.mongo, ...rules } });
 
-const usage = (rules: Partial<UsageRules>): Rules => ({ ...ALL_RULES, usage: { ...USAGE_RULES, ...rules } });
+class BookThatTimesFromRetries extends GrantBook {
+  override nextAcquire(holding: Holding, waiting: number, now: Instant): NextAcquire {
+    const next = super.nextAcquire(holding, waiting, now);
+    if (holding.pendingAcquire) holding.pendingAcquire.since = now;
+    return next;
+  }
+}
 
-/** For each rule, the set of all rules in which only this rule is switched off. */
+class BookThatTrustsLateAcknowledgements extends GrantBook {
+  override acknowledgementCounts(): boolean {
+    return true;
+  }
+}
+
+class BookThatClosesBusyGrants extends GrantBook {
+  override retire(holding: Holding, now: Instant): HeldGrant[] {
+    const open = holding.grants.filter((grant) => !grant.closed);
+    super.retire(holding, now);
+    for (const grant of open) if (grant.retired) grant.closed = true;
+    return open.filter((grant) => grant.closed);
+  }
+}
+
+class BookWithoutMonths extends GrantBook {
+  override isInPeriod(): boolean {
+    return true;
+  }
+}
+
+/** A database that shows metering other ledgers than it holds. */
+function showing(altered: Partial<Ledger>): Rules['database'] {
+  return (database) => ({
+    ...database,
+    readLedgers: async (ids) =>
+      (await database.readLedgers(ids)).map((ledger) => ({ ...ledger, ...altered })),
+    readWithBreakdowns: async (id) => {
+      const { ledger, breakdowns } = await database.readWithBreakdowns(id);
+      return { ledger: ledger && { ...ledger, ...altered }, breakdowns };
+    },
+  });
+}
+
+function applyingWith(applyUsage: (store: LedgerStore) => LedgerStore['applyUsage']): Rules['store'] {
+  return (store) => ({ ...store, applyUsage: applyUsage(store) });
+}
+
+function answering(altered: (answer: NotApplied) => Partial<NotApplied>): Rules['store'] {
+  return applyingWith((store) => async (usage) => {
+    const answer = await store.applyUsage(usage);
+    return { ...answer, ...altered(answer) };
+  });
+}
+
+/** Bills usage of closed grants again. `closes`: only usage that closes its grant, or only usage that does not. */
+function billingClosedGrants({ closes }: { closes: boolean }): Rules['store'] {
+  return applyingWith((store) => async (usage) => {
+    for (const given of mergeByGrant(usage)) {
+      const parsed = parseGrantId(given.grantId);
+      if (given.closed !== closes || !parsed) continue;
+      const decide = (ledger: Ledger) => ({ ledger: billedAgain(ledger, parsed.number, given), result: {} });
+      await store.update(parsed.key, decide).catch(() => {});
+    }
+    return store.applyUsage(usage);
+  });
+}
+
+function billedAgain(ledger: Ledger, number: number, { used, cells }: LedgerInput): Ledger {
+  const isClosed = number < ledger.nextGrant && ledger.grants.every((grant) => grant.number !== number);
+  if (!isClosed) return ledger;
+  const again = { number, used, cells: cells.length > 0 ? cells : undefined };
+  return { ...ledger, closedUsed: ledger.closedUsed + used, closed: [...ledger.closed, again] };
+}
+
+/** The settler learns of lifetimes that are shorter by all that it waits after a lifetime. */
+function withoutWait(store: LedgerStore): LedgerStore {
+  const graceMs = endsWithinMs(0);
+  const share = endsWithinMs(1) - graceMs;
+  return {
+    ...store,
+    listOverdue: async (nowMs, limit) => {
+      const overdue = await store.listOverdue(nowMs, limit);
+      return overdue.map(({ grantId, ttlMs }) => ({ grantId, ttlMs: (ttlMs - graceMs) / share }));
+    },
+  };
+}
+
+/** Every sender counts as the holder that it names. */
+function withoutSenders(): Partial<Rules> {
+  return {
+    store: applyingWith(
+      (store) => (usage) => store.applyUsage(usage.map(({ sender, ...unsigned }) => unsigned)),
+    ),
+    metering: (metering) => ({
+      ...metering,
+      acquire: (request) => metering.acquire(request, request.holder),
+    }),
+  };
+}
+
+/** The request as if accounts had signed the limit that it names. */
+function signedAsAsked(request: AcquireRequest): AcquireRequest {
+  const { accountId, pool, limit, limitRevision } = request;
+  const untilMs = Number.MAX_SAFE_INTEGER;
+  const limits = new Map([[pool, limit]]);
+  return { ...request, allowance: signAllowance({ accountId, limitRevision, limits, untilMs }) };
+}
+
+/** For each rule, the parts with which only this rule is off. */
 export const WITHOUT = {
-  'marker-barrier': ledger({ markerBarrier: false }),
-  'acknowledgement-deadline': grant({ acknowledgementDeadline: false }),
-  'grace-and-drift': ledger({ graceAndDrift: false }),
-  'time-from-first-send': grant({ timeFromFirstSend: false }),
-  'stale-seq-refused': ledger({ staleSeqRefused: false }),
-  'closed-report-refused': ledger({ closedReportsRefused: false }),
-  'closed-only-when-quiet': grant({ closedOnlyWhenQuiet: false }),
-  'closed-events-dropped': ledger({ closedEventsDropped: false }),
-  'closing-only-if-open': ledger({ closedOnlyOnce: false }),
-  'signed-limits': ledger({ signedLimits: false }),
-  'own-grants-only': ledger({ ownGrantsOnly: false }),
-  'refused-only-if-proven': ledger({ refusedOnlyIfProven: false }),
+  'marker-barrier': instead({ barrier: () => ({ pass: async () => true }) }),
+  'acknowledgement-deadline': instead({ Book: BookThatTrustsLateAcknowledgements }),
+  'grace-and-drift': instead({ settlersStore: withoutWait }),
+  'time-from-first-send': instead({ Book: BookThatTimesFromRetries }),
+  'stale-seq-refused': instead({ database: showing({ holders: [] }) }),
+  'closed-report-refused': instead({ store: answering(() => ({ refused: [] })) }),
+  'closed-only-when-quiet': instead({ Book: BookThatClosesBusyGrants }),
+  'closed-events-dropped': instead({ store: billingClosedGrants({ closes: false }) }),
+  'closing-only-if-open': instead({ store: billingClosedGrants({ closes: true }) }),
+  'signed-limits': instead({
+    metering: (metering) => ({
+      ...metering,
+      acquire: (request, sender) => metering.acquire(signedAsAsked(request), sender),
+    }),
+  }),
+  'own-grants-only': instead(withoutSenders()),
+  'refused-only-if-proven': instead({
+    store: answering(({ refused, unknown }) => ({ refused: [...refused, ...unknown], unknown: [] })),
+  }),
   'compare-and-set': mongo({ compareAndSet: false }),
   'merged-once': mongo({ mergedOnce: false }),
   'no-lock-outlives-its-holder': mongo({ noLockOutlivesItsHolder: false }),
-  'revision-order': ledger({ revisionOrder: false }),
-  'months-cut': grant({ monthsCut: false }),
-  'acknowledged-once-stored': usage({ acknowledgedOnceStored: false }),
-  'unstored-comes-again': usage({ unstoredRedelivered: false }),
-  'only-applied-purged': usage({ onlyAppliedPurged: false }),
+  'revision-order': instead({ database: showing({ limitRevision: -1 }) }),
+  'months-cut': instead({ Book: BookWithoutMonths }),
+  'acknowledged-once-stored': instead({
+    taken: (batch) => {
+      for (const message of batch) message.ack();
+    },
+  }),
+  'unstored-comes-again': instead({ consumersStore: answering(() => ({ unavailable: [], unknown: [] })) }),
+  'only-applied-purged': instead({
+    retentionStreams: (streams) => ({
+      ...streams,
+      acknowledgedUpTo: async () => Number.POSITIVE_INFINITY,
+    }),
+  }),
 } as const satisfies Record<string, Rules>;
 
 export type RuleName = keyof typeof WITHOUT;

@@ -5,7 +5,6 @@ import { createVirtualClock } from '../../../packages/runtime/test/virtual-clock
 import type { LedgerStore, NotApplied } from '../src/ledger/ledger-store.ts';
 import { sentBy } from '../src/ledger/sender.ts';
 import { createUsageBatches } from '../src/usage/usage-batch.ts';
-import { ALL_RULES } from '../src/usage/usage-rules.ts';
 import type { UsageMessage } from '../src/usage/usage-streams.ts';
 import { usageOf } from './ledger-actions.ts';
 
@@ -46,7 +45,6 @@ async function outcomeOf(
   const { apply: applyBatch } = createUsageBatches(
     {
       clock,
-      rules: ALL_RULES,
       store: store as LedgerStore,
       streams: {
         deadLetter: async () => {},

@@ -9,8 +9,7 @@ import {
   usageStreamOf,
 } from '@brand-data/contracts';
 import type { Clock, ReplicaChoice } from '@brand-data/runtime';
-import { GrantBook } from './grant-book.ts';
-import { ALL_RULES, type GrantRules } from './grant-rules.ts';
+import type { GrantBook } from './grant-book.ts';
 import { type Quota, type QuotaEvents, startQuota } from './quota.ts';
 import { createUsageJournal, type JournalEvents } from './usage-journal.ts';
 
@@ -39,12 +38,11 @@ export function assembleQuota(
     clock,
     holder,
     streams,
-    rules = ALL_RULES,
-  }: { ports: QuotaPorts; clock: Clock; holder: string; streams: number; rules?: GrantRules },
+    book,
+  }: { ports: QuotaPorts; clock: Clock; holder: string; streams: number; book: GrantBook },
   events: QuotaEvents & JournalEvents,
-): { quota: Quota; book: GrantBook } {
+): Quota {
   const stream = usageStream(usageStreamOf(holder, streams));
-  const book = new GrantBook(rules);
   const journal = createUsageJournal(
     {
       book,
@@ -58,6 +56,5 @@ export function assembleQuota(
     },
     events,
   );
-  const quota = startQuota({ book, journal, clock, holder, acquire: ports.acquire }, events);
-  return { quota, book };
+  return startQuota({ book, journal, clock, holder, acquire: ports.acquire }, events);
 }

@@ -19,6 +19,7 @@ import {
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Messages } from '../upstream/messages.ts';
 import { assembleQuota } from './assemble-quota.ts';
+import { GrantBook } from './grant-book.ts';
 import type { Quota } from './quota.ts';
 import { createUsageSpanContexts } from './usage-span-contexts.ts';
 
@@ -80,8 +81,10 @@ export function connectQuota(
     registers,
   });
   const waitingSpans = tracer && createUsageSpanContexts();
-  const { quota, book } = assembleQuota(
+  const book = new GrantBook();
+  const quota = assembleQuota(
     {
+      book,
       clock: systemClock,
       holder,
       streams,

@@ -1,7 +1,6 @@
 import { ACKNOWLEDGEMENT_GRACE_MS, dayOf, type Grant, monthOf, type Route } from '@brand-data/contracts';
 import { elapsedMs, type Instant, setInstant } from '@brand-data/runtime';
 import { DueQueue } from './due-queue.ts';
-import { ALL_RULES, type GrantRules } from './grant-rules.ts';
 import {
   freeOf,
   type HeldGrant,
@@ -73,16 +72,11 @@ const CLOCKS_APART_MS = 100;
  */
 export class GrantBook {
   readonly #holdings = new Holdings();
-  readonly #rules: GrantRules;
   readonly #due = new DueQueue<Holding>();
   /** Wall clock minus monotonic clock at the last sweep of all holdings. */
   #wallOffsetMs = Number.NEGATIVE_INFINITY;
   #lastSeq = 0;
   #outcome: (holding: Holding, isReleased: boolean) => void = () => {};
-
-  constructor(rules: GrantRules = ALL_RULES) {
-    this.#rules = rules;
-  }
 
   /**
    * Makes the book call `listener` for each released permit. Once a holding was recalled, the book also calls `listener` for each
@@ -147,7 +141,6 @@ export class GrantBook {
    */
   nextAcquire(holding: Holding, waiting: number, now: Instant): NextAcquire {
     const pending = pendingAcquireAt(holding, now) ?? this.#newAcquire(holding, now);
-    if (!this.#rules.timeFromFirstSend) pending.since = now;
     holding.pendingAcquire = pending;
     const { seq, fromMs } = pending;
     // Metering closes the grants of abandoned seqs only in the month of this Acquire.
@@ -217,7 +210,7 @@ export class GrantBook {
     const open = holding.grants.filter((grant) => !grant.closed);
     for (const grant of open) {
       if (isToRetire(grant, now)) grant.retired = true;
-      if (grant.retired && (isQuiet(grant) || !this.#rules.closedOnlyWhenQuiet)) grant.closed = true;
+      if (grant.retired && isQuiet(grant)) grant.closed = true;
     }
     return open.filter((grant) => grant.closed);
   }
@@ -336,8 +329,12 @@ export class GrantBook {
    * the end of the grant's lifetime. Later, metering may have settled the grant without the acknowledged usage.
    */
   acknowledgementCounts(grant: HeldGrant, now: Instant): boolean {
-    if (!this.#rules.acknowledgementDeadline) return true;
     return elapsedMs(grant.since, now) < grant.ttlMs + ACKNOWLEDGEMENT_GRACE_MS;
+  }
+
+  /** Whether the grant's month has begun and has not ended. The gateway spends no permit outside its month. */
+  isInPeriod({ periodStartMs, periodEndMs }: HeldGrant, { wallMs }: Instant): boolean {
+    return wallMs >= periodStartMs && wallMs < periodEndMs;
   }
 
   /** Estimates the permits left this month: those that were available at metering's last answer, and this gateway's free ones. */
@@ -381,8 +378,7 @@ export class GrantBook {
   }
 
   #isSpendable(grant: HeldGrant, now: Instant): boolean {
-    if (this.#rules.monthsCut && (now.wallMs < grant.periodStartMs || now.wallMs >= grant.periodEndMs))
-      return false;
+    if (!this.isInPeriod(grant, now)) return false;
     return !grant.retired && !grant.refused && elapsedMs(grant.since, now) < grant.ttlMs && freeOf(grant) > 0;
   }
 }

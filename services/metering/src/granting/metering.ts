@@ -24,7 +24,6 @@ import {
   parseGrantId,
   remainingOf,
 } from '../ledger/ledger.ts';
-import { ALL_RULES, type LedgerRules } from '../ledger/ledger-rules.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { Rejected, RejectionReason } from '../ledger/rejected.ts';
 import { type Sender, type SentUsage, sentBy, UNPROVED } from '../ledger/sender.ts';
@@ -68,7 +67,6 @@ export function createMetering(
     clock,
     allowances,
     recall: broadcast,
-    rules = ALL_RULES,
     newSecret = newGrantSecret,
     acceptsUnproved = false,
   }: {
@@ -77,7 +75,6 @@ export function createMetering(
     allowances: Allowances;
     /** Broadcasts to all gateways. A lost recall only makes calls wait longer. Does not throw. */
     recall: (recall: Recall) => void;
-    rules?: LedgerRules;
     newSecret?: () => string;
     /**
      * Whether gateways of the version before may get grants, which have no keys. While they may, the ids of new grants have no
@@ -110,7 +107,7 @@ export function createMetering(
       (before: Ledger) => {
         if (isOver()) throw new Fault('unavailable', 'the holder no longer waits for the answer');
         const secret = acceptsUnproved ? undefined : newSecret();
-        const { ledger, decision } = acquire(before, { ...request, secret }, nowMs, rules);
+        const { ledger, decision } = acquire(before, { ...request, secret }, nowMs);
         const lowered = ledger.limit < before.limit && remainingOf(ledger) === 0;
         return { ledger, result: { ...decision, lowered } };
       },
@@ -154,7 +151,7 @@ export function createMetering(
 
   /** Only the holder itself may ask in its name. */
   const checkSender = ({ holder }: AcquireRequest, sender: Sender): void => {
-    if (sender === holder || !rules.ownGrantsOnly) return;
+    if (sender === holder) return;
     if (acceptsUnproved && sender === UNPROVED && !isHolderKey(holder)) return;
     throw reject('no_proof', 'the request does not prove that the holder whom it names has sent it');
   };
@@ -162,7 +159,7 @@ export function createMetering(
   /** The request with the limit that accounts has signed. The request's own limit counts only during an upgrade. */
   const withSignedLimit = async (request: AcquireRequest, nowMs: number): Promise<AcquireRequest> => {
     const { accountId, pool, allowance: token } = request;
-    if (!rules.signedLimits || (token === '' && acceptsUnproved)) return request;
+    if (token === '' && acceptsUnproved) return request;
     if (token === '') throw reject('no_allowance', 'the request has no allowance that accounts has signed');
     const allowance = await allowances.verify(token);
     const limit = allowance?.limits.get(pool);

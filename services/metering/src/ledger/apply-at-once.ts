@@ -1,7 +1,6 @@
 import type { GrantUsage } from '@brand-data/contracts';
 import { type Ledger, ledgerIdOf, newLedger } from './ledger.ts';
 import type { LedgerDatabase, StoredLedger, UseChange } from './ledger-database.ts';
-import type { LedgerRules } from './ledger-rules.ts';
 import type { StoreEvents } from './ledger-store.ts';
 import { applyUsage, needsBreakdowns, unmergedCells } from './ledger-usage.ts';
 import type { LedgerUsage, Verdicts } from './usage-by-ledger.ts';
@@ -17,12 +16,10 @@ export async function applyAtOnce(
   {
     database,
     events,
-    rules,
     mostUnmergedCells,
   }: {
     database: LedgerDatabase;
     events: Pick<StoreEvents, 'changed'>;
-    rules: LedgerRules;
     mostUnmergedCells: number;
   },
 ): Promise<{ done: Verdicts[]; left: LedgerUsage[] }> {
@@ -35,7 +32,7 @@ export async function applyAtOnce(
   const raised: GrantUsage[] = [];
   for (const of of usages) {
     const before = stored.get(ledgerIdOf(of.key));
-    const decision = applyUsage(before ?? newLedger(of.key), of.usage, undefined, rules);
+    const decision = applyUsage(before ?? newLedger(of.key), of.usage, undefined);
     const verdicts = { of, verdicts: decision.verdicts };
     if (!before) done.push(verdicts);
     else if (

@@ -4,7 +4,6 @@ import { applyAtOnce } from './apply-at-once.ts';
 import type { Ledger, LedgerKey } from './ledger.ts';
 import type { LedgerDatabase, OpenCursor, OpenGrants, OverdueGrant } from './ledger-database.ts';
 import { createLedgerDecisions, type LedgerDecision } from './ledger-decisions.ts';
-import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import { applyUsage, needsBreakdowns } from './ledger-usage.ts';
 import { breakdownOfMonth } from './month-breakdown.ts';
 import type { LedgerInput } from './sender.ts';
@@ -99,7 +98,6 @@ export function createLedgerStore({
   events = NOBODY_LISTENS,
   beforeNewLimit = async () => {},
   random = Math.random,
-  rules = ALL_RULES,
   mostUnmergedCells = MOST_UNMERGED_CELLS,
 }: {
   database: LedgerDatabase;
@@ -108,7 +106,6 @@ export function createLedgerStore({
   /** Called with a stored ledger before its limit changes. The change is made once it resolves, and fails if it rejects. */
   beforeNewLimit?: (ledger: Ledger) => Promise<void>;
   random?: () => number;
-  rules?: LedgerRules;
   /** If a ledger holds more cells of closed grants than this, their breakdowns are merged into the days. */
   mostUnmergedCells?: number;
 }): LedgerStore {
@@ -127,7 +124,7 @@ export function createLedgerStore({
   ): LedgerDecision => ({
     key,
     decide: (before, stored) => {
-      const { verdicts, closed, dropped, forgotten, ...change } = applyUsage(before, usage, stored, rules);
+      const { verdicts, closed, dropped, forgotten, ...change } = applyUsage(before, usage, stored);
       decided({ verdicts, closed, dropped, forgotten });
       return { ...change, closed, needsBreakdowns: needsBreakdowns(before, usage) };
     },
@@ -195,7 +192,7 @@ export function createLedgerStore({
       const { busy = [], calm = [] } = Object.groupBy(usages, ({ key }) =>
         decisions.isBusy(key) ? 'busy' : 'calm',
       );
-      const parts = { database, events, rules, mostUnmergedCells };
+      const parts = { database, events, mostUnmergedCells };
       const { done, left } = await applyAtOnce(calm, parts).catch((error: unknown) => {
         events.failed(error);
         return { done: [], left: calm };

@@ -1,6 +1,5 @@
 import { type GrantUsage, isHolderKey, type UsageCell } from '@brand-data/contracts';
 import type { ClosedGrant, Ledger, LedgerKey, OpenGrant, ParsedGrantId } from './ledger.ts';
-import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import { type LedgerInput, speaksFor } from './sender.ts';
 import { fitsGrant } from './usage-check.ts';
 import { breakdownOf, countOf, largerCells } from './usage-merge.ts';
@@ -64,7 +63,6 @@ export function applyUsage(
   before: Ledger,
   usage: readonly NumberedUsage[],
   stored: Breakdowns = new Map(),
-  rules: LedgerRules = ALL_RULES,
 ): UsageDecision {
   let ledger = before;
   const raised: GrantUsage[] = [];
@@ -74,16 +72,14 @@ export function applyUsage(
   const verdicts = usage.map(({ number, secret, usage: given }): Verdict => {
     const grant = openGrantOf(ledger, number);
     if (!grant) {
-      const verdict = verdictWithoutGrant(ledger, number, given, rules);
+      const verdict = verdictWithoutGrant(ledger, number, given);
       const billed = ledger.closed.find((closed) => closed.number === number)?.used;
       if (verdict === 'refused' && billed === undefined) forgotten += given.used;
       if (verdict === 'refused' && billed !== undefined) dropped += given.used - billed;
-      const isBilledTwice = given.closed ? !rules.closedOnlyOnce : !rules.closedEventsDropped;
-      if (isBilledTwice && number < ledger.nextGrant) ledger = withClosed(ledger, { number, ...given });
       return verdict;
     }
     const isOwn = grant.secret === secret && speaksFor(grant.holder, given.sender);
-    if (rules.ownGrantsOnly && !isOwn) return 'foreign';
+    if (!isOwn) return 'foreign';
     if (!fitsGrant(grant, given)) return 'impossible';
     if (given.closed) {
       ledger = withClosed(ledger, finalUse(ledger, grant, given, stored.get(number) ?? []));
@@ -116,18 +112,13 @@ export function mergedBelow({ grants, closed, nextGrant }: Ledger): number {
   return [...grants, ...unmerged].reduce((least, { number }) => Math.min(least, number), nextGrant);
 }
 
-function verdictWithoutGrant(
-  ledger: Ledger,
-  number: number,
-  { used, sender }: LedgerInput,
-  rules: LedgerRules,
-): Verdict {
-  if (number >= ledger.nextGrant) return rules.refusedOnlyIfProven ? 'unknown' : 'refused';
+function verdictWithoutGrant(ledger: Ledger, number: number, { used, sender }: LedgerInput): Verdict {
+  if (number >= ledger.nextGrant) return 'unknown';
   const grant = ledger.closed.find((closed) => closed.number === number);
   const isOwn = sender === undefined || sender.startsWith(grant?.holder ?? '');
-  if (rules.ownGrantsOnly && !isOwn) return 'foreign';
+  if (!isOwn) return 'foreign';
   const isBilled = grant !== undefined && grant.used >= used;
-  return isBilled || !rules.closedReportsRefused ? 'applied' : 'refused';
+  return isBilled ? 'applied' : 'refused';
 }
 
 /**

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { GRANTS_PER_HOLDER, type UsageCell } from '@brand-data/contracts';
-import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import { sizeGrant } from './sizing.ts';
 
 /** Identifies a ledger. There is one for each account, pool and calendar month (UTC). */
@@ -127,14 +126,13 @@ export function acquire(
   before: Ledger,
   request: GrantRequest,
   nowMs: number,
-  rules: LedgerRules = ALL_RULES,
 ): { ledger: Ledger; decision: Decision } {
-  const ledger = withLimitOf(withoutIgnored(before, request), request, rules);
+  const ledger = withLimitOf(withoutIgnored(before, request), request);
   const own = ledger.grants.filter((grant) => grant.holder === request.holder);
   const same = own.find((grant) => grant.seq === request.seq);
   if (same) return { ledger, decision: { kind: 'grant', grant: same, remaining: remainingOf(ledger) } };
   const lastSeq = ledger.holders.find(({ holder }) => holder === request.holder)?.seq ?? 0;
-  if (rules.staleSeqRefused && request.seq <= lastSeq) return { ledger, decision: { kind: 'stale' } };
+  if (request.seq <= lastSeq) return { ledger, decision: { kind: 'stale' } };
 
   const free = remainingOf(ledger);
   const out = outOf(ledger);
@@ -177,11 +175,8 @@ function withoutIgnored(ledger: Ledger, { holder, seq, ignoredFromSeq }: GrantRe
   return { ...ledger, grants: ledger.grants.filter((grant) => !isIgnored(grant)) };
 }
 
-function withLimitOf(ledger: Ledger, { limit, limitRevision }: GrantRequest, rules: LedgerRules): Ledger {
-  const isNews = rules.revisionOrder
-    ? limitRevision > ledger.limitRevision
-    : limit !== ledger.limit || limitRevision !== ledger.limitRevision;
-  return isNews ? { ...ledger, limit, limitRevision } : ledger;
+function withLimitOf(ledger: Ledger, { limit, limitRevision }: GrantRequest): Ledger {
+  return limitRevision > ledger.limitRevision ? { ...ledger, limit, limitRevision } : ledger;
 }
 
 function rememberHolder(ledger: Ledger, request: GrantRequest, nowMs: number): Ledger['holders'] {

@@ -1,7 +1,6 @@
 import { ACKNOWLEDGEMENT_GRACE_MS } from '@brand-data/contracts';
 import type { Clock } from '@brand-data/runtime';
 import type { OpenCursor } from '../ledger/ledger-database.ts';
-import { ALL_RULES, type LedgerRules } from '../ledger/ledger-rules.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 
 /**
@@ -63,9 +62,8 @@ export function startSettler(
     store,
     clock,
     barrier,
-    rules = ALL_RULES,
     bounds = BOUNDS,
-  }: { store: LedgerStore; clock: Clock; barrier: Barrier; rules?: LedgerRules; bounds?: SettlerBounds },
+  }: { store: LedgerStore; clock: Clock; barrier: Barrier; bounds?: SettlerBounds },
   events: SettlerEvents,
 ): Settler {
   // When this settler first saw each grant. A round reads all open grants once. The maps hold the grants of the last complete
@@ -75,8 +73,6 @@ export function startSettler(
   let seenOverdue = new Map<string, number>();
   let roundIsAt: OpenCursor | undefined;
   let stopping = false;
-
-  const waitMs = (ttlMs: number) => (rules.graceAndDrift ? endsWithinMs(ttlMs) : ttlMs);
 
   const firstSeenMs = (grantId: string, nowMs: number): number =>
     seenOverdue.get(grantId) ?? seenLastRound.get(grantId) ?? seenThisRound.get(grantId) ?? nowMs;
@@ -99,10 +95,10 @@ export function startSettler(
     const { monotonicMs } = clock.now();
     seenOverdue = new Map(overdue.map(({ grantId }) => [grantId, firstSeenMs(grantId, monotonicMs)]));
     const due = overdue.filter(
-      ({ grantId, ttlMs }) => monotonicMs - firstSeenMs(grantId, monotonicMs) >= waitMs(ttlMs),
+      ({ grantId, ttlMs }) => monotonicMs - firstSeenMs(grantId, monotonicMs) >= endsWithinMs(ttlMs),
     );
     if (due.length === 0) return;
-    if (rules.markerBarrier && !(await barrier.pass())) return;
+    if (!(await barrier.pass())) return;
     // The stored usage of these grants is complete. Settling bills exactly this usage, and makes the other permits available.
     while (due.length > 0) {
       const grants = due.splice(0, GRANTS_CLOSED_AT_ONCE);

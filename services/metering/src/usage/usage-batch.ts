@@ -1,7 +1,6 @@
 import { type Clock, Fault } from '@brand-data/runtime';
 import { applyReadable, type UsageAnswer } from '../ledger/apply-usage.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
-import type { UsageRules } from './usage-rules.ts';
 import type { DeadLetterReason, UsageMessage, UsageStreams } from './usage-streams.ts';
 
 const REDELIVER_AFTER_MS = 1_000;
@@ -39,12 +38,7 @@ export interface UsageBatches {
 }
 
 export function createUsageBatches(
-  {
-    streams,
-    store,
-    clock,
-    rules,
-  }: { streams: Pick<UsageStreams, 'deadLetter'>; store: LedgerStore; clock: Clock; rules: UsageRules },
+  { streams, store, clock }: { streams: Pick<UsageStreams, 'deadLetter'>; store: LedgerStore; clock: Clock },
   events: UsageBatchEvents,
 ): UsageBatches {
   const redeliver = (messages: readonly UsageMessage[], why: RedeliveryReason, error?: unknown): void => {
@@ -72,7 +66,6 @@ export function createUsageBatches(
     deliveries >= UNKNOWN_DELIVERIES && clock.now().wallMs - storedMs > UNKNOWN_FOR_MS;
 
   const apply: UsageBatches['apply'] = async (batch) => {
-    if (!rules.acknowledgedOnceStored) for (const message of batch) message.ack();
     let applied: UsageAnswer;
     try {
       const usage = batch.flatMap((message) => message.usage ?? []);
@@ -85,7 +78,7 @@ export function createUsageBatches(
       return isDefect;
     }
     if (applied.refused.length > 0) events.refused(applied.refused.length);
-    const verdict = verdicts(applied, rules);
+    const verdict = verdicts(applied);
     const {
       stored = [],
       unavailable = [],
@@ -116,11 +109,11 @@ export function createUsageBatches(
 type Verdict = 'stored' | 'unavailable' | 'unreadable' | 'foreign' | 'forged' | 'unknown';
 
 /** Says what to do with each message. If the store could not write some usage of a message, this comes before other reasons. */
-function verdicts(applied: UsageAnswer, rules: UsageRules) {
-  const isUnavailable = namesAnyOf(rules.unstoredRedelivered ? applied.unavailable : []);
+function verdicts(applied: UsageAnswer) {
+  const isUnavailable = namesAnyOf(applied.unavailable);
   const isUnreadable = namesAnyOf([...applied.unreadable, ...applied.impossible]);
   const isForeign = namesAnyOf(applied.foreign);
-  const isUnknown = namesAnyOf(rules.unstoredRedelivered ? applied.unknown : []);
+  const isUnknown = namesAnyOf(applied.unknown);
   return (message: UsageMessage): Verdict => {
     if (message.isForged) return 'forged';
     if (isUnavailable(message)) return 'unavailable';

@@ -7,7 +7,6 @@ import { createMessagesInHand } from './messages-in-hand.ts';
 import { takeMessages } from './take-messages.ts';
 import { createUsageBatches, type UsageBatchEvents } from './usage-batch.ts';
 import { peekWhileSilent } from './usage-peek.ts';
-import { ALL_RULES, type UsageRules } from './usage-rules.ts';
 import type { UsageMessages, UsageStreams } from './usage-streams.ts';
 
 const OPEN_AGAIN_AFTER_MS = 250;
@@ -33,15 +32,10 @@ export interface UsageConsumerEvents extends UsageBatchEvents {
  * consumer or a stream no longer exists, metering creates it again.
  */
 export function startUsageConsumer(
-  {
-    streams,
-    store,
-    clock,
-    rules = ALL_RULES,
-  }: { streams: UsageStreams; store: LedgerStore; clock: Clock; rules?: UsageRules },
+  { streams, store, clock }: { streams: UsageStreams; store: LedgerStore; clock: Clock },
   events: UsageConsumerEvents,
 ): UsageConsumer {
-  const batches = createUsageBatches({ streams, store, clock, rules }, events);
+  const batches = createUsageBatches({ streams, store, clock }, events);
   const gathering = createGathering(clock);
   const open = new Set<UsageMessages>();
   const stopped = Promise.withResolvers<void>();

@@ -1,6 +1,5 @@
 import type { UsageStream } from '@brand-data/contracts';
 import type { Clock } from '@brand-data/runtime';
-import { ALL_RULES, type UsageRules } from './usage-rules.ts';
 import type { UsageStreams } from './usage-streams.ts';
 
 const LOOK_EVERY_MS = 10_000;
@@ -23,7 +22,7 @@ export interface RetentionEvents {
  * that are not applied stay, however full a stream is. Every replica does this, and purging twice changes nothing.
  */
 export function keepRoom(
-  { streams, clock, rules = ALL_RULES }: { streams: Streams; clock: Clock; rules?: UsageRules },
+  { streams, clock }: { streams: Streams; clock: Clock },
   events: RetentionEvents,
 ): { stop(): Promise<void> } {
   const stopped = Promise.withResolvers<void>();
@@ -31,7 +30,7 @@ export function keepRoom(
   const lookAtAll = async (): Promise<void> => {
     for (const stream of await streams.list()) {
       if (stopping) return;
-      const purged = await makeRoom(streams, stream, rules);
+      const purged = await makeRoom(streams, stream);
       if (purged > 0) events.purged(stream, purged);
     }
   };
@@ -58,11 +57,11 @@ export function keepRoom(
 }
 
 /** Returns how many messages were purged. */
-export async function makeRoom(streams: Streams, stream: UsageStream, rules = ALL_RULES): Promise<number> {
+export async function makeRoom(streams: Streams, stream: UsageStream): Promise<number> {
   const { firstSequence, lastSequence, bytes, maxBytes } = await streams.fill(stream);
   if (maxBytes === undefined || bytes < maxBytes * FULL_ENOUGH) return 0;
   const middle = firstSequence + Math.ceil((lastSequence - firstSequence) / 2);
-  const appliedUpTo = rules.onlyAppliedPurged ? await streams.acknowledgedUpTo(stream) : lastSequence;
+  const appliedUpTo = await streams.acknowledgedUpTo(stream);
   const firstKept = Math.min(appliedUpTo + 1, middle);
   return firstKept <= firstSequence ? 0 : streams.purge(stream, firstKept);
 }
