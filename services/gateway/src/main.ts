@@ -1,19 +1,13 @@
 import v8 from 'node:v8';
-import { AccountsServiceClient, CatalogServiceClient, MeteringServiceClient } from '@brand-data/contracts';
 import {
   closeHttpServer,
-  connectChannel,
   connectNats,
-  openTransport,
   runService,
   systemClock,
   waitForConnection,
 } from '@brand-data/runtime';
 import { readSite } from '@brand-data/site';
-import { connectCallLimits } from './admission/limits/connect-limits.ts';
-import { measureLateness } from './admission/measure-lateness.ts';
-import { createPacing } from './admission/pacing.ts';
-import { createTurns } from './admission/turns.ts';
+import { connectAdmission } from './admission/admission.ts';
 import { followAccountChanges } from './auth/account-changes.ts';
 import { createTokens } from './auth/tokens.ts';
 import { createUsageAnswers } from './calls/answer-usage.ts';
@@ -32,10 +26,8 @@ import { countCharged } from './quota/charged-calls.ts';
 import { connectQuota, followRecalls, waitForUsageStreams } from './quota/connect-quota.ts';
 import { createChangeReader, followCatalogChanges } from './records/catalog-changes.ts';
 import { createRecords } from './records/records.ts';
+import { connectServices } from './upstream/connect-services.ts';
 import { createMessages } from './upstream/messages.ts';
-
-/** For each account and, if a call has no valid token, for each client address. */
-const UNCOUNTED_ANSWERS = { perSecond: 200, burst: 400 };
 
 /**
  * If many calls wait for metering at the start, V8 takes some of their objects for long-lived, and from then on allocates such objects
@@ -55,28 +47,10 @@ await runService('gateway', serviceSpec, async (service, config) => {
     description,
     demoToken: config.DEMO_TOKEN,
   });
-  const transport = await openTransport(service, config);
-  const channel = { transport, service };
-  const accounts = connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, {
-    ...channel,
-    peer: 'accounts',
-    isIdempotent: true,
-  });
-  const catalog = connectChannel(CatalogServiceClient, config.CATALOG_TARGET, {
-    ...channel,
-    peer: 'catalog',
-    isIdempotent: true,
-  });
-  const metering = connectChannel(MeteringServiceClient, config.METERING_TARGET, {
-    ...channel,
-    peer: 'metering',
-  });
-  service.onStop('gRPC channels', () => {
-    for (const client of [accounts, catalog, metering]) client.close();
-  });
+  const { accounts, catalog, metering } = await connectServices(service, config);
   const nats = await connectNats(service, config);
   const messages = createMessages(service, nats);
-  const limits = connectCallLimits(service, nats, messages);
+  const admission = connectAdmission(service, nats, messages);
   await waitForUsageStreams(service, nats, config.USAGE_STREAMS);
   await waitForConnection(service, 'accounts', accounts);
   await waitForConnection(service, 'catalog', catalog);
@@ -109,21 +83,16 @@ await runService('gateway', serviceSpec, async (service, config) => {
   const quota = connectQuota(service, nats, metering, config.USAGE_STREAMS);
   followRecalls(messages, quota);
 
-  const turns = createTurns({ nowMs: () => performance.now() });
-  measureLateness(service, turns);
-
   const http = createHttpServer(
     service,
     {
       tokens,
-      limits,
-      turns,
+      ...admission,
       quota,
       records,
       now: Date.now,
       chargedCalls: countCharged(service),
       usageAnswers: createUsageAnswers(metering, systemClock),
-      pacing: createPacing(systemClock, UNCOUNTED_ANSWERS),
       description,
       pages,
     },

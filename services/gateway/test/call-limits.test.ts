@@ -1,7 +1,7 @@
 import type { CallLimits, GatewayDemand } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CallsLimiter, createCallsLimiter, TICK_MS } from '../src/admission/limits/call-limits.ts';
+import { CallsLimiter, TICK_MS } from '../src/admission/limits/call-limits.ts';
 import { shareOf } from '../src/admission/limits/shares.ts';
 
 const STEP_MS = 5;
@@ -19,7 +19,7 @@ function cluster(gateways: number, { isLost = () => false }: { isLost?: () => bo
   };
   for (let index = 0; index < gateways; index++)
     limiters.push(
-      createCallsLimiter({ gateway: `gateway-${index}`, publish: publish(index), nowMs: () => now }),
+      new CallsLimiter({ gateway: `gateway-${index}`, publish: publish(index), nowMs: () => now }),
     );
   for (const limiter of limiters) limiter.hello();
   const step = () => {
@@ -41,9 +41,9 @@ const callOf = (accountLimits: CallLimits, keyId = 'key', keyLimits?: CallLimits
   keyLimits,
 });
 const isAdmitted = (limiter: CallsLimiter | undefined, call: ReturnType<typeof callOf>): boolean => {
-  const entered = limiter?.enter(call);
-  if (entered && 'leave' in entered) entered.leave();
-  return entered !== undefined && 'leave' in entered;
+  const decision = limiter?.admit(call);
+  if (decision && 'release' in decision) decision.release();
+  return decision !== undefined && 'release' in decision;
 };
 
 /**
@@ -156,7 +156,7 @@ test('a key has a rate of its own, and other keys of the account do not suffer f
   const limited = callOf(account, 'limited', { rate: { perSecond: 10, burst: 10 } });
   const admitted = Array.from({ length: 50 }, () => isAdmitted(limiters[0], limited));
   expect(admitted.filter(Boolean)).toHaveLength(10);
-  expect(limiters[0]?.enter(limited)).toMatchObject({ refusedBy: 'key_rate', retryAfterMs: 100 });
+  expect(limiters[0]?.admit(limited)).toMatchObject({ refusedBy: 'key_rate', retryAfterMs: 100 });
   const others = Array.from({ length: 100 }, () => isAdmitted(limiters[0], callOf(account, 'other')));
   expect(others.filter(Boolean)).toHaveLength(90);
 });
@@ -164,19 +164,19 @@ test('a key has a rate of its own, and other keys of the account do not suffer f
 test('no more calls are under way at once than the account may have', () => {
   const { limiters, step } = cluster(3);
   const call = callOf({ concurrency: 9 });
-  const enter = () => limiters.map((limiter) => limiter.enter(call));
-  const first = [...enter(), ...enter(), ...enter(), ...enter()];
-  const leaves = first.flatMap((entered) => (entered && 'leave' in entered ? [entered.leave] : []));
-  expect(leaves).toHaveLength(9);
+  const admit = () => limiters.map((limiter) => limiter.admit(call));
+  const first = [...admit(), ...admit(), ...admit(), ...admit()];
+  const releases = first.flatMap((decision) => (decision && 'release' in decision ? [decision.release] : []));
+  expect(releases).toHaveLength(9);
   expect(first.at(-1)).toMatchObject({ refusedBy: 'account_concurrency', retryAfterMs: 1_000 });
-  for (const leave of leaves) leave();
+  for (const release of releases) release();
   for (let ms = 0; ms < 10_000; ms += STEP_MS) step();
-  expect(enter().every((entered) => entered && 'leave' in entered)).toBe(true);
+  expect(admit().every((decision) => decision && 'release' in decision)).toBe(true);
 });
 
 test('an account and a key without limits cost nothing, and cause no message', () => {
   const { limiters } = cluster(1);
-  expect(limiters[0]?.enter({ accountId: 'a', keyId: 'k' })).toBeUndefined();
+  expect(limiters[0]?.admit({ accountId: 'a', keyId: 'k' })).toBeUndefined();
 });
 
 test('the shares of gateways with the same news add up to one', () => {

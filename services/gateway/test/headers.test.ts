@@ -2,7 +2,8 @@ import { MatchKind, MatchStrength } from '@brand-data/contracts';
 import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { monthAround, quotaHeaders } from '../src/calls/rate-limit.ts';
+import { monthAround } from '../src/admission/permits.ts';
+import { quotaHeaders } from '../src/calls/rate-limit.ts';
 import { brandMatchOf } from '../src/records/brand-match.ts';
 
 const match = { kind: MatchKind.NAME, strength: MatchStrength.EXACT };

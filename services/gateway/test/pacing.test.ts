@@ -16,10 +16,10 @@ describe('answers that are not counted', () => {
         let sent = 0;
         for (const calls of arrivals) {
           for (let call = 0; call < calls; call++)
-            void Promise.resolve(pacing.turn('noisy')).then(() => {
+            void Promise.resolve(pacing.admit('noisy')).then(() => {
               sent += 1;
             });
-          expect(pacing.turn(`quiet ${clock.now().monotonicMs}`)).toBeUndefined();
+          expect(pacing.admit(`quiet ${clock.now().monotonicMs}`)).toBeUndefined();
           await setImmediate();
           const { monotonicMs } = clock.now();
           expect(sent).toBeLessThanOrEqual(PACE.burst + (PACE.perSecond * monotonicMs) / 1_000 + 1);
@@ -33,9 +33,9 @@ describe('answers that are not counted', () => {
   test('wait two seconds at most, and 5,000 of them at once', async () => {
     const clock = manualClock();
     const pacing = createPacing(clock, PACE);
-    const waits = Array.from({ length: 5_400 }, () => pacing.turn('noisy'));
+    const waits = Array.from({ length: 5_400 }, () => pacing.admit('noisy'));
     expect(waits.filter((wait) => wait !== undefined)).toHaveLength(5_000);
-    await expect(pacing.turn('noisy')).rejects.toThrow(TooManyHeld);
+    await expect(pacing.admit('noisy')).rejects.toThrow(TooManyHeld);
     clock.advance(2_000);
     await Promise.all(waits);
   });

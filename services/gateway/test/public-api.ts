@@ -15,9 +15,8 @@ import {
 } from '@brand-data/contracts';
 import { closeHttpServer, createLogger, Fault, systemClock } from '@brand-data/runtime';
 import { Registry } from 'prom-client';
-import type { CallsLimiter } from '../src/admission/limits/call-limits.ts';
+import type { Admission } from '../src/admission/admission.ts';
 import { createPacing } from '../src/admission/pacing.ts';
-import type { Turns } from '../src/admission/turns.ts';
 import { ProblemError } from '../src/answers/problem.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
 import { createUsageAnswers } from '../src/calls/answer-usage.ts';
@@ -110,9 +109,9 @@ const readUsage = unaryMethod(async () => ({
   }),
 }));
 
-const limits: Pick<CallsLimiter, 'enter'> = {
-  enter: ({ accountId }) => {
-    if (accountId === 'rated') return { leave: () => {}, second: { perSecond: 10, remaining: 7 } };
+const limits: Admission['limits'] = {
+  admit: ({ accountId }) => {
+    if (accountId === 'rated') return { release: () => {}, second: { perSecond: 10, remaining: 7 } };
     if (accountId === 'fast')
       return { refusedBy: 'key_rate', retryAfterMs: 1_200, second: { perSecond: 10, remaining: 0 } };
     if (accountId === 'wide')
@@ -121,8 +120,8 @@ const limits: Pick<CallsLimiter, 'enter'> = {
   },
 };
 
-const turns: Pick<Turns, 'begin' | 'end'> = {
-  begin: (accountId) =>
+const turns: Admission['turns'] = {
+  admit: (accountId) =>
     accountId === 'crowded'
       ? Promise.reject(
           new ProblemError('overloaded', 'The service has more to do than it can. Try again in a second.', {
@@ -130,7 +129,7 @@ const turns: Pick<Turns, 'begin' | 'end'> = {
           }),
         )
       : { accountId, inProcess: 1, queue: [] },
-  end: ({ accountId }) => {
+  release: ({ accountId }) => {
     if (accountId === 'crowded') throw new Error('this call had no turn');
   },
 };

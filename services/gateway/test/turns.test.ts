@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createTurns, type Turn } from '../src/admission/turns.ts';
+import { type Turn, Turns } from '../src/admission/turns.ts';
 
 const LATE_MS = 20;
 const TOO_LATE_MS = 600;
@@ -10,7 +10,7 @@ const FORGOTTEN_AFTER = 20;
 
 function setUp() {
   let now = 0;
-  const turns = createTurns({ nowMs: () => now });
+  const turns = new Turns(() => now);
   const advance = (ms: number) => {
     now += ms;
   };
@@ -21,27 +21,27 @@ describe('while the event loop keeps up', () => {
   test('every call begins at once', () => {
     const { turns } = setUp();
     for (let call = 0; call < 2_000; call++)
-      expect(turns.begin(`account ${call % 3}`)).not.toBeInstanceOf(Promise);
+      expect(turns.admit(`account ${call % 3}`)).not.toBeInstanceOf(Promise);
   });
 });
 
 describe('while the event loop is late', () => {
   test('an account with many calls waits for its own calls to end, and every other account begins at once', async () => {
     const { turns } = setUp();
-    const noisy = turns.begin('noisy') as Turn;
-    for (let call = 1; call < 500; call++) void turns.begin('noisy');
+    const noisy = turns.admit('noisy') as Turn;
+    for (let call = 1; call < 500; call++) void turns.admit('noisy');
     for (let measured = 0; measured < 30; measured++) turns.measured(LATE_MS);
     let began = 0;
     for (let call = 0; call < 100; call++)
-      void Promise.resolve(turns.begin('noisy')).then(() => (began += 1));
+      void Promise.resolve(turns.admit('noisy')).then(() => (began += 1));
     for (let other = 0; other < 1_000; other++)
-      expect(turns.begin(`quiet ${other}`)).not.toBeInstanceOf(Promise);
+      expect(turns.admit(`quiet ${other}`)).not.toBeInstanceOf(Promise);
     await setImmediate();
     expect(began).toBe(0);
-    for (let call = 0; call < 500; call++) turns.end(noisy);
+    for (let call = 0; call < 500; call++) turns.release(noisy);
     await setImmediate();
     expect(began).toBe(16);
-    for (let call = 0; call < 84; call++) turns.end(noisy);
+    for (let call = 0; call < 84; call++) turns.release(noisy);
     await setImmediate();
     expect(began).toBe(100);
     expect(turns.stats()).toEqual({ waiting: 0, refused: 0, accounts: 1_001 });
@@ -50,30 +50,30 @@ describe('while the event loop is late', () => {
   test('a little, an account with many calls waits only if another account calls too', () => {
     for (const others of [[], ['quiet']]) {
       const { turns } = setUp();
-      for (const account of others) void turns.begin(account);
-      for (let call = 0; call < 500; call++) void turns.begin('noisy');
+      for (const account of others) void turns.admit(account);
+      for (let call = 0; call < 500; call++) void turns.admit('noisy');
       for (let measured = 0; measured < 30; measured++) turns.measured(5);
-      void turns.begin('noisy');
+      void turns.admit('noisy');
       expect(turns.stats().waiting).toBe(others.length);
     }
   });
 
   test('a little, an account with many calls does not wait because of an account whose calls have ended', () => {
     const { turns } = setUp();
-    const quiet = turns.begin('quiet') as Turn;
-    for (let call = 0; call < 500; call++) void turns.begin('noisy');
-    turns.end(quiet);
+    const quiet = turns.admit('quiet') as Turn;
+    for (let call = 0; call < 500; call++) void turns.admit('noisy');
+    turns.release(quiet);
     for (let measured = 0; measured < 15; measured++) turns.measured(5);
     expect(turns.stats().accounts).toBe(2);
-    void turns.begin('noisy');
+    void turns.admit('noisy');
     expect(turns.stats().waiting).toBe(0);
   });
 
   test('a call that has waited for a second is refused', async () => {
     const { turns, advance } = setUp();
     for (let measured = 0; measured < 30; measured++) turns.measured(LATE_MS);
-    for (let call = 0; call < 16; call++) void turns.begin('noisy');
-    const late = expect(turns.begin('noisy')).rejects.toThrow('overloaded');
+    for (let call = 0; call < 16; call++) void turns.admit('noisy');
+    const late = expect(turns.admit('noisy')).rejects.toThrow('overloaded');
     advance(999);
     turns.measured(LATE_MS);
     expect(turns.stats()).toEqual({ waiting: 1, refused: 0, accounts: 1 });
@@ -86,11 +86,11 @@ describe('while the event loop is late', () => {
   test('far too late, each account soon has one call in process, and the next is refused at once', async () => {
     const { turns } = setUp();
     for (let measured = 0; measured < 40; measured++) turns.measured(TOO_LATE_MS);
-    const begun = ['a', 'b', 'c'].map((account) => turns.begin(account));
+    const begun = ['a', 'b', 'c'].map((account) => turns.admit(account));
     for (const turn of begun) expect(turn).not.toBeInstanceOf(Promise);
-    for (const account of ['a', 'b', 'c']) await expect(turns.begin(account)).rejects.toThrow('overloaded');
-    turns.end(begun[0] as Turn);
-    expect(turns.begin('a')).not.toBeInstanceOf(Promise);
+    for (const account of ['a', 'b', 'c']) await expect(turns.admit(account)).rejects.toThrow('overloaded');
+    turns.release(begun[0] as Turn);
+    expect(turns.admit('a')).not.toBeInstanceOf(Promise);
   });
 });
 
@@ -114,12 +114,12 @@ test('no call is lost: each begins or is refused, at most 1,000 of an account wa
           under -= 1;
           inProcess.get(account)?.push(turn);
         };
-        const turn = turns.begin(account);
+        const turn = turns.admit(account);
         if (turn instanceof Promise) turn.then(began, () => (under -= 1));
         else began(turn);
       };
       const endAll = (account: string, most: number) => {
-        for (const turn of inProcess.get(account)?.splice(0, most) ?? []) turns.end(turn);
+        for (const turn of inProcess.get(account)?.splice(0, most) ?? []) turns.release(turn);
       };
       for (const next of steps) {
         if ('lateMs' in next) {

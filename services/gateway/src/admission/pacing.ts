@@ -16,11 +16,11 @@ export class TooManyHeld extends Error {
 export interface Pacing {
   /**
    * Resolves when the next answer may go to this account or address. Returns undefined if it may go at once. Rejects with
-   * TooManyHeld.
+   * TooManyHeld. An answer releases its place itself when it goes.
    *
    * @param cost how many answers this one counts as
    */
-  turn(who: string, cost?: number): Promise<void> | undefined;
+  admit(who: string, cost?: number): Promise<void> | undefined;
 }
 
 /**
@@ -44,7 +44,7 @@ export function createPacing(
   };
 
   return {
-    turn: (who, cost = 1) => {
+    admit: (who, cost = 1) => {
       const nowMs = clock.now().monotonicMs;
       const due = Math.max(nowMs, dueMs.get(who) ?? 0);
       const waitMs = due + (cost - burst) * intervalMs - nowMs;

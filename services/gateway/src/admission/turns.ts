@@ -15,25 +15,6 @@ const WAITING = 10_000;
 /** Idle accounts are forgotten once in so many measurements. An account that calls all the time is not added anew for each call. */
 const FORGET_EVERY = 20;
 
-/**
- * Divides the process's time among accounts. While the process keeps up, every call begins at once. When its event loop is late,
- * calls of the accounts with the most calls in process wait, each account in its own queue. So one account's flood does not delay
- * the calls of others, and probes are answered in time.
- */
-export interface Turns {
-  /**
-   * Called when a call begins. Returns its turn if it may go on at once, and otherwise resolves when it may go on. Rejects with
-   * ProblemError `overloaded` if the process has too much to do.
-   */
-  begin(accountId: string): Turn | Promise<Turn>;
-  /** Called when a call is over. */
-  end(turn: Turn): void;
-  /** Called regularly with how late the event loop is. Also refuses calls that have waited too long. */
-  measured(lateMs: number): void;
-  /** Calls that wait now, calls that were refused so far, and accounts that are kept. */
-  stats(): { waiting: number; refused: number; accounts: number };
-}
-
 /** The turn of a call in process: all calls of an account have the same one. */
 export interface Turn {
   readonly accountId: string;
@@ -41,90 +22,111 @@ export interface Turn {
   readonly queue: { sinceMs: number; goOn: (turn: Turn) => void; refuse: (problem: ProblemError) => void }[];
 }
 
-/** @param nowMs the monotonic clock */
-export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
+/**
+ * Divides the process's time among accounts. While the process keeps up, every call begins at once. When its event loop is late,
+ * calls of the accounts with the most calls in process wait, each account in its own queue. Therefore one account's flood does not
+ * delay the calls of others, and probes are answered in time.
+ */
+export class Turns {
+  readonly #nowMs: () => number;
   /** All accounts with calls in process or waiting, and some that have had such calls a moment ago. */
-  const accounts = new Map<string, Turn>();
-  const withQueue = new Set<Turn>();
+  readonly #accounts = new Map<string, Turn>();
+  readonly #withQueue = new Set<Turn>();
   /** How many accounts have calls in process. */
-  let busy = 0;
-  let measurements = 0;
+  #busy = 0;
+  #measurements = 0;
   /** How many calls of one account may be in process. */
-  let part = LARGEST_PART;
-  let isTooLate = false;
-  let waiting = 0;
-  let refused = 0;
+  #part = LARGEST_PART;
+  #isTooLate = false;
+  #waiting = 0;
+  #refused = 0;
 
-  const overloaded = (): ProblemError => {
-    refused += 1;
+  /** @param nowMs the monotonic clock */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /**
+   * Returns the turn of a call that may go on at once, and otherwise resolves to it when the call may go on. Rejects with
+   * ProblemError `overloaded` if the process has too much to do.
+   */
+  admit(accountId: string): Turn | Promise<Turn> {
+    let account = this.#accounts.get(accountId);
+    if (!account) {
+      account = { accountId, inProcess: 0, queue: [] };
+      this.#accounts.set(accountId, account);
+    }
+    const { inProcess, queue } = account;
+    if (inProcess < this.#part && queue.length === 0) {
+      this.#begin(account, 1);
+      return account;
+    }
+    if (this.#isTooLate || queue.length >= WAITING_OF_ACCOUNT || this.#waiting >= WAITING)
+      return Promise.reject(this.#overloaded());
+    this.#waiting += 1;
+    this.#withQueue.add(account);
+    return new Promise((goOn, refuse) => {
+      queue.push({ sinceMs: this.#nowMs(), goOn, refuse });
+    });
+  }
+
+  /** Ends the call. The next call of its account may then go on. */
+  release(account: Turn): void {
+    account.inProcess -= 1;
+    if (account.inProcess === 0) this.#busy -= 1;
+    if (account.queue.length > 0) this.#serve(account);
+  }
+
+  /** Takes a measurement of how late the event loop is, and refuses calls that have waited too long. Call it regularly. */
+  measured(lateMs: number): void {
+    this.#isTooLate = lateMs > TOO_LATE_MS;
+    const isLate = lateMs > (this.#busy > 1 ? LATE_BESIDE_OTHERS_MS : LATE_MS);
+    const next = isLate ? this.#part * 0.7 : this.#part * 1.05 + 1;
+    this.#part = Math.round(Math.min(LARGEST_PART, Math.max(this.#isTooLate ? 1 : SMALLEST_PART, next)));
+    this.#refuseLate();
+    this.#measurements += 1;
+    if (this.#measurements % FORGET_EVERY === 0) this.#forgetIdle();
+  }
+
+  /** Returns how many calls wait now, how many were refused so far, and how many accounts are kept. */
+  stats(): { waiting: number; refused: number; accounts: number } {
+    return { waiting: this.#waiting, refused: this.#refused, accounts: this.#accounts.size };
+  }
+
+  #begin(account: Turn, calls: number): void {
+    if (account.inProcess === 0) this.#busy += 1;
+    account.inProcess += calls;
+  }
+
+  #serve(account: Turn): void {
+    const free = Math.min(this.#part - account.inProcess, account.queue.length);
+    if (free <= 0) return;
+    this.#waiting -= free;
+    this.#begin(account, free);
+    for (const { goOn } of account.queue.splice(0, free)) goOn(account);
+    if (account.queue.length === 0) this.#withQueue.delete(account);
+  }
+
+  #refuseLate(): void {
+    const lateSinceMs = this.#nowMs() - WAIT_AT_MOST_MS;
+    for (const account of this.#withQueue) {
+      const inTime = account.queue.findIndex(({ sinceMs }) => sinceMs > lateSinceMs);
+      const late = account.queue.splice(0, inTime < 0 ? account.queue.length : inTime);
+      this.#waiting -= late.length;
+      for (const { refuse } of late) refuse(this.#overloaded());
+      if (account.queue.length === 0) this.#withQueue.delete(account);
+      else this.#serve(account);
+    }
+  }
+
+  #forgetIdle(): void {
+    for (const { accountId, inProcess, queue } of this.#accounts.values())
+      if (inProcess === 0 && queue.length === 0) this.#accounts.delete(accountId);
+  }
+
+  #overloaded(): ProblemError {
+    this.#refused += 1;
     const detail = 'The service has more to do than it can. Try again in a second.';
     return new ProblemError('overloaded', detail, { 'Retry-After': '1' });
-  };
-
-  const enter = (account: Turn, calls: number): void => {
-    if (account.inProcess === 0) busy += 1;
-    account.inProcess += calls;
-  };
-
-  const serve = (account: Turn): void => {
-    const free = Math.min(part - account.inProcess, account.queue.length);
-    if (free <= 0) return;
-    waiting -= free;
-    enter(account, free);
-    for (const { goOn } of account.queue.splice(0, free)) goOn(account);
-    if (account.queue.length === 0) withQueue.delete(account);
-  };
-
-  const forgetIdle = (): void => {
-    for (const { accountId, inProcess, queue } of accounts.values())
-      if (inProcess === 0 && queue.length === 0) accounts.delete(accountId);
-  };
-
-  return {
-    begin: (accountId) => {
-      let account = accounts.get(accountId);
-      if (!account) {
-        account = { accountId, inProcess: 0, queue: [] };
-        accounts.set(accountId, account);
-      }
-      const { inProcess, queue } = account;
-      if (inProcess < part && queue.length === 0) {
-        enter(account, 1);
-        return account;
-      }
-      if (isTooLate || queue.length >= WAITING_OF_ACCOUNT || waiting >= WAITING)
-        return Promise.reject(overloaded());
-      waiting += 1;
-      withQueue.add(account);
-      return new Promise((goOn, refuse) => {
-        queue.push({ sinceMs: nowMs(), goOn, refuse });
-      });
-    },
-
-    end: (account) => {
-      account.inProcess -= 1;
-      if (account.inProcess === 0) busy -= 1;
-      if (account.queue.length > 0) serve(account);
-    },
-
-    measured: (lateMs) => {
-      isTooLate = lateMs > TOO_LATE_MS;
-      const isLate = lateMs > (busy > 1 ? LATE_BESIDE_OTHERS_MS : LATE_MS);
-      const next = isLate ? part * 0.7 : part * 1.05 + 1;
-      part = Math.round(Math.min(LARGEST_PART, Math.max(isTooLate ? 1 : SMALLEST_PART, next)));
-      const lateSinceMs = nowMs() - WAIT_AT_MOST_MS;
-      for (const account of withQueue) {
-        const inTime = account.queue.findIndex(({ sinceMs }) => sinceMs > lateSinceMs);
-        const late = account.queue.splice(0, inTime < 0 ? account.queue.length : inTime);
-        waiting -= late.length;
-        for (const { refuse } of late) refuse(overloaded());
-        if (account.queue.length === 0) withQueue.delete(account);
-        else serve(account);
-      }
-      measurements += 1;
-      if (measurements % FORGET_EVERY === 0) forgetIdle();
-    },
-
-    stats: () => ({ waiting, refused, accounts: accounts.size }),
-  };
+  }
 }

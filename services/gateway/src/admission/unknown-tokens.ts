@@ -11,19 +11,19 @@ const MOST_WAITING = 1_000;
 const MOST_WAITING_OF_ADDRESS = 500;
 const ADDRESSES_KEPT = 10_000;
 
-/** Leave to ask accounts about one token. */
+/** A question to accounts about one token. It keeps its place for a second. */
 interface Question {
-  /** The token was valid, so the question does not count. */
-  wasGood(): void;
+  /** Makes room for another question at once, because the token was valid. */
+  release(): void;
 }
 
 /**
  * Limits the questions to accounts about tokens that may be made up. Questions about valid tokens do not count once they are
- * answered. So after a restart, a gateway learns all tokens in use as fast as accounts answers.
+ * answered. Therefore, after a restart, a gateway learns all tokens in use as fast as accounts answers.
  */
 export interface UnknownTokens {
-  /** Waits for leave to ask. Resolves to undefined if none can be had in time. */
-  ask(address: string): Promise<Question | undefined>;
+  /** Resolves when the question may be asked, and to undefined if it may not in time. */
+  admit(address: string): Promise<Question | undefined>;
 }
 
 /** The questions of the last second that count, by the time at which they were asked. */
@@ -62,7 +62,7 @@ export function createUnknownTokens(clock: Clock): UnknownTokens {
     if (all.length >= QUESTIONS_A_SECOND || asked.length >= QUESTIONS_A_SECOND_AND_ADDRESS) return undefined;
     for (const times of [all, asked]) times.push(nowMs);
     return {
-      wasGood: () => {
+      release: () => {
         for (const times of [all, asked]) {
           const place = times.indexOf(nowMs);
           if (place >= 0) times.splice(place, 1);
@@ -72,7 +72,7 @@ export function createUnknownTokens(clock: Clock): UnknownTokens {
     };
   };
 
-  /** Gives leave in the order of arrival, but passes over addresses that have used up their share. */
+  /** Admits questions in the order of arrival, but passes over addresses that have used up their share. */
   const serveQueue = (): void => {
     const nowMs = clock.now().monotonicMs;
     queue = queue.filter(({ address, sinceMs, resolve }) => {
@@ -94,7 +94,7 @@ export function createUnknownTokens(clock: Clock): UnknownTokens {
   };
 
   return {
-    ask: async (given) => {
+    admit: async (given) => {
       const address = addressOf(networkOf(given));
       const question = address.waiting === 0 ? take(address) : undefined;
       if (question) return question;

@@ -1,4 +1,3 @@
-import type { Credential } from '@brand-data/contracts';
 import { encodeProblem } from '@brand-data/runtime';
 import { PROBLEMS, type Problem } from './problem.ts';
 
@@ -37,15 +36,11 @@ export function contentOfProblem(
 }
 
 /**
- * The header that lets browsers and shared caches keep the answer. An answer to a key with a list of origins is for the caller's
- * own cache alone: a shared cache would give it to callers from other origins, and a page of another origin could have it from the
- * browser's cache.
+ * Returns the value of Cache-Control, which lets browsers and shared caches keep an answer.
+ *
+ * @param isPrivate whether the answer is to a key with a list of origins. The caller's cache alone may keep it: a shared cache would
+ *   give it to callers from other origins, and a page of another origin could have it from the browser's cache
  */
-export function cacheHeaders(seconds: number, { allowedOrigins }: Pick<Credential, 'allowedOrigins'>) {
-  return { 'Cache-Control': cacheHeader(seconds, allowedOrigins.length > 0) };
-}
-
-/** @param isPrivate whether the answer is to a key with a list of origins */
 export function cacheHeader(seconds: number, isPrivate: boolean): string {
   return `${isPrivate ? 'private' : 'public'}, max-age=${seconds}`;
 }

@@ -173,7 +173,7 @@ export function createTokens(
       return isFailing ? withoutAccounts(refused.get(digest)) : askAboutUnknown(token, digest, address);
     }
     const answer = shared(digest, async () => {
-      const question = await unknownTokens.ask(address());
+      const question = await unknownTokens.admit(address());
       if (!question) {
         unasked.limited += 1;
         const known = refused.get(digest);
@@ -181,7 +181,7 @@ export function createTokens(
         return { unasked: true };
       }
       const verified = await verifyByAccounts(digest);
-      if ('credential' in verified) question.wasGood();
+      if ('credential' in verified) question.release();
       return verified;
     });
     if (!hasFirstAnswer)

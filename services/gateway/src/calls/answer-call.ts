@@ -1,9 +1,11 @@
 import type { Credential } from '@brand-data/contracts';
 import { explainMiss } from '@brand-data/identifiers';
 import { chooseEncoding, matchesTag } from '@brand-data/runtime';
-import type { CallsLimiter, Entered, SecondPolicy } from '../admission/limits/call-limits.ts';
-import type { Turn, Turns } from '../admission/turns.ts';
-import { type Answer, cacheHeaders } from '../answers/answer.ts';
+import type { Admission } from '../admission/admission.ts';
+import { releaseOf, type SecondPolicy } from '../admission/limits/call-limits.ts';
+import { permitOf } from '../admission/permits.ts';
+import type { Turn } from '../admission/turns.ts';
+import { type Answer, cacheHeader } from '../answers/answer.ts';
 import { encodeBody } from '../answers/encodable.ts';
 import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
 import { authenticate, checkOrigin } from '../auth/caller.ts';
@@ -11,20 +13,18 @@ import type { Tokens } from '../auth/tokens.ts';
 import type { ChargedCalls } from '../quota/charged-calls.ts';
 import type { Permit } from '../quota/grant-book.ts';
 import type { Allowance } from '../quota/holding.ts';
-import type { Admitted, Quota } from '../quota/quota.ts';
+import type { Quota } from '../quota/quota.ts';
 import type { CatalogAnswer } from '../records/catalog-answer.ts';
 import type { Records } from '../records/records.ts';
 import { type BrandRequest, COUNTED_ROUTES, readIdentifier } from './brand-request.ts';
-import { monthAround, quotaHeaders } from './rate-limit.ts';
+import { quotaHeaders } from './rate-limit.ts';
 import { recordHead } from './record-head.ts';
 
 /** How long caches may keep that an identifier finds nothing. */
 const MISS_SECONDS = 60;
 
-export interface CallParts {
+export interface CallParts extends Pick<Admission, 'limits' | 'turns'> {
   tokens: Tokens;
-  limits: Pick<CallsLimiter, 'enter'>;
-  turns: Pick<Turns, 'begin' | 'end'>;
   quota: Quota;
   chargedCalls: ChargedCalls;
   records: Records;
@@ -33,7 +33,7 @@ export interface CallParts {
 }
 
 /**
- * Handles one call: authenticate, authorize, limit, admit, find, record the usage, answer. If the gateway already has the token, a
+ * Handles one call: authenticate, authorize, admit (admission.ts), find, record the usage, answer. If the gateway already has the token, a
  * permit and the record, the call waits only for the acknowledgement of its usage. Throws ProblemError unless the answer is 200,
  * 304 or 404.
  */
@@ -48,7 +48,7 @@ export async function answerCall(
   let bill: 'none' | 'unsure' | 'sure' = 'none';
   let second: SecondPolicy | undefined;
   let permit: Permit | undefined;
-  let leave: (() => void) | undefined;
+  let releaseLimits: (() => void) | undefined;
   let turn: Turn | undefined;
   const headersOfQuota = () =>
     quotaHeaders(allowance, {
@@ -60,13 +60,13 @@ export async function answerCall(
   try {
     checkOrigin(credential, request.caller);
     const identifier = readIdentifier(request);
-    const entered = limits.enter(credential);
-    second = entered?.second;
-    leave = admitted(entered)?.leave;
-    const begun = turns.begin(credential.accountId);
+    const decision = limits.admit(credential);
+    second = decision?.second;
+    releaseLimits = releaseOf(decision);
+    const begun = turns.admit(credential.accountId);
     turn = begun instanceof Promise ? await begun : begun;
-    const admission = quota.admit(allowance);
-    permit = permitOf(admission instanceof Promise ? await admission : admission, allowance, now);
+    const admitted = quota.admit(allowance);
+    permit = permitOf(admitted instanceof Promise ? await admitted : admitted, allowance, now);
     const looked = findOrRelease(records, permit, request, identifier);
     const found = looked instanceof Promise ? await looked : looked;
     const { record } = found;
@@ -76,13 +76,14 @@ export async function answerCall(
     await quota.commit(permit);
     bill = 'sure';
     chargedCalls.answered();
+    const isPrivate = credential.allowedOrigins.length > 0;
     if (!record)
       return notFound(request, identifier, found, {
         ...headersOfQuota(),
-        ...cacheHeaders(MISS_SECONDS, credential),
+        'Cache-Control': cacheHeader(MISS_SECONDS, isPrivate),
       });
     const encoding = chooseEncoding(request.acceptEncoding);
-    const head = recordHead(record, { status, encoding, isPrivate: credential.allowedOrigins.length > 0 });
+    const head = recordHead(record, { status, encoding, isPrivate });
     if (status === 304) return { status, head, headers: headersOfQuota() };
     const body = encodeBody(record.content, encoding);
     return { status, head, headers: headersOfQuota(), body: body instanceof Promise ? await body : body };
@@ -90,21 +91,9 @@ export async function answerCall(
     if (bill === 'unsure') chargedCalls.unsure();
     throw problemErrorFrom(error).of(allowance.accountId, headersOfQuota());
   } finally {
-    if (turn) turns.end(turn);
-    leave?.();
+    if (turn) turns.release(turn);
+    releaseLimits?.();
   }
-}
-
-/** Throws ProblemError if the account's or the key's limits refuse the call. */
-function admitted(entered: Entered | undefined): { leave: () => void } | undefined {
-  if (!entered || 'leave' in entered) return entered;
-  const [whose, what] = entered.refusedBy.split('_');
-  const detail =
-    what === 'rate'
-      ? `The ${whose} makes more calls a second than it may. Try again after the time in Retry-After.`
-      : `The ${whose} has as many calls under way as it may have at once. Wait for their answers.`;
-  const seconds = Math.max(1, Math.ceil(entered.retryAfterMs / 1_000));
-  throw new ProblemError('rate_limited', detail, { 'Retry-After': String(seconds) });
 }
 
 /** Returns the pool that the plan has for this route. Throws ProblemError if it has none. */
@@ -118,13 +107,6 @@ function authorize(credential: Credential, request: BrandRequest): Allowance {
     ).of(credential.accountId);
   const { accountId, limitRevision, allowance: signed, allowanceUntilMs: signedUntilMs } = credential;
   return { accountId, pool: found.pool, limit: found.allowance, limitRevision, signed, signedUntilMs };
-}
-
-/** Throws ProblemError if the allowance is used up. */
-function permitOf(admission: Admitted, allowance: Allowance, now: () => number): Permit {
-  if (admission.kind === 'permit') return admission.permit;
-  const detail = `The account has used its ${allowance.limit} calls of this month. The next month begins at 00:00 UTC on its first day.`;
-  throw new ProblemError('quota_exceeded', detail, { 'Retry-After': String(monthAround(now()).leftSeconds) });
 }
 
 /** Finds the record. If that fails, the call is not counted, and another call can take its permit. */

@@ -1,12 +1,6 @@
-import { boundsOfMonth, monthOf } from '@brand-data/contracts';
 import type { SecondPolicy } from '../admission/limits/call-limits.ts';
+import { monthAround } from '../admission/permits.ts';
 import type { Allowance } from '../quota/holding.ts';
-
-/** Returns the length of the calendar month (UTC) around an instant, and the time left of it, in seconds. */
-export function monthAround(nowMs: number): { lengthSeconds: number; leftSeconds: number } {
-  const { startMs, endMs } = boundsOfMonth(monthOf(nowMs));
-  return { lengthSeconds: (endMs - startMs) / 1000, leftSeconds: Math.ceil((endMs - nowMs) / 1000) };
-}
 
 /**
  * Returns X-Quota-Charged, and RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) with the policies "month" and

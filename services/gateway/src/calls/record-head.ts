@@ -11,7 +11,7 @@ const ENCODINGS: readonly Encoding[] = ['identity', 'gzip', 'br'];
 export interface HeadKind {
   status: number;
   encoding: Encoding;
-  /** Whether the answer is for the caller's own cache alone (`cacheHeader`). */
+  /** Whether the answer is for the caller's own cache alone. */
   isPrivate: boolean;
 }
 

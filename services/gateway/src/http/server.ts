@@ -78,7 +78,7 @@ export function createHttpServer(
   });
   const sendUncounted: Senders['sendUncounted'] = async (reply, answer, { accountId, cost } = {}) => {
     try {
-      await parts.pacing.turn(accountId ?? networkOf(reply.request.ip), cost);
+      await parts.pacing.admit(accountId ?? networkOf(reply.request.ip), cost);
     } catch (error) {
       if (!(error instanceof TooManyHeld)) throw error;
       reply.hijack();

@@ -1,6 +1,7 @@
 import type { CallLimits, Credential, GatewayDemand, LimitDemand } from '@brand-data/contracts';
 import { LRUCache } from 'lru-cache';
-import { admit, isHalfUsed, type Limited, measureDemand, newLimited, offer, setShare } from './limited.ts';
+import { ProblemError } from '../../answers/problem.ts';
+import { begin, isHalfUsed, type Limited, measureDemand, newLimited, offer, setShare } from './limited.ts';
 import { Peers } from './peers.ts';
 import { shareOf } from './shares.ts';
 
@@ -19,10 +20,10 @@ type Need = Pick<Limited, 'name' | 'demand' | 'isNearLimit'>;
 
 export type LimitName = 'account_rate' | 'account_concurrency' | 'key_rate' | 'key_concurrency';
 
-/** The limits' answer to a call. */
-export type Entered =
-  /** `leave` is called once, when the call is over. `second` is undefined if no rate is set. */
-  | { leave: () => void; second: SecondPolicy | undefined }
+/** The limits' decision about a call. `second` is undefined if no rate is set. */
+export type LimitsDecision =
+  /** `release` is called once, when the call is over. */
+  | { release: () => void; second: SecondPolicy | undefined }
   | { refusedBy: LimitName; retryAfterMs: number; second: SecondPolicy | undefined };
 
 /** For RateLimit's policy "second": calls a second, and the calls that this gateway would admit now. */
@@ -32,175 +33,202 @@ export interface SecondPolicy {
 }
 
 /** Keeps accounts and keys to their calls a second and calls at once, together with the other gateways. */
-export interface CallsLimiter {
-  /** Returns undefined if neither the account nor the key has limits. */
-  enter(
-    credential: Pick<Credential, 'accountId' | 'keyId' | 'accountLimits' | 'keyLimits'>,
-  ): Entered | undefined;
-  /** Handles a message of any gateway, also of this one. */
-  heard(message: GatewayDemand): void;
-  /** Called every TICK_MS: publishes what the others must know, and gives the shares the latest news. */
-  tick(): void;
-  /** Publishes that this gateway starts or stops. */
-  hello(): void;
-  leave(): void;
-}
-
-/**
- * @param gateway a name that no other process has
- * @param publish sends a message to all gateways, also to this one; it may be lost
- * @param nowMs the monotonic clock
- */
-export function createCallsLimiter({
-  gateway,
-  publish,
-  nowMs,
-}: {
-  gateway: string;
-  publish: (message: GatewayDemand) => void;
-  nowMs: () => number;
-}): CallsLimiter {
-  const all = new LRUCache<string, Limited>({ max: ENTRIES });
+export class CallsLimiter {
+  readonly #gateway: string;
+  readonly #publish: (message: GatewayDemand) => void;
+  readonly #nowMs: () => number;
+  readonly #all = new LRUCache<string, Limited>({ max: ENTRIES });
   /** Those that had calls since the last tick, or whose share is not equal. */
-  const active = new Set<Limited>();
-  const peers = new Peers(gateway);
-  let tickedMs = nowMs();
-  let publishedMs = Number.NEGATIVE_INFINITY;
+  readonly #active = new Set<Limited>();
+  readonly #peers: Peers;
+  #tickedMs: number;
+  #publishedMs = Number.NEGATIVE_INFINITY;
 
-  const fairShare = (name: string, demand: number, atMs: number): number =>
-    peers.isCutOff(atMs) ? 1 / peers.count : shareOf(demand, peers.demandsOf(name));
+  /**
+   * @param options.gateway a name that no other process has
+   * @param options.publish sends a message to all gateways, also to this one; it may be lost
+   * @param options.nowMs the monotonic clock
+   */
+  constructor(options: {
+    gateway: string;
+    publish: (message: GatewayDemand) => void;
+    nowMs: () => number;
+  }) {
+    this.#gateway = options.gateway;
+    this.#publish = options.publish;
+    this.#nowMs = options.nowMs;
+    this.#peers = new Peers(options.gateway);
+    this.#tickedMs = options.nowMs();
+  }
 
-  /** Without news of others near the limits, and without need of its own, a gateway has an equal share. */
-  const shareNow = ({ name, demand, isNearLimit }: Need, atMs: number): number =>
-    isNearLimit || peers.isNearLimit(name) ? fairShare(name, demand, atMs) : 1 / peers.count;
+  /** Returns undefined if neither the account nor the key has limits. */
+  admit({
+    accountId,
+    keyId,
+    accountLimits,
+    keyLimits,
+  }: Pick<Credential, 'accountId' | 'keyId' | 'accountLimits' | 'keyLimits'>): LimitsDecision | undefined {
+    if (!accountLimits && !keyLimits) return undefined;
+    const atMs = this.#nowMs();
+    const account = accountLimits && this.#limitedOf(`account/${accountId}`, accountLimits, atMs);
+    const key = keyLimits && this.#limitedOf(`key/${keyId}`, keyLimits, atMs);
+    const accountWaitsMs = account && offer(account, atMs);
+    const keyWaitsMs = key && offer(key, atMs);
+    if (account) this.#noteUse(account, atMs);
+    if (key) this.#noteUse(key, atMs);
+    const retryAfterMs = Math.max(accountWaitsMs ?? 0, keyWaitsMs ?? 0);
+    if (account && accountWaitsMs !== undefined)
+      return { refusedBy: `account_${exceeded(account)}`, retryAfterMs, second: secondOf(account, key) };
+    if (key && keyWaitsMs !== undefined)
+      return { refusedBy: `key_${exceeded(key)}`, retryAfterMs, second: secondOf(account, key) };
+    if (account) begin(account);
+    if (key) begin(key);
+    return {
+      second: secondOf(account, key),
+      release: () => {
+        if (account) account.inFlight -= 1;
+        if (key) key.inFlight -= 1;
+      },
+    };
+  }
 
-  const limitedOf = (name: string, limits: CallLimits, atMs: number): Limited => {
-    let limited = all.get(name);
+  /** Handles a message of any gateway, also of this one. */
+  heard(message: GatewayDemand): void {
+    const atMs = this.#nowMs();
+    const peers = this.#peers;
+    const toAnswer: LimitDemand[] = [];
+    const wereNear = new Set(
+      message.demands.map(({ limited }) => limited).filter((name) => peers.isNearLimit(name)),
+    );
+    const count = peers.count;
+    const news = peers.heard(message, atMs);
+    for (const { limited: name, nearLimit } of news) {
+      const limited = this.#all.peek(name);
+      if (limited) {
+        this.#active.add(limited);
+        setShare(limited, this.#shareNow(limited, atMs), atMs);
+      }
+      if (nearLimit && !wereNear.has(name)) toAnswer.push(this.#demandNamed(name));
+    }
+    if (message.gateway !== this.#gateway && (message.hello || toAnswer.length > 0))
+      this.#send({ demands: toAnswer });
+    if (peers.count !== count) this.#shareAnew(this.#all.values(), atMs);
+  }
+
+  /** Publishes what the others must know, and gives the shares the latest news. Call it every TICK_MS. */
+  tick(): void {
+    const atMs = this.#nowMs();
+    const tookMs = Math.max(MEASURED_FOR_MS, atMs - this.#tickedMs);
+    this.#tickedMs = atMs;
+    const peers = this.#peers;
+    const count = peers.count;
+    peers.expire(atMs);
+    for (const limited of this.#active) {
+      measureDemand(limited, tookMs);
+      const isBusy = limited.demand * peers.count > STILL_NEAR;
+      limited.isNearLimit = isHalfUsed(limited) || (limited.isNearLimit && isBusy);
+    }
+    const demands = this.#demandsToSend();
+    if (demands.length > 0 || atMs - this.#publishedMs >= PRESENCE_EVERY_MS) this.#send({ demands });
+    this.#shareAnew(peers.count === count ? this.#active : this.#all.values(), atMs);
+    for (const limited of this.#active)
+      if (limited.demand < 0.001 && !limited.isNearLimit && !peers.isNearLimit(limited.name)) {
+        limited.demand = 0;
+        this.#active.delete(limited);
+      }
+  }
+
+  /** Publishes that this gateway starts. */
+  hello(): void {
+    this.#send({ hello: true });
+  }
+
+  /** Publishes that this gateway stops. */
+  leave(): void {
+    this.#send({ leaving: true });
+  }
+
+  #limitedOf(name: string, limits: CallLimits, atMs: number): Limited {
+    let limited = this.#all.get(name);
     if (!limited) {
-      const share = shareNow({ name, demand: 0, isNearLimit: false }, atMs);
+      const share = this.#shareNow({ name, demand: 0, isNearLimit: false }, atMs);
       limited = newLimited(name, limits, share, atMs);
-      all.set(name, limited);
+      this.#all.set(name, limited);
     }
     limited.limits = limits;
-    if (limited.offered === 0) active.add(limited);
+    if (limited.offered === 0) this.#active.add(limited);
     return limited;
-  };
+  }
 
-  const send = (more: Partial<GatewayDemand>): void => {
-    publishedMs = nowMs();
-    peers.published(publishedMs);
-    publish({ gateway, hello: false, leaving: false, demands: [], ...more });
-  };
+  #noteUse(limited: Limited, atMs: number): void {
+    if (limited.isNearLimit || !isHalfUsed(limited)) return;
+    limited.isNearLimit = true;
+    this.#active.add(limited);
+    this.#sendNow(limited, atMs);
+    setShare(limited, this.#shareNow(limited, atMs), atMs);
+  }
 
-  const demandOf = ({ name, demand, isNearLimit }: Need): LimitDemand => ({
-    limited: name,
-    demand,
-    nearLimit: isNearLimit,
-  });
+  /** Without need here and without news of others near the limits, a gateway has an equal share. */
+  #shareNow({ name, demand, isNearLimit }: Need, atMs: number): number {
+    const peers = this.#peers;
+    if ((!isNearLimit && !peers.isNearLimit(name)) || peers.isCutOff(atMs)) return 1 / peers.count;
+    return shareOf(demand, peers.demandsOf(name));
+  }
 
-  const demandNamed = (name: string): LimitDemand =>
-    demandOf(all.peek(name) ?? { name, demand: 0, isNearLimit: false });
+  #shareAnew(all: Iterable<Limited>, atMs: number): void {
+    for (const limited of all) setShare(limited, this.#shareNow(limited, atMs), atMs);
+  }
 
-  /** The demands of which the others must know: those near a limit here, and those near a limit elsewhere. */
-  const demandsToSend = (): LimitDemand[] => {
-    const near = [...active].filter(({ isNearLimit }) => isNearLimit);
+  /** Returns the demands of which the others must know: those near a limit here, and those near a limit elsewhere. */
+  #demandsToSend(): LimitDemand[] {
+    const near = [...this.#active].filter(({ isNearLimit }) => isNearLimit);
     const names = new Set(near.map(({ name }) => name));
-    const elsewhere = [...peers.nearLimit()].filter((name) => !names.has(name));
-    return [...near.map(demandOf), ...elsewhere.map(demandNamed)].slice(0, MOST_DEMANDS);
-  };
+    const elsewhere = [...this.#peers.nearLimit()].filter((name) => !names.has(name));
+    return [...near.map(demandOf), ...elsewhere.map((name) => this.#demandNamed(name))].slice(
+      0,
+      MOST_DEMANDS,
+    );
+  }
+
+  #demandNamed(name: string): LimitDemand {
+    return demandOf(this.#all.peek(name) ?? { name, demand: 0, isNearLimit: false });
+  }
 
   /** Sends one demand at once, so that the shares need not wait for the next tick. */
-  const sendNow = (limited: Limited, atMs: number): void => {
-    const tookMs = Math.max(MEASURED_FOR_MS, atMs - tickedMs);
+  #sendNow(limited: Limited, atMs: number): void {
+    const tookMs = Math.max(MEASURED_FOR_MS, atMs - this.#tickedMs);
     const { offered, peak } = limited;
     measureDemand(limited, tookMs);
     Object.assign(limited, { offered, peak });
-    send({ demands: [demandOf(limited)] });
-  };
+    this.#send({ demands: [demandOf(limited)] });
+  }
 
-  const noteUse = (limited: Limited, atMs: number): void => {
-    if (limited.isNearLimit || !isHalfUsed(limited)) return;
-    limited.isNearLimit = true;
-    active.add(limited);
-    sendNow(limited, atMs);
-    setShare(limited, shareNow(limited, atMs), atMs);
-  };
+  #send(more: Partial<GatewayDemand>): void {
+    this.#publishedMs = this.#nowMs();
+    this.#peers.published(this.#publishedMs);
+    this.#publish({ gateway: this.#gateway, hello: false, leaving: false, demands: [], ...more });
+  }
+}
 
-  return {
-    enter: ({ accountId, keyId, accountLimits, keyLimits }) => {
-      if (!accountLimits && !keyLimits) return undefined;
-      const atMs = nowMs();
-      const account = accountLimits && limitedOf(`account/${accountId}`, accountLimits, atMs);
-      const key = keyLimits && limitedOf(`key/${keyId}`, keyLimits, atMs);
-      const waits = [account, key].map((limited) => limited && offer(limited, atMs));
-      for (const limited of [account, key]) if (limited) noteUse(limited, atMs);
-      const [ofAccount, ofKey] = waits;
-      if (ofAccount !== undefined || ofKey !== undefined) {
-        const isAccount = ofAccount !== undefined;
-        const { limits, tokens } = (isAccount ? account : key) as Limited;
-        const what = limits.rate && tokens < 1 ? 'rate' : 'concurrency';
-        const refusedBy = `${isAccount ? 'account' : 'key'}_${what}` as const;
-        return {
-          refusedBy,
-          retryAfterMs: Math.max(ofAccount ?? 0, ofKey ?? 0),
-          second: secondOf(account, key),
-        };
-      }
-      for (const limited of [account, key]) if (limited) admit(limited);
-      return {
-        second: secondOf(account, key),
-        leave: () => {
-          for (const limited of [account, key]) if (limited) limited.inFlight -= 1;
-        },
-      };
-    },
+/** Returns what ends an admitted call. Throws ProblemError if the account's or the key's limits refuse the call. */
+export function releaseOf(decision: LimitsDecision | undefined): (() => void) | undefined {
+  if (!decision || 'release' in decision) return decision?.release;
+  const [whose, what] = decision.refusedBy.split('_');
+  const detail =
+    what === 'rate'
+      ? `The ${whose} makes more calls a second than it may. Try again after the time in Retry-After.`
+      : `The ${whose} has as many calls under way as it may have at once. Wait for their answers.`;
+  const seconds = Math.max(1, Math.ceil(decision.retryAfterMs / 1_000));
+  throw new ProblemError('rate_limited', detail, { 'Retry-After': String(seconds) });
+}
 
-    heard: (message) => {
-      const atMs = nowMs();
-      const toAnswer: LimitDemand[] = [];
-      const wereNear = new Set(
-        message.demands.map(({ limited }) => limited).filter((name) => peers.isNearLimit(name)),
-      );
-      const count = peers.count;
-      const news = peers.heard(message, atMs);
-      for (const { limited: name, nearLimit } of news) {
-        const limited = all.peek(name);
-        if (limited) {
-          active.add(limited);
-          setShare(limited, shareNow(limited, atMs), atMs);
-        }
-        if (nearLimit && !wereNear.has(name)) toAnswer.push(demandNamed(name));
-      }
-      if (message.gateway !== gateway && (message.hello || toAnswer.length > 0)) send({ demands: toAnswer });
-      if (peers.count !== count)
-        for (const limited of all.values()) setShare(limited, shareNow(limited, atMs), atMs);
-    },
+function demandOf({ name, demand, isNearLimit }: Need): LimitDemand {
+  return { limited: name, demand, nearLimit: isNearLimit };
+}
 
-    tick: () => {
-      const atMs = nowMs();
-      const tookMs = Math.max(MEASURED_FOR_MS, atMs - tickedMs);
-      tickedMs = atMs;
-      const count = peers.count;
-      peers.expire(atMs);
-      for (const limited of active) {
-        measureDemand(limited, tookMs);
-        const isBusy = limited.demand * peers.count > STILL_NEAR;
-        limited.isNearLimit = isHalfUsed(limited) || (limited.isNearLimit && isBusy);
-      }
-      const demands = demandsToSend();
-      if (demands.length > 0 || atMs - publishedMs >= PRESENCE_EVERY_MS) send({ demands });
-      for (const limited of peers.count === count ? active : all.values())
-        setShare(limited, shareNow(limited, atMs), atMs);
-      for (const limited of active)
-        if (limited.demand < 0.001 && !limited.isNearLimit && !peers.isNearLimit(limited.name)) {
-          limited.demand = 0;
-          active.delete(limited);
-        }
-    },
-
-    hello: () => send({ hello: true }),
-    leave: () => send({ leaving: true }),
-  };
+/** Returns which of its limits a refused account or key has reached. */
+function exceeded({ limits, tokens }: Limited): 'rate' | 'concurrency' {
+  return limits.rate && tokens < 1 ? 'rate' : 'concurrency';
 }
 
 /** The policy of the account or the key, whichever admits fewer calls now. */

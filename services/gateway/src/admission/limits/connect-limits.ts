@@ -4,7 +4,7 @@ import type { Nats, Service } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
 import type { Messages } from '../../upstream/messages.ts';
-import { type CallsLimiter, createCallsLimiter, type LimitName, TICK_MS } from './call-limits.ts';
+import { CallsLimiter, type LimitName, TICK_MS } from './call-limits.ts';
 
 const NAMES: readonly LimitName[] = ['account_rate', 'account_concurrency', 'key_rate', 'key_concurrency'];
 /** How often the log names an account or key that is held to its limits. */
@@ -19,8 +19,8 @@ export function connectCallLimits(
   service: Pick<Service, 'log' | 'metrics' | 'onStop'>,
   { connection }: Pick<Nats, 'connection'>,
   messages: Messages,
-): Pick<CallsLimiter, 'enter'> {
-  const limiter = createCallsLimiter({
+): Pick<CallsLimiter, 'admit'> {
+  const limiter = new CallsLimiter({
     gateway: randomUUID(),
     nowMs: () => performance.now(),
     publish: (message) => {
@@ -63,13 +63,13 @@ export function connectCallLimits(
   };
 
   return {
-    enter: (credential) => {
-      const entered = limiter.enter(credential);
-      if (entered && 'refusedBy' in entered) {
-        refusals.inc({ limit: entered.refusedBy });
-        logRefusal(entered.refusedBy, credential);
+    admit: (credential) => {
+      const decision = limiter.admit(credential);
+      if (decision && 'refusedBy' in decision) {
+        refusals.inc({ limit: decision.refusedBy });
+        logRefusal(decision.refusedBy, credential);
       }
-      return entered;
+      return decision;
     },
   };
 }

@@ -82,8 +82,8 @@ export function offer(limited: Limited, nowMs: number): number | undefined {
   return perMs > 0 ? (1 - limited.tokens) / perMs : 1_000;
 }
 
-/** Admits a call for which `offer` returned undefined. */
-export function admit(limited: Limited): void {
+/** Begins a call for which `offer` returned undefined. */
+export function begin(limited: Limited): void {
   limited.inFlight += 1;
   if (limited.limits.rate) limited.tokens -= 1;
 }
@@ -96,8 +96,8 @@ export function isHalfUsed(limited: Limited): boolean {
 }
 
 /**
- * Changes the share. What one gateway's bucket gains, the buckets of the others lose, even below 0. So the calls that all gateways
- * admit are no more than one bucket would admit, however often shares change.
+ * Changes the share. What one gateway's bucket gains, the buckets of the others lose, even below 0. The calls that all gateways
+ * admit are therefore no more than one bucket would admit, however often shares change.
  */
 export function setShare(limited: Limited, share: number, nowMs: number): void {
   fill(limited, nowMs);

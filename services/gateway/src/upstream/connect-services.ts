@@ -1,0 +1,41 @@
+import { AccountsServiceClient, CatalogServiceClient, MeteringServiceClient } from '@brand-data/contracts';
+import {
+  type ConfigOf,
+  connectChannel,
+  openTransport,
+  type Service,
+  type transportSpec,
+} from '@brand-data/runtime';
+
+/** The services that the gateway asks. */
+export interface Upstreams {
+  accounts: AccountsServiceClient;
+  catalog: CatalogServiceClient;
+  metering: MeteringServiceClient;
+}
+
+/** Opens the channels to the other services. They are closed when the service stops. */
+export async function connectServices(
+  service: Service,
+  config: ConfigOf<typeof transportSpec> &
+    Record<'ACCOUNTS_TARGET' | 'CATALOG_TARGET' | 'METERING_TARGET', string>,
+): Promise<Upstreams> {
+  const channel = { transport: await openTransport(service, config), service };
+  const upstreams = {
+    accounts: connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, {
+      ...channel,
+      peer: 'accounts',
+      isIdempotent: true,
+    }),
+    catalog: connectChannel(CatalogServiceClient, config.CATALOG_TARGET, {
+      ...channel,
+      peer: 'catalog',
+      isIdempotent: true,
+    }),
+    metering: connectChannel(MeteringServiceClient, config.METERING_TARGET, { ...channel, peer: 'metering' }),
+  };
+  service.onStop('gRPC channels', () => {
+    for (const client of Object.values(upstreams)) client.close();
+  });
+  return upstreams;
+}
