@@ -1,6 +1,6 @@
+import { COMPILED_CODE } from '@brand-data/servers/compiled-code';
+import { LongFilesFirst } from '@brand-data/test/stack/long-files-first.ts';
 import { defineConfig } from 'vitest/config';
-import { COMPILED_CODE } from './deploy/local/src/compiled-code.ts';
-import { LongFilesFirst } from './test/stack/long-files-first.ts';
 
 /**
  * The tests of the product as a whole: how it is packaged (`npm start`, the chart, the images, the client, the alerts and the

@@ -4,11 +4,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  DATABASE_SERVICES,
-  mongodbRoleOf,
-  natsAuthorization,
-} from '../../packages/contracts/src/server-rights.ts';
+import { DATABASE_SERVICES, mongodbRoleOf, natsAuthorization } from '@brand-data/contracts';
 
 const [folder = join(import.meta.dirname, 'files')] = process.argv.slice(2);
 

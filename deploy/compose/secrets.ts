@@ -6,15 +6,10 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import {
-  DATABASE_SERVICES,
-  IDENTITIES,
-  mongodbRoleOf,
-  SERVICES,
-} from '../../packages/contracts/src/index.ts';
+import { DATABASE_SERVICES, IDENTITIES, mongodbRoleOf, SERVICES } from '@brand-data/contracts';
+import { keepCertificates } from '@brand-data/local';
 import {
   certificateFiles,
-  keepCertificates,
   mongodbPasswordOf,
   mongodbUrlOf,
   natsUrlOf,
@@ -23,7 +18,7 @@ import {
   newSecrets,
   publicKeyOf,
   type Secrets,
-} from '../local/src/index.ts';
+} from '@brand-data/servers';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MONGODB_URL = 'mongodb://mongodb:27017/?replicaSet=brand-data';

@@ -5,8 +5,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openApiDocument } from '../../services/gateway/src/openapi/document.ts';
-import { EXAMPLE_DOCS_URL } from '../../services/gateway/src/openapi/problems.ts';
+import { openApiDocument } from '@brand-data/gateway/src/openapi/document.ts';
+import { EXAMPLE_DOCS_URL } from '@brand-data/gateway/src/openapi/problems.ts';
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bds } from '@brand-data/local';
+import { createRandom } from '@brand-data/testing/random';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRandom } from '../simulation/random.ts';
 import { type BareInserts, bareInserts } from './catalogue/bare-inserts.ts';
 import { type Cost, costOf } from './catalogue/cost.ts';
 import { askFor, KINDS } from './catalogue/identifiers.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { THEMES } from '@brand-data/images/src/image.ts';
+import { boundSharp } from '@brand-data/images/src/rendering/draw.ts';
+import { renderRaster } from '@brand-data/images/src/rendering/render.ts';
+import { type RunningImages, startImages } from '@brand-data/images/test/running-images.ts';
 import { MongoClient } from 'mongodb';
 import * as simpleIcons from 'simple-icons';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { THEMES } from '../../services/images/src/image.ts';
-import { boundSharp } from '../../services/images/src/rendering/draw.ts';
-import { renderRaster } from '../../services/images/src/rendering/render.ts';
-import { type RunningImages, startImages } from '../../services/images/test/running-images.ts';
 import { compareInTurns } from './harness/in-turns.ts';
 import { linesOf, noteResult } from './harness/results.ts';
 import { type Server, startSameAnswer } from './harness/servers.ts';

@@ -1,6 +1,6 @@
+import { createRandom } from '@brand-data/testing/random';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
-import { createRandom } from '../simulation/random.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { askFor, KINDS } from './catalogue/identifiers.ts';
 import { bytes } from './catalogue/table.ts';

@@ -1,11 +1,11 @@
 import { CatalogServiceClient } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
+import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
+import { createRandom } from '@brand-data/testing/random';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
-import { createRandom } from '../simulation/random.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
-import { channelAs } from '../stack/transport.ts';
 import type { NaiveSettings } from './baselines/naive.ts';
 import { companyAt } from './catalogue/company.ts';
 import { zipfRank } from './catalogue/zipf.ts';

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { usageStream } from '@brand-data/contracts';
-import { startNatsServer } from '@brand-data/local';
+import { startNatsServer } from '@brand-data/servers';
+import { startNatsCluster } from '@brand-data/testing/clusters';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, expect, test } from 'vitest';
-import { startNatsCluster } from '../stack/clusters.ts';
 
 const MEASURE_MS = 8_000;
 /** As large as a message with the usage of a few grants. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { createRandom } from '@brand-data/testing/random';
 import { afterAll, expect, test } from 'vitest';
 import { fullStock } from '../e2e/fixtures.ts';
 import { operatorOf } from '../e2e/operator.ts';
-import { createRandom } from '../simulation/random.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { createTokens } from './harness/account-tokens.ts';
 import { spreadOf } from './harness/in-turns.ts';

@@ -1,6 +1,6 @@
+import { GrantBook } from '@brand-data/gateway/src/quota/grant-book.ts';
+import { countCall } from '@brand-data/gateway/src/quota/holding.ts';
 import { expect, test } from 'vitest';
-import { GrantBook } from '../../services/gateway/src/quota/grant-book.ts';
-import { countCall } from '../../services/gateway/src/quota/holding.ts';
 
 const HOLDINGS = 100_000;
 const SWEEPS = 50;

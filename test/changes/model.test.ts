@@ -1,3 +1,4 @@
+import { startAnnouncer } from '@brand-data/catalog/src/announcer.ts';
 import {
   Brand,
   BrandType,
@@ -7,14 +8,13 @@ import {
   MatchKind,
   MatchStrength,
 } from '@brand-data/contracts';
+import type { CatalogAnswer } from '@brand-data/gateway/src/records/catalog-answer.ts';
+import { createChangeReader } from '@brand-data/gateway/src/records/catalog-changes.ts';
+import { createRecords } from '@brand-data/gateway/src/records/records.ts';
+import { unaryMethod } from '@brand-data/gateway/test/stand-ins.ts';
 import type { Nats, Service } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { startAnnouncer } from '../../services/catalog/src/announcer.ts';
-import type { CatalogAnswer } from '../../services/gateway/src/records/catalog-answer.ts';
-import { createChangeReader } from '../../services/gateway/src/records/catalog-changes.ts';
-import { createRecords } from '../../services/gateway/src/records/records.ts';
-import { unaryMethod } from '../../services/gateway/test/stand-ins.ts';
 
 /** A changed record has to be answered anew after this time. */
 const BOUND_MS = 5_000;

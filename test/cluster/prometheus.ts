@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@brand-data/local';
+import { freePort } from '@brand-data/servers';
 import { stringify } from 'yaml';
 import { prometheus as program } from '../monitoring/tools.ts';
 import { waitFor } from './cluster.ts';

@@ -1,7 +1,13 @@
 import { createToken, Route } from '@brand-data/contracts';
+import {
+  exchange,
+  expectOddRequestsAnswered,
+  SLOW,
+  sendSlowly,
+  statusesIn,
+} from '@brand-data/testing/odd-requests';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
-import { exchange, expectOddRequestsAnswered, SLOW, sendSlowly, statusesIn } from '../stack/odd-requests.ts';
 import { type Caller, callerOf } from './caller.ts';
 import {
   bareMerchant,

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monthOf } from '@brand-data/contracts';
+import { runBds } from '@brand-data/operator/test/run-bds.ts';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runBds } from '../../packages/operator/test/run-bds.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 
 let stack: TestStack;

@@ -3,23 +3,23 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { Brand } from '@brand-data/contracts';
-import fc from 'fast-check';
-import { MongoClient } from 'mongodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
-import { main } from '../../packages/operator/src/index.ts';
-import type { Streams } from '../../packages/operator/src/output.ts';
-import { brandOfField, recordFromBrand } from '../../packages/records/src/index.ts';
-import { brandOf } from '../../packages/records/test/brand-of.ts';
-import type { CatalogDoc } from '../../services/catalog/src/storage/catalog-doc.ts';
+import type { CatalogDoc } from '@brand-data/catalog/src/storage/catalog-doc.ts';
 import {
   OPERATOR_TOKEN,
   type RunningCatalog,
   startCatalog,
   stockOf,
-} from '../../services/catalog/test/running-catalog.ts';
-import { SOURCES, someBrand } from '../../services/catalog/test/some-records.ts';
-import { startTestNats, type TestServer } from '../stack/servers.ts';
+} from '@brand-data/catalog/test/running-catalog.ts';
+import { SOURCES, someBrand } from '@brand-data/catalog/test/some-records.ts';
+import { Brand } from '@brand-data/contracts';
+import { main } from '@brand-data/operator';
+import type { Streams } from '@brand-data/operator/src/output.ts';
+import { brandOfField, recordFromBrand } from '@brand-data/records';
+import { brandOf } from '@brand-data/testing/brand-of';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
+import fc from 'fast-check';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 
 const NAMES = ['here', 'there'] as const;
 type Name = (typeof NAMES)[number];

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { AccountsAdminServiceService } from '@brand-data/contracts';
+import { main } from '@brand-data/operator';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterAll, describe, expect, test } from 'vitest';
-import { main } from '../../packages/operator/src/index.ts';
 
 const ends: (() => unknown)[] = [];
 afterAll(async () => {

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CatalogAdminServiceClient } from '@brand-data/contracts';
-import { type LocalServer, startNatsServer } from '@brand-data/local';
 import { callUnary, connectChannel } from '@brand-data/runtime';
+import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
+import { type LocalServer, startNatsServer } from '@brand-data/servers';
+import { launchService } from '@brand-data/testing/running-service';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient } from 'mongodb';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { launchService } from '../stack/running-service.ts';
-import { temporaryFolder } from '../stack/temporary-folder.ts';
-import { channelAs } from '../stack/transport.ts';
 
 let dataDir: string;
 let nats: LocalServer;

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ACCOUNT_CHANGES_STREAM } from '@brand-data/contracts';
+import { type NatsCluster, startSeverableNatsCluster } from '@brand-data/testing/clusters';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type NatsCluster, startSeverableNatsCluster } from '../stack/clusters.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
-import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { callerOf } from './caller.ts';
 import { fullStock } from './fixtures.ts';
 import { type Operator, operatorOf } from './operator.ts';

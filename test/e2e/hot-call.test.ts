@@ -1,10 +1,10 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callOver } from '../bench/load.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
-import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { fullStock } from './fixtures.ts';
 import { operatorOf } from './operator.ts';
 

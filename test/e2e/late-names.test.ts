@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { launchService } from '@brand-data/testing/running-service';
+import { startTestNats } from '@brand-data/testing/servers';
 import { MongoClient } from 'mongodb';
 import { expect, inject, test } from 'vitest';
-import { launchService } from '../stack/running-service.ts';
-import { startTestNats } from '../stack/servers.ts';
 
 /** Lets Node's name look-up fail for five seconds, as in a cluster whose DNS does not answer yet. */
 const NO_NAMES_AT_FIRST = `

@@ -1,6 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { BrandType, ImageKind, ImagesAdminServiceClient } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
+import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import {
   siApple,
   siAudi,
@@ -33,8 +35,6 @@ import {
 } from 'simple-icons';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
-import { temporaryFolder } from '../stack/temporary-folder.ts';
-import { channelAs } from '../stack/transport.ts';
 import { chromium, type Screenshot, takeScreenshot } from './browser.ts';
 import { callerOf } from './caller.ts';
 import { operatorOf } from './operator.ts';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
-import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { callerOf } from './caller.ts';
 import { bareMerchant } from './fixtures.ts';
 import { type Operator, operatorOf } from './operator.ts';

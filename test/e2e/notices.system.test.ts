@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monthOf, NOTICES_STREAM } from '@brand-data/contracts';
+import { runBds } from '@brand-data/operator/test/run-bds.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '@brand-data/testing/webhook-receiver';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runBds } from '../../packages/operator/test/run-bds.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../stack/webhook-receiver.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 'notices').toString('base64')}`;
 const ROUNDS = 10;

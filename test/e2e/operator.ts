@@ -15,8 +15,8 @@ import {
   SetFieldsRequest,
 } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
+import { channelFrom } from '@brand-data/runtime/test/channel-as.ts';
 import type { TestStack } from '../stack/index.ts';
-import { channelFrom } from '../stack/transport.ts';
 
 const BOTH_ROUTES = [Route.BRANDS, Route.LOGOS];
 

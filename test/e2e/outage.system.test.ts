@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { accountBeatsSubject, accountChangesSubject, createToken } from '@brand-data/contracts';
+import { startWire, type Wire } from '@brand-data/testing/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
 import { fullStock } from './fixtures.ts';
 import { type Operator, operatorOf } from './operator.ts';
-import { startWire, type Wire } from './wire.ts';
 
 /** The beginnings of the subjects of changes and of beats. */
 const CHANGES = accountChangesSubject(0).slice(0, -1);

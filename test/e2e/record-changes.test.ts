@@ -2,11 +2,11 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CatalogAdminServiceClient } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
+import { channelFrom } from '@brand-data/runtime/test/channel-as.ts';
+import { brandOf } from '@brand-data/testing/brand-of';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { brandOf } from '../../packages/records/test/brand-of.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
-import { temporaryFolder } from '../stack/temporary-folder.ts';
-import { channelFrom } from '../stack/transport.ts';
 import { type Caller, callerOf } from './caller.ts';
 import { type Operator, operatorOf } from './operator.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { importCatalogue } from '@brand-data/local';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient, MongoServerError } from 'mongodb';
 import { inject } from 'vitest';
 import { startTestStack, type TestStack, type TestStackOptions } from '../stack/index.ts';
-import { temporaryFolder } from '../stack/temporary-folder.ts';
 
 export interface SampleStack extends TestStack {
   /** The base URL of images in records, where the service images answers. */

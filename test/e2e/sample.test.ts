@@ -1,11 +1,11 @@
 import { extname } from 'node:path';
 import { exchangeOfMic, readWebHost } from '@brand-data/identifiers';
 import { loadIcons, storePicture, takePictures } from '@brand-data/importers';
+import { type Connection, openConnection } from '@brand-data/operator';
 import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
 import type { BrandRecord } from '@brand-data/records';
 import Compile from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Connection, openConnection } from '../../packages/operator/src/index.ts';
 import { type Caller, callerOf, untilAnswered } from './caller.ts';
 import { forAll } from './for-all.ts';
 import { type Operator, operatorOf } from './operator.ts';

@@ -16,14 +16,14 @@ import {
   type ServiceName,
   usageStream,
 } from '@brand-data/contracts';
-import { type LocalServer, natsUrlOf, natsUsers, newSecrets, startNatsServer } from '@brand-data/local';
+import { type LocalServer, natsUrlOf, natsUsers, newSecrets, startNatsServer } from '@brand-data/servers';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
-import { startTestNats, type TestServer } from '../stack/servers.ts';
-import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { callerOf } from './caller.ts';
 import { bareMerchant } from './fixtures.ts';
 import { operatorOf } from './operator.ts';

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { ACCOUNT_CHANGES_STREAM, DEAD_LETTER_STREAM, usageStream } from '@brand-data/contracts';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { startTestNats, type TestServer } from '../stack/servers.ts';
 
 const SERVICES = ['accounts', 'catalog', 'metering', 'images'] as const;
 const database = (service: string) => `set_up_${process.pid}_${service}`;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createAllowanceSigner } from '@brand-data/accounts/src/allowance-signer.ts';
 import {
   createHolderIdentity,
   type Grant,
@@ -13,10 +14,9 @@ import {
   usageStream,
 } from '@brand-data/contracts';
 import { callUnary, connectChannel, signingKeyFromPem } from '@brand-data/runtime';
+import { channelFrom } from '@brand-data/runtime/test/channel-as.ts';
 import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
 import { connect, headers } from '@nats-io/transport-node';
-import { createAllowanceSigner } from '../../services/accounts/src/allowance-signer.ts';
-import { channelFrom } from '../stack/transport.ts';
 import { type FaultStack, startFaultStack } from './stack.ts';
 
 const GRANTS_PER_S = 500;

@@ -1,4 +1,4 @@
-import { startWire, type Wire } from '../e2e/wire.ts';
+import { startWire, type Wire } from '@brand-data/testing/wire';
 
 /**
  * One process's connections to others, through proxies. While the link is cut nothing passes, although the connections seem to

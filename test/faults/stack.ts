@@ -3,15 +3,14 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bdsWith, type Stack, type StackOptions, startStack, writeSecret } from '@brand-data/local';
+import type { Child } from '@brand-data/servers';
 import {
-  bdsWith,
-  type Child,
-  type Stack,
-  type StackOptions,
-  startStack,
-  writeSecret,
-} from '@brand-data/local';
-import { type Cluster, type MongodCluster, startMongodCluster, startNatsCluster } from '../stack/clusters.ts';
+  type Cluster,
+  type MongodCluster,
+  startMongodCluster,
+  startNatsCluster,
+} from '@brand-data/testing/clusters';
 import type { TestStack } from '../stack/index.ts';
 import { type ProxiedLink, startProxiedLink } from './proxied-link.ts';
 

@@ -1,11 +1,11 @@
 import { createToken } from '@brand-data/contracts';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dashboards } from '../../deploy/dashboards/dashboards.ts';
 import { callerOf } from '../e2e/caller.ts';
 import { fullStock } from '../e2e/fixtures.ts';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
-import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { readRules } from './promql.ts';
 import { type RunningPrometheus, startPrometheus } from './running-prometheus.ts';
 import { prometheus } from './tools.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '@brand-data/local';
+import { freePort } from '@brand-data/servers';
 import { stringify } from 'yaml';
 import { ruleFiles } from './promql.ts';
 import { prometheus } from './tools.ts';

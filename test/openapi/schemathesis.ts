@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { PYTHON_PROGRAMS } from '../python/python.ts';
-import { temporaryFolder } from '../stack/temporary-folder.ts';
 
 const COMMAND = join(PYTHON_PROGRAMS, 'schemathesis');
 

@@ -1,7 +1,7 @@
 import { flatRecordSchema, groupedRecordSchema, presentFlat, presentGrouped } from '@brand-data/presenters';
+import { fieldsOf } from '@brand-data/presenters/test/schema-fields.ts';
 import { brandFromRecord } from '@brand-data/records';
 import { expect, test } from 'vitest';
-import { fieldsOf } from '../../packages/presenters/test/schema-fields.ts';
 import { readSample } from '../e2e/sample.ts';
 
 const brands = (await readSample()).map((record) => brandFromRecord(record));

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { SourceRecord } from '@brand-data/catalog/src/records/source-record.ts';
+import type { CatalogDoc } from '@brand-data/catalog/src/storage/catalog-doc.ts';
 import {
   compareLegalFamilies,
   coreName,
@@ -6,8 +8,6 @@ import {
   legalFamiliesOf,
   readWebHost,
 } from '@brand-data/identifiers';
-import type { SourceRecord } from '../../services/catalog/src/records/source-record.ts';
-import type { CatalogDoc } from '../../services/catalog/src/storage/catalog-doc.ts';
 import type { MemoryCatalogue } from './memory-catalogue.ts';
 
 /** A company and its source records. */

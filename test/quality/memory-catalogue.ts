@@ -1,25 +1,25 @@
-import type { Brand, Match, Suggestion } from '@brand-data/contracts';
-import { problemsOf, refusalOf } from '@brand-data/records';
-import { createLogger } from '@brand-data/runtime';
-import { linkOf, memoized } from '../../services/catalog/src/linkage/clustering.ts';
-import type { IdentifierConflict } from '../../services/catalog/src/linkage/conflicts.ts';
-import { planChange } from '../../services/catalog/src/linkage/plan.ts';
-import type { RefusedLink } from '../../services/catalog/src/linkage/refused-links.ts';
-import { byEntry, meaningsOf, readQueries } from '../../services/catalog/src/lookup/answers.ts';
-import { type Candidate, candidateFromDoc } from '../../services/catalog/src/lookup/candidates.ts';
-import { RECORDS_OF_ENTRY, suggester } from '../../services/catalog/src/lookup/suggestions.ts';
-import { type SourceRecord, sourceRecordOf } from '../../services/catalog/src/records/source-record.ts';
+import { linkOf, memoized } from '@brand-data/catalog/src/linkage/clustering.ts';
+import type { IdentifierConflict } from '@brand-data/catalog/src/linkage/conflicts.ts';
+import { planChange } from '@brand-data/catalog/src/linkage/plan.ts';
+import type { RefusedLink } from '@brand-data/catalog/src/linkage/refused-links.ts';
+import { byEntry, meaningsOf, readQueries } from '@brand-data/catalog/src/lookup/answers.ts';
+import { type Candidate, candidateFromDoc } from '@brand-data/catalog/src/lookup/candidates.ts';
+import { RECORDS_OF_ENTRY, suggester } from '@brand-data/catalog/src/lookup/suggestions.ts';
+import { type SourceRecord, sourceRecordOf } from '@brand-data/catalog/src/records/source-record.ts';
 import {
   collectAffectedRecords,
   HOT_KEY_DOCS,
   isIdentifying,
   type KeySearch,
-} from '../../services/catalog/src/storage/affected-records.ts';
+} from '@brand-data/catalog/src/storage/affected-records.ts';
 import {
   type CatalogDoc,
   compareDocs,
   sourceRecordsFromDoc,
-} from '../../services/catalog/src/storage/catalog-doc.ts';
+} from '@brand-data/catalog/src/storage/catalog-doc.ts';
+import type { Brand, Match, Suggestion } from '@brand-data/contracts';
+import { problemsOf, refusalOf } from '@brand-data/records';
+import { createLogger } from '@brand-data/runtime';
 
 /** As many records as an import sends at once. */
 const BATCH = 500;

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bdsWith, type Demo } from '@brand-data/local';
-import { openConnection, serveUsagePage } from '../../packages/operator/src/index.ts';
+import { openConnection, serveUsagePage } from '@brand-data/operator';
 import { type Page, startBrowser } from '../e2e/page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -1,5 +1,5 @@
 import type { UsageCell } from '@brand-data/contracts';
-import type { Ledger } from '../../services/metering/src/ledger/ledger.ts';
+import type { Ledger } from '@brand-data/metering/src/ledger/ledger.ts';
 import type { Violation } from './invariants.ts';
 
 /** The answers that callers of one account saw in one month, and the account's bill. */

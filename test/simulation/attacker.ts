@@ -1,5 +1,5 @@
 import { type Grant, type GrantUsage, monthOf, Route } from '@brand-data/contracts';
-import { parseGrantId } from '../../services/metering/src/ledger/ledger.ts';
+import { parseGrantId } from '@brand-data/metering/src/ledger/ledger.ts';
 import type { JetStream } from './jetstream.ts';
 import type { MeteringReplica } from './metering-replica.ts';
 import type { PlannedAttack } from './plan.ts';

@@ -1,6 +1,7 @@
 import { ALLOWANCE_LASTS_MS, type Grant, monthOf, type Recall } from '@brand-data/contracts';
+import type { Allowance } from '@brand-data/gateway/src/quota/holding.ts';
 import type { ReplicaChoice } from '@brand-data/runtime';
-import type { Allowance } from '../../services/gateway/src/quota/holding.ts';
+import type { Random } from '@brand-data/testing/random';
 import { attack } from './attacker.ts';
 import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
 import { createInvariantChecker, type InvariantChecker } from './invariant-checker.ts';
@@ -11,7 +12,6 @@ import { type MeteringReplica, startReplica } from './metering-replica.ts';
 import { createMongo, type Mongo } from './mongo.ts';
 import { createNetwork, type Network } from './network.ts';
 import { GATEWAYS, type Plan, type PlannedAttack, type PlannedCall, REPLICAS } from './plan.ts';
-import type { Random } from './random.ts';
 import type { Rules } from './rules.ts';
 import { signAllowance } from './signed-allowances.ts';
 import { connectUsageStreams, type DeadLetter } from './usage-streams.ts';

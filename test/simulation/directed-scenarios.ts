@@ -1,8 +1,8 @@
 import { Route } from '@brand-data/contracts';
+import type { Random } from '@brand-data/testing/random';
 import { NATS } from './jetstream-consumer.ts';
 import { NO_LINK_FAULTS } from './network.ts';
 import { GATEWAYS, type Plan, type PlannedCall, REPLICAS } from './plan.ts';
-import type { Random } from './random.ts';
 import type { RuleName } from './rules.ts';
 
 /** Calls and faults of one account, chosen so that the world violates an invariant without a certain rule. */

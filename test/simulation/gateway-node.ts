@@ -1,8 +1,8 @@
 import { type AcquireRequest, type AcquireResponse, type Recall, Route } from '@brand-data/contracts';
+import { assembleQuota } from '@brand-data/gateway/src/quota/assemble-quota.ts';
+import type { GrantBook } from '@brand-data/gateway/src/quota/grant-book.ts';
+import type { Allowance } from '@brand-data/gateway/src/quota/holding.ts';
 import { Fault, type ReplicaChoice } from '@brand-data/runtime';
-import { assembleQuota } from '../../services/gateway/src/quota/assemble-quota.ts';
-import type { GrantBook } from '../../services/gateway/src/quota/grant-book.ts';
-import type { Allowance } from '../../services/gateway/src/quota/holding.ts';
 import type { JetStream } from './jetstream.ts';
 import type { Machine, Process } from './machine.ts';
 import type { MeteringReplica } from './metering-replica.ts';

@@ -5,14 +5,14 @@ import {
   monthOf,
   type UsageEvent,
 } from '@brand-data/contracts';
-import { createLedgerStore } from '../../services/metering/src/ledger/ledger-store.ts';
-import { breakdownOfMonth } from '../../services/metering/src/ledger/month-breakdown.ts';
+import { createLedgerStore } from '@brand-data/metering/src/ledger/ledger-store.ts';
+import { breakdownOfMonth } from '@brand-data/metering/src/ledger/month-breakdown.ts';
+import type { Random } from '@brand-data/testing/random';
 import { type Account, billOf, brokenByBill, freeOf, newAccount, unheldOf } from './account-view.ts';
 import type { Invariant, Violation } from './invariants.ts';
 import { createMemoryDatabase, type Documents, reads } from './ledger-documents.ts';
 import type { ChangedLedger } from './mongo.ts';
 import type { Plan } from './plan.ts';
-import type { Random } from './random.ts';
 import type { Rules } from './rules.ts';
 import type { World } from './world.ts';
 

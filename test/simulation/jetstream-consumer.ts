@@ -1,7 +1,7 @@
-import { ACK_WAIT_MS, MOST_ON_THE_WAY } from '../../services/metering/src/usage/usage-streams.ts';
+import { ACK_WAIT_MS, MOST_ON_THE_WAY } from '@brand-data/metering/src/usage/usage-streams.ts';
+import type { Random } from '@brand-data/testing/random';
 import type { Process } from './machine.ts';
 import type { Network } from './network.ts';
-import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 export const NATS = 'nats';

@@ -1,9 +1,9 @@
 import { type UsageEvent, type UsageStream, usageStream } from '@brand-data/contracts';
-import { ACK_WAIT_MS } from '../../services/metering/src/usage/usage-streams.ts';
+import { ACK_WAIT_MS } from '@brand-data/metering/src/usage/usage-streams.ts';
+import type { Random } from '@brand-data/testing/random';
 import { createConsumer, type JetStreamConsumer, NATS } from './jetstream-consumer.ts';
 import type { Process } from './machine.ts';
 import type { Network } from './network.ts';
-import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 const DUPLICATE_WINDOW_MS = 600_000;

@@ -1,4 +1,4 @@
-import { grantIdOf, type LedgerKey, ledgerIdOf } from '../../services/metering/src/ledger/ledger.ts';
+import { grantIdOf, type LedgerKey, ledgerIdOf } from '@brand-data/metering/src/ledger/ledger.ts';
 import {
   type DayOfLedger,
   firstEndOf,
@@ -10,9 +10,9 @@ import {
   overdueOf,
   type StoredLedger,
   type UseChange,
-} from '../../services/metering/src/ledger/ledger-database.ts';
-import type { Breakdowns } from '../../services/metering/src/ledger/ledger-usage.ts';
-import { largerCells, sumCells } from '../../services/metering/src/ledger/usage-merge.ts';
+} from '@brand-data/metering/src/ledger/ledger-database.ts';
+import type { Breakdowns } from '@brand-data/metering/src/ledger/ledger-usage.ts';
+import { largerCells, sumCells } from '@brand-data/metering/src/ledger/usage-merge.ts';
 
 /** Everything that metering stores in its database, at one moment. Never modified. */
 export interface Documents {

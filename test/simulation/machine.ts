@@ -1,5 +1,5 @@
 import type { Clock, Instant } from '@brand-data/runtime';
-import type { Random } from './random.ts';
+import type { Random } from '@brand-data/testing/random';
 import type { World } from './world.ts';
 
 /** One computer with its own clocks. It runs one process at a time. */

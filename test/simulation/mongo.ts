@@ -1,6 +1,7 @@
+import { type LedgerKey, ledgerIdOf, parseGrantId } from '@brand-data/metering/src/ledger/ledger.ts';
+import type { LedgerChange, LedgerDatabase } from '@brand-data/metering/src/ledger/ledger-database.ts';
 import { Fault } from '@brand-data/runtime';
-import { type LedgerKey, ledgerIdOf, parseGrantId } from '../../services/metering/src/ledger/ledger.ts';
-import type { LedgerChange, LedgerDatabase } from '../../services/metering/src/ledger/ledger-database.ts';
+import type { Random } from '@brand-data/testing/random';
 import {
   type DatabaseRules,
   type Documents,
@@ -13,7 +14,6 @@ import {
 import type { Process } from './machine.ts';
 import type { Network } from './network.ts';
 import { REPLICAS } from './plan.ts';
-import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 export const MONGO = 'mongo';

@@ -1,6 +1,7 @@
 import { type Recall, Route } from '@brand-data/contracts';
-import { GrantBook } from '../../services/gateway/src/quota/grant-book.ts';
-import { usedOf } from '../../services/metering/src/ledger/ledger.ts';
+import { GrantBook } from '@brand-data/gateway/src/quota/grant-book.ts';
+import { usedOf } from '@brand-data/metering/src/ledger/ledger.ts';
+import { createRandom } from '@brand-data/testing/random';
 import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
 import { createJetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
@@ -9,7 +10,6 @@ import { startReplica } from './metering-replica.ts';
 import { createMongo } from './mongo.ts';
 import { createNetwork } from './network.ts';
 import { REPLICAS } from './plan.ts';
-import { createRandom } from './random.ts';
 import { ALL_RULES } from './rules.ts';
 import { signAllowance } from './signed-allowances.ts';
 import { connectUsageStreams } from './usage-streams.ts';

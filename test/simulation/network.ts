@@ -1,6 +1,6 @@
 import { Fault } from '@brand-data/runtime';
+import type { Random } from '@brand-data/testing/random';
 import type { Process } from './machine.ts';
-import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 /** The network's faults, as shares of the messages. */

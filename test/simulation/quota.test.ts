@@ -1,8 +1,8 @@
+import { createRandom } from '@brand-data/testing/random';
 import { expect, test } from 'vitest';
 import { planOfLostTail, planOfScenario } from './directed-scenarios.ts';
 import { planOfDriftingClocks } from './drifting-clocks.ts';
 import type { Invariant } from './invariants.ts';
-import { createRandom } from './random.ts';
 import { ALL_RULES, type RuleName, WITHOUT } from './rules.ts';
 import { planOf } from './seed-plan.ts';
 import { runSeeds } from './seeds.ts';

@@ -1,3 +1,4 @@
+import { createRandom, type Random } from '@brand-data/testing/random';
 import { DIRECTED_SCENARIOS, type Scenario } from './directed-scenarios.ts';
 import { ROUTES } from './gateway-node.ts';
 import { NATS } from './jetstream-consumer.ts';
@@ -14,7 +15,6 @@ import {
   type PlannedFault,
   REPLICAS,
 } from './plan.ts';
-import { createRandom, type Random } from './random.ts';
 import { RULE_NAMES } from './rules.ts';
 
 const MID_MONTH = Date.UTC(2026, 10, 20, 12);

@@ -1,11 +1,11 @@
 import { monthOf, Route, type UsageEvent } from '@brand-data/contracts';
+import { createRandom } from '@brand-data/testing/random';
 import { ATTACKER } from './attacker.ts';
 import { type Cluster, createCluster } from './cluster.ts';
 import { applyFault, STRANGER } from './faults.ts';
 import type { Violation } from './invariants.ts';
 import { LATEST_MESSAGE_MS } from './network.ts';
 import { GATEWAYS, type Plan, REPLICAS } from './plan.ts';
-import { createRandom } from './random.ts';
 import type { Rules } from './rules.ts';
 import { createWorld, type World } from './world.ts';
 

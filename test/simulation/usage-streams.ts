@@ -1,11 +1,11 @@
 import type { UsageEvent, UsageStream } from '@brand-data/contracts';
-import { sentBy } from '../../services/metering/src/ledger/sender.ts';
+import { sentBy } from '@brand-data/metering/src/ledger/sender.ts';
 import type {
   DeadLetterReason,
   UsageMessage,
   UsageMessages,
   UsageStreams,
-} from '../../services/metering/src/usage/usage-streams.ts';
+} from '@brand-data/metering/src/usage/usage-streams.ts';
 import type { JetStream } from './jetstream.ts';
 import { NATS, type Reader } from './jetstream-consumer.ts';
 import type { Process } from './machine.ts';

@@ -2,8 +2,8 @@ import { mkdtemp, realpath, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keepCertificates } from '@brand-data/local';
+import { testMongod } from '@brand-data/testing/server-kinds';
 import type { TestProject } from 'vitest/node';
-import { testMongod } from './server-kinds.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

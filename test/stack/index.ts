@@ -6,19 +6,17 @@ import { join } from 'node:path';
 import {
   type Bds,
   bdsWith,
-  type Child,
-  dropMongodbUsers,
-  newSecrets,
   type OperatorConnection,
   type Stack,
   type StackOptions,
   startStack,
   writeSecret,
 } from '@brand-data/local';
+import { type Child, dropMongodbUsers, newSecrets } from '@brand-data/servers';
+import { startTestMongod, startTestNats, type TestServer } from '@brand-data/testing/servers';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient } from 'mongodb';
 import { inject } from 'vitest';
-import { startTestMongod, startTestNats, type TestServer } from './servers.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 export interface TestStackOptions {
   gateways?: number;

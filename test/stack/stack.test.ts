@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { freePort, startStack } from '@brand-data/local';
+import { startStack } from '@brand-data/local';
+import { freePort } from '@brand-data/servers';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from './index.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 let stack: TestStack;
 beforeAll(async () => {

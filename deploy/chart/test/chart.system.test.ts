@@ -1,8 +1,8 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { gatewaySchemas } from './gateway-api.ts';
 import { MATRIX, PLAIN, QUICKSTART, WITH_BUNDLES, WITH_OPERATORS } from './matrix.ts';
 import {

@@ -1,9 +1,9 @@
 import { globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { gatewaySchemas } from './gateway-api.ts';
 import { PLAIN } from './matrix.ts';
 import { CHART, type Manifest, manifestsOf, renderYaml, type Values } from './render.ts';

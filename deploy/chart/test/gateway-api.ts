@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { parse } from 'yaml';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { gatewayApi } from './tools.ts';
 
 interface Definition {

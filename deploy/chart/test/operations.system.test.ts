@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { main } from '@brand-data/operator';
+import { readMetricsPage } from '@brand-data/test/monitoring/metrics-page.ts';
+import { metricsOf, readRules } from '@brand-data/test/monitoring/promql.ts';
+import { promtool, runPromtool } from '@brand-data/test/monitoring/tools.ts';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { main } from '../../../packages/operator/src/index.ts';
-import { readMetricsPage } from '../../../test/monitoring/metrics-page.ts';
-import { metricsOf, readRules } from '../../../test/monitoring/promql.ts';
-import { promtool, runPromtool } from '../../../test/monitoring/tools.ts';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { documentedValues } from '../values-readme.ts';
 import { CHART, renderYaml, type Values, withValues } from './render.ts';
 import { helms } from './tools.ts';

@@ -4,10 +4,10 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort, startMongod } from '@brand-data/servers';
+import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startTestStack, type TestStack } from '../../../test/stack/index.ts';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
-import { freePort, startMongod } from '../../local/src/index.ts';
 import { CHART } from './render.ts';
 
 const ROOT = join(CHART, '..', '..');

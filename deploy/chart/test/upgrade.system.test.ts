@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from '@brand-data/runtime/src/pem-keys.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from '../../../packages/runtime/src/pem-keys.ts';
 import { startKubeApi } from './kube-api.ts';
 import { PLAIN, QUICKSTART } from './matrix.ts';
 import {

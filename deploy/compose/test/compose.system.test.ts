@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '@brand-data/servers';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { composeSchema } from '../../chart/test/tools.ts';
-import { freePort } from '../../local/src/ports.ts';
 import { writeSecrets } from '../secrets.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { packageUrl, type Sbom } from '../sbom.ts';
 import {
   expectCommandLine,

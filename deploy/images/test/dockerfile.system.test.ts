@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { V8_OPTIONS } from '@brand-data/servers';
 import { describe, expect, test } from 'vitest';
-import { V8_OPTIONS } from '../../local/src/service.ts';
 import { IMAGES, SERVICES } from './programs.ts';
 import { dockerfile, manifest, pnpmVersion, ROOT } from './versions.ts';
 

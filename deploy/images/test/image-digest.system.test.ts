@@ -5,8 +5,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { digestOf, readReference } from '../image-digest.ts';
 import { dockerfile, ROOT } from './versions.ts';
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import {
   expectCommandLine,
   expectToLive,

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { freePort, newAllowanceKeys } from '@brand-data/servers';
 import { expect, onTestFinished } from 'vitest';
-import { freePort } from '../../local/src/ports.ts';
-import { newAllowanceKeys } from '../../local/src/secrets.ts';
 
 export const SERVICES = ['accounts', 'catalog', 'gateway', 'images', 'metering'] as const;
 export type Service = (typeof SERVICES)[number];

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { main } from '@brand-data/operator';
-import { Problem } from './problem.ts';
+import { Problem } from '@brand-data/servers';
 
 /**
  * Runs one `bds` command and resolves to its answer: with `--csv` text, else the parsed JSON. Rejects with a Problem that contains

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Problem } from '@brand-data/servers';
 import type { Bds } from './bds.ts';
 import { readJson, writeSecret } from './data-folder.ts';
-import { Problem } from './problem.ts';
 
 const RECORDS = join(import.meta.dirname, '..', 'catalogue');
 /**

@@ -2,26 +2,14 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IDENTITIES } from '@brand-data/contracts';
-import { type CertificateFiles, nameOf } from '@brand-data/runtime';
-import type { Certified } from './certificate-maker.ts';
+import { nameOf } from '@brand-data/runtime';
+import type { Certified } from '@brand-data/servers/certificate-maker';
 
 const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3_650;
 const CERTIFICATE_DAYS = 365;
 /** A certificate with less time than this left is replaced. */
 const RENEWED_BEFORE_DAYS = 60;
-
-/** The files of one identity in the folder of `keepCertificates`. */
-export function certificateFiles(folder: string, identity: string): CertificateFiles {
-  const file = (name: string) => join(folder, identity, name);
-  return { cert: file('tls.crt'), key: file('tls.key'), ca: file('ca.crt') };
-}
-
-/** The settings by which a service finds its certificates. */
-export function certificateSettings(folder: string, identity: string): Record<string, string> {
-  const { cert, key, ca } = certificateFiles(folder, identity);
-  return { TLS_CERT_FILE: cert, TLS_KEY_FILE: key, TLS_CA_FILE: ca };
-}
 
 /**
  * Makes an authority and a certificate for every identity in the folder, and replaces those that expire within 60 days. All others
@@ -60,7 +48,7 @@ async function makeCertificate(
 
 /** Loads the library only when a certificate is missing, because that takes a third of a second. */
 function maker() {
-  return import('./certificate-maker.ts');
+  return import('@brand-data/servers/certificate-maker');
 }
 
 /** Resolves to undefined if the files are missing, do not fit together, or expire soon. */

@@ -1,8 +1,7 @@
 import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { newSecrets, Problem, type Secrets } from '@brand-data/servers';
 import { tryLock } from 'fs-native-extensions';
-import { Problem } from './problem.ts';
-import { newSecrets, type Secrets } from './secrets.ts';
 
 /** What `npm start` keeps for its next run, in addition to the servers' data. */
 export interface State extends Secrets {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Problem } from '@brand-data/servers';
 import type { Bds } from './bds.ts';
 import { readJson, writeSecret } from './data-folder.ts';
-import { Problem } from './problem.ts';
 import type { Stack } from './stack.ts';
 
 /** The contents of `demo.json`, which scripts read. */

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { openConnection, serveUsagePage } from '@brand-data/operator';
+import { Problem } from '@brand-data/servers';
 import { bdsWith } from './bds.ts';
 import { importCatalogue } from './catalogue.ts';
 import { keepCertificates } from './certificates.ts';
@@ -7,7 +8,6 @@ import { lockDataFolder, readState, writeSecret, writeState } from './data-folde
 import { demoAccounts } from './demo.ts';
 import { parseOptions, USAGE } from './options.ts';
 import { requireFreePorts, stackPorts } from './ports.ts';
-import { Problem } from './problem.ts';
 import { startStack } from './stack.ts';
 import { closingText, terminalOn } from './terminal.ts';
 

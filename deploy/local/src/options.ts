@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Problem } from './problem.ts';
+import { Problem } from '@brand-data/servers';
 
 export const USAGE = `npm start -- [options]
 

@@ -2,16 +2,29 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ServiceName } from '@brand-data/contracts';
-import { certificateSettings, keepCertificates } from './certificates.ts';
-import { freePort } from './ports.ts';
-import { Problem } from './problem.ts';
-import type { Child } from './process.ts';
-import { newPassKeys, newSecrets, publicKeyOf, type Secrets } from './secrets.ts';
-import type { LocalServer, ServerOptions } from './servers/local-server.ts';
-import { answersAsMongodb, startMongod } from './servers/mongod.ts';
-import { answersAsNats, startNatsServer } from './servers/nats-server.ts';
-import { ensureMongodbUsers, mongodbUrlOf, natsAdminUrl, natsUrlOf, natsUsers } from './servers/users.ts';
-import { serviceProcess } from './service.ts';
+import {
+  answersAsMongodb,
+  answersAsNats,
+  type Child,
+  certificateSettings,
+  ensureMongodbUsers,
+  freePort,
+  type LocalServer,
+  mongodbUrlOf,
+  natsAdminUrl,
+  natsUrlOf,
+  natsUsers,
+  newPassKeys,
+  newSecrets,
+  Problem,
+  publicKeyOf,
+  type Secrets,
+  type ServerOptions,
+  serviceProcess,
+  startMongod,
+  startNatsServer,
+} from '@brand-data/servers';
+import { keepCertificates } from './certificates.ts';
 import { type SettingFiles, settingFilesIn } from './setting-files.ts';
 
 const MAINS = {

@@ -2,9 +2,10 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IDENTITIES } from '@brand-data/contracts';
 import { Certificates } from '@brand-data/runtime';
+import { certificateFiles } from '@brand-data/servers';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { beforeEach, expect, test } from 'vitest';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
-import { certificateFiles, keepCertificates } from '../src/certificates.ts';
+import { keepCertificates } from '../src/certificates.ts';
 
 const DAY_MS = 86_400_000;
 

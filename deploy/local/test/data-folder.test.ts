@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { lockDataFolder, readJson, readState, writeSecret, writeState } from '../src/data-folder.ts';
 
 test('a start on a data folder in use fails with a line that says what to do', async () => {

@@ -1,7 +1,7 @@
+import { Problem } from '@brand-data/servers';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseOptions } from '../src/options.ts';
-import { Problem } from '../src/problem.ts';
 
 const FOLDERS = { root: '/project', cwd: '/home/me' };
 

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '@brand-data/servers';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
-import { bdsWith, freePort } from '../src/index.ts';
+import { bdsWith } from '../src/index.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const MAIN = join(import.meta.dirname, '../src/main.ts');

@@ -2,12 +2,12 @@ import { execFile, execFileSync, spawn } from 'node:child_process';
 import { appendFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '@brand-data/servers';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { cosign, dockerRegistry, helm, runTool } from '../../chart/test/tools.ts';
 import { IMAGES } from '../../images/test/programs.ts';
-import { freePort } from '../../local/src/ports.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const PARTS = ['package.json', 'CHANGELOG.md', 'deploy/chart', 'deploy/images', 'deploy/release'];

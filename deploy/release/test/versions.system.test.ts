@@ -1,7 +1,7 @@
 import { cp, glob, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { spreadVersion } from '../versions.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

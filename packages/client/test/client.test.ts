@@ -1,7 +1,7 @@
+import { MatchKind, MatchStrength } from '@brand-data/contracts';
+import { brandMatchOf } from '@brand-data/gateway/src/records/brand-match.ts';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { brandMatchOf } from '../../../services/gateway/src/records/brand-match.ts';
-import { MatchKind, MatchStrength } from '../../contracts/src/index.ts';
 import { matchOf } from '../src/answer.ts';
 import { BrandData, BrandDataError, type BrandDataOptions } from '../src/index.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from './scripted-server.ts';

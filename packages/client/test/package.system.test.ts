@@ -3,9 +3,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { build } from 'rolldown';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { startScriptedServer } from './scripted-server.ts';
 
 const CLIENT = join(import.meta.dirname, '..');

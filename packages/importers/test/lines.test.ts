@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { readLines } from '../src/formats/lines.ts';
 import { allOf } from './all-of.ts';
 import { fileOf } from './temporary-files.ts';

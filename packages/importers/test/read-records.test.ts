@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordFromBrand } from '@brand-data/records';
+import { acme } from '@brand-data/records/test/acme.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { acme } from '../../records/test/acme.ts';
 import { readRecords } from '../src/index.ts';
 import { allOf } from './all-of.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 
 /** Writes a new file, alone in a new folder. All these folders are removed after the last test. */
 export async function fileOf(content: string | Buffer, extension = ''): Promise<string> {

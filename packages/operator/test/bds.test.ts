@@ -5,9 +5,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { acme } from '@brand-data/records/test/acme.ts';
+import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestStack, type TestStack } from '../../../test/stack/index.ts';
-import { acme } from '../../records/test/acme.ts';
 import { type Connection, openConnection } from '../src/index.ts';
 import { runBds } from './run-bds.ts';
 

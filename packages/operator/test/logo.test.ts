@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { acme } from '@brand-data/records/test/acme.ts';
+import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestStack, type TestStack } from '../../../test/stack/index.ts';
-import { acme } from '../../records/test/acme.ts';
 import { type Ran, runBds } from './run-bds.ts';
 
 let stack: TestStack;

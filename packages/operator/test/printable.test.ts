@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { main } from '../src/index.ts';
 import { outputTo, table } from '../src/output.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { TestStack } from '../../../test/stack/index.ts';
+import type { TestStack } from '@brand-data/test/stack/index.ts';
 import { main } from '../src/index.ts';
 
 export interface Ran {

@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { acme } from '@brand-data/records/test/acme.ts';
+import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestStack, type TestStack } from '../../../test/stack/index.ts';
-import { acme } from '../../records/test/acme.ts';
 import { runBds } from './run-bds.ts';
 
 let stack: TestStack;

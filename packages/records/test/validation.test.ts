@@ -1,7 +1,7 @@
 import { Brand, BrandType, Quote } from '@brand-data/contracts';
+import { brandOf } from '@brand-data/testing/brand-of';
 import { expect, test } from 'vitest';
 import { problemsOf, problemsOfQuote } from '../src/index.ts';
-import { brandOf } from './brand-of.ts';
 
 const stock = (fields: Parameters<typeof Brand.fromPartial>[0]) =>
   brandOf('acme', { type: BrandType.STOCK, listings: [{ ticker: 'ACME', mic: 'XNAS' }], ...fields });

@@ -1,7 +1,7 @@
+import { GRPC_SERVICES, MeteringAdminServiceClient } from '@brand-data/contracts';
+import { freePort } from '@brand-data/servers';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, test } from 'vitest';
-import { freePort } from '../../../deploy/local/src/ports.ts';
-import { GRPC_SERVICES, MeteringAdminServiceClient } from '../../contracts/src/index.ts';
 import { Fault } from '../src/fault.ts';
 import { callUnary, connectChannel } from '../src/grpc-client.ts';
 import {

@@ -1,5 +1,3 @@
-import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { afterEach, expect, test } from 'vitest';
 import {
   CatalogAdminServiceClient,
   CatalogAdminServiceService,
@@ -8,7 +6,9 @@ import {
   ImagesAdminServiceService,
   type ListImagePathsResponse,
   type SweepImagesRequest,
-} from '../../contracts/src/index.ts';
+} from '@brand-data/contracts';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { afterEach, expect, test } from 'vitest';
 import { Fault } from '../src/fault.ts';
 import { connectChannel } from '../src/grpc-client.ts';
 import { callClientStream, callServerStream, serverStream } from '../src/grpc-streams.ts';

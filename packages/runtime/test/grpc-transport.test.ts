@@ -3,11 +3,11 @@ import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
+import { freePort } from '@brand-data/servers';
+import { type Certified, newAuthority, newCertificate } from '@brand-data/servers/certificate-maker';
 import { Client } from '@grpc/grpc-js';
 import { Registry } from 'prom-client';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Certified, newAuthority, newCertificate } from '../../../deploy/local/src/certificate-maker.ts';
-import { freePort } from '../../../deploy/local/src/ports.ts';
 import { parseConfig } from '../src/config.ts';
 import {
   Certificates,

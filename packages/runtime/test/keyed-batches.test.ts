@@ -1,7 +1,7 @@
+import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createKeyedBatches } from '../src/index.ts';
-import { createVirtualClock } from './virtual-clock.ts';
 
 const bound = { most: 3, tooMany: () => new Error('too many') };
 const BATCH_MS = 10;

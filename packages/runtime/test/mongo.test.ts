@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { mongodProcess } from '@brand-data/servers';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient } from 'mongodb';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { mongodProcess } from '../../../deploy/local/src/servers/mongod.ts';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { checkTransactionLifetime, connectMongo } from '../src/mongo.ts';
 import { Readiness } from '../src/readiness.ts';
 import type { Service } from '../src/service.ts';

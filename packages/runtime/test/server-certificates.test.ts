@@ -1,13 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PeerCertificate } from 'node:tls';
+import { mongodProcess, REPLICA_SET, startNatsServer } from '@brand-data/servers';
+import { newAuthority, newCertificate } from '@brand-data/servers/certificate-maker';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient } from 'mongodb';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { newAuthority, newCertificate } from '../../../deploy/local/src/certificate-maker.ts';
-import { mongodProcess, REPLICA_SET } from '../../../deploy/local/src/servers/mongod.ts';
-import { startNatsServer } from '../../../deploy/local/src/servers/nats-server.ts';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { configSpec, MONGODB_CA, NATS_CA, parseConfig } from '../src/config.ts';
 import { connectMongo } from '../src/mongo.ts';
 import { connectNats, identityCheck } from '../src/nats.ts';

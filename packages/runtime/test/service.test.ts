@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { freePort } from '@brand-data/servers';
 import { expect, test } from 'vitest';
-import { freePort } from '../../../deploy/local/src/ports.ts';
 
 test('a service that is told to stop serves on for DRAIN_MS, however long, and then stops cleanly', async () => {
   const port = await freePort();

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { freePort } from '@brand-data/servers';
 import { expect, test } from 'vitest';
-import { freePort } from '../../../deploy/local/src/ports.ts';
 
 /** The OpenTelemetry packages that a service has loaded. */
 async function loadedBy(settings: Record<string, string>): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { readSite } from '../src/index.ts';
 
 test('a file is read under the path of its URL, a page without .html, and no hidden file is read', async () => {

@@ -9,9 +9,9 @@ import {
   Route,
   TokenRefusal,
 } from '@brand-data/contracts';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { present, type RunningAccounts, readNotices, startAccounts } from './running-accounts.ts';
 
 let nats: TestServer;

@@ -14,13 +14,13 @@ import {
   TokenRefusal,
   tokenSha256,
 } from '@brand-data/contracts';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { Metadata, status } from '@grpc/grpc-js';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import * as fc from 'fast-check';
 import { BSON, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { present, type RunningAccounts, readNotices, startAccounts } from './running-accounts.ts';
 
 const database = `accounts-${randomUUID()}`;

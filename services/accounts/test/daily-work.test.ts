@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { AccountState, Route, TokenRefusal } from '@brand-data/contracts';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import type { AccountDoc } from '../src/account.ts';
 import { present, type RunningAccounts, startAccounts } from './running-accounts.ts';
 

@@ -1,11 +1,11 @@
 import { Route, TokenRefusal } from '@brand-data/contracts';
 import { createLogger, INSTALLATION } from '@brand-data/runtime';
+import { type MongodCluster, startMongodCluster } from '@brand-data/testing/clusters';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
+import { inStaleView } from '@brand-data/testing/stale-view';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type MongodCluster, startMongodCluster } from '../../../test/stack/clusters.ts';
-import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
-import { inStaleView } from '../../../test/stack/stale-view.ts';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { openStore } from '../src/store.ts';
 import { present, type RunningAccounts, startAccounts } from './running-accounts.ts';
 

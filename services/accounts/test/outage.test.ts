@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type AccountChanged, Route, TokenRefusal } from '@brand-data/contracts';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { MongoClient } from 'mongodb';
 import { describe, expect, inject, type TestContext, test, vi } from 'vitest';
-import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { present, type RunningAccounts, readNotices, startAccounts } from './running-accounts.ts';
 
 /**

@@ -7,11 +7,11 @@ import {
   type VerifyTokenResponse,
 } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
+import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
+import { launchService } from '@brand-data/testing/running-service';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { expect } from 'vitest';
-import { launchService } from '../../../test/stack/running-service.ts';
-import { channelAs } from '../../../test/stack/transport.ts';
 
 const OPERATOR_TOKEN = 'the operator credential of tests';
 

@@ -1,8 +1,8 @@
 import { CATALOG_CHANGES_SUBJECT, CatalogChanged } from '@brand-data/contracts';
 import { Fault, type Service } from '@brand-data/runtime';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { type Announcer, startAnnouncer } from '../src/announcer.ts';
 
 let server: TestServer;

@@ -1,9 +1,9 @@
 import type { Brand } from '@brand-data/contracts';
 import { keysOfBrand, lookupRank, resolve } from '@brand-data/identifiers';
+import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import type { Document } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
-import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { byEntry, meaningsOf, readQueries } from '../src/lookup/answers.ts';
 import { bestOfEach, candidateFinder, havingAny } from '../src/lookup/candidates.ts';
 import { indexKeysToRead } from '../src/lookup/index-keys.ts';

@@ -10,11 +10,11 @@ import {
   Stock,
 } from '@brand-data/contracts';
 import { callUnary } from '@brand-data/runtime';
+import { brandOf } from '@brand-data/testing/brand-of';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { connect } from '@nats-io/transport-node';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
-import { brandOf } from '../../../packages/records/test/brand-of.ts';
-import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
 import { launchCatalog, type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
 

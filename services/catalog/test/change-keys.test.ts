@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Brand, Override } from '@brand-data/contracts';
 import { brandOfField } from '@brand-data/records';
+import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
-import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { bestOfEntry, byEntry, meaningsOf, type ReadQuery, readQuery } from '../src/lookup/answers.ts';
 import { candidateFinder } from '../src/lookup/candidates.ts';
 import { changeKeysOf } from '../src/lookup/change-keys.ts';

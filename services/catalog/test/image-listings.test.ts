@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { type Brand, type LogoFile, Override } from '@brand-data/contracts';
+import { allOf } from '@brand-data/importers/test/all-of.ts';
 import { callServerStream } from '@brand-data/runtime';
+import { brandOf } from '@brand-data/testing/brand-of';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
-import { allOf } from '../../../packages/importers/test/all-of.ts';
-import { brandOf } from '../../../packages/records/test/brand-of.ts';
-import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { imagePaths, logoFiles } from '../src/image-listings.ts';
 import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
 import { OPERATOR_TOKEN, type RunningCatalog, startCatalog } from './running-catalog.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Brand, BrandType } from '@brand-data/contracts';
+import { memoryCatalogue } from '@brand-data/test/quality/memory-catalogue.ts';
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import { expect, inject, test } from 'vitest';
-import { memoryCatalogue } from '../../../test/quality/memory-catalogue.ts';
 import { byEntry, meaningsOf, readQueries } from '../src/lookup/answers.ts';
 import { candidateFinder } from '../src/lookup/candidates.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';

@@ -1,7 +1,7 @@
 import { Brand, BrandType } from '@brand-data/contracts';
+import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { withoutDerivedFields } from '../src/records/derive.ts';
 import { mergeBrands, recordOfOne, type SourcedBrand, withListingsInOrder } from '../src/records/merge.ts';
 

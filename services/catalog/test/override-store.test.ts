@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Brand, Override } from '@brand-data/contracts';
 import { brandOfField } from '@brand-data/records';
+import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import type { FieldEdit } from '../src/overrides/edit-overrides.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 import { isWaiting, sourceRecordsFromDoc } from '../src/storage/catalog-doc.ts';

@@ -1,8 +1,8 @@
 import { Brand, BrandType, Override } from '@brand-data/contracts';
 import { brandOfField, fieldOf } from '@brand-data/records';
+import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import {
   type Change,
   MAX_LINKED,

@@ -1,7 +1,7 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
+import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { linkOf } from '../src/linkage/clustering.ts';
 import {
   type Change,

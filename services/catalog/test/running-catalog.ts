@@ -10,10 +10,10 @@ import {
   Quote,
 } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
-import { brandOf } from '../../../packages/records/test/brand-of.ts';
-import { createAuditStream } from '../../../test/stack/audit-stream.ts';
-import { launchService } from '../../../test/stack/running-service.ts';
-import { channelAs } from '../../../test/stack/transport.ts';
+import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
+import { createAuditStream } from '@brand-data/testing/audit-stream';
+import { brandOf } from '@brand-data/testing/brand-of';
+import { launchService } from '@brand-data/testing/running-service';
 
 export const OPERATOR_TOKEN = 'the operator credential of tests';
 

@@ -1,6 +1,6 @@
 import { Brand, BrandType } from '@brand-data/contracts';
+import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
-import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
 

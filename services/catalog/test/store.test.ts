@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Brand } from '@brand-data/contracts';
+import { brandOf } from '@brand-data/testing/brand-of';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import fc from 'fast-check';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { brandOf } from '../../../packages/records/test/brand-of.ts';
-import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
 import { type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';

@@ -1,9 +1,9 @@
 import { BrandType } from '@brand-data/contracts';
 import { createLogger } from '@brand-data/runtime';
+import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import type { Document } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { byEntry, meaningsOf, readQuery } from '../src/lookup/answers.ts';
 import { bestOfEach, candidateFinder, type FindCandidates } from '../src/lookup/candidates.ts';
 import { similarityQuery } from '../src/lookup/similar-names.ts';

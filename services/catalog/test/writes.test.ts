@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { brandOf } from '@brand-data/testing/brand-of';
 import { type CommandStartedEvent, MongoClient, Timestamp } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';
 import { type CatalogStore, catalogStore, openCollections } from '../src/storage/store.ts';
 import { unheard } from './unheard.ts';

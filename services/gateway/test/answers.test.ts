@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { exchange, oddRequests, unreadableRequests } from '@brand-data/testing/odd-requests';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exchange, oddRequests, unreadableRequests } from '../../../test/stack/odd-requests.ts';
 import { createPublicApi } from './public-api.ts';
 
 /**

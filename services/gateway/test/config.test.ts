@@ -1,5 +1,5 @@
+import { parseConfig } from '@brand-data/runtime/src/config.ts';
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../../packages/runtime/src/config.ts';
 import { docsUrlOf, serviceSpec } from '../src/config.ts';
 
 test.each(['0', '-1', '1048575', '2000000.5', ''])(

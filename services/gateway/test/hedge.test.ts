@@ -1,7 +1,7 @@
 import { type Clock, Fault, type ReplicaChoice } from '@brand-data/runtime';
+import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createVirtualClock } from '../../../packages/runtime/test/virtual-clock.ts';
 import { hedge, type ReplicaPreference } from '../src/upstream/hedge.ts';
 
 const WITHIN_MS = 1_000;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { SLOW, sendSlowly, statusesIn } from '@brand-data/testing/odd-requests';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SLOW, sendSlowly, statusesIn } from '../../../test/stack/odd-requests.ts';
 import { createPublicApi } from './public-api.ts';
 
 const api = createPublicApi();

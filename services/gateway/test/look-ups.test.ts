@@ -1,6 +1,6 @@
 import type { CatalogServiceClient, LookupRequest, LookupResponse } from '@brand-data/contracts';
+import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import { describe, expect, test } from 'vitest';
-import { createVirtualClock } from '../../../packages/runtime/test/virtual-clock.ts';
 import { batchLookups } from '../src/records/look-ups.ts';
 
 const WITHIN_MS = 2_000;

@@ -1,7 +1,7 @@
 import type { AcquireResponse } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
+import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import { expect, test } from 'vitest';
-import { createVirtualClock } from '../../../packages/runtime/test/virtual-clock.ts';
 import { GrantBook } from '../src/quota/grant-book.ts';
 import { type HeldGrant, snapshotOf } from '../src/quota/held-grant.ts';
 import { startQuota } from '../src/quota/quota.ts';

@@ -1,10 +1,10 @@
 import { type Grant, type GrantUsage, ReportRequest, Route, type UsageCell } from '@brand-data/contracts';
+import { usageDefect } from '@brand-data/metering/src/ledger/usage-check.ts';
+import { largerCells } from '@brand-data/metering/src/ledger/usage-merge.ts';
 import { Fault } from '@brand-data/runtime';
+import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createVirtualClock } from '../../../packages/runtime/test/virtual-clock.ts';
-import { usageDefect } from '../../metering/src/ledger/usage-check.ts';
-import { largerCells } from '../../metering/src/ledger/usage-merge.ts';
 import { GrantBook, type Permit } from '../src/quota/grant-book.ts';
 import { type HeldGrant, markDurable, newHeldGrant, snapshotOf, useOne } from '../src/quota/held-grant.ts';
 import { createUsageJournal, MOST_IN_BATCH } from '../src/quota/usage-journal.ts';

@@ -1,6 +1,6 @@
 import { monogramImages, monogramOf } from '@brand-data/monograms';
+import { startTestMongod, type TestServer } from '@brand-data/testing/servers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestMongod, type TestServer } from '../../../test/stack/servers.ts';
 import { type RunningImages, startImages } from './running-images.ts';
 
 const MARK = Buffer.from(

@@ -8,11 +8,11 @@ import {
   type SweepImagesResponse,
 } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
+import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
+import { createAuditStream } from '@brand-data/testing/audit-stream';
+import { launchService, type RunningService } from '@brand-data/testing/running-service';
+import { startTestNats } from '@brand-data/testing/servers';
 import { Metadata } from '@grpc/grpc-js';
-import { createAuditStream } from '../../../test/stack/audit-stream.ts';
-import { launchService, type RunningService } from '../../../test/stack/running-service.ts';
-import { startTestNats } from '../../../test/stack/servers.ts';
-import { channelAs } from '../../../test/stack/transport.ts';
 
 const OPERATOR_TOKEN = 'the operator credential of tests';
 

@@ -1,9 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createAllowanceSigner } from '@brand-data/accounts/src/allowance-signer.ts';
 import { ALLOWANCE_LASTS_MS } from '@brand-data/contracts';
 import { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from '@brand-data/runtime';
 import { SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { createAllowanceSigner } from '../../accounts/src/allowance-signer.ts';
 import { createAllowances } from '../src/allowances.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type GrantUsage, usageStream } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
+import { type MongodCluster, startMongodCluster } from '@brand-data/testing/clusters';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
+import { inStaleView } from '@brand-data/testing/stale-view';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { jetstream } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type MongodCluster, startMongodCluster } from '../../../test/stack/clusters.ts';
-import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
-import { inStaleView } from '../../../test/stack/stale-view.ts';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { usageOf } from './ledger-actions.ts';
 import { type MeteringClient, meteringClient, newAccount, signedEvent } from './metering-client.ts';
 import { type RunningMetering, startMetering } from './running-metering.ts';

@@ -5,9 +5,9 @@ import type {
   Recall,
   SignedAllowance,
 } from '@brand-data/contracts';
+import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createVirtualClock } from '../../../packages/runtime/test/virtual-clock.ts';
 import type { Allowances } from '../src/allowances.ts';
 import { createMetering } from '../src/granting/metering.ts';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';

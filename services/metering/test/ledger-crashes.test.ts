@@ -1,8 +1,8 @@
 import type { GrantUsage } from '@brand-data/contracts';
 import { systemClock } from '@brand-data/runtime';
+import { createMemoryDatabase } from '@brand-data/test/simulation/ledger-documents.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createMemoryDatabase } from '../../../test/simulation/ledger-documents.ts';
 import { usedOf } from '../src/ledger/ledger.ts';
 import type { LedgerDatabase } from '../src/ledger/ledger-database.ts';
 import { createLedgerStore, type LedgerStore } from '../src/ledger/ledger-store.ts';

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '@brand-data/runtime';
+import { createMemoryDatabase } from '@brand-data/test/simulation/ledger-documents.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createMemoryDatabase } from '../../../test/simulation/ledger-documents.ts';
 import { type Ledger, usedOf } from '../src/ledger/ledger.ts';
 import { createLedgerStore } from '../src/ledger/ledger-store.ts';
 import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Mongo, systemClock } from '@brand-data/runtime';
+import { createMemoryDatabase } from '@brand-data/test/simulation/ledger-documents.ts';
 import { MongoClient } from 'mongodb';
 import { afterAll, inject } from 'vitest';
-import { createMemoryDatabase } from '../../../test/simulation/ledger-documents.ts';
 import { createLedgerStore, type LedgerStore } from '../src/ledger/ledger-store.ts';
 import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { createAllowanceSigner } from '@brand-data/accounts/src/allowance-signer.ts';
 import {
   type AcquireRequest,
   type AcquireResponse,
@@ -15,10 +16,9 @@ import {
   UsageEvent,
 } from '@brand-data/contracts';
 import { callUnary, connectChannel, signingKeyFromPem } from '@brand-data/runtime';
+import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
+import { allowanceKeys } from '@brand-data/testing/running-service';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
-import { allowanceKeys } from '../../../test/stack/running-service.ts';
-import { channelAs } from '../../../test/stack/transport.ts';
-import { createAllowanceSigner } from '../../accounts/src/allowance-signer.ts';
 import type { RunningMetering } from './running-metering.ts';
 
 const DEADLINE_MS = 5_000;

@@ -7,11 +7,11 @@ import {
   USAGE_CONSUMER,
   usageStream,
 } from '@brand-data/contracts';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { usageOf } from './ledger-actions.ts';
 import {
   allowanceOf,

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Instant } from '@brand-data/runtime';
+import { startWebhookReceiver, type WebhookReceiver } from '@brand-data/testing/webhook-receiver';
 import fc from 'fast-check';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterAll, describe, expect, test } from 'vitest';
-import { startWebhookReceiver, type WebhookReceiver } from '../../../test/stack/webhook-receiver.ts';
 import {
   acquire,
   grantIdOf,

@@ -1,6 +1,6 @@
+import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createVirtualClock } from '../../../packages/runtime/test/virtual-clock.ts';
 import { createRecalls } from '../src/granting/recalls.ts';
 
 const LATEST_MS = 50;

@@ -1,4 +1,4 @@
-import { launchService, type RunningService } from '../../../test/stack/running-service.ts';
+import { launchService, type RunningService } from '@brand-data/testing/running-service';
 
 /** The service as a process of its own. */
 export interface RunningMetering extends RunningService {

@@ -1,6 +1,6 @@
+import { createVirtualClock, type VirtualClock } from '@brand-data/testing/virtual-clock';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createVirtualClock, type VirtualClock } from '../../../packages/runtime/test/virtual-clock.ts';
 import { remainingOf, usedOf } from '../src/ledger/ledger.ts';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { type Barrier, type Settler, type SettlerBounds, startSettler } from '../src/settling/settler.ts';

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@brand-data/runtime';
-import { createJetStream } from '../../../test/simulation/jetstream.ts';
-import { createMachine } from '../../../test/simulation/machine.ts';
-import { createNetwork } from '../../../test/simulation/network.ts';
-import { createRandom } from '../../../test/simulation/random.ts';
-import { connectUsageStreams, type DeadLetter } from '../../../test/simulation/usage-streams.ts';
-import { createWorld } from '../../../test/simulation/world.ts';
+import { createJetStream } from '@brand-data/test/simulation/jetstream.ts';
+import { createMachine } from '@brand-data/test/simulation/machine.ts';
+import { createNetwork } from '@brand-data/test/simulation/network.ts';
+import { connectUsageStreams, type DeadLetter } from '@brand-data/test/simulation/usage-streams.ts';
+import { createWorld } from '@brand-data/test/simulation/world.ts';
+import { createRandom } from '@brand-data/testing/random';
 import type { CopiedStreams } from './usage-streams.contract.ts';
 
 const ELECTED_AFTER_MS = 5_000;

@@ -1,9 +1,9 @@
 import { USAGE_CONSUMER, UsageEvent, usageStream } from '@brand-data/contracts';
 import { systemClock } from '@brand-data/runtime';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { AckPolicy, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import type { Barrier } from '../src/settling/settler.ts';
 import { usageBarrier } from '../src/settling/usage-barrier.ts';
 import { streamsOn } from './streams-on-nats.ts';

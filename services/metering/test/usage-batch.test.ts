@@ -1,7 +1,7 @@
 import type { GrantUsage } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
+import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import { expect, test } from 'vitest';
-import { createVirtualClock } from '../../../packages/runtime/test/virtual-clock.ts';
 import type { LedgerStore, NotApplied } from '../src/ledger/ledger-store.ts';
 import { sentBy } from '../src/ledger/sender.ts';
 import { createUsageBatches } from '../src/usage/usage-batch.ts';

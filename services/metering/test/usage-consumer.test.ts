@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type GrantUsage, USAGE_CONSUMER, usageStream } from '@brand-data/contracts';
+import { startTestMongod, startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { startTestMongod, startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { usageOf } from './ledger-actions.ts';
 import { type MeteringClient, meteringClient, newAccount, signedEvent } from './metering-client.ts';
 import { startOneWayProxy } from './one-way-proxy.ts';

@@ -1,4 +1,5 @@
 import { USAGE_CONSUMER, usageStream } from '@brand-data/contracts';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import {
   AckPolicy,
   DiscardPolicy,
@@ -10,7 +11,6 @@ import {
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { makeRoom } from '../src/usage/usage-retention.ts';
 import type { UsageStreams } from '../src/usage/usage-streams.ts';
 import { streamsOn } from './streams-on-nats.ts';

@@ -6,12 +6,12 @@ import {
   UsageEvent,
   usageStream,
 } from '@brand-data/contracts';
+import { startNatsCluster } from '@brand-data/testing/clusters';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { DiscardPolicy, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll } from 'vitest';
-import { startNatsCluster } from '../../../test/stack/clusters.ts';
-import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { simulatedStreams } from './simulated-streams.ts';
 import { streamsOn } from './streams-on-nats.ts';
 import {

@@ -11,8 +11,8 @@ import {
 } from '@brand-data/contracts';
 import { presentGrouped } from '@brand-data/presenters';
 import { callUnary, connectChannel } from '@brand-data/runtime';
+import { channelFrom } from '@brand-data/runtime/test/channel-as.ts';
 import { fastify } from 'fastify';
-import { channelFrom } from '../../stack/transport.ts';
 
 /**
  * The baseline of `miss`: a gateway without caches and without permits in advance. For each call it verifies the token with accounts,

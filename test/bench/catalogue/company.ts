@@ -1,4 +1,4 @@
-import { createRandom, type Random } from '../../simulation/random.ts';
+import { createRandom, type Random } from '@brand-data/testing/random';
 import { withCusipDigit, withIsinDigit } from './check-digits.ts';
 import { BUSINESS_WORDS, distinctiveWord, nativeWord, type Script } from './words.ts';
 import { zipfMandelbrotRank } from './zipf.ts';

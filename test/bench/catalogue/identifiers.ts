@@ -1,9 +1,6 @@
-import {
-  compareLegalFamilies,
-  legalFamiliesOf,
-} from '../../../packages/identifiers/src/names/legal-families.ts';
-import { isCommonAsTicker } from '../../../packages/identifiers/src/resolve/common-words.ts';
-import type { Random } from '../../simulation/random.ts';
+import { compareLegalFamilies, legalFamiliesOf } from '@brand-data/identifiers/src/names/legal-families.ts';
+import { isCommonAsTicker } from '@brand-data/identifiers/src/resolve/common-words.ts';
+import type { Random } from '@brand-data/testing/random';
 import { absentCompanyAt, type Company, companyAt, LISTED_EVERY } from './company.ts';
 import { zipfRank } from './zipf.ts';
 

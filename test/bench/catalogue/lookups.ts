@@ -1,7 +1,7 @@
 import { CatalogServiceClient, type LookupResult } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
-import { createRandom } from '../../simulation/random.ts';
-import { channelFrom } from '../../stack/transport.ts';
+import { channelFrom } from '@brand-data/runtime/test/channel-as.ts';
+import { createRandom } from '@brand-data/testing/random';
 import { type Asked, askFor, askInVain, type Kind } from './identifiers.ts';
 
 /** One kind of look-up. */

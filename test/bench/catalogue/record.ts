@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BrandRecord } from '@brand-data/records';
-import type { Random } from '../../simulation/random.ts';
+import type { Random } from '@brand-data/testing/random';
 import { withCusipDigit, withLeiDigits } from './check-digits.ts';
 import { type Company, companyAt, indexAtPosition } from './company.ts';
 import { BUSINESS_WORDS, distinctiveWord, PLAIN_WORDS } from './words.ts';

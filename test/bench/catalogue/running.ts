@@ -1,15 +1,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Bds,
-  bdsWith,
-  type Stack,
-  startMongod,
-  startNatsServer,
-  startStack,
-  writeSecret,
-} from '@brand-data/local';
+import { type Bds, bdsWith, type Stack, startStack, writeSecret } from '@brand-data/local';
+import { startMongod, startNatsServer } from '@brand-data/servers';
 import { type Collection, type Db, MongoClient } from 'mongodb';
 
 /** A running catalogue of one size. */

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import type { TestStack } from '../../stack/index.ts';
-import { temporaryFolder } from '../../stack/temporary-folder.ts';
 import { writeCatalogue } from '../catalogue/record.ts';
 
 /** Imports the first `records` made-up companies. */

@@ -1,3 +1,10 @@
+import { indexKeysOf, keyFromIndex } from '@brand-data/catalog/src/lookup/index-keys.ts';
+import {
+  mostSimilar,
+  similarityEntriesOf,
+  similarityQuery,
+} from '@brand-data/catalog/src/lookup/similar-names.ts';
+import { mergeBrands, recordOfOne } from '@brand-data/catalog/src/records/merge.ts';
 import type { Brand } from '@brand-data/contracts';
 import {
   explainMiss,
@@ -12,13 +19,6 @@ import {
 } from '@brand-data/identifiers';
 import { presentFlat, presentGrouped } from '@brand-data/presenters';
 import { problemsOf } from '@brand-data/records';
-import { indexKeysOf, keyFromIndex } from '../../../services/catalog/src/lookup/index-keys.ts';
-import {
-  mostSimilar,
-  similarityEntriesOf,
-  similarityQuery,
-} from '../../../services/catalog/src/lookup/similar-names.ts';
-import { mergeBrands, recordOfOne } from '../../../services/catalog/src/records/merge.ts';
 
 const LOGO_HOST = 'https://logos.example';
 

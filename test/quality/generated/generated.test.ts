@@ -1,5 +1,5 @@
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../stack/temporary-folder.ts';
 import { importers } from './importers.ts';
 import { decoders, publicApi, randomFrom, type Target } from './inputs.ts';
 

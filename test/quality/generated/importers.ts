@@ -22,8 +22,8 @@ import {
   readRecords,
   readWikidata,
 } from '@brand-data/importers';
+import { inProcessImages } from '@brand-data/importers/test/in-process-images.ts';
 import { Fault } from '@brand-data/runtime';
-import { inProcessImages } from '../../../packages/importers/test/in-process-images.ts';
 import { pick, type Random, someText, type Target } from './inputs.ts';
 import { bytesOfFile, dumpOf, LINES, quotesOf, recordsOf, settingsOf, tableOf } from './source-files.ts';
 

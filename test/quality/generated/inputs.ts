@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import * as contracts from '@brand-data/contracts';
-import { createPublicApi } from '../../../services/gateway/test/public-api.ts';
+import { createPublicApi } from '@brand-data/gateway/test/public-api.ts';
 
 /** A number from 0 to below 1. */
 export type Random = () => number;

@@ -1,14 +1,14 @@
 import { Route } from '@brand-data/contracts';
-import type { Instant } from '@brand-data/runtime';
-import { GrantBook } from '../../../services/gateway/src/quota/grant-book.ts';
-import { type Allowance, countCall } from '../../../services/gateway/src/quota/holding.ts';
+import { GrantBook } from '@brand-data/gateway/src/quota/grant-book.ts';
+import { type Allowance, countCall } from '@brand-data/gateway/src/quota/holding.ts';
 import {
   acquire,
   grantIdOf,
   type Ledger,
   newLedger,
   parseGrantId,
-} from '../../../services/metering/src/ledger/ledger.ts';
+} from '@brand-data/metering/src/ledger/ledger.ts';
+import type { Instant } from '@brand-data/runtime';
 
 /** The requests that one account's traffic causes at metering. */
 export interface AccountLoad {

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { freePort } from '../ports.ts';
-import { baseEnvironment, type Child, childProcess } from '../process.ts';
 import { type Binary, findBinary } from './find-binary.ts';
 import type { LocalServer, ServerOptions, ServerProcess } from './local-server.ts';
+import { freePort } from './ports.ts';
+import { baseEnvironment, type Child, childProcess } from './process.ts';
 
 const NATS_SERVER: Binary = {
   command: 'nats-server',

@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '@brand-data/runtime';
 
-export interface VirtualClock extends Clock {
+/** A `Clock` of packages/runtime. */
+export interface VirtualClock {
+  now(): { monotonicMs: number; wallMs: number };
+  sleep(ms: number): Promise<void>;
   /** Lets time pass. Each wait that ends runs in order, with everything that follows from it at once. */
   advance(ms: number): Promise<void>;
   /** Sets the wall clock forward or back. */

@@ -1,5 +1,5 @@
-import { certificateFiles } from '@brand-data/local';
 import { Certificates, type Transport } from '@brand-data/runtime';
+import { certificateFiles } from '@brand-data/servers';
 import { inject } from 'vitest';
 
 /** For `connectChannel`: calls the service `peer` as `identity`, such as "gateway" or "bds". */

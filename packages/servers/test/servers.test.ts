@@ -1,6 +1,6 @@
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient } from 'mongodb';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { startMongod } from '../src/index.ts';
 
 test('a mongod that restarts on another port, then with users, then with another secret, still has its data and accepts writes', async () => {

@@ -12,7 +12,7 @@ import {
   REPLICA_SET,
   startMongod,
   startNatsServer,
-} from '@brand-data/local';
+} from '@brand-data/servers';
 import type { StartedTestContainer } from 'testcontainers';
 
 /** A server for tests: a process on this machine or, if TEST_SERVERS is "containers", a container. */

@@ -1,5 +1,5 @@
-import type { Child } from '../process.ts';
 import type { FoundBinary } from './find-binary.ts';
+import type { Child } from './process.ts';
 
 export interface ServerOptions {
   /** The folder of all the server's data. It is created if it does not exist. */

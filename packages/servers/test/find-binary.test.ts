@@ -1,8 +1,8 @@
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
-import { type Binary, findBinary } from '../src/servers/find-binary.ts';
+import { type Binary, findBinary } from '../src/find-binary.ts';
 
 const SHA256 = '0'.repeat(64);
 const PATH_OF_SYSTEM = '/usr/bin:/bin';

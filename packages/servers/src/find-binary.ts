@@ -14,7 +14,7 @@ import {
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { Problem } from '../problem.ts';
+import { Problem } from './problem.ts';
 
 const run = promisify(execFile);
 

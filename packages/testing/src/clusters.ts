@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { usageStream } from '@brand-data/contracts';
-import { type Child, freePort, mongodProcess, natsServerProcess, REPLICA_SET } from '@brand-data/local';
+import { type Child, freePort, mongodProcess, natsServerProcess, REPLICA_SET } from '@brand-data/servers';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { type Document, MongoClient } from 'mongodb';
-import { startWire, type Wire } from '../e2e/wire.ts';
+import { startWire, type Wire } from './wire.ts';
 
 /** The settings that deploy/operations.md recommends. */
 const SETTINGS = {

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { type ChildOptions, childProcess } from '../src/process.ts';
 
 const PATIENCE = { timeout: 60_000 };

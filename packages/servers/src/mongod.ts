@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MongoClient, MongoServerError } from 'mongodb';
-import { freePort } from '../ports.ts';
-import { baseEnvironment, childProcess } from '../process.ts';
 import { type Binary, findBinary } from './find-binary.ts';
 import type { LocalServer, ServerOptions, ServerProcess } from './local-server.ts';
+import { freePort } from './ports.ts';
+import { baseEnvironment, childProcess } from './process.ts';
 import { ensureMongodbAdmin, mongodbAdminUrl } from './users.ts';
 
 /** The name of the replica set, which is also a part of the URLs. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { certificateSettings, freePort, newAllowanceKeys, serviceProcess } from '@brand-data/local';
+import { certificateSettings, freePort, newAllowanceKeys, serviceProcess } from '@brand-data/servers';
 import { inject } from 'vitest';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -34,7 +34,7 @@ export async function launchService(
   const [port, admin, opsPort] = [await freePort(), await freePort(), await freePort()];
   const child = serviceProcess({
     name,
-    main: join(import.meta.dirname, `../../services/${name}/src/main.ts`),
+    main: join(import.meta.dirname, `../../../services/${name}/src/main.ts`),
     opsPort,
     logFile: join(await temporaryFolder(), 'log'),
     environment: {

@@ -1,0 +1,20 @@
+/** Starts processes on this machine that end with this one: nats-server, mongod, and services by their main files. */
+
+export { certificateFiles, certificateSettings } from './certificate-files.ts';
+export type { LocalServer, ServerOptions } from './local-server.ts';
+export { answersAsMongodb, isPrimary, mongodProcess, REPLICA_SET, startMongod } from './mongod.ts';
+export { answersAsNats, natsServerProcess, startNatsServer } from './nats-server.ts';
+export { freePort, isFree } from './ports.ts';
+export { Problem } from './problem.ts';
+export type { Child } from './process.ts';
+export { newAllowanceKeys, newPassKeys, newSecrets, publicKeyOf, type Secrets } from './secrets.ts';
+export { serviceProcess, V8_OPTIONS } from './service.ts';
+export {
+  dropMongodbUsers,
+  ensureMongodbUsers,
+  mongodbPasswordOf,
+  mongodbUrlOf,
+  natsAdminUrl,
+  natsUrlOf,
+  natsUsers,
+} from './users.ts';
