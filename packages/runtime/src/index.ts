@@ -38,18 +38,7 @@ export {
   transportSpec,
 } from './grpc-transport.ts';
 export { type CallTrouble, callTroubleOf } from './grpc-trouble.ts';
-export { chooseEncoding, compress, type Encoding, etagOf, matchesTag, tagOf } from './http-encoding.ts';
-export { encodeProblem, type ProblemKind } from './http-problem.ts';
-export {
-  allowedHeaders,
-  answerUnreadable,
-  closeHttpServer,
-  ignoreExpectations,
-  limitBody,
-  originForm,
-  PUBLIC_SERVER,
-  problemOfHost,
-} from './http-server.ts';
+export { closeHttpServer } from './http/close.ts';
 export { nameOf } from './identity.ts';
 export { createKeyedBatches, type KeyedBatches } from './keyed-batches.ts';
 export { createLogger, type Logger } from './log.ts';

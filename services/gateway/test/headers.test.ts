@@ -1,5 +1,5 @@
 import { MatchKind, MatchStrength } from '@brand-data/contracts';
-import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime';
+import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime/http';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { monthAround } from '../src/admission/permits.ts';

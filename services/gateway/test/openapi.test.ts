@@ -1,4 +1,5 @@
 import { isMonth, type MeteringServiceClient, MonthUsage, Route } from '@brand-data/contracts';
+import { encodeProblem } from '@brand-data/runtime/http';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -6,7 +7,6 @@ import fc from 'fast-check';
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentOfProblem } from '../src/answers/answer.ts';
 import { PROBLEMS, type ProblemCode } from '../src/answers/problem.ts';
 import { createUsageAnswers } from '../src/calls/answer-usage.ts';
 import { readIdentifier } from '../src/calls/brand-request.ts';
@@ -258,8 +258,8 @@ describe('what the gateway accepts and answers is what the schemas allow', () =>
     );
     fc.assert(
       fc.property(code, fc.string(), fc.uuid(), suggestions, (code, detail, requestId, suggested) => {
-        const problem = { code, detail, headers: {}, ...(suggested && { suggestions: suggested }) };
-        const { body } = contentOfProblem(problem, { docsUrl: '/docs/errors', requestId });
+        const problem = { code, detail, headers: {}, ...(suggested && { more: { suggestions: suggested } }) };
+        const { body } = encodeProblem(problem, PROBLEMS, { docsUrl: '/docs/errors', requestId });
         expect(flawOf(problemSchema, JSON.parse(body.toString()))).toBeUndefined();
       }),
     );

@@ -13,7 +13,7 @@ import {
 } from '@brand-data/runtime';
 import { imagesAdminService } from './admin-service.ts';
 import { serviceSpec, storageSpec } from './config.ts';
-import { createHttpServer } from './http/server.ts';
+import { createImageServer } from './http/server.ts';
 import { measureWorkers, registerCacheMetrics } from './metrics.ts';
 import { createPictures } from './pictures.ts';
 import { openWorkers } from './rendering/workers.ts';
@@ -47,7 +47,7 @@ else
     });
     const pictures = createPictures(store, workers, { cacheBytes: config.IMAGE_CACHE_BYTES });
     registerCacheMetrics(service, pictures.stats);
-    const http = createHttpServer(service, pictures);
+    const http = createImageServer(service, pictures);
     await http.listen({ host: config.HOST, port: config.PORT });
     service.onStop('HTTP server', () => closeHttpServer(http));
   });

@@ -1,4 +1,5 @@
-import { chooseEncoding, compress, type Encoding, Fault, tagOf } from '@brand-data/runtime';
+import { Fault } from '@brand-data/runtime';
+import { chooseEncoding, compress, type Encoding, tagOf } from '@brand-data/runtime/http';
 import { LRUCache } from 'lru-cache';
 import type { Form, Format, Size, Theme } from './image.ts';
 import type { Wanted } from './image-path.ts';

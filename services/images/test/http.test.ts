@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { chooseEncoding, closeHttpServer, compress, createLogger, Fault } from '@brand-data/runtime';
+import { closeHttpServer, createLogger, Fault } from '@brand-data/runtime';
+import { chooseEncoding, compress } from '@brand-data/runtime/http';
 import fc from 'fast-check';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createHttpServer } from '../src/http/server.ts';
+import { createImageServer } from '../src/http/server.ts';
 import type { Format } from '../src/image.ts';
 import type { Pictures } from '../src/pictures.ts';
 
@@ -35,7 +36,7 @@ const pictures: Pictures = {
 
 const metrics = new Registry();
 const readiness = { started: true };
-const app = createHttpServer(
+const app = createImageServer(
   { log: createLogger('images', 'silent'), metrics, tracer: undefined, readiness },
   pictures,
 );

@@ -1,4 +1,4 @@
-import { compress, type Encoding } from '@brand-data/runtime';
+import { compress, type Encoding } from '@brand-data/runtime/http';
 
 /** A body that callers get in the encoding that they accept. */
 export interface Encodable {

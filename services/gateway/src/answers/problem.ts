@@ -1,4 +1,4 @@
-import { Fault } from '@brand-data/runtime';
+import { HttpProblem, httpProblemFrom, type ProblemKind } from '@brand-data/runtime/http';
 
 /** The public API's errors (services/gateway/README.md, "Answers"). `help` is the code's text on the page of errors. */
 export const PROBLEMS = {
@@ -77,38 +77,23 @@ export const PROBLEMS = {
     title: 'A part of the service did not answer in time',
     help: 'Try again after Retry-After seconds. Whether it was counted is in X-Quota-Charged.',
   },
-} as const;
+} as const satisfies Record<string, ProblemKind>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/**
- * An answer that reports an error, with the status of its code. Callers see `detail`: it says what they can do, and contains no
- * token and no internal address.
- */
-export interface Problem {
-  code: ProblemCode;
-  detail: string;
-  /** Records that the caller may have meant. Only `identifier_not_found` has them. */
-  suggestions?: readonly { readonly name: string; readonly identifier: string }[];
-  /** In addition to the headers that every problem has. */
-  headers: Readonly<Record<string, string>>;
-}
-
 /** Ends a call: the gateway answers with the problem. */
-export class ProblemError extends Error {
+export class ProblemError extends HttpProblem<ProblemCode> {
   override readonly name = 'ProblemError';
-  readonly problem: Problem;
   /** The account whose call this is, if that is known. */
   readonly accountId: string | undefined;
 
   constructor(
     code: ProblemCode,
     detail: string,
-    headers: Record<string, string> = {},
+    headers: Readonly<Record<string, string>> = {},
     { accountId, ...options }: ErrorOptions & { accountId?: string | undefined } = {},
   ) {
-    super(code, options);
-    this.problem = { code, detail, headers };
+    super(code, detail, headers, options);
     this.accountId = accountId;
   }
 
@@ -119,13 +104,14 @@ export class ProblemError extends Error {
   }
 }
 
+const UNAVAILABLE = {
+  retryAfter: { unavailable: '1' },
+  detail: 'A part of the service did not answer in time. Try again in a second.',
+};
+
 /** Maps any error to an error of the public API: Fault `unavailable` becomes 503, every other unexpected error 500. */
 export function problemErrorFrom(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (error instanceof Fault && error.kind === 'unavailable') {
-    const detail = 'A part of the service did not answer in time. Try again in a second.';
-    return new ProblemError('upstream_unavailable', detail, { 'Retry-After': '1' }, { cause: error });
-  }
-  const detail = 'The service failed. Try again, and report the request id if it stays.';
-  return new ProblemError('internal', detail, {}, { cause: error });
+  const { problem, cause } = httpProblemFrom<ProblemCode>(error, UNAVAILABLE);
+  return new ProblemError(problem.code, problem.detail, problem.headers, { cause });
 }

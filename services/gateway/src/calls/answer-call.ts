@@ -1,6 +1,6 @@
 import type { Credential } from '@brand-data/contracts';
 import { explainMiss } from '@brand-data/identifiers';
-import { chooseEncoding, matchesTag } from '@brand-data/runtime';
+import { chooseEncoding, matchesTag } from '@brand-data/runtime/http';
 import type { Admission } from '../admission/admission.ts';
 import { releaseOf, type SecondPolicy } from '../admission/limits/call-limits.ts';
 import { permitOf } from '../admission/permits.ts';
@@ -133,7 +133,7 @@ function notFound(
   return {
     code: 'identifier_not_found',
     detail: explainMiss(identifier, { superinvestors: variant === 'grouped', namesSuperinvestor }),
-    suggestions: suggestions.map(({ name, identifier }) => ({ name, identifier })),
     headers,
+    more: { suggestions: suggestions.map(({ name, identifier }) => ({ name, identifier })) },
   };
 }

@@ -1,5 +1,5 @@
 import { validateHeaderValue } from 'node:http';
-import { type Encoding, etagOf } from '@brand-data/runtime';
+import { type Encoding, etagOf } from '@brand-data/runtime/http';
 import { cacheHeader } from '../answers/answer.ts';
 import { headText } from '../answers/head.ts';
 import type { FoundRecord } from '../records/catalog-answer.ts';

@@ -1,6 +1,5 @@
 import type { Service } from '@brand-data/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { routeName } from './routes.ts';
 
 /**
  * Writes one line for each answer, also if LOG_LEVEL suppresses other lines of the level `info`. A line has only values that are
@@ -9,7 +8,7 @@ import { routeName } from './routes.ts';
 export interface AccessLog {
   /** Remembers the key whose token the gateway has accepted for this request. */
   authenticated(request: FastifyRequest, keyId: string): void;
-  answered(reply: FastifyReply, status: number, tookMs: number): void;
+  answered(reply: FastifyReply, route: string, status: number, tookMs: number): void;
   /** Logs an answer to bytes that are not an HTTP request. */
   unreadable(requestId: string, status: number): void;
 }
@@ -18,8 +17,7 @@ export function openAccessLog({ log }: Pick<Service, 'log'>): AccessLog {
   const lines = log.child({}, { level: 'info' });
   const keyIds = new WeakMap<FastifyRequest, string>();
   return {
-    answered: ({ request }, status, tookMs) => {
-      const route = routeName(request.routeOptions.url);
+    answered: ({ request }, route, status, tookMs) => {
       const durationMs = Math.round(tookMs * 10) / 10;
       const { method, id: requestId } = request;
       lines.info({ method, route, status, durationMs, requestId, keyId: keyIds.get(request) }, 'answered');

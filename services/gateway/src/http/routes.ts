@@ -1,7 +1,6 @@
-import { METHODS } from 'node:http';
+import { routesOf } from '@brand-data/runtime/http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { Answer } from '../answers/answer.ts';
-import { ALLOWED_METHODS, preflight } from '../answers/cors.ts';
 import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
 import { callerOf, type Query, valuesOf } from '../auth/caller.ts';
 import { answerCall, type CallParts } from '../calls/answer-call.ts';
@@ -37,9 +36,6 @@ export function routeName(pattern: string | undefined): string {
   // All other routes are files of packages/site.
   return ROUTE_NAMES.get(pattern) ?? (/^\/docs(\/|$)/.test(pattern) ? 'docs' : 'pages');
 }
-
-/** The methods that Node parses but no route serves. Node passes no CONNECT to the request handler, so it is not listed. */
-const OTHER_METHODS = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'CONNECT'].includes(method));
 
 type WithQuery = FastifyRequest<{ Querystring: Query }>;
 type WithIdentifier = FastifyRequest<{ Params: { identifier: string }; Querystring: Query }>;
@@ -103,11 +99,6 @@ export function addRoutes(
     return sendUncounted(reply, answer, { accountId, cost: USAGE_COST });
   };
 
-  const answerPreflight = async ({ headers }: FastifyRequest, reply: FastifyReply) =>
-    sendUncounted(reply, preflight(headers['access-control-request-headers']), { cost: PREFLIGHT_COST });
-
-  for (const method of OTHER_METHODS)
-    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
   const file = (answer: FileAnswer) => async (request: FastifyRequest, reply: FastifyReply) =>
     sendUncounted(reply, await answer(request.headers));
   const openApi = createStaticFile(Buffer.from(parts.description), {
@@ -115,12 +106,7 @@ export function addRoutes(
     headers: { 'Cache-Control': 'public, max-age=3600' },
   });
 
-  // The hook onRequest answers OPTIONS and OTHER_METHODS before Fastify reads a body. So a body of any Content-Type may come.
-  const add = (url: string, handler: RouteHandlerMethod) => {
-    app.route({ method: ['GET', 'HEAD'], url, handler });
-    app.route({ method: 'OPTIONS', url, onRequest: answerPreflight, handler: answerPreflight });
-    app.route({ method: OTHER_METHODS, url, onRequest: refuseMethod, handler: refuseMethod });
-  };
+  const add = routesOf(app, (reply, preflight) => sendUncounted(reply, preflight, { cost: PREFLIGHT_COST }));
   app.addHook('onRequest', (request, _reply, next) => next(request.is404 ? routeNotFound() : undefined));
   // The page of errors is among the pages.
   const handlers: Record<Exclude<Path, '/docs/errors'>, RouteHandlerMethod> = {
@@ -131,10 +117,6 @@ export function addRoutes(
   };
   for (const [path, handler] of Object.entries(handlers)) add(patternOf(path), handler);
   for (const [path, answer] of parts.pages) add(path, file(answer));
-}
-
-async function refuseMethod(): Promise<never> {
-  throw new ProblemError('method_not_allowed', `Use one of ${ALLOWED_METHODS}.`, { Allow: ALLOWED_METHODS });
 }
 
 function routeNotFound(): ProblemError {

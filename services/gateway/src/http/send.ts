@@ -1,8 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import { encodeProblem } from '@brand-data/runtime/http';
 import type { FastifyReply } from 'fastify';
-import { type Answer, type Content, contentOfProblem } from '../answers/answer.ts';
+import type { Answer, Content } from '../answers/answer.ts';
 import { COMMON_HEADERS } from '../answers/cors.ts';
 import { headText, namesAndValues } from '../answers/head.ts';
+import { PROBLEMS } from '../answers/problem.ts';
 import { sendWhole } from './whole-answer.ts';
 
 const COMMON_LINES = Object.entries(COMMON_HEADERS).flat();
@@ -26,7 +28,7 @@ export function createSend({
 }): (reply: FastifyReply, answer: Answer) => FastifyReply {
   return (reply, answer) => {
     const requestId = reply.request.id;
-    const content = 'code' in answer ? contentOfProblem(answer, { docsUrl, requestId }) : answer;
+    const content = 'code' in answer ? encodeProblem(answer, PROBLEMS, { docsUrl, requestId }) : answer;
     const isLast = isDraining();
     if (isLast || !sendRecord(reply.raw, content, requestId)) {
       // If this throws, Fastify's error handler still answers.

@@ -1,22 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import {
-  answerUnreadable,
-  ignoreExpectations,
-  limitBody,
-  originForm,
-  PUBLIC_SERVER,
-  problemOfHost,
-  type Service,
-} from '@brand-data/runtime';
-import { type FastifyInstance, fastify } from 'fastify';
+import { createPublicServer, encodeProblem, originForm, type PublicService } from '@brand-data/runtime/http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Pacing, TooManyHeld } from '../admission/pacing.ts';
 import { networkOf } from '../admission/unknown-tokens.ts';
-import { contentOfProblem } from '../answers/answer.ts';
 import { COMMON_HEADERS } from '../answers/cors.ts';
-import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
+import { PROBLEMS, problemErrorFrom } from '../answers/problem.ts';
 import { openAccessLog } from './access-log.ts';
-import { observeRequests } from './observe-requests.ts';
-import { addRoutes, type RouteParts, type Senders } from './routes.ts';
+import { countAnswers } from './answer-counts.ts';
+import { addRoutes, type RouteParts, routeName, type Senders } from './routes.ts';
 import { createSend } from './send.ts';
 
 /** Longer than the longest segment of any URL that Node accepts (16 KiB), even after each `%` has become `%25`. */
@@ -24,9 +14,7 @@ const LONGEST_SEGMENT = 64 * 1024;
 
 /** Creates the HTTP server of the public API. `answerCall` decides how a call is answered. */
 export function createHttpServer(
-  service: Pick<Service, 'log' | 'metrics' | 'tracer' | 'trustsTraceOf'> & {
-    readiness: { started: boolean };
-  },
+  service: PublicService,
   parts: RouteParts & {
     /** Paces errors and other answers that are not counted. */
     pacing: Pacing;
@@ -37,43 +25,35 @@ export function createHttpServer(
     accessLog: isAccessLogged,
   }: { docsUrl: string; trustedProxies: readonly string[]; accessLog: boolean },
 ): FastifyInstance {
-  const { log, readiness } = service;
-  const app = fastify({
-    // Fastify's own request log would contain the URL with its query, and so the token.
-    logger: false,
-    genReqId: () => randomUUID(),
-    ...PUBLIC_SERVER,
-    exposeHeadRoutes: false,
-    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    rewriteUrl: ({ url = '' }) => escapePath(url),
-    routerOptions: { maxParamLength: LONGEST_SEGMENT },
-    clientErrorHandler: ({ code }, socket) => {
-      const requestId = randomUUID();
-      const status = answerUnreadable(code, socket, ({ status, detail }) => {
-        const problem = { code: 'request_invalid', detail, headers: {} } as const;
-        const { headers, body } = contentOfProblem(problem, { docsUrl, requestId }, status);
-        return { headers: { ...COMMON_HEADERS, 'X-Request-Id': requestId, ...headers }, body };
-      });
-      if (status === undefined) return;
-      observer.unreadable(status);
+  const counts = countAnswers(service);
+  const accessLog = isAccessLogged ? openAccessLog(service) : undefined;
+  const { app, endTrace } = createPublicServer(service, {
+    options: {
+      trustProxy: trustedProxies.length > 0 && [...trustedProxies],
+      rewriteUrl: ({ url = '' }) => escapePath(url),
+      routerOptions: { maxParamLength: LONGEST_SEGMENT },
+    },
+    describe: describeRequest,
+    problemFrom: problemErrorFrom,
+    sendProblem: (reply, { problem, isFailure, accountId }) =>
+      isFailure ? send(reply, problem) : sendUncounted(reply, problem, { accountId }),
+    unreadable: (problem, { requestId, status }) => {
+      const { headers, body } = encodeProblem(problem, PROBLEMS, { docsUrl, requestId, status });
+      return { status, headers: { ...COMMON_HEADERS, 'X-Request-Id': requestId, ...headers }, body };
+    },
+    answeredUnreadable: (status, requestId) => {
+      counts.add('none', status);
       accessLog?.unreadable(requestId, status);
     },
   });
-  ignoreExpectations(app.server);
-  const observer = observeRequests(app, service);
-  const accessLog = isAccessLogged ? openAccessLog(service) : undefined;
-  app.addHook('onRequest', (request, _reply, next) => {
-    limitBody(request.raw);
-    const problem = problemOfHost(request.raw);
-    if (problem === undefined) return next();
-    next(new ProblemError('request_invalid', problem, { Connection: 'close' }));
-  });
   const send = createSend({
     docsUrl,
-    isDraining: () => !readiness.started,
+    isDraining: () => !service.readiness.started,
     answered: (reply, status, tookMs) => {
-      observer.answered(reply, status, tookMs);
-      accessLog?.answered(reply, status, tookMs);
+      const route = routeName(reply.request.routeOptions.url);
+      counts.add(route, status, tookMs);
+      endTrace(reply.request, status);
+      accessLog?.answered(reply, route, status, tookMs);
     },
   });
   const sendUncounted: Senders['sendUncounted'] = async (reply, answer, { accountId, cost } = {}) => {
@@ -87,14 +67,6 @@ export function createHttpServer(
     }
     return send(reply, answer);
   };
-  app.setErrorHandler((error, request, reply) => {
-    const { problem, cause, accountId } = problemErrorFrom(error);
-    const logged = { err: cause, requestId: request.id };
-    if (problem.code === 'internal') log.error(logged, 'a call failed');
-    else if (problem.code === 'upstream_unavailable') log.warn(logged, 'a call failed');
-    else return sendUncounted(reply, problem, { accountId });
-    return send(reply, problem);
-  });
   addRoutes(app, parts, { send, sendUncounted }, accessLog);
   return app;
 }
@@ -108,4 +80,11 @@ function escapePath(target: string): string {
   if (!/[%#]/.test(url)) return url;
   const [path = ''] = url.split('?', 1);
   return path.replaceAll('%', '%25').replaceAll('#', '%23') + url.slice(path.length);
+}
+
+/** Names a request's span after its route, and never after the URL. */
+function describeRequest({ id, routeOptions }: FastifyRequest) {
+  const name = routeOptions.url?.replace(/:(\w+)/g, '{$1}');
+  const attributes = { 'http.response.header.x-request-id': id, ...(name && { 'http.route': name }) };
+  return { name, attributes };
 }

@@ -1,5 +1,5 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
-import { PUBLIC_SERVER } from '@brand-data/runtime';
+import { PUBLIC_SERVER } from '@brand-data/runtime/http';
 
 /**
  * `sendWhole` puts each answer together in this buffer. The kernel takes its bytes at once, unless the receiver is slow: then the connection keeps them,

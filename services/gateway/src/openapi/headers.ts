@@ -1,6 +1,7 @@
 /** The headers of answers, as Header Objects of the OpenAPI document. services/gateway/README.md explains them. */
 
-import { ALLOWED_METHODS, EXPOSED_HEADERS } from '../answers/cors.ts';
+import { ALLOWED_METHODS } from '@brand-data/runtime/http';
+import { EXPOSED_HEADERS } from '../answers/cors.ts';
 import { KIND, STRENGTH } from '../records/brand-match.ts';
 
 interface HeaderObject {

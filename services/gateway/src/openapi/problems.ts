@@ -1,5 +1,5 @@
+import { encodeProblem } from '@brand-data/runtime/http';
 import { Type } from 'typebox';
-import { contentOfProblem } from '../answers/answer.ts';
 import { PROBLEMS, type ProblemCode } from '../answers/problem.ts';
 import { headersOf, QUOTA_HEADERS } from './headers.ts';
 
@@ -132,7 +132,8 @@ const EXAMPLES: Record<ProblemCode, ProblemExample> = {
 /** The body of a true answer with this code. */
 export function exampleOf(code: ProblemCode, docsUrl: string = EXAMPLE_DOCS_URL): object {
   const context = { docsUrl, requestId: EXAMPLE_REQUEST_ID };
-  return JSON.parse(contentOfProblem({ code, headers: {}, ...EXAMPLES[code] }, context).body.toString());
+  const { detail, ...more } = EXAMPLES[code];
+  return JSON.parse(encodeProblem({ code, detail, headers: {}, more }, PROBLEMS, context).body.toString());
 }
 
 /** Codes of calls that the gateway refuses or fails after it knows the call's pool. */

@@ -1,4 +1,4 @@
-import { chooseEncoding, etagOf, matchesTag, tagOf } from '@brand-data/runtime';
+import { chooseEncoding, etagOf, matchesTag, tagOf } from '@brand-data/runtime/http';
 import type { Content } from '../answers/answer.ts';
 import { type Encodable, encodeBody } from '../answers/encodable.ts';
 

@@ -1,6 +1,7 @@
 import type { CatalogServiceClient, LookupQuery, LookupResult, Match } from '@brand-data/contracts';
 import { presentFlat, presentGrouped } from '@brand-data/presenters';
-import { answerWithin, systemClock, type Tracer, tagOf } from '@brand-data/runtime';
+import { answerWithin, systemClock, type Tracer } from '@brand-data/runtime';
+import { tagOf } from '@brand-data/runtime/http';
 import type { CacheStats } from '../metrics/cache-metrics.ts';
 import { brandMatchOf } from './brand-match.ts';
 import type { CatalogAnswer, FoundRecord, Variant } from './catalog-answer.ts';

@@ -1,16 +1,9 @@
-import { allowedHeaders, etagOf, matchesTag } from '@brand-data/runtime';
+import { etagOf, type HttpAnswer, matchesTag } from '@brand-data/runtime/http';
 import type { Format } from '../image.ts';
 import { BASE, QUERY_HELP, readImageUrl, type Wanted } from '../image-path.ts';
 import { MEDIA_TYPES } from '../negotiate.ts';
 import type { Found, Picture, Pictures } from '../pictures.ts';
-import { ProblemError } from './problem.ts';
-
-/** An answer's status, its body and all its headers. */
-export interface Answer {
-  status: number;
-  headers: Readonly<Record<string, string>>;
-  body?: Buffer;
-}
+import { ImageProblem } from './problem.ts';
 
 /** What a request asks for, as metrics count it. */
 export interface Asked {
@@ -32,32 +25,13 @@ export const COMMON_HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
   'x-content-type-options': 'nosniff',
 };
-/** The methods of the server. It answers 405 to every other method. */
-export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
-/**
- * The answer to every OPTIONS request. A fetch with a header such as If-None-Match asks so first. Browsers keep the answer for a day.
- *
- * @param requested the request's Access-Control-Request-Headers
- */
-export function preflight(requested: string | undefined): Answer {
-  return {
-    status: 204,
-    headers: {
-      ...COMMON_HEADERS,
-      'access-control-allow-methods': ALLOWED_METHODS,
-      'access-control-allow-headers': allowedHeaders(requested),
-      'access-control-max-age': '86400',
-      vary: 'Access-Control-Request-Headers',
-    },
-  };
-}
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const FOR_A_MINUTE = 'public, max-age=60';
 /** For an SVG that is opened as a page. It has no scripts, and these would not run. */
 const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /**
- * Answers a request for an image: at once if the picture is in the cache. Throws or rejects with ProblemError or Fault.
+ * Answers a request for an image: at once if the picture is in the cache. Throws or rejects with HttpProblem or Fault.
  *
  * @param asked gets what the request asks for, as soon as it is known
  */
@@ -65,13 +39,13 @@ export function answerImage(
   pictures: Pictures,
   { url, accept, acceptEncoding, ifNoneMatch }: ImageRequest,
   asked: Asked,
-): Answer | Promise<Answer> {
+): HttpAnswer | Promise<HttpAnswer> {
   const wanted = readImageUrl(url);
-  if (wanted === 'no_route') throw new ProblemError('route_not_found', `Images are below ${BASE}.`);
+  if (wanted === 'no_route') throw new ImageProblem('route_not_found', `Images are below ${BASE}.`);
   if (wanted === 'no_image') throw noImage();
-  if (wanted === 'bad_query') throw new ProblemError('parameters_invalid', QUERY_HELP);
+  if (wanted === 'bad_query') throw new ImageProblem('parameters_invalid', QUERY_HELP);
   asked.kind = wanted.source.kind;
-  const answer = (found: Found): Answer => {
+  const answer = (found: Found): HttpAnswer => {
     if (found === 'no_image') throw noImage();
     if (found === 'no_svg') throw noSvg();
     asked.format = found.format;
@@ -84,19 +58,18 @@ export function answerImage(
   return found instanceof Promise ? found.then(answer) : answer(found);
 }
 
-function noSvg(): ProblemError {
+function noSvg(): ImageProblem {
   const detail =
     'This image is stored as a raster, so it cannot be had as SVG. Its formats are png, webp and avif.';
-  return new ProblemError('parameters_invalid', detail);
+  return new ImageProblem('parameters_invalid', detail);
 }
 
-function noImage(): ProblemError {
-  return new ProblemError('image_not_found', 'No image has this path.', { 'Cache-Control': FOR_A_MINUTE });
+function noImage(): ImageProblem {
+  return new ImageProblem('image_not_found', 'No image has this path.', { 'Cache-Control': FOR_A_MINUTE });
 }
 
 function headersOf({ format, tag, encoding }: Picture, isNegotiated: boolean): Record<string, string> {
   const headers: Record<string, string> = {
-    ...COMMON_HEADERS,
     'cache-control': FOR_EVER,
     'content-type': MEDIA_TYPES[format],
     etag: etagOf(tag, encoding),

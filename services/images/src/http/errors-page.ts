@@ -1,4 +1,4 @@
-import type { ProblemKind } from '@brand-data/runtime';
+import type { ProblemKind } from '@brand-data/runtime/http';
 
 /**
  * Makes the page that a problem's `type` links to. It explains every kind, each under an anchor of its code.

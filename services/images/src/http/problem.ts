@@ -1,8 +1,8 @@
-import { Fault, type FaultKind, type ProblemKind } from '@brand-data/runtime';
+import { HttpProblem, httpProblemFrom, type ProblemKind } from '@brand-data/runtime/http';
 import { BASE, QUERY_HELP } from '../image-path.ts';
 
 /** The errors of images' public HTTP server. */
-export const PROBLEMS = {
+export const IMAGE_PROBLEMS = {
   parameters_invalid: { status: 400, title: 'The query is not valid', help: QUERY_HELP },
   request_invalid: {
     status: 400,
@@ -36,44 +36,19 @@ export const PROBLEMS = {
   },
 } as const satisfies Record<string, ProblemKind>;
 
-export type ProblemCode = keyof typeof PROBLEMS;
+type ImageProblemCode = keyof typeof IMAGE_PROBLEMS;
 
-/** An answer that reports an error. Callers see `detail`. */
-export class ProblemError extends Error {
-  override readonly name = 'ProblemError';
-  readonly code: ProblemCode;
-  readonly detail: string;
-  /** In addition to the headers that every problem has. */
-  readonly headers: Readonly<Record<string, string>>;
+/** Ends a request for an image. */
+export const ImageProblem = HttpProblem<ImageProblemCode>;
+export type ImageProblem = HttpProblem<ImageProblemCode>;
 
-  constructor(
-    code: ProblemCode,
-    detail: string,
-    headers: Record<string, string> = {},
-    options?: ErrorOptions,
-  ) {
-    super(code, options);
-    this.code = code;
-    this.detail = detail;
-    this.headers = headers;
-  }
-}
-
-/** When to try again, in seconds, by the kind of Fault. A picture that cannot be drawn is not tried again for half a minute. */
-const RETRY_AFTER: Partial<Record<FaultKind, string>> = {
-  unavailable: '1',
-  resource_exhausted: '1',
-  failed_precondition: '30',
+/** A picture that cannot be drawn is not tried again for half a minute. */
+const UNAVAILABLE = {
+  retryAfter: { unavailable: '1', resource_exhausted: '1', failed_precondition: '30' },
+  detail: 'The image cannot be had at the moment. Try again after Retry-After seconds.',
 };
 
 /** Maps any error to an error of the public server: what is only too much or too slow now becomes 503, any other error 500. */
-export function problemErrorFrom(error: unknown): ProblemError {
-  if (error instanceof ProblemError) return error;
-  const retryAfter = error instanceof Fault ? RETRY_AFTER[error.kind] : undefined;
-  if (retryAfter !== undefined) {
-    const detail = 'The image cannot be had at the moment. Try again after Retry-After seconds.';
-    return new ProblemError('upstream_unavailable', detail, { 'Retry-After': retryAfter }, { cause: error });
-  }
-  const detail = 'The service failed. Try again, and report the request id if it stays.';
-  return new ProblemError('internal', detail, {}, { cause: error });
+export function imageProblemFrom(error: unknown): ImageProblem {
+  return httpProblemFrom<ImageProblemCode>(error, UNAVAILABLE);
 }

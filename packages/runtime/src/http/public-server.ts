@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
+import { type FastifyHttpOptions, type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import type { Service } from '../service.ts';
+import { HttpProblem, type ProblemDetails } from './problem.ts';
+import { limitBody, problemOfHost } from './requests.ts';
+import { type DescribeRequest, type EndTrace, traceRequests } from './trace-requests.ts';
+import { answerUnreadable } from './unreadable.ts';
+
+/** Fastify's options for a public server. A request that has not arrived after `requestTimeout` is cut within a second. */
+export const PUBLIC_SERVER = {
+  requestTimeout: 10_000,
+  connectionTimeout: 60_000,
+  keepAliveTimeout: 65_000,
+  forceCloseConnections: 'idle',
+  return503OnClosing: false,
+  http: {
+    // By default Node looks for late requests only every 30 seconds.
+    connectionsCheckingInterval: 1_000,
+    // Node's own answer to a request without Host has no body and no CORS headers. `problemOfHost` makes a better one.
+    requireHostHeader: false,
+    // A request without a body needs none of the events of a stream. They take a tenth of the processor time of a call. If the
+    // caller hangs up, Node emits "close" on the response and on the socket, but not on such a request.
+    optimizeEmptyRequests: true,
+  },
+} as const;
+
+/** What a public server needs of its service. */
+export type PublicService = Pick<Service, 'log' | 'metrics' | 'tracer' | 'trustsTraceOf'> & {
+  readiness: { started: boolean };
+};
+
+/** An answer's status, body, and headers in addition to those that every answer of the server has. */
+export interface HttpAnswer {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body?: Buffer;
+}
+
+/** What one public server does differently from another. */
+export interface PublicServerParts<RequestProblem extends HttpProblem<string>> {
+  options: Pick<FastifyHttpOptions<Server>, 'rewriteUrl' | 'routerOptions' | 'trustProxy'>;
+  describe: DescribeRequest;
+  /** Maps any error to the server's errors. */
+  problemFrom(error: unknown): RequestProblem;
+  sendProblem(reply: FastifyReply, problem: RequestProblem): unknown;
+  /** Returns the answer to bytes that are not an HTTP request, with all its headers. */
+  unreadable(problem: ProblemDetails, context: { requestId: string; status: number }): Required<HttpAnswer>;
+  /** Counts an answer to bytes that are not an HTTP request. */
+  answeredUnreadable(status: number, requestId: string): void;
+}
+
+/**
+ * Creates a public HTTP server without routes (`routesOf` adds them). It refuses requests without a valid Host, answers bytes that are
+ * not HTTP, traces requests, and logs failures of the service.
+ *
+ * @returns the server, and the function that has to be called for each answer
+ */
+export function createPublicServer<RequestProblem extends HttpProblem<string>>(
+  service: PublicService,
+  parts: PublicServerParts<RequestProblem>,
+): { app: FastifyInstance; endTrace: EndTrace } {
+  const app = fastify({
+    // Fastify's own request log would contain the URL with its query, which may hold a token.
+    logger: false,
+    genReqId: () => randomUUID(),
+    ...PUBLIC_SERVER,
+    exposeHeadRoutes: false,
+    ...parts.options,
+    clientErrorHandler: ({ code }, socket) => {
+      const requestId = randomUUID();
+      const status = answerUnreadable(code, socket, ({ status, detail }) =>
+        parts.unreadable({ code: 'request_invalid', detail, headers: {} }, { requestId, status }),
+      );
+      if (status !== undefined) parts.answeredUnreadable(status, requestId);
+    },
+  });
+  // An expectation other than 100-continue is ignored (RFC 9110 10.1.1). Node would answer it with a bare 417.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  const endTrace = traceRequests(app, service, parts.describe);
+  app.addHook('onRequest', (request, _reply, next) => {
+    limitBody(request.raw);
+    const detail = problemOfHost(request.raw);
+    if (detail === undefined) return next();
+    next(new HttpProblem('request_invalid', detail, { Connection: 'close' }));
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const problem = parts.problemFrom(error);
+    const logged = { err: problem.cause, requestId: request.id };
+    if (problem.problem.code === 'internal') service.log.error(logged, 'a request failed');
+    else if (problem.isFailure) service.log.warn(logged, 'a request failed');
+    return parts.sendProblem(reply, problem);
+  });
+  return { app, endTrace };
+}
