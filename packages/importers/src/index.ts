@@ -4,27 +4,27 @@ export { sizeOf } from './formats/files.ts';
 export { readJsonLines } from './formats/json-lines.ts';
 export { readLines } from './formats/lines.ts';
 export { micOfVenue } from './formats/listing.ts';
-export type { AdminPort, ImagesPort } from './framework/admin-port.ts';
+export { type AdminPort, type ImagesPort, retryWhileUnavailable } from './framework/admin-port.ts';
+export {
+  conflictToJson,
+  type ImportCounts,
+  ImportJournal,
+  refusedLinkToJson,
+  refusedPictureToJson,
+} from './framework/import-journal.ts';
 export { DEFAULT_MEMORY_MIB } from './framework/kept-memory.ts';
 export { ndjsonFile, removeEarlier } from './framework/ndjson-file.ts';
 export { OptionError } from './framework/option-error.ts';
-export {
-  conflictToJson,
-  type Import,
-  type ImportReport,
-  refusedLinkToJson,
-  refusedPictureToJson,
-  reportImport,
-} from './framework/report.ts';
-export { retryWhileUnavailable } from './framework/retry.ts';
-export { type ImportCounts, type ImportOptions, importBrands, importQuotes } from './framework/run-import.ts';
+export { PictureProblem } from './framework/picture.ts';
+export { type ImportReport, reportImport } from './framework/report.ts';
+export { type ImportOptions, importBrands, importQuotes } from './framework/run-import.ts';
 export type { BytesRead, Refusal } from './framework/source-items.ts';
+export { storePicture } from './framework/store-picture.ts';
 export { NO_VALUE, readFieldValue } from './overrides/override-values.ts';
 export { readOverrideFile, type Setting } from './overrides/read-override-file.ts';
 export { type SetReport, setOverrides, UNKNOWN_OUTCOME } from './overrides/set-overrides.ts';
-export { PictureProblem } from './pictures/picture.ts';
+export { type Icon, loadIcons } from './pictures/icons.ts';
 export { readPictureFile } from './pictures/picture-files.ts';
-export { storePicture } from './pictures/store-picture.ts';
 export { takePictures } from './pictures/take-pictures.ts';
 export { FIELDS_HELP, readMapping, readMappingFile } from './sources/csv/mapping.ts';
 export { type ProposedMapping, proposeMapping } from './sources/csv/propose-mapping.ts';
@@ -35,6 +35,5 @@ export { readCurrency } from './sources/market-data/quotes.ts';
 export { readRates } from './sources/market-data/rates.ts';
 export { MARKET_DATA_FIELDS, readMarketData } from './sources/market-data/read-market-data.ts';
 export { readRecords } from './sources/records/read-records.ts';
-export { type Icon, loadIcons } from './sources/simple-icons/icons.ts';
 export { readSimpleIcons } from './sources/simple-icons/read-simple-icons.ts';
 export { readWikidata } from './sources/wikidata/read-wikidata.ts';

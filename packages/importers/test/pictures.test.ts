@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CatalogPort } from '../src/framework/admin-port.ts';
 import type { RefusedPicture } from '../src/framework/source-items.ts';
-import { importBrands, readRecords } from '../src/index.ts';
+import { ImportJournal, importBrands, readRecords } from '../src/index.ts';
 import { pictureFileOf } from '../src/pictures/picture-files.ts';
 import { takePictures } from '../src/pictures/take-pictures.ts';
 import { inProcessImages, REFUSED_FILE } from './in-process-images.ts';
@@ -132,7 +132,11 @@ async function imported(
   const file = join(folder, 'records.ndjson');
   await writeFile(file, records.map((record) => JSON.stringify(record)).join('\n'));
   const stored: Brand[] = [];
-  const refused: RefusedPicture[] = [];
+  const journal = new ImportJournal({
+    rejectsPath: join(folder, 'rejects.ndjson'),
+    conflictsPath: join(folder, 'conflicts.ndjson'),
+    shown: (path) => path,
+  });
   const catalog: CatalogPort = {
     async call(method, request) {
       const put = ({ brands }: { brands: Brand[] }) => {
@@ -156,12 +160,10 @@ async function imported(
   };
   const summary = await importBrands({ catalog, images: () => images }, readRecords([file]), {
     source: 'test',
-    onRefusedPicture: (each) => {
-      refused.push(each);
-    },
+    journal,
     ...options,
   });
-  return { records: stored.map(recordFromBrand), refused, summary };
+  return { records: stored.map(recordFromBrand), refused: journal.refusedPictures, summary };
 }
 
 test('a brand names its picture as images has measured it, and states where an icon comes from', async () => {

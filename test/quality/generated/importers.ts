@@ -8,6 +8,7 @@ import {
 } from '@brand-data/contracts';
 import {
   type AdminPort,
+  ImportJournal,
   importBrands,
   importQuotes,
   OptionError,
@@ -139,11 +140,21 @@ const catalog: AdminPort<CatalogAdminServiceClient> = {
     return answer(request);
   },
 };
+/** Checks what an import refuses or skips, and writes nothing. */
+class CheckingJournal extends ImportJournal {
+  override async refuse(refusal: Refusal) {
+    checked(refusal);
+  }
+  override async refusePicture({ reason }: { reason: string }) {
+    checked({ from: '', reason });
+  }
+  override async skip({ skipped }: { skipped: string }) {
+    checked({ from: '', reason: skipped });
+  }
+}
 const IMPORT = {
   source: 'generated',
-  onRefused: checked,
-  onRefusedPicture: ({ reason }: { reason: string }) => checked({ from: '', reason }),
-  onSkipped: ({ skipped }: { skipped: string }) => checked({ from: '', reason: skipped }),
+  journal: new CheckingJournal({ rejectsPath: '', conflictsPath: '', shown: (path) => path }),
 };
 
 /** Throws if an operator could do nothing with the refusal. */

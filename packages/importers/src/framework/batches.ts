@@ -1,7 +1,8 @@
-import type { Picture } from '../pictures/picture.ts';
 import { IdSet } from './id-set.ts';
+import type { ImportJournal } from './import-journal.ts';
 import { messageSizeOf } from './message-size.ts';
-import type { Refusal, Skipped, SourceItem, Unreadable } from './source-items.ts';
+import type { BrandPicture } from './picture.ts';
+import type { Skipped, SourceItem, Unreadable } from './source-items.ts';
 
 /** The most items that the catalogue takes at once. */
 const BATCH_ITEMS = 500;
@@ -15,23 +16,17 @@ const MOST_UNREADABLE = 100_000;
 /** The most characters of an item that could not be read that its refusal repeats. */
 const LONGEST_RAW = 64 * 1024;
 
-interface BatchOptions<T> {
-  idOf: (item: T) => string;
-  /** When it is aborted, the items that wait for a batch are dropped. */
-  signal: AbortSignal | undefined;
-  /** Called for everything that the source yields, before the other callbacks. */
-  onRead: () => void;
-  onRefused: (refusal: Refusal) => Promise<void>;
-  onSkipped: (skipped: Skipped) => Promise<void>;
-}
-
 /**
- * Batches that are small enough for the catalogue. The ids of their items are unique in the import. All other items are
- * reported by the callbacks.
+ * Batches that are small enough for the catalogue. The ids of their items are unique in the import. The journal counts all items, and
+ * takes those that are in no batch.
+ *
+ * @param signal when it is aborted, the items that wait for a batch are dropped
  */
 export async function* batchesOf<T extends object>(
   items: AsyncIterable<SourceItem<T> | Unreadable | Skipped>,
-  { idOf, signal, onRead, onRefused, onSkipped }: BatchOptions<T>,
+  idOf: (item: T) => string,
+  journal: ImportJournal,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<SourceItem<T>[]> {
   const seen = new IdSet();
   let batch: SourceItem<T>[] = [];
@@ -39,9 +34,9 @@ export async function* batchesOf<T extends object>(
   let unreadable = 0;
   for await (const read of items) {
     if (signal?.aborted) break;
-    onRead();
+    journal.counts.read++;
     if ('problem' in read) {
-      await onRefused({ from: read.from, reason: read.problem, raw: shortened(read.raw) });
+      await journal.refuse({ from: read.from, reason: read.problem, raw: shortened(read.raw) });
       unreadable += 1;
       if (unreadable < MOST_UNREADABLE) continue;
       if (batch.length > 0) yield batch;
@@ -50,20 +45,20 @@ export async function* batchesOf<T extends object>(
       );
     }
     if ('skipped' in read) {
-      await onSkipped(read);
+      await journal.skip(read);
       continue;
     }
     unreadable = 0;
     const { from, item, raw, pictures } = read;
     const recordSize = messageSizeOf(item);
     if (recordSize > RECORD_BYTES) {
-      await onRefused({ from, reason: `the record has ${recordSize} bytes: shorten it to 64 KiB` });
+      await journal.refuse({ from, reason: `the record has ${recordSize} bytes: shorten it to 64 KiB` });
       continue;
     }
     const size = recordSize + heldBy(pictures, raw);
     const id = idOf(item);
     if (!seen.add(id)) {
-      await onRefused({
+      await journal.refuse({
         from,
         reason: `the id "${id}" occurs twice in this import: give each record its own id`,
         raw,
@@ -82,7 +77,7 @@ export async function* batchesOf<T extends object>(
 }
 
 /** The bytes of pictures that are part of the record's line. The line is kept too, for the case that the record is refused. */
-function heldBy(pictures: readonly Picture[] = [], raw: string | undefined): number {
+function heldBy(pictures: readonly BrandPicture[] = [], raw: string | undefined): number {
   const held = pictures.reduce((sum, { light, dark }) => sum + light.held + (dark?.held ?? 0), 0);
   return held === 0 ? 0 : held + (raw?.length ?? 0);
 }

@@ -1,49 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  Brand,
-  Conflict,
-  Quote,
-  RefusedBrand,
-  RefusedLink as RefusedLinkProto,
-} from '@brand-data/contracts';
+import type { Brand, Conflict, Quote, RefusedBrand, RefusedLink } from '@brand-data/contracts';
 import { recordFromBrand } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
-import { pictureAdder } from '../pictures/add-pictures.ts';
-import type { CatalogPort, ImagesPort } from './admin-port.ts';
+import { type CatalogPort, type ImagesPort, retryWhileUnavailable } from './admin-port.ts';
 import { batchesOf } from './batches.ts';
-import { retryWhileUnavailable } from './retry.ts';
+import type { ImportCounts, ImportJournal } from './import-journal.ts';
 import type {
   ReadBrand,
   ReadQuote,
-  Refusal,
   RefusedPicture,
   Skipped,
   SourceItem,
   Unreadable,
 } from './source-items.ts';
+import { PictureStore } from './store-picture.ts';
 
 const BATCHES_IN_FLIGHT = 4;
 const PUT_MS = 30_000;
 const FINISH_MS = 120_000;
-
-export interface ImportCounts {
-  read: number;
-  created: number;
-  changed: number;
-  unchanged: number;
-  refused: number;
-  /** Such as bonds, and quotes of securities that are not the main listing of any company. */
-  skipped: number;
-  /** How many identifiers a record of another company has too. */
-  conflicts: number;
-  /** How many of these identifiers lead to the other record. */
-  lost: number;
-  /** How many links with other sources' records the catalogue refused. */
-  refusedLinks: number;
-  /** How many pictures images has stored for the records, and how many were refused. */
-  pictures: number;
-  refusedPictures: number;
-}
 
 export interface ImportSummary extends ImportCounts {
   source: string;
@@ -57,24 +31,6 @@ export interface ImportSummary extends ImportCounts {
   unpruned?: string;
 }
 
-export interface IdentifierConflict {
-  from: string;
-  /** The record's id in its source, or the security of a quote. */
-  id: string;
-  identifier: string;
-  otherId: string;
-  otherName: string;
-  /** Whether the identifier leads to the other record. */
-  lost: boolean;
-}
-
-/** A record shares an identifier or its name with another source's record, but the catalogue keeps them two companies. */
-export interface RefusedLink extends Omit<RefusedLinkProto, 'index'> {
-  from: string;
-  /** The record's id in its source. */
-  id: string;
-}
-
 export interface ImportOptions {
   source: string;
   /** Remove records that the source no longer has, unless something was refused or nothing was read. */
@@ -83,14 +39,8 @@ export interface ImportOptions {
   dryRun?: boolean;
   /** When it is aborted, the import finishes the batches in flight and sends no more. */
   signal?: AbortSignal | undefined;
-  /** First called when the catalogue has answered. Always called with the same object, whose counts grow. */
-  onProgress?: (counts: Readonly<ImportCounts>) => void;
-  /** The import awaits this callback and the next four, because they may write to files. */
-  onRefused?: (refusal: Refusal) => void | Promise<void>;
-  onSkipped?: (skipped: Skipped) => void | Promise<void>;
-  onConflict?: (conflict: IdentifierConflict) => void | Promise<void>;
-  onRefusedLink?: (link: RefusedLink) => void | Promise<void>;
-  onRefusedPicture?: (refused: RefusedPicture) => void | Promise<void>;
+  /** Takes what the import does, while it runs. */
+  journal: ImportJournal;
 }
 
 /** The admin ports that an import uses. */
@@ -112,13 +62,14 @@ export function importBrands(
   brands: AsyncIterable<ReadBrand | Skipped>,
   options: ImportOptions,
 ): Promise<ImportSummary> {
-  return runImport(catalog, brandItems(brands), options, {
-    idOf: ({ id }: Brand) => id,
-    addPictures: pictureAdder(images, { dryRun: options.dryRun ?? false, signal: options.signal }),
+  const pictures = new PictureStore(images, options);
+  return new ImportRun<Brand>(catalog, options, {
+    idOf: ({ id }) => id,
+    addPictures: (sent) => pictures.addTo(sent),
     rawOf: (brand) => JSON.stringify(recordFromBrand(brand)),
     put: (batch, request) =>
       catalog.call((client) => client.putBrands, { ...request, brands: batch }, PUT_MS),
-  });
+  }).run(brandItems(brands));
 }
 
 /** As `importBrands`, but for market data. Quotes change companies that are in the catalogue, and create none. */
@@ -127,14 +78,14 @@ export function importQuotes(
   quotes: AsyncIterable<ReadQuote>,
   options: ImportOptions,
 ): Promise<ImportSummary> {
-  return runImport(catalog, quoteItems(quotes), options, {
-    idOf: ({ symbol, mic, isin }: Quote) => [mic, symbol, isin].filter((part) => part !== '').join(':'),
+  return new ImportRun<Quote>(catalog, options, {
+    idOf: ({ symbol, mic, isin }) => [mic, symbol, isin].filter((part) => part !== '').join(':'),
     rawOf: () => undefined,
     async put(batch, request) {
       const answer = await catalog.call((client) => client.putQuotes, { ...request, quotes: batch }, PUT_MS);
       return { created: 0, conflicts: [], refusedLinks: [], ...answer };
     },
-  });
+  }).run(quoteItems(quotes));
 }
 
 interface PutAnswer {
@@ -144,7 +95,7 @@ interface PutAnswer {
   refused: RefusedBrand[];
   skipped?: RefusedBrand[];
   conflicts: Conflict[];
-  refusedLinks: RefusedLinkProto[];
+  refusedLinks: RefusedLink[];
 }
 
 /** How one kind of item is sent. */
@@ -157,141 +108,98 @@ interface ItemKind<T> {
   put: (batch: T[], request: { source: string; importId: string; dryRun: boolean }) => Promise<PutAnswer>;
 }
 
-async function runImport<T extends object>(
-  catalog: CatalogPort,
-  items: AsyncIterable<SourceItem<T> | Unreadable | Skipped>,
-  options: ImportOptions,
-  { idOf, rawOf, addPictures, put }: ItemKind<T>,
-): Promise<ImportSummary> {
-  const {
-    source,
-    prune = false,
-    dryRun = false,
-    signal,
-    onProgress,
-    onRefused,
-    onSkipped,
-    onConflict,
-    onRefusedLink,
-    onRefusedPicture,
-  } = options;
-  const importId = `${new Date().toISOString()}-${randomUUID().slice(0, 8)}`;
-  const counts: ImportCounts = {
-    read: 0,
-    created: 0,
-    changed: 0,
-    unchanged: 0,
-    refused: 0,
-    skipped: 0,
-    conflicts: 0,
-    lost: 0,
-    refusedLinks: 0,
-    pictures: 0,
-    refusedPictures: 0,
-  };
-  await requireAnswer(catalog);
-  onProgress?.(counts);
+/** One import, from the first call of the catalogue to the last. */
+class ImportRun<T extends object> {
+  readonly #catalog: CatalogPort;
+  readonly #options: ImportOptions;
+  readonly #kind: ItemKind<T>;
+  readonly #importId = `${new Date().toISOString()}-${randomUUID().slice(0, 8)}`;
 
-  async function refuse(refusal: Refusal): Promise<void> {
-    counts.refused++;
-    await onRefused?.(refusal);
+  constructor(catalog: CatalogPort, options: ImportOptions, kind: ItemKind<T>) {
+    this.#catalog = catalog;
+    this.#options = options;
+    this.#kind = kind;
   }
 
-  async function skip(skipped: Skipped): Promise<void> {
-    counts.skipped++;
-    await onSkipped?.(skipped);
+  async run(items: AsyncIterable<SourceItem<T> | Unreadable | Skipped>): Promise<ImportSummary> {
+    const { source, prune = false, dryRun = false, signal, journal } = this.#options;
+    await requireAnswer(this.#catalog);
+    const batches = batchesOf(items, this.#kind.idOf, journal, signal);
+    const senders = Array.from({ length: BATCHES_IN_FLIGHT }, async () => {
+      for await (const batch of batches) await this.#putBatch(batch);
+    });
+    const ended = await Promise.allSettled(senders);
+    const failure = ended.find((end) => end.status === 'rejected');
+    if (failure !== undefined) throw failure.reason;
+
+    const { counts } = journal;
+    const stopped = signal?.aborted ?? false;
+    const summary: ImportSummary = { source, importId: this.#importId, dryRun, stopped, ...counts };
+    // A dry run has put no records under its import id, so pruning by that id would remove every record of the source.
+    if (dryRun) return prune ? { ...summary, unpruned: 'this is a dry run' } : summary;
+    const unpruned = prune ? whyUnpruned(summary) : undefined;
+    const isPruned = prune && unpruned === undefined;
+    const pruned = await this.#finish(isPruned);
+    if (isPruned) return { ...summary, pruned, stopped: signal?.aborted ?? false };
+    return unpruned === undefined ? summary : { ...summary, unpruned };
   }
 
-  /** The items of a batch with their pictures. Stores no more pictures once the import is aborted. */
-  async function itemsOf(batch: readonly SourceItem<T>[]): Promise<T[]> {
-    return Promise.all(
-      batch.map(async (sent) => {
-        if (addPictures === undefined || !sent.pictures?.length) return sent.item;
-        const { item, added, refused } = await addPictures(sent);
-        counts.pictures += added;
-        counts.refusedPictures += refused.length;
-        for (const each of refused) await onRefusedPicture?.(each);
-        return item;
-      }),
-    );
-  }
-
-  async function putBatch(batch: SourceItem<T>[]): Promise<void> {
+  async #putBatch(batch: SourceItem<T>[]): Promise<void> {
+    const { source, dryRun = false, signal, journal } = this.#options;
+    const { idOf, rawOf, put } = this.#kind;
     const hasPictures = batch.some(({ pictures }) => pictures?.length);
-    const items = await itemsOf(batch);
+    const items = await Promise.all(batch.map((sent) => this.#withPictures(sent)));
     // Some of the records may lack pictures that were not stored.
     if (hasPictures && signal?.aborted) return;
-    const answer = await retryWhileUnavailable(() => put(items, { source, importId, dryRun }));
-    counts.created += answer.created;
-    counts.changed += answer.changed;
-    counts.unchanged += answer.unchanged;
-    for (const { index, reason } of answer.refused) {
-      const sent = batch[index];
-      if (sent !== undefined) await refuse({ from: sent.from, reason, raw: sent.raw ?? rawOf(sent.item) });
-    }
-    for (const { index, reason } of answer.skipped ?? []) {
-      const sent = batch[index];
-      if (sent !== undefined) await skip({ from: sent.from, skipped: reason });
-    }
-    for (const { index, identifier, otherId, otherName, lost } of answer.conflicts) {
-      const sent = batch[index];
-      if (sent === undefined) continue;
-      counts.conflicts++;
-      if (lost) counts.lost++;
-      await onConflict?.({ from: sent.from, id: idOf(sent.item), identifier, otherId, otherName, lost });
-    }
-    for (const { index, ...link } of answer.refusedLinks) {
-      const sent = batch[index];
-      if (sent === undefined) continue;
-      counts.refusedLinks++;
-      await onRefusedLink?.({ from: sent.from, id: idOf(sent.item), ...link });
-    }
-    onProgress?.(counts);
+    const answer = await retryWhileUnavailable(() =>
+      put(items, { source, importId: this.#importId, dryRun }),
+    );
+    journal.counts.created += answer.created;
+    journal.counts.changed += answer.changed;
+    journal.counts.unchanged += answer.unchanged;
+    for (const [{ from, item, raw }, { reason }] of sentWith(batch, answer.refused))
+      await journal.refuse({ from, reason, raw: raw ?? rawOf(item) });
+    for (const [{ from }, { reason }] of sentWith(batch, answer.skipped ?? []))
+      await journal.skip({ from, skipped: reason });
+    for (const [{ from, item }, { index, ...conflict }] of sentWith(batch, answer.conflicts))
+      await journal.addConflict({ from, id: idOf(item), ...conflict });
+    for (const [{ from, item }, { index, ...link }] of sentWith(batch, answer.refusedLinks))
+      await journal.refuseLink({ from, id: idOf(item), ...link });
   }
 
-  const batches = batchesOf(items, {
-    idOf,
-    signal,
-    onRead: () => {
-      counts.read++;
-    },
-    onRefused: refuse,
-    onSkipped: skip,
-  });
-  const senders = Array.from({ length: BATCHES_IN_FLIGHT }, async () => {
-    for await (const batch of batches) await putBatch(batch);
-  });
-  const ended = await Promise.allSettled(senders);
-  const failure = ended.find((end) => end.status === 'rejected');
-  if (failure !== undefined) throw failure.reason;
+  async #withPictures(sent: SourceItem<T>): Promise<T> {
+    const { addPictures } = this.#kind;
+    const { journal } = this.#options;
+    if (addPictures === undefined || !sent.pictures?.length) return sent.item;
+    const { item, added, refused } = await addPictures(sent);
+    journal.counts.pictures += added;
+    for (const each of refused) await journal.refusePicture(each);
+    return item;
+  }
 
-  const stopped = signal?.aborted ?? false;
-  const summary: ImportSummary = { source, importId, dryRun, stopped, ...counts };
-  // A dry run has put no records under its import id, so pruning by that id would remove every record of the source.
-  if (dryRun) return prune ? { ...summary, unpruned: 'this is a dry run' } : summary;
-  const unpruned = prune ? whyUnpruned(summary) : undefined;
-  const isPruned = prune && unpruned === undefined;
-  const pruned = await finishImport(catalog, { source, importId, prune: isPruned }, signal);
-  if (isPruned) return { ...summary, pruned, stopped: signal?.aborted ?? false };
-  return unpruned === undefined ? summary : { ...summary, unpruned };
+  /** Ends the import. Prunes in steps until nothing is left or the import is aborted. Returns how many records it removed. */
+  async #finish(prune: boolean): Promise<number> {
+    const { source, signal } = this.#options;
+    const request = { source, importId: this.#importId, prune };
+    let pruned = 0;
+    let more = true;
+    while (more) {
+      const answer = await retryWhileUnavailable(() =>
+        this.#catalog.call((client) => client.finishImport, request, FINISH_MS),
+      );
+      pruned += answer.pruned;
+      more = prune && answer.more && !signal?.aborted;
+    }
+    return pruned;
+  }
 }
 
-/** Ends the import. Prunes in steps until nothing is left or the import is aborted. Returns how many records it removed. */
-async function finishImport(
-  catalog: CatalogPort,
-  request: { source: string; importId: string; prune: boolean },
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  let pruned = 0;
-  let more = true;
-  while (more) {
-    const answer = await retryWhileUnavailable(() =>
-      catalog.call((client) => client.finishImport, request, FINISH_MS),
-    );
-    pruned += answer.pruned;
-    more = request.prune && answer.more && !signal?.aborted;
-  }
-  return pruned;
+/** Returns each part of an answer with the sent item that it is about. */
+function sentWith<T, A extends { index: number }>(batch: readonly T[], answers: readonly A[]): [T, A][] {
+  return answers.flatMap((answer): [T, A][] => {
+    const sent = batch[answer.index];
+    return sent === undefined ? [] : [[sent, answer]];
+  });
 }
 
 /** Why the import must not prune. An empty source is one reason, because it is more likely to be the wrong file. */

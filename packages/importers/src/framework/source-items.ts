@@ -1,5 +1,5 @@
 import type { Brand, Quote } from '@brand-data/contracts';
-import type { Picture } from '../pictures/picture.ts';
+import type { BrandPicture } from './picture.ts';
 
 /** A part of a source that its reader cannot read. The import refuses it and continues. */
 export interface Unreadable {
@@ -40,12 +40,12 @@ export interface SourceItem<T> {
   from: string;
   item: T;
   raw?: string | undefined;
-  pictures?: readonly Picture[] | undefined;
+  pictures?: readonly BrandPicture[] | undefined;
 }
 
 /** One result of a reader of companies. The import uploads the pictures, and the brand then names them. */
 export type ReadBrand =
-  | { from: string; brand: Brand; raw?: string | undefined; pictures?: readonly Picture[] | undefined }
+  | { from: string; brand: Brand; raw?: string | undefined; pictures?: readonly BrandPicture[] | undefined }
   | Unreadable;
 
 /** One result of a reader of market data. */

@@ -1,6 +1,6 @@
 import { FieldOutcome } from '@brand-data/contracts';
 import type { CatalogPort } from '../framework/admin-port.ts';
-import { retryWhileUnavailable } from '../framework/retry.ts';
+import { retryWhileUnavailable } from '../framework/admin-port.ts';
 import type { Refusal, Unreadable } from '../framework/source-items.ts';
 import type { Setting } from './read-override-file.ts';
 

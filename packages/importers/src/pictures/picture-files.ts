@@ -1,7 +1,7 @@
 import { open, realpath } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
-import { drawIcon, SIMPLE_ICONS } from '../sources/simple-icons/icons.ts';
-import { checkSize, type PictureFile, PictureProblem, unusable } from './picture.ts';
+import { checkSize, type PictureFile, PictureProblem, unusable } from '../framework/picture.ts';
+import { drawIcon, SIMPLE_ICONS } from './icons.ts';
 
 const ICON = 'simple-icons:';
 

@@ -1,6 +1,6 @@
 import { PICTURE_FIELDS, type PictureFieldName } from '@brand-data/records';
-import type { Picture, PictureFile } from './picture.ts';
-import { unusable } from './picture.ts';
+import type { BrandPicture, PictureFile } from '../framework/picture.ts';
+import { unusable } from '../framework/picture.ts';
 import { namesPicture, pictureFileOf } from './picture-files.ts';
 
 const FIELDS = Object.keys(PICTURE_FIELDS) as PictureFieldName[];
@@ -11,8 +11,8 @@ const FIELDS = Object.keys(PICTURE_FIELDS) as PictureFieldName[];
  *
  * @param folder has the files that the record names
  */
-export function takePictures(value: unknown, folder: string): { value: unknown; pictures: Picture[] } {
-  const pictures: Picture[] = [];
+export function takePictures(value: unknown, folder: string): { value: unknown; pictures: BrandPicture[] } {
+  const pictures: BrandPicture[] = [];
   let rest = value;
   for (const field of FIELDS) {
     const path = field.split('.');
@@ -25,7 +25,7 @@ export function takePictures(value: unknown, folder: string): { value: unknown; 
   return { value: rest, pictures };
 }
 
-function pictureIn(field: PictureFieldName, stated: unknown, folder: string): Picture | undefined {
+function pictureIn(field: PictureFieldName, stated: unknown, folder: string): BrandPicture | undefined {
   if (typeof stated === 'string') {
     if (namesPicture(stated)) return { field, light: pictureFileOf(stated, folder) };
     // The field holds facts about two pictures, so a text alone is no path on the logo host.

@@ -216,10 +216,10 @@ export function importCommand(context: Context): Command {
     )
     .action((folder: string, options: ReportedOptions & MemoryOption) => {
       const figures: Record<string, Record<string, number>> = {};
-      const run = (put: ImportOptions, note: (conflict: object) => Promise<void>) => {
+      const run = (put: ImportOptions) => {
         const brands = readFinanceDatabase(pathOf(folder), {
           memoryMib: options.memory,
-          onConflict: note,
+          onConflict: (conflict) => put.journal.noteOwnConflict(conflict),
           onJoined({ rows, companies, skipped, merges, conflicts }) {
             Object.assign(figures, {
               listings: { rows, skipped, companies },

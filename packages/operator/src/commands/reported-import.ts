@@ -1,4 +1,4 @@
-import { type BytesRead, type Import, type ImportCounts, reportImport } from '@brand-data/importers';
+import { type BytesRead, ImportJournal, reportImport } from '@brand-data/importers';
 import type { Context } from '../context.ts';
 import { figure, progressLine } from '../progress.ts';
 import { type Figures, reportText, reportToJson } from './import-report.ts';
@@ -32,28 +32,21 @@ export async function reportedImport(
   { output, pathOf, shown, interruption }: Context,
   { source, dryRun = false, prune = false, ...files }: ReportedOptions,
   bytes: BytesRead,
-  run: Import,
+  run: Parameters<typeof reportImport>[1],
   figuresOf: () => Figures = () => ({}),
 ): Promise<void> {
   const startedAt = performance.now();
   const secondsSince = () => (performance.now() - startedAt) / 1_000;
-  let counts: ImportCounts | undefined;
-  // A timer shows the progress, because reading a source may take long before its first record.
-  const timer = setInterval(() => {
-    output.progress(() => progressLine(counts ?? {}, bytes, secondsSince()));
-  }, PROGRESS_MS).unref();
-  const options = {
-    source,
-    dryRun,
-    prune,
+  const journal = new ImportJournal({
     rejectsPath: pathOf(files.rejects ?? `${source}.rejects.ndjson`),
     conflictsPath: pathOf(files.conflicts ?? `${source}.conflicts.ndjson`),
     shown,
-    signal: interruption(),
-    onProgress: (now: ImportCounts) => {
-      counts = now;
-    },
-  };
+  });
+  // A timer shows the progress, because reading a source may take long before its first record.
+  const timer = setInterval(() => {
+    output.progress(() => progressLine(journal.counts, bytes, secondsSince()));
+  }, PROGRESS_MS).unref();
+  const options = { source, dryRun, prune, signal: interruption(), journal };
   const report = await reportImport(options, run).finally(() => {
     clearInterval(timer);
     output.progress();

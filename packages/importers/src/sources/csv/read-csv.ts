@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { rankOfMarketValue, readSecurityName, typeOfSecurity } from '@brand-data/identifiers';
 import { type BrandRecord, brandFromRecord, readRecord, slugOf } from '@brand-data/records';
+import { type CellOptions, isEmptyCell } from '../../formats/field-cells.ts';
 import { sizeOf } from '../../formats/files.ts';
 import { readListing } from '../../formats/listing.ts';
 import { isTestListing, labelsOf } from '../../formats/other-securities.ts';
@@ -8,10 +9,10 @@ import { countryCodeOf } from '../../formats/places.ts';
 import { openTable, type Row } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import { OptionError } from '../../framework/option-error.ts';
+import type { BrandPicture } from '../../framework/picture.ts';
 import type { BytesRead, ReadBrand, Skipped, Unreadable } from '../../framework/source-items.ts';
-import type { Picture } from '../../pictures/picture.ts';
 import { takePictures } from '../../pictures/take-pictures.ts';
-import { assignCell, type CellOptions, isEmptyCell, type Mapping } from './mapping.ts';
+import { assignCell, type Mapping } from './mapping.ts';
 import { derivedId, mergeInto, type PartialRecord } from './record-fields.ts';
 import { groupClasses, type ListedRow } from './share-classes.ts';
 
@@ -54,7 +55,7 @@ interface RowOptions extends ReadCsvOptions {
 interface ReadRow extends ListedRow {
   from: string;
   raw: string;
-  pictures: readonly Picture[];
+  pictures: readonly BrandPicture[];
 }
 
 /** A row that is not a share. `kind` is the plural of what it is. */

@@ -1,7 +1,7 @@
 import { Brand } from '@brand-data/contracts';
 import { coreName, normalName, readWebHost } from '@brand-data/identifiers';
 import type { ReadBrand } from '../../framework/source-items.ts';
-import { drawIcon, type Icon, loadIcons, SIMPLE_ICONS } from './icons.ts';
+import { drawIcon, type Icon, loadIcons, SIMPLE_ICONS } from '../../pictures/icons.ts';
 
 /**
  * Hosts of many brands. If an icon was found on such a host, the host is not the brand's own site. Hosts that are the source of

@@ -30,66 +30,36 @@ export interface BrandOptions {
 }
 
 /** An item's facts as a record. Undefined if the item has no name. */
-export function brandOf(facts: CompanyFacts, named: Named, options: BrandOptions): Brand | undefined {
-  const label = (item: ItemNumber) => named.of(item)?.label ?? '';
-  const labels = (items: readonly ItemNumber[]) => distinct(items.map(label));
+export function brandOfFacts(facts: CompanyFacts, named: Named, options: BrandOptions): Brand | undefined {
+  const labels = (items: readonly ItemNumber[]) => distinct(items.map((item) => labelOf(item, named)));
   const list = (name: ListName) => labels(facts.lists[name]);
-
   const { headquarters, country } = headquartersOf(facts, named);
-  const nativeLanguages = countriesOf(facts, country, named).flatMap(({ languages = [] }) =>
-    languages.map((language) => named.of(language)?.languageCode ?? ''),
-  );
-  const names = namesOf(facts, nativeLanguages);
-  const [name] = names;
+  const [name, ...names] = namesOf(facts, nativeLanguagesOf(facts, country, named));
   if (name === undefined) return undefined;
 
   const listings = listingsOf(facts, named, { country: country?.countryCode ?? '', ...options });
   const [main] = listings;
   const exchange = main && exchangeOfMic(main.mic);
-  const industries = list('industries');
-  const people = [...Map.groupBy(facts.people, ({ item }) => label(item))]
-    .filter(([person]) => person !== '')
-    .map(([person, offices]) => ({
-      name: person,
-      role: distinct(offices.map(({ role }) => role)).join(', '),
-    }));
   const trade = tradeAmong(facts.classes);
-  const kind = trade === undefined ? '' : label(trade);
-  const formerly = facts.formerNames.map(({ text, from, to }) =>
-    to === '' ? text : `${text} (${from === '' ? 'until ' : `${from}–`}${to})`,
-  );
-  const mergedInto = list('mergedInto');
+  const industries = list('industries');
   const qid = `Q${facts.item}`;
-  const stock = main && {
-    exchange: exchange?.code ?? '',
-    exchangeFullName: exchange?.name ?? '',
-    indexMemberships: labels(facts.indices.filter((item) => named.of(item)?.isIndex === true)),
-    isin: main.isin,
-    ipoDate: facts.listedOn,
-    isActivelyTrading: true,
-  };
-
   return Brand.fromPartial({
     id: qid.toLowerCase(),
     name,
     description: facts.description,
-    category: categorySlug(kind),
+    category: categorySlug(trade === undefined ? '' : labelOf(trade, named)),
     rank: rankOfSitelinks(facts.editions),
-    names: names.slice(1),
+    names,
     listings,
     lei: isLei(facts.lei) ? facts.lei : '',
     company: {
       industry: industries[0] ?? '',
       industries,
-      companyType: [
-        ...(facts.types.public ? ['Public'] : []),
-        ...(facts.types.private && !facts.types.public ? ['Private'] : []),
-        ...(facts.types.subsidiary ? ['Subsidiary'] : []),
-      ],
+      companyType: companyTypeOf(facts.types),
       founded: facts.founded,
       founders: list('founders'),
-      ceo: facts.ceo === undefined ? '' : label(facts.ceo),
-      keyPeople: people,
+      ceo: facts.ceo === undefined ? '' : labelOf(facts.ceo, named),
+      keyPeople: keyPeopleOf(facts, named),
       employees: facts.employees,
       headquarters,
       areaServed: list('areaServed'),
@@ -102,27 +72,66 @@ export function brandOf(facts: CompanyFacts, named: Named, options: BrandOptions
     },
     offerings: { products: list('products'), brands: list('brands') },
     history: {
-      formerly: distinct(formerly),
+      formerly: formerlyOf(facts),
       predecessor: list('predecessor'),
       successor: list('successor'),
       defunct: facts.dissolved === '' ? [] : [facts.dissolved],
-      fate: mergedInto.map((other) => `Merged into ${other}`),
+      fate: list('mergedInto').map((other) => `Merged into ${other}`),
     },
     transport: { hubs: list('hubs') },
-    links: {
-      websites: facts.websites.flatMap((website) => ownWebsite(website) ?? []),
-      wikipedia: facts.wikipedia === '' ? '' : articleUrl(facts.wikipedia),
-      wikidataQid: qid,
-      socialMedia: Object.entries(facts.accounts).flatMap(
-        ([property, account]) => profileOf(property, account) ?? [],
-      ),
-    },
+    links: linksOf(facts, qid),
     ...(facts.logoFile !== '' && { images: { logoFile: facts.logoFile } }),
-    ...(stock && { stock }),
+    ...(main && {
+      stock: {
+        exchange: exchange?.code ?? '',
+        exchangeFullName: exchange?.name ?? '',
+        indexMemberships: labels(facts.indices.filter((item) => named.of(item)?.isIndex === true)),
+        isin: main.isin,
+        ipoDate: facts.listedOn,
+        isActivelyTrading: true,
+      },
+    }),
     sources: [
       { ...WIKIDATA, url: `https://www.wikidata.org/wiki/${qid}`, date: facts.modified || options.dumpDate },
     ],
   });
+}
+
+function labelOf(item: ItemNumber, named: Named): string {
+  return named.of(item)?.label ?? '';
+}
+
+function companyTypeOf(types: CompanyFacts['types']): string[] {
+  return [
+    ...(types.public ? ['Public'] : []),
+    ...(types.private && !types.public ? ['Private'] : []),
+    ...(types.subsidiary ? ['Subsidiary'] : []),
+  ];
+}
+
+function keyPeopleOf({ people }: CompanyFacts, named: Named): { name: string; role: string }[] {
+  return [...Map.groupBy(people, ({ item }) => labelOf(item, named))]
+    .filter(([name]) => name !== '')
+    .map(([name, offices]) => ({ name, role: distinct(offices.map(({ role }) => role)).join(', ') }));
+}
+
+function formerlyOf({ formerNames }: CompanyFacts): string[] {
+  return distinct(
+    formerNames.map(({ text, from, to }) =>
+      to === '' ? text : `${text} (${from === '' ? 'until ' : `${from}–`}${to})`,
+    ),
+  );
+}
+
+function linksOf({ websites, wikipedia, accounts }: CompanyFacts, qid: string) {
+  return {
+    websites: websites.flatMap((website) => ownWebsite(website) ?? []),
+    wikipedia: wikipedia === '' ? '' : articleUrl(wikipedia),
+    wikidataQid: qid,
+    socialMedia: Object.entries(accounts).flatMap(
+      ([property, account]) => profileOf(property, account) ?? [],
+    ),
+  };
 }
 
 const MOST_NAMES = 200;
@@ -139,11 +148,10 @@ function namesOf(facts: CompanyFacts, nativeLanguages: readonly string[]): strin
   return distinct([display, ...others]).slice(0, MOST_NAMES);
 }
 
-function countriesOf(facts: CompanyFacts, country: NamedFacts | undefined, named: Named): NamedFacts[] {
-  return [
-    ...facts.countries.flatMap((item) => named.of(item) ?? []),
-    ...(country === undefined ? [] : [country]),
-  ];
+function nativeLanguagesOf(facts: CompanyFacts, country: NamedFacts | undefined, named: Named): string[] {
+  return [...facts.countries.map(named.of), country].flatMap((each) =>
+    (each?.languages ?? []).map((language) => named.of(language)?.languageCode ?? ''),
+  );
 }
 
 type Headquarters = NonNullable<NonNullable<Brand['company']>['headquarters']>;

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { parseJson } from '../../formats/json-lines.ts';
 import { type RawLine, rawLinesOf } from '../../formats/lines.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
-import { brandOf } from './brand.ts';
+import { brandOfFacts } from './brand.ts';
 import { evidenceOf, isCompany } from './classes.ts';
 import { type Entity, type ItemNumber, itemNumber } from './entity.ts';
 import { companyFactsOf, itemsNamedBy, namedFactsOf, parentOf, partOfStatements } from './facts.ts';
@@ -63,7 +63,7 @@ export async function* readWikidata(file: string, options: WikidataOptions = {})
 
   const dumpDate = dateIn(basename(file));
   for (const facts of store.companies()) {
-    const brand = brandOf(
+    const brand = brandOfFacts(
       facts,
       { of: store.named, parentOf: store.parentOf },
       {

@@ -2,7 +2,7 @@ import type { Source } from '@brand-data/contracts';
 import type { PictureFieldName } from '@brand-data/records';
 
 /** A picture that a source hands along with a brand. */
-export interface Picture {
+export interface BrandPicture {
   field: PictureFieldName;
   /** The form for light pages. */
   light: PictureFile;

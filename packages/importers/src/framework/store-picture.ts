@@ -1,0 +1,107 @@
+import { hash } from 'node:crypto';
+import { Brand, type PutImageRequest, type PutImageResponse } from '@brand-data/contracts';
+import { PICTURE_FIELDS, type PictureFieldName, withStoredPicture } from '@brand-data/records';
+import { Fault } from '@brand-data/runtime';
+import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
+import { type ImagesPort, retryWhile } from './admin-port.ts';
+import { type BrandPicture, PictureProblem } from './picture.ts';
+import type { RefusedPicture, SourceItem } from './source-items.ts';
+
+const PUT_MS = 20_000;
+/** How many pictures are read and uploaded at once. Each may have 8 MiB. */
+const AT_ONCE = 8;
+/** The most answers to remember, of less than 1 KB each. */
+const REMEMBERED = 20_000;
+
+/**
+ * Stores a picture. Retries for up to two minutes while images does not answer or is too busy. Rejects with a PictureProblem if
+ * images refuses the picture, and otherwise with a Fault.
+ */
+export async function storePicture(
+  images: ImagesPort,
+  field: PictureFieldName,
+  picture: Pick<PutImageRequest, 'light' | 'darkFile'>,
+  { dryRun = false } = {},
+): Promise<PutImageResponse> {
+  const request: PutImageRequest = { kind: PICTURE_FIELDS[field].kind, ...picture, dryRun };
+  try {
+    return await retryWhile(['unavailable', 'resource_exhausted'], () =>
+      images.call((client) => client.putImage, request, PUT_MS),
+    );
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'invalid_argument')
+      throw new PictureProblem(error.message, { cause: error });
+    throw error;
+  }
+}
+
+interface StoreOptions {
+  dryRun?: boolean;
+  /** When it is aborted, no more pictures are stored. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Stores the pictures of an import's brands: equal pictures once, and few at the same time. */
+export class PictureStore {
+  readonly #images: () => ImagesPort;
+  readonly #options: StoreOptions;
+  readonly #limit = pLimit(AT_ONCE);
+  readonly #answers = new LRUCache<string, Promise<PutImageResponse>>({ max: REMEMBERED });
+
+  /** @param images is called at the first picture, so that a source without pictures needs no address of images */
+  constructor(images: () => ImagesPort, options: StoreOptions) {
+    this.#images = images;
+    this.#options = options;
+  }
+
+  /**
+   * Stores the pictures of a brand. Returns the brand with the fields of the stored pictures, and the pictures that cannot be used.
+   * Rejects with a Fault if images does not answer for two minutes.
+   */
+  async addTo({ from, item, pictures = [] }: SourceItem<Brand>) {
+    const refused: RefusedPicture[] = [];
+    const stored = await Promise.all(
+      pictures.map(async (picture) => {
+        try {
+          const answer = await this.#limit(() => this.#store(picture));
+          return answer === undefined ? [] : { ...picture, answer };
+        } catch (error) {
+          if (!(error instanceof PictureProblem)) throw error;
+          refused.push({ from, id: item.id, field: picture.field, reason: error.message });
+          return [];
+        }
+      }),
+    );
+    const added = stored.flat();
+    const sources = added.flatMap(({ field, light }) =>
+      light.source === undefined ? [] : [{ ...light.source, date: '', fields: [field as string] }],
+    );
+    const brand = added.reduce<Brand>(
+      (with_, { field, answer }) => withStoredPicture(with_, field, answer),
+      item,
+    );
+    return {
+      item: Brand.fromPartial({ ...brand, sources: [...brand.sources, ...sources] }),
+      added: added.length,
+      refused,
+    };
+  }
+
+  /** Reads and stores a picture. Resolves to undefined if the signal was aborted before the picture's turn. */
+  async #store({ field, light, dark }: BrandPicture): Promise<PutImageResponse | undefined> {
+    if (this.#options.signal?.aborted) return undefined;
+    const [file, darkFile] = await Promise.all([light.read(), dark?.read()]);
+    const key = [PICTURE_FIELDS[field].kind, digestOf(file), darkFile && digestOf(darkFile)].join(' ');
+    const known = this.#answers.get(key);
+    if (known !== undefined) return known;
+    const picture = { light: { $case: 'file' as const, value: file }, darkFile };
+    const answer = storePicture(this.#images(), field, picture, this.#options);
+    this.#answers.set(key, answer);
+    return answer;
+  }
+}
+
+function digestOf(bytes: Buffer): string {
+  return hash('sha256', bytes, 'base64');
+}
