@@ -14,8 +14,6 @@ import {
   waitFor,
 } from './cluster.ts';
 
-/** Values that the upgrade from the version before sets first, if its page asks for two steps: `KEY=VALUE,…` */
-const { FIRST_UPGRADE_VALUES } = process.env;
 const CALLS_PER_SECOND = Number(process.env.CALLS_PER_SECOND ?? 60);
 
 describe('under a steady load', () => {
@@ -34,7 +32,6 @@ describe('under a steady load', () => {
   afterAll(() => namespace?.delete());
 
   test.skipIf(PREVIOUS === undefined)('an upgrade from the version before', async () => {
-    if (FIRST_UPGRADE_VALUES) await upgrade(IMAGES.tag, '--set', FIRST_UPGRADE_VALUES);
     await upgrade(IMAGES.tag);
     for (const service of SERVICES) expect(await namespace.readyPods(service)).toHaveLength(2);
     await goOn();

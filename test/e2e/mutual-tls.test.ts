@@ -22,19 +22,10 @@ let folder: string;
 let stack: TestStack;
 let operator: Operator;
 
-/** gateway-2 calls as a gateway of the version before, without any proof of identity. */
 beforeAll(async () => {
   folder = join(await temporaryFolder(), 'certificates');
   await keepCertificates(folder);
-  stack = await startTestStack({
-    certificates: folder,
-    transportOf: (name) =>
-      name === 'gateway-1' || name === 'bds'
-        ? 'mutual_tls'
-        : name === 'gateway-2'
-          ? 'insecure_plaintext'
-          : 'mutual_tls_and_plaintext',
-  });
+  stack = await startTestStack({ certificates: folder });
   operator = operatorOf(stack);
   await operator.putBrands([fullStock]);
 });
@@ -153,10 +144,9 @@ async function reloadsOf(service: string): Promise<number> {
 
 /** Writes files for every identity, and waits until every service uses them. */
 async function replace(write: (identity: Identity) => Promise<void>): Promise<void> {
-  const certified = SERVICES.filter((name) => name !== 'gateway-2');
-  const before = await Promise.all(certified.map(reloadsOf));
+  const before = await Promise.all(SERVICES.map(reloadsOf));
   for (const identity of IDENTITIES) await write(identity);
-  for (const [index, name] of certified.entries())
+  for (const [index, name] of SERVICES.entries())
     await expect.poll(() => reloadsOf(name), { message: name }).toBeGreaterThan(before[index] ?? 0);
 }
 

@@ -8,7 +8,6 @@ import {
   bdsWith,
   type OperatorConnection,
   type Stack,
-  type StackOptions,
   startStack,
   writeSecret,
 } from '@brand-data/local';
@@ -34,8 +33,6 @@ export interface TestStackOptions {
   natsUrl?: string;
   /** The folder with the certificates of all identities. By default the one that all tests share. */
   certificates?: string;
-  /** How the named service makes and answers gRPC calls, by default with mutual TLS. */
-  transportOf?: NonNullable<StackOptions['transportOf']>;
   /** The base URL of images in records. By default that of the first replica of images. */
   logoHost?: string;
   /** Returns the URL at which the named service reaches NATS, for example through a wire. */
@@ -113,7 +110,6 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       secrets,
       ...(logoHost === undefined ? {} : { logoHost }),
       ...(natsUrlFor === undefined ? {} : { natsUrlFor }),
-      ...(options.transportOf === undefined ? {} : { transportOf: options.transportOf }),
       // A worker of images loads its libraries at its start, and most tests ask for no image.
       environment: { IMAGE_WORKERS: '1', ...environment },
     });

@@ -1,14 +1,10 @@
 {{/*
-How services call one another. A port's number says how: 9000 and 9001 answer calls without any proof of identity, as the version
-without `grpc.transport` did, and 9002 and 9003 only calls by mutual TLS. So both can run side by side during an upgrade.
+How services call one another. A port's number says how: 9002 and 9003 answer only calls by mutual TLS, and 9000 and 9001 answer calls
+without any proof of identity.
 */}}
 
 {{- define "brand-data.grpc.isTls" -}}
 {{- if ne .Values.grpc.transport "insecure_plaintext" }}true{{ end -}}
-{{- end -}}
-
-{{- define "brand-data.grpc.isPlaintext" -}}
-{{- if ne .Values.grpc.transport "mutual_tls" }}true{{ end -}}
 {{- end -}}
 
 {{/* The port that clients call, for gateways and for operators. */}}
@@ -19,19 +15,7 @@ without `grpc.transport` did, and 9002 and 9003 only calls by mutual TLS. So bot
 {{- define "brand-data.grpc.containerPorts" -}}
 {{- $ports := dict "admin" (include "brand-data.grpc.adminPort" .root | int) -}}
 {{- if not .adminOnly }}{{ $_ := set $ports "grpc" (include "brand-data.grpc.port" .root | int) }}{{ end -}}
-{{- if eq .root.Values.grpc.transport "mutual_tls_and_plaintext" -}}
-{{- $_ := set $ports "admin-plain" 9001 -}}
-{{- if not .adminOnly }}{{ $_ := set $ports "grpc-plain" 9000 }}{{ end -}}
-{{- end -}}
 {{- toJson $ports -}}
-{{- end -}}
-
-{{/* The ports in a NetworkPolicy. `tls` and `plaintext` are their numbers. */}}
-{{- define "brand-data.grpc.policyPorts" -}}
-{{- $ports := list -}}
-{{- if include "brand-data.grpc.isTls" .root }}{{ $ports = append $ports (printf "{ protocol: TCP, port: %d }" .tls) }}{{ end -}}
-{{- if include "brand-data.grpc.isPlaintext" .root }}{{ $ports = append $ports (printf "{ protocol: TCP, port: %d }" .plaintext) }}{{ end -}}
-[{{ join ", " $ports }}]
 {{- end -}}
 
 {{/* Settings of every service. */}}
@@ -49,12 +33,6 @@ TLS_CA_FILE: /certificates/ca.crt
 ADMIN_GRPC_PORT: {{ include "brand-data.grpc.adminPort" .root | quote }}
 {{- if not .adminOnly }}
 GRPC_PORT: {{ include "brand-data.grpc.port" .root | quote }}
-{{- end }}
-{{- if eq .root.Values.grpc.transport "mutual_tls_and_plaintext" }}
-ADMIN_GRPC_PLAINTEXT_PORT: "9001"
-{{- if not .adminOnly }}
-GRPC_PLAINTEXT_PORT: "9000"
-{{- end }}
 {{- end }}
 {{- end -}}
 

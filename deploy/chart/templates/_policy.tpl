@@ -44,7 +44,7 @@ matchExpressions:
 
 {{/* `components`: those of the release that may reach the admin ports. */}}
 {{- define "brand-data.policy.operators" -}}
-- ports: {{ include "brand-data.grpc.policyPorts" (dict "root" .root "tls" 9003 "plaintext" 9001) }}
+- ports: [{ protocol: TCP, port: {{ include "brand-data.grpc.adminPort" .root }} }]
   from:
     {{- include "brand-data.policy.peer" . | nindent 4 }}
     {{- with .root.Values.networkPolicy.operators }}

@@ -45,18 +45,8 @@ what each user may do; files/nats-users.conf and files/mongodb-rights.json are m
 {{- end }}
 {{- end -}}
 
-{{/* Whether the servers also let in services that name no user, as those of the version before. */}}
-{{- define "brand-data.serverUsers.areOptional" -}}
-{{- if ne .Values.quickstart.serverUsers "required" }}true{{ end -}}
-{{- end -}}
-
 {{- define "brand-data.serverUsers.natsConfig" -}}
 include ../nats-users/passwords.conf
 {{ .Files.Get "files/nats.conf" -}}
-{{- if include "brand-data.serverUsers.areOptional" . }}
-no_auth_user: version-before
-{{ .Files.Get "files/nats-users.conf" | replace "  users: [\n" "  users: [\n    { user: version-before, password: $GATEWAY_NATS_PASSWORD }\n" }}
-{{- else }}
 {{ .Files.Get "files/nats-users.conf" }}
-{{- end }}
 {{- end -}}

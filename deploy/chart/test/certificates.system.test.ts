@@ -137,32 +137,6 @@ describe.skipIf(!helm.isThere)('certificates between services', { timeout: 120_0
     expect(await upgrade(after, {})).toEqual(after);
   });
 
-  test('an upgrade from a release without TLS goes through a step in which both are answered', async () => {
-    const running = (data: Record<string, string>) => ({ 'shop-brand-data-accounts': data });
-    const old = running({ GRPC_PORT: '9000' });
-    await expect(upgrade(new Map(), {}, old)).rejects.toThrow(
-      /grpc.transport=mutual_tls_and_plaintext first/,
-    );
-    const both = { grpc: { transport: 'mutual_tls_and_plaintext' } };
-    const made = await upgrade(new Map(), both, old);
-    const next = running({ GRPC_PORT: '9002', GRPC_TRANSPORT: 'mutual_tls_and_plaintext' });
-    expect(await upgrade(made, {}, next)).toEqual(made);
-
-    const manifests = await render(helm, { ...PLAIN, ...both });
-    const configOf = (component: string) =>
-      manifests.find((each) => each.kind === 'ConfigMap' && componentOf(each.metadata.labels) === component)
-        ?.data;
-    // Gateways of the old release call 9000, and those of the new one 9002.
-    expect(configOf('metering')).toMatchObject({ GRPC_PORT: '9002', GRPC_PLAINTEXT_PORT: '9000' });
-    expect(configOf('images')).toMatchObject({ ADMIN_GRPC_PORT: '9003', ADMIN_GRPC_PLAINTEXT_PORT: '9001' });
-    expect(configOf('gateway')).toMatchObject({ METERING_TARGET: 'shop-brand-data-metering:9002' });
-    const backends = manifests.find(({ metadata }) => metadata.name === 'shop-brand-data-backends');
-    expect(backends?.spec?.ingress?.[0]?.ports).toEqual([
-      { protocol: 'TCP', port: 9002 },
-      { protocol: 'TCP', port: 9000 },
-    ]);
-  });
-
   test('are asked of cert-manager where a value says so, and are refused where it is missing', async () => {
     const values = { ...PLAIN, grpc: { tls: { certManager: { enabled: true } } } };
     await expect(render(helm, values)).rejects.toThrow(/the cluster does not know cert-manager.io/);

@@ -138,9 +138,6 @@ export const MATRIX: Record<string, Case> = {
       ingress: { enabled: true, hosts: ['*.example.com', 'api.example.com'] },
     },
   },
-  'an upgrade from a release without TLS': {
-    values: { ...PLAIN, grpc: { transport: 'mutual_tls_and_plaintext' } },
-  },
   'no proof of identity': { values: { ...QUICKSTART, grpc: { transport: 'insecure_plaintext' } } },
   'monitoring asked for': {
     values: { ...PLAIN, metrics: { podMonitor: 'always', rules: 'always', dashboards: 'always' } },

@@ -3,16 +3,7 @@ import { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from '@brand-data/ru
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startKubeApi } from './kube-api.ts';
 import { PLAIN, QUICKSTART } from './matrix.ts';
-import {
-  CHART,
-  componentOf,
-  type Manifest,
-  manifestsOf,
-  mountedSecrets,
-  podsOf,
-  type Values,
-  withValues,
-} from './render.ts';
+import { CHART, componentOf, type Manifest, manifestsOf, type Values, withValues } from './render.ts';
 import { type Helm, helms, runTool } from './tools.ts';
 
 /** Runs Helm as in an upgrade of a release in a cluster, and returns all objects. */
@@ -180,67 +171,5 @@ describe.for(helms)("the users of the quickstart's servers, by helm $major", (he
       Object.fromEntries(NAMES.map((name) => [name, `password-of-${name}`])),
     );
     expect(setUpOf(manifests)).toHaveLength(1);
-  });
-
-  test('are new where there are none, and then no job needs them before the servers have them', async () => {
-    await using api = await startKubeApi();
-    const manifests = await upgradeIn(api.url, helm, QUICKSTART);
-    expect(Object.keys(usersOf(manifests)?.stringData ?? {})).toEqual(expect.arrayContaining(NAMES));
-    expect(setUpOf(manifests)).toEqual([]);
-  });
-});
-
-/** Values that were complete before there was the service images. They name no key, database or resources for it. */
-const WITHOUT_IMAGES = {
-  mongodb: {
-    existingSecret: 'urls',
-    secretKeys: { accounts: 'a', catalog: 'c', metering: 'm' },
-    databases: { accounts: 'accounts', catalog: 'catalog', metering: 'metering' },
-  },
-  nats: { existingSecret: 'urls', secretKey: 'n' },
-  gateway: { logoHost: 'https://files.example.com/logos' },
-  ingress: { enabled: true, hosts: ['api.example.com'], tlsSecret: 'certificate' },
-} satisfies Values;
-
-describe.for(helms)('an upgrade from the version without images, by helm $major', (helm) => {
-  beforeEach(({ skip }) => skip(!helm.isThere));
-
-  test('needs no new value: images gets its own database at the URL of catalog', async () => {
-    await using api = await startKubeApi();
-    const manifests = await upgradeIn(api.url, helm, WITHOUT_IMAGES);
-    const pods = podsOf(manifests).filter(({ labels }) => ['images', 'set-up'].includes(componentOf(labels)));
-    const files = pods.flatMap(({ spec }) =>
-      spec.containers
-        .filter(({ name }) => name === 'images')
-        .map((container) => mountedSecrets(spec, container)['/secrets/MONGODB_URL']),
-    );
-    expect(files).toEqual(['Secret/urls/c', 'Secret/urls/c']);
-    const config = manifests.find(
-      ({ kind, metadata }) => kind === 'ConfigMap' && componentOf(metadata.labels) === 'images',
-    );
-    expect(config?.data?.MONGODB_DATABASE).toBe('brand_data_images');
-  });
-
-  test('keeps the host of images that the values name, and uses its own at the public host without it', async () => {
-    const logoHost = async (values: Values) => {
-      await using api = await startKubeApi();
-      const manifests = await upgradeIn(api.url, helm, values);
-      return manifests.find(({ data }) => data?.LOGO_HOST !== undefined)?.data?.LOGO_HOST;
-    };
-    expect(await logoHost(WITHOUT_IMAGES)).toBe('https://files.example.com/logos');
-    expect(await logoHost({ ...WITHOUT_IMAGES, gateway: {} })).toBe('https://api.example.com/images');
-  });
-
-  test('stops no pod before its successor is ready, and lets gateways serve without images', async () => {
-    await using api = await startKubeApi();
-    const manifests = await upgradeIn(api.url, helm, WITHOUT_IMAGES);
-    const services = manifests.filter(
-      ({ kind, metadata }) => kind === 'Deployment' && componentOf(metadata.labels) !== 'bds',
-    );
-    expect(services).toHaveLength(5);
-    for (const { spec, metadata } of services)
-      expect(spec?.strategy, metadata.name).toMatchObject({ rollingUpdate: { maxUnavailable: 0 } });
-    const settings = manifests.find(({ data }) => data?.LOGO_HOST !== undefined)?.data ?? {};
-    expect(Object.keys(settings).filter((name) => name.includes('IMAGE'))).toEqual([]);
   });
 });

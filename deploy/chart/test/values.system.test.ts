@@ -39,11 +39,6 @@ const WRONG: [what: string, values: Values, named: string][] = [
     'nats.existingSecret',
   ],
   ['two places of an authority', with_('nats.ca', { secret: 'a', configMap: 'b' }), 'nats.ca.configMap'],
-  [
-    'an unknown answer to users of servers',
-    with_('quickstart.serverUsers', 'optional'),
-    'quickstart.serverUsers',
-  ],
   ['a URL that is not NATS', with_('nats.url', 'http://bus:4222'), 'nats.url'],
   ['negative replicas', with_('gateway.replicas', -1), 'gateway.replicas'],
   ['half a replica', with_('catalog.replicas', 1.5), 'catalog.replicas'],

@@ -66,7 +66,7 @@ async function start(): Promise<void> {
       mongodbUrl: process.env.MONGODB_URL || undefined,
       natsUrl: process.env.NATS_URL || undefined,
       secrets: state,
-      transportOf: () => (isInsecure(process.env) ? 'insecure_plaintext' : 'mutual_tls'),
+      transport: isInsecure(process.env) ? 'insecure_plaintext' : 'mutual_tls',
       say,
       started: (part) => say(`  ${part}`),
       signal,

@@ -34,7 +34,6 @@ const MAINS = {
   images: import.meta.resolve('@brand-data/images/main'),
   gateway: import.meta.resolve('@brand-data/gateway/main'),
 };
-type TransportKind = 'mutual_tls' | 'mutual_tls_and_plaintext' | 'insecure_plaintext';
 const BACKENDS = ['accounts', 'catalog', 'metering'] as const;
 type Backend = (typeof BACKENDS)[number];
 
@@ -76,8 +75,8 @@ export interface StackOptions {
   secrets?: Secrets;
   /** A folder with the certificates of all identities. By default the stack keeps its own in `dataDir`. */
   certificates?: string;
-  /** How the named service makes and answers gRPC calls. The default is "mutual_tls". `bds` calls all services alike. */
-  transportOf?: (name: string) => TransportKind;
+  /** How the services and `bds` make and answer gRPC calls. The default is "mutual_tls". */
+  transport?: 'mutual_tls' | 'insecure_plaintext';
   /** The services' databases are `${databasePrefix}_accounts` and so on. The default is "brand_data". */
   databasePrefix?: string;
   /** The base URL of images in records. By default that of the first replica of images. */
@@ -147,7 +146,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const settingFiles = settingFilesIn(join(options.dataDir, 'settings'));
   const passKeys = newPassKeys();
   const certificates = options.certificates ?? join(options.dataDir, 'certificates');
-  const { transportOf = () => 'mutual_tls' } = options;
+  const { transport: GRPC_TRANSPORT = 'mutual_tls' } = options;
   const logFile = (name: string) => join(options.dataDir, 'logs', `${name}.log`);
   const failure = new AbortController();
   const signal = AbortSignal.any([failure.signal, ...(options.signal ? [options.signal] : [])]);
@@ -200,7 +199,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   ): Promise<void> {
     const own = fileURLToPath(MAINS[service]);
     const main = () => options.mainFor?.(name, own) ?? own;
-    const transport = { GRPC_TRANSPORT: transportOf(name), ...certificateSettings(certificates, service) };
+    const transport = { GRPC_TRANSPORT, ...certificateSettings(certificates, service) };
     const child = serviceProcess({
       name,
       main,
@@ -214,14 +213,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     group.push(child);
     await child.start();
     started(name);
-  }
-
-  /** The settings of the ports for calls without any proof of identity, if the service has such ports. */
-  async function plaintextPorts(name: string, settings: readonly string[]): Promise<Record<string, number>> {
-    if (transportOf(name) !== 'mutual_tls_and_plaintext') return {};
-    const ports: Record<string, number> = {};
-    for (const setting of settings) ports[setting] = await portFor(`${name}.${setting}`);
-    return ports;
   }
 
   try {
@@ -248,7 +239,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       return { ...settings, ...mongodb, MONGODB_DATABASE };
     };
     const target: Record<string, string> = {};
-    const plaintextTarget: Record<string, string> = {};
     const operator: OperatorConnection = {
       accounts: '',
       catalog: '',
@@ -256,7 +246,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       images: '',
       gateways: [],
       operatorToken,
-      ...(transportOf('bds') === 'insecure_plaintext'
+      ...(GRPC_TRANSPORT === 'insecure_plaintext'
         ? { transport: 'insecure_plaintext' }
         : { certificates: join(certificates, 'bds') }),
     };
@@ -271,15 +261,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         const grpc = await portFor(name);
         const admin = await portFor(`${name}.admin`);
         const ops = await portFor(`${name}.ops`);
-        const plaintext = await plaintextPorts(name, ['GRPC_PLAINTEXT_PORT', 'ADMIN_GRPC_PLAINTEXT_PORT']);
-        plaintextTarget[backend] ??= `127.0.0.1:${plaintext.GRPC_PLAINTEXT_PORT ?? grpc}`;
         targets.push(targetFor(name, `127.0.0.1:${grpc}`));
         operator[backend] ||= `127.0.0.1:${admin}`;
         opsUrls.set(name, `http://127.0.0.1:${ops}`);
         const environment = {
           GRPC_PORT: grpc,
           ADMIN_GRPC_PORT: admin,
-          ...plaintext,
           OPERATOR_TOKEN: operatorToken,
           ...(await serverSettings(name, backend)),
           ...(backend === 'accounts'
@@ -305,7 +292,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       const environment = {
         PORT: port,
         ADMIN_GRPC_PORT: admin,
-        ...(await plaintextPorts(name, ['ADMIN_GRPC_PLAINTEXT_PORT'])),
         OPERATOR_TOKEN: operatorToken,
         ...(await serverSettings(name, 'images')),
         PASS_PUBLIC_KEYS: passKeys.publicKey,
@@ -320,12 +306,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       urls.push({ name, url: `http://127.0.0.1:${port}`, opsUrl: `http://127.0.0.1:${ops}` });
       opsUrls.set(name, `http://127.0.0.1:${ops}`);
       operator.gateways.push(`http://127.0.0.1:${ops}`);
-      const targets = transportOf(name) === 'insecure_plaintext' ? plaintextTarget : target;
       const environment = {
         PORT: port,
-        ACCOUNTS_TARGET: targets.accounts ?? '',
-        CATALOG_TARGET: targets.catalog ?? '',
-        METERING_TARGET: meteringTargetFor(name, targets.metering ?? ''),
+        ACCOUNTS_TARGET: target.accounts ?? '',
+        CATALOG_TARGET: target.catalog ?? '',
+        METERING_TARGET: meteringTargetFor(name, target.metering ?? ''),
         ...(await serverSettings(name, 'gateway')),
         LOGO_HOST: logoHost,
         PUBLIC_URL: `http://127.0.0.1:${port}`,

@@ -297,7 +297,7 @@ function transportOf(certified: Certified): Transport {
   const inFolder = (name: string) => join(certified.certificates, name);
   const files = { cert: inFolder('tls.crt'), key: inFolder('tls.key'), ca: inFolder('ca.crt') };
   try {
-    return { certificates: Certificates.read('bds', files), alsoPlaintext: false };
+    return { certificates: Certificates.read('bds', files) };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new UsageError(

@@ -69,8 +69,6 @@ export interface GrpcServer {
   transport: Transport;
   host: string;
   port: number;
-  /** A further port, for calls without any proof of identity. Used only if the transport allows it. */
-  plaintextPort?: number | undefined;
   services: (CallableService & { handlers: UntypedServiceImplementation })[];
   /** If given, this is an admin port, which answers only operators. It accepts requests of 16 MiB, and others accept 256 KiB. */
   operators?: Operators;
@@ -82,10 +80,9 @@ export interface GrpcServer {
  */
 export async function startGrpcServer(
   service: Service,
-  { transport, host, port, plaintextPort, services, operators }: GrpcServer,
+  { transport, host, port, services, operators }: GrpcServer,
 ): Promise<void> {
-  const { certificates, alsoPlaintext } = transport;
-  const openPort = certificates === undefined ? port : alsoPlaintext ? plaintextPort : undefined;
+  const { certificates } = transport;
   let listener: MutualTlsListener | undefined;
   const server = new Server({
     // Clients look for new replicas, and use new certificates, when a connection ends.
@@ -97,7 +94,7 @@ export async function startGrpcServer(
       requireCaller(
         service,
         services,
-        (call) => listener?.peerOf(call) ?? (openPort === undefined ? 'unnamed' : 'plaintext'),
+        (call) => listener?.peerOf(call) ?? (certificates === undefined ? 'plaintext' : 'unnamed'),
       ),
       ...(operators === undefined ? [] : [requireOperator(service, operators)]),
     ],
@@ -106,9 +103,8 @@ export async function startGrpcServer(
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   health.addToServer(server);
   service.readiness.onChange((ready) => health.setStatus('', ready ? 'SERVING' : 'NOT_SERVING'));
-  if (certificates !== undefined)
-    listener = await listenWithMutualTls(service, server, { host, port, certificates });
-  if (openPort !== undefined) await listenWithoutIdentity(server, { host, port: openPort });
+  if (certificates === undefined) await listenWithoutIdentity(server, { host, port });
+  else listener = await listenWithMutualTls(service, server, { host, port, certificates });
   service.onStop(`gRPC port ${port}`, () => {
     listener?.close();
     return stopServer(server);

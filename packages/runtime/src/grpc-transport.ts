@@ -4,28 +4,23 @@ import { type ConfigOf, configSpec } from './config.ts';
 import { nameOf } from './identity.ts';
 import type { Service } from './service.ts';
 
-const { str, port } = configSpec;
+const { str } = configSpec;
 
-const KINDS = ['mutual_tls', 'mutual_tls_and_plaintext', 'insecure_plaintext'] as const;
+const KINDS = ['mutual_tls', 'insecure_plaintext'] as const;
 const needsFiles = ({ GRPC_TRANSPORT }: { GRPC_TRANSPORT?: unknown }) =>
   GRPC_TRANSPORT !== 'insecure_plaintext';
-const servesBoth = ({ GRPC_TRANSPORT }: { GRPC_TRANSPORT?: unknown }) =>
-  GRPC_TRANSPORT === 'mutual_tls_and_plaintext';
 
 /** The settings of a process that makes or answers gRPC calls. */
 export const transportSpec = {
   GRPC_TRANSPORT: str({
     choices: KINDS,
     default: 'mutual_tls',
-    desc: 'How services call one another: "mutual_tls", in which each proves its identity; "mutual_tls_and_plaintext", in which servers also answer calls without any proof of identity on ports of their own, while a release changes from "insecure_plaintext"; or "insecure_plaintext", in which anyone who reaches a port can make every call',
+    desc: 'How services call one another: "mutual_tls", in which each proves its identity; or "insecure_plaintext", in which anyone who reaches a port can make every call',
   }),
   TLS_CERT_FILE: file("File of the service's certificate (PEM)"),
   TLS_KEY_FILE: file("File of that certificate's key (PEM)"),
   TLS_CA_FILE: file('File of the authorities whose certificates the service trusts (PEM)'),
 };
-
-export const GRPC_PLAINTEXT_PORT = plaintextPort('GRPC_PORT');
-export const ADMIN_GRPC_PLAINTEXT_PORT = plaintextPort('ADMIN_GRPC_PORT');
 
 function file(desc: string) {
   return str({
@@ -35,23 +30,13 @@ function file(desc: string) {
   });
 }
 
-function plaintextPort(secure: string) {
-  return port({
-    default: undefined,
-    requiredWhen: servesBoth,
-    desc: `Port that answers the calls of ${secure} without any proof of identity; only with GRPC_TRANSPORT=mutual_tls_and_plaintext`,
-  });
-}
-
 /** How a process makes and answers gRPC calls. */
 export interface Transport {
   /** Absent: without any proof of identity. */
   readonly certificates: Certificates | undefined;
-  /** Whether servers also answer calls without any proof of identity, on ports of their own. */
-  readonly alsoPlaintext: boolean;
 }
 
-export const INSECURE_PLAINTEXT: Transport = { certificates: undefined, alsoPlaintext: false };
+export const INSECURE_PLAINTEXT: Transport = { certificates: undefined };
 
 /** Waits for the certificates that the settings name, and keeps them up to date. */
 export async function openTransport(
@@ -59,17 +44,13 @@ export async function openTransport(
   config: ConfigOf<typeof transportSpec>,
 ): Promise<Transport> {
   const { TLS_CERT_FILE: cert = '', TLS_KEY_FILE: key = '', TLS_CA_FILE: ca = '' } = config;
+  if (needsFiles(config)) return { certificates: await followCertificates(service, { cert, key, ca }) };
   const { GRPC_TRANSPORT } = config;
-  if (GRPC_TRANSPORT !== 'mutual_tls')
-    service.log.warn(
-      { GRPC_TRANSPORT },
-      'whoever reaches a gRPC port can make calls without any proof of identity',
-    );
-  if (!needsFiles(config)) return INSECURE_PLAINTEXT;
-  return {
-    certificates: await followCertificates(service, { cert, key, ca }),
-    alsoPlaintext: servesBoth(config),
-  };
+  service.log.warn(
+    { GRPC_TRANSPORT },
+    'whoever reaches a gRPC port can make calls without any proof of identity',
+  );
+  return INSECURE_PLAINTEXT;
 }
 
 /** The credentials and options of a channel that accepts only the service `peer` at the other end. */

@@ -30,8 +30,6 @@ export { type CallMetadata, clientStream, type GrpcServer, startGrpcServer, unar
 export { grpcStatusOf } from './grpc-status.ts';
 export { callClientStream, callServerStream, serverStream } from './grpc-streams.ts';
 export {
-  ADMIN_GRPC_PLAINTEXT_PORT,
-  GRPC_PLAINTEXT_PORT,
   INSECURE_PLAINTEXT,
   openTransport,
   type Transport,

@@ -14,5 +14,5 @@ export function channelFrom(
   peer: string,
 ): { transport: Transport; peer: string } {
   const certificates = Certificates.read(identity, certificateFiles(folder, identity));
-  return { transport: { certificates, alsoPlaintext: false }, peer };
+  return { transport: { certificates }, peer };
 }

@@ -14,7 +14,6 @@ import {
   ConfigError,
   callUnary,
   connectChannel,
-  GRPC_PLAINTEXT_PORT,
   INSECURE_PLAINTEXT,
   startGrpcServer,
   type Transport,
@@ -60,24 +59,18 @@ async function certified(service: string, from = authority, ca = authority.cert)
   return Certificates.read(service, files);
 }
 
-const mutualTls = (certificates: Certificates): Transport => ({ certificates, alsoPlaintext: false });
+const mutualTls = (certificates: Certificates): Transport => ({ certificates });
 
 interface Running {
   service: Service;
   port: number;
-  plaintextPort: number;
   certificates: Certificates;
   /** Stops the server in order, as SIGTERM does. */
   stop: () => Promise<void>;
 }
 
-const freePorts = async () => ({ port: await freePort(), plaintextPort: await freePort() });
-
 /** A server "accounts" with one method, which only "gateway" may call. */
-async function serve(
-  kind: 'mutual_tls' | 'mutual_tls_and_plaintext' | 'insecure_plaintext' = 'mutual_tls',
-  ports?: Awaited<ReturnType<typeof freePorts>>,
-): Promise<Running> {
+async function serve(kind: 'mutual_tls' | 'insecure_plaintext' = 'mutual_tls'): Promise<Running> {
   const ends: (() => unknown)[] = [];
   const service: Service = {
     name: 'accounts',
@@ -91,17 +84,13 @@ async function serve(
   };
   const forms = { requestSerialize: bytes, requestDeserialize: bytes };
   const method = { path: PATH, requestStream: false, responseStream: false } as const;
-  const { port, plaintextPort } = ports ?? (await freePorts());
+  const port = await freePort();
   const certificates = await certified('accounts');
-  const transport =
-    kind === 'insecure_plaintext'
-      ? INSECURE_PLAINTEXT
-      : { certificates, alsoPlaintext: kind === 'mutual_tls_and_plaintext' };
+  const transport = kind === 'insecure_plaintext' ? INSECURE_PLAINTEXT : { certificates };
   await startGrpcServer(service, {
     transport,
     host: '127.0.0.1',
     port,
-    plaintextPort,
     services: [
       {
         definition: { echo: { ...method, ...forms, responseSerialize: bytes, responseDeserialize: bytes } },
@@ -118,7 +107,7 @@ async function serve(
     for (const end of ends.splice(0).reverse()) await end();
   };
   stops.push(stop);
-  return { service, port, plaintextPort, certificates, stop };
+  return { service, port, certificates, stop };
 }
 
 /** A client of servers on these ports. */
@@ -243,53 +232,11 @@ test('an expired certificate is refused at the handshake', async () => {
 
 test('a port without identity is open only if the transport says so', async () => {
   const closed = await serve();
-  await expect(clientOf(INSECURE_PLAINTEXT, closed.plaintextPort).echo()).rejects.toMatchObject({
+  await expect(clientOf(INSECURE_PLAINTEXT, closed.port).echo()).rejects.toMatchObject({
     kind: 'unavailable',
   });
-  const open = await serve('mutual_tls_and_plaintext');
-  expect(await clientOf(INSECURE_PLAINTEXT, open.plaintextPort).echo()).toBe('hello');
-  expect(await clientOf(mutualTls(await certified('gateway')), open.port).echo()).toBe('hello');
-  await expect(clientOf(mutualTls(await certified('metering')), open.port).echo()).rejects.toMatchObject({
-    kind: 'permission_denied',
-  });
-});
-
-test('the two upgrades from a version without certificates lose no call', async () => {
-  const [before, during, after] = [await freePorts(), await freePorts(), await freePorts()];
-  const callSteadily = (transport: Transport, ports: number[]) => {
-    const { echo } = clientOf(transport, ports);
-    let answered = 0;
-    let isOver = false;
-    const calls = (async () => {
-      // A client waits a second after it has found no server at a port. So it may not know yet that the next one serves.
-      for (; !isOver; answered += 1) expect(await echo('hello', { waitForReady: true })).toBe('hello');
-    })();
-    const more = async () => {
-      const enough = answered + 20;
-      await expect.poll(() => answered).toBeGreaterThan(enough);
-    };
-    const end = () => {
-      isOver = true;
-      return calls;
-    };
-    return { more, end };
-  };
-
-  // In each upgrade a new server serves before the one that it replaces stops. Gateways change in between.
-  const old = await serve('insecure_plaintext', before);
-  const oldGateway = callSteadily(INSECURE_PLAINTEXT, [before.port, during.plaintextPort]);
-  await oldGateway.more();
-  const both = await serve('mutual_tls_and_plaintext', during);
-  const newGateway = callSteadily(mutualTls(await certified('gateway')), [during.port, after.port]);
-  await Promise.all([oldGateway.more(), newGateway.more()]);
-  await old.stop();
-  await Promise.all([oldGateway.more(), newGateway.more()]);
-  await oldGateway.end();
-  await serve('mutual_tls', after);
-  await newGateway.more();
-  await both.stop();
-  await newGateway.more();
-  await newGateway.end();
+  const open = await serve('insecure_plaintext');
+  expect(await clientOf(INSECURE_PLAINTEXT, open.port).echo()).toBe('hello');
 });
 
 test('a request of more than 256 KiB is refused', async () => {
@@ -370,15 +317,9 @@ test('strangers cannot fill the log: it has one line a second, with the number o
 const FILES = { TLS_CERT_FILE: 'a', TLS_KEY_FILE: 'b', TLS_CA_FILE: 'c' };
 
 test('certificates are required unless the setting says in so many words that there are none', () => {
-  const parse = (environment: NodeJS.ProcessEnv) =>
-    parseConfig(environment, { ...transportSpec, GRPC_PLAINTEXT_PORT });
+  const parse = (environment: NodeJS.ProcessEnv) => parseConfig(environment, transportSpec);
   expect(() => parse({})).toThrow(/TLS_CERT_FILE: .*TLS_KEY_FILE: .*TLS_CA_FILE: /s);
   expect(parse(FILES)).toMatchObject({ GRPC_TRANSPORT: 'mutual_tls' });
   expect(() => parse({ GRPC_TRANSPORT: 'plaintext' })).toThrow(ConfigError);
   expect(parse({ GRPC_TRANSPORT: 'insecure_plaintext' })).toBeDefined();
-  const both = { GRPC_TRANSPORT: 'mutual_tls_and_plaintext' };
-  expect(() => parse({ ...both, ...FILES })).toThrow(/GRPC_PLAINTEXT_PORT/);
-  expect(parse({ ...both, ...FILES, GRPC_PLAINTEXT_PORT: '9000' })).toMatchObject({
-    GRPC_PLAINTEXT_PORT: 9000,
-  });
 });

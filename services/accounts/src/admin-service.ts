@@ -14,7 +14,6 @@ import { requireAccountPage } from './account-page.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
 import { auditToProto, endOfPage, requirePage } from './audit.ts';
 import { requireLimits } from './call-limits.ts';
-import type { TokenForm } from './config.ts';
 import { requireSlug, requireText } from './input.ts';
 import { createKeyId, hashToken, keyToProto, requireExpiry, requireOrigins, requireOverlap } from './key.ts';
 import {
@@ -42,17 +41,15 @@ export function accountsAdminService(
   outbox: Outbox,
   {
     tokenHashKey,
-    tokenForm,
     signer,
     signingKey,
   }: {
     tokenHashKey: string;
-    tokenForm: TokenForm;
     signer: Pick<AllowanceSigner, 'sign'>;
     signingKey: () => KeyObject | undefined;
   },
 ): AccountsAdminServiceServer {
-  const checkKey = tokenForm === 'keyed' ? tokenCheckKeyFrom(tokenHashKey) : undefined;
+  const checkKey = tokenCheckKeyFrom(tokenHashKey);
   const confirmed = async <Doc>(change: Promise<Doc>, hintOf?: (doc: Doc) => string): Promise<Doc> => {
     const doc = await change;
     if (await outbox.flushed()) return doc;

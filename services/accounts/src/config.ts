@@ -1,7 +1,5 @@
 import {
-  ADMIN_GRPC_PLAINTEXT_PORT,
   configSpec,
-  GRPC_PLAINTEXT_PORT,
   MONGODB_CA,
   NATS_CA,
   OPERATOR_TOKEN,
@@ -26,16 +24,11 @@ export const storageSpec = {
   NATS_CA,
 };
 
-const TOKEN_FORMS = ['keyed', 'as_before_keyed_tokens'] as const;
-export type TokenForm = (typeof TOKEN_FORMS)[number];
-
 export const serviceSpec = {
   ...storageSpec,
   ...transportSpec,
   GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service AccountsService, for gateways' }),
-  GRPC_PLAINTEXT_PORT,
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service AccountsAdminService, for operators' }),
-  ADMIN_GRPC_PLAINTEXT_PORT,
   OPERATOR_TOKEN,
   ALLOWANCE_SIGNING_KEY: configSpec.signingKey({
     desc: 'Private key with which accounts signs the limits that gateways name to metering: Ed25519, in PEM',
@@ -46,10 +39,5 @@ export const serviceSpec = {
   }),
   TOKEN_HASH_KEY: configSpec.secret({
     desc: "Key with which callers' tokens are hashed; if it changes, all tokens become invalid",
-  }),
-  TOKEN_FORM: configSpec.str({
-    choices: TOKEN_FORMS,
-    default: 'keyed',
-    desc: 'Form of new tokens; during the upgrade of gateways that refuse keyed tokens: as_before_keyed_tokens',
   }),
 };

@@ -36,7 +36,6 @@ else
       transport,
       host: config.HOST,
       port: config.GRPC_PORT,
-      plaintextPort: config.GRPC_PLAINTEXT_PORT,
       services: [
         {
           ...GRPC_SERVICES.AccountsService,
@@ -48,14 +47,12 @@ else
       transport,
       host: config.HOST,
       port: config.ADMIN_GRPC_PORT,
-      plaintextPort: config.ADMIN_GRPC_PLAINTEXT_PORT,
       services: [
         {
           ...GRPC_SERVICES.AccountsAdminService,
           handlers: {
             ...accountsAdminService(service, store, outbox, {
               tokenHashKey,
-              tokenForm: config.TOKEN_FORM,
               signer,
               signingKey: () => signingKey,
             }),

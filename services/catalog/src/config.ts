@@ -1,7 +1,5 @@
 import {
-  ADMIN_GRPC_PLAINTEXT_PORT,
   configSpec,
-  GRPC_PLAINTEXT_PORT,
   MONGODB_CA,
   NATS_CA,
   OPERATOR_TOKEN,
@@ -23,9 +21,7 @@ export const serviceSpec = {
   ...databaseSpec,
   ...transportSpec,
   GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service CatalogService, for gateways' }),
-  GRPC_PLAINTEXT_PORT,
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service CatalogAdminService, for operators' }),
-  ADMIN_GRPC_PLAINTEXT_PORT,
   OPERATOR_TOKEN,
   PASS_PUBLIC_KEYS,
   NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),

@@ -45,7 +45,6 @@ else
       transport,
       host: config.HOST,
       port: config.GRPC_PORT,
-      plaintextPort: config.GRPC_PLAINTEXT_PORT,
       services: [
         {
           ...GRPC_SERVICES.CatalogService,
@@ -57,7 +56,6 @@ else
       transport,
       host: config.HOST,
       port: config.ADMIN_GRPC_PORT,
-      plaintextPort: config.ADMIN_GRPC_PLAINTEXT_PORT,
       services: [
         {
           ...GRPC_SERVICES.CatalogAdminService,

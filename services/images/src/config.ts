@@ -1,5 +1,4 @@
 import {
-  ADMIN_GRPC_PLAINTEXT_PORT,
   configSpec,
   MONGODB_CA,
   NATS_CA,
@@ -23,7 +22,6 @@ export const serviceSpec = {
   ...transportSpec,
   PORT: configSpec.port({ desc: 'Port of the public HTTP server of images' }),
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service ImagesAdminService, for operators' }),
-  ADMIN_GRPC_PLAINTEXT_PORT,
   OPERATOR_TOKEN,
   PASS_PUBLIC_KEYS,
   NATS_URL: configSpec.natsUrl({

@@ -32,7 +32,6 @@ else
       transport,
       host: config.HOST,
       port: config.ADMIN_GRPC_PORT,
-      plaintextPort: config.ADMIN_GRPC_PLAINTEXT_PORT,
       services: [
         {
           ...GRPC_SERVICES.ImagesAdminService,

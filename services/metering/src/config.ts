@@ -1,8 +1,6 @@
 import { MOST_USAGE_STREAMS } from '@brand-data/contracts';
 import {
-  ADMIN_GRPC_PLAINTEXT_PORT,
   configSpec,
-  GRPC_PLAINTEXT_PORT,
   MONGODB_CA,
   NATS_CA,
   OPERATOR_TOKEN,
@@ -33,16 +31,11 @@ export const storageSpec = {
   }),
 };
 
-/** The value of QUOTA_PROOFS for the time of an upgrade. */
-export const ACCEPTS_UNPROVED = 'accept-gateways-without-proofs-during-upgrade';
-
 export const serviceSpec = {
   ...storageSpec,
   ...transportSpec,
   GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service MeteringService, for gateways' }),
-  GRPC_PLAINTEXT_PORT,
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service MeteringAdminService, for operators' }),
-  ADMIN_GRPC_PLAINTEXT_PORT,
   OPERATOR_TOKEN,
   PASS_PUBLIC_KEYS,
   ALLOWANCE_PUBLIC_KEYS: configSpec.verifyingKeys({
@@ -56,10 +49,5 @@ export const serviceSpec = {
     default: undefined,
     requiredWhen: ({ NOTICE_WEBHOOK_URL }) => NOTICE_WEBHOOK_URL !== undefined,
     desc: 'Secret with which notices are signed: whsec_ and 24 to 64 random bytes in base64; or two, each on a line of its own, which both sign; required with NOTICE_WEBHOOK_URL',
-  }),
-  QUOTA_PROOFS: configSpec.str({
-    choices: ['required', ACCEPTS_UNPROVED],
-    default: 'required',
-    desc: 'Whether gateways must prove who they are and pass on signed limits; those of the version before cannot',
   }),
 };

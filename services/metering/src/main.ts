@@ -14,7 +14,7 @@ import {
 } from '@brand-data/runtime';
 import { meteringAdminService } from './admin-service.ts';
 import { createAllowances } from './allowances.ts';
-import { ACCEPTS_UNPROVED, serviceSpec, storageSpec } from './config.ts';
+import { serviceSpec, storageSpec } from './config.ts';
 import { createMetering } from './granting/metering.ts';
 import { meteringEvents } from './granting/metering-events.ts';
 import { publishRecall } from './granting/recalls.ts';
@@ -83,7 +83,6 @@ else
         clock,
         allowances,
         recall: (recall) => publishRecall(nats, recall),
-        acceptsUnproved: config.QUOTA_PROOFS === ACCEPTS_UNPROVED,
       },
       meteringEvents(service),
     );
@@ -93,7 +92,6 @@ else
       transport,
       host: config.HOST,
       port: config.GRPC_PORT,
-      plaintextPort: config.GRPC_PLAINTEXT_PORT,
       services: [
         {
           ...GRPC_SERVICES.MeteringService,
@@ -105,7 +103,6 @@ else
       transport,
       host: config.HOST,
       port: config.ADMIN_GRPC_PORT,
-      plaintextPort: config.ADMIN_GRPC_PLAINTEXT_PORT,
       services: [
         {
           ...GRPC_SERVICES.MeteringAdminService,

@@ -4,7 +4,6 @@ import {
   ALLOWANCE_CLOCKS_APART_MS,
   boundsOfMonth,
   type GrantUsage,
-  isHolderKey,
   MONTH_MARGIN_MS,
   monthOf,
   type Recall,
@@ -26,7 +25,7 @@ import {
 } from '../ledger/ledger.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { Rejected, RejectionReason } from '../ledger/rejected.ts';
-import { type Sender, type SentUsage, sentBy, UNPROVED } from '../ledger/sender.ts';
+import { type Sender, type SentUsage, sentBy } from '../ledger/sender.ts';
 import { usageDefect } from '../ledger/usage-check.ts';
 import { createRecalls } from './recalls.ts';
 
@@ -68,7 +67,6 @@ export function createMetering(
     allowances,
     recall: broadcast,
     newSecret = newGrantSecret,
-    acceptsUnproved = false,
   }: {
     store: LedgerStore;
     clock: Clock;
@@ -76,11 +74,6 @@ export function createMetering(
     /** Broadcasts to all gateways. A lost recall only makes calls wait longer. Does not throw. */
     recall: (recall: Recall) => void;
     newSecret?: () => string;
-    /**
-     * Whether gateways of the version before may get grants, which have no keys. While they may, the ids of new grants have no
-     * secret, because a replica of the version before could not read it.
-     */
-    acceptsUnproved?: boolean;
   },
   events: MeteringEvents,
 ): Metering {
@@ -106,8 +99,7 @@ export function createMetering(
       key,
       (before: Ledger) => {
         if (isOver()) throw new Fault('unavailable', 'the holder no longer waits for the answer');
-        const secret = acceptsUnproved ? undefined : newSecret();
-        const { ledger, decision } = acquire(before, { ...request, secret }, nowMs);
+        const { ledger, decision } = acquire(before, { ...request, secret: newSecret() }, nowMs);
         const lowered = ledger.limit < before.limit && remainingOf(ledger) === 0;
         return { ledger, result: { ...decision, lowered } };
       },
@@ -152,14 +144,12 @@ export function createMetering(
   /** Only the holder itself may ask in its name. */
   const checkSender = ({ holder }: AcquireRequest, sender: Sender): void => {
     if (sender === holder) return;
-    if (acceptsUnproved && sender === UNPROVED && !isHolderKey(holder)) return;
     throw reject('no_proof', 'the request does not prove that the holder whom it names has sent it');
   };
 
-  /** The request with the limit that accounts has signed. The request's own limit counts only during an upgrade. */
+  /** Returns the request with the limit that accounts has signed, in place of its own. */
   const withSignedLimit = async (request: AcquireRequest, nowMs: number): Promise<AcquireRequest> => {
     const { accountId, pool, allowance: token } = request;
-    if (token === '' && acceptsUnproved) return request;
     if (token === '') throw reject('no_allowance', 'the request has no allowance that accounts has signed');
     const allowance = await allowances.verify(token);
     const limit = allowance?.limits.get(pool);

@@ -1,9 +1,6 @@
-import { type GrantUsage, isHolderKey } from '@brand-data/contracts';
+import type { GrantUsage } from '@brand-data/contracts';
 
-/**
- * Who sent a request or usage: the holder whose key has signed it, or UNPROVED. Only the grants of holders that have no key accept
- * unproved usage. Gateways of the version before have no keys.
- */
+/** Who sent a request or usage: the holder whose key has signed it, or UNPROVED. */
 export type Sender = string;
 export const UNPROVED: Sender = '';
 
@@ -22,6 +19,5 @@ export function sentBy(sender: Sender, usage: readonly GrantUsage[]): SentUsage[
 
 /** Whether this sender may speak for the holder. */
 export function speaksFor(holder: string, sender: Sender | undefined): boolean {
-  if (sender === undefined || sender === holder) return true;
-  return sender === UNPROVED && !isHolderKey(holder);
+  return sender === undefined || sender === holder;
 }
