@@ -1,4 +1,4 @@
-import { startAnnouncer } from '@brand-data/catalog/src/announcer.ts';
+import { startAnnouncer } from '@brand-data/catalog/src/storage/announcer.ts';
 import {
   Brand,
   BrandType,

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { CatalogDoc } from '@brand-data/catalog/src/storage/catalog-doc.ts';
+import type { CatalogDoc } from '@brand-data/catalog/src/records/catalog-doc.ts';
 import {
   OPERATOR_TOKEN,
   type RunningCatalog,

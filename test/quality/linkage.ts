@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { CatalogDoc } from '@brand-data/catalog/src/records/catalog-doc.ts';
 import type { SourceRecord } from '@brand-data/catalog/src/records/source-record.ts';
-import type { CatalogDoc } from '@brand-data/catalog/src/storage/catalog-doc.ts';
 import {
   compareLegalFamilies,
   coreName,

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { RefusedLink } from '@brand-data/catalog/src/linkage/refused-links.ts';
+import type { PutRefusedLink } from '@brand-data/catalog/src/linkage/refused-links.ts';
 import { recordFromBytes } from '@brand-data/catalog/src/records/merge.ts';
 import { americanTwins, clustersOf, contradictoryCompanies, drawn, someJoins } from './linkage.ts';
 import { type MemoryCatalogue, memoryCatalogue } from './memory-catalogue.ts';
@@ -40,7 +40,7 @@ async function main(data: string, order: readonly string[]): Promise<void> {
   const catalogue = memoryCatalogue();
   const conflicts: object[] = [];
   const refused: object[] = [];
-  const refusedLinks: RefusedLink[] = [];
+  const refusedLinks: PutRefusedLink[] = [];
   for (const name of order) {
     const source = known.get(name);
     if (source === undefined) throw new Error(`there is no source "${name}": there are ${[...known.keys()]}`);
@@ -64,8 +64,8 @@ async function main(data: string, order: readonly string[]): Promise<void> {
   const share = ((100 * twins.length) / Math.max(companies, 1)).toFixed(1);
   console.log(`${companies} American companies of the lists, ${twins.length} of them twice (${share} %)`);
   console.log(`${contradictory.length} companies with records that contradict each other`);
-  const ofPair = ({ reference, otherSource, otherRecord }: RefusedLink) =>
-    `${reference} ${otherSource}/${otherRecord}`;
+  const ofPair = ({ reference, otherSource, otherRecordId }: PutRefusedLink) =>
+    `${reference} ${otherSource}/${otherRecordId}`;
   const lists = {
     conflicts,
     refused,

@@ -1,10 +1,15 @@
 import { linkOf, memoized } from '@brand-data/catalog/src/linkage/clustering.ts';
-import type { IdentifierConflict } from '@brand-data/catalog/src/linkage/conflicts.ts';
+import type { PutConflict } from '@brand-data/catalog/src/linkage/conflicts.ts';
 import { planChange } from '@brand-data/catalog/src/linkage/plan.ts';
-import type { RefusedLink } from '@brand-data/catalog/src/linkage/refused-links.ts';
+import type { PutRefusedLink } from '@brand-data/catalog/src/linkage/refused-links.ts';
 import { byEntry, meaningsOf, readQueries } from '@brand-data/catalog/src/lookup/answers.ts';
 import { type Candidate, candidateFromDoc } from '@brand-data/catalog/src/lookup/candidates.ts';
 import { RECORDS_OF_ENTRY, suggester } from '@brand-data/catalog/src/lookup/suggestions.ts';
+import {
+  type CatalogDoc,
+  compareDocs,
+  sourceRecordsFromDoc,
+} from '@brand-data/catalog/src/records/catalog-doc.ts';
 import { type SourceRecord, sourceRecordOf } from '@brand-data/catalog/src/records/source-record.ts';
 import {
   collectAffectedRecords,
@@ -12,11 +17,6 @@ import {
   isIdentifying,
   type KeySearch,
 } from '@brand-data/catalog/src/storage/affected-records.ts';
-import {
-  type CatalogDoc,
-  compareDocs,
-  sourceRecordsFromDoc,
-} from '@brand-data/catalog/src/storage/catalog-doc.ts';
 import type { Brand, Match, Suggestion } from '@brand-data/contracts';
 import { problemsOf, refusalOf } from '@brand-data/records';
 import { createLogger } from '@brand-data/runtime';
@@ -37,8 +37,8 @@ interface PutReport {
   changed: number;
   unchanged: number;
   refused: { id: string; reason: string }[];
-  conflicts: IdentifierConflict[];
-  refusedLinks: RefusedLink[];
+  conflicts: PutConflict[];
+  refusedLinks: PutRefusedLink[];
 }
 
 export interface MemoryCatalogue {

@@ -35,6 +35,7 @@ export {
   isBareRank,
   lookupRank,
   RANK_OF_UNKNOWN,
+  type Ranked,
   rankOfMarketCapClass,
   rankOfMarketValue,
   rankOfSitelinks,

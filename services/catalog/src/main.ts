@@ -17,12 +17,12 @@ import {
   startGrpcServer,
   trailTo,
 } from '@brand-data/runtime';
-import { catalogAdminService } from './admin-service.ts';
-import { startAnnouncer } from './announcer.ts';
-import { catalogService } from './catalog-service.ts';
 import { databaseSpec, serviceSpec } from './config.ts';
 import { candidateFinder } from './lookup/candidates.ts';
 import { similarFinder, suggester } from './lookup/suggestions.ts';
+import { catalogAdminService } from './rpc/admin-service.ts';
+import { catalogService } from './rpc/catalog-service.ts';
+import { startAnnouncer } from './storage/announcer.ts';
 import { restorer } from './storage/restore.ts';
 import { catalogStore, openCollections } from './storage/store.ts';
 

@@ -3,7 +3,7 @@ import { Fault, type Service } from '@brand-data/runtime';
 import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Announcer, startAnnouncer } from '../src/announcer.ts';
+import { type Announcer, startAnnouncer } from '../src/storage/announcer.ts';
 
 let server: TestServer;
 let listener: NatsConnection;

@@ -6,7 +6,7 @@ import type { Document } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
 import { byEntry, meaningsOf, readQueries } from '../src/lookup/answers.ts';
 import { bestOfEach, candidateFinder, havingAny } from '../src/lookup/candidates.ts';
-import { indexKeysToRead } from '../src/lookup/index-keys.ts';
+import { indexKeysToRead } from '../src/records/index-keys.ts';
 import { type FeedDatabase, feedDatabase } from './feed-database.ts';
 import { stockOf } from './running-catalog.ts';
 

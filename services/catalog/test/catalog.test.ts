@@ -15,7 +15,7 @@ import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { connect } from '@nats-io/transport-node';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
-import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
+import type { CatalogDoc } from '../src/records/catalog-doc.ts';
 import { launchCatalog, type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
 
 const database = `test_catalog_${randomBytes(6).toString('hex')}`;

@@ -7,7 +7,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { bestOfEntry, byEntry, meaningsOf, type ReadQuery, readQuery } from '../src/lookup/answers.ts';
 import { candidateFinder } from '../src/lookup/candidates.ts';
-import { changeKeysOf } from '../src/lookup/change-keys.ts';
+import { changeKeysOf } from '../src/records/change-keys.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';
 import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
 import { SOURCES, someBrand } from './some-records.ts';

@@ -6,8 +6,8 @@ import { brandOf } from '@brand-data/testing/brand-of';
 import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
-import { imagePaths, logoFiles } from '../src/image-listings.ts';
-import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
+import type { CatalogDoc } from '../src/records/catalog-doc.ts';
+import { imagePaths, logoFiles } from '../src/rpc/image-listings.ts';
 import { OPERATOR_TOKEN, type RunningCatalog, startCatalog } from './running-catalog.ts';
 
 let nats: TestServer;

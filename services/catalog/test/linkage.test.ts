@@ -2,9 +2,9 @@ import type { Brand } from '@brand-data/contracts';
 import { expect, test } from 'vitest';
 import { type Change, storedCompanyFromDoc } from '../src/linkage/linked-groups.ts';
 import { planChange } from '../src/linkage/plan.ts';
-import type { RefusedLink } from '../src/linkage/refused-links.ts';
+import type { PutRefusedLink } from '../src/linkage/refused-links.ts';
+import type { CatalogDoc } from '../src/records/catalog-doc.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
-import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
 import { stockOf } from './running-catalog.ts';
 
 /** One record of a source: "source/id". */
@@ -16,7 +16,7 @@ interface Put {
 
 class Catalogue {
   readonly #docs = new Map<string, CatalogDoc>();
-  refusedLinks: readonly RefusedLink[] = [];
+  refusedLinks: readonly PutRefusedLink[] = [];
 
   put(...puts: Put[]): this {
     return this.#apply({ puts: puts.map(({ source, brand }) => sourceRecordOf(source, 'run', brand)) });
@@ -221,14 +221,14 @@ test('each refused link is reported with its identifiers and its reason', () => 
       reference: 'financedatabase/ups',
       identifiers: ['US83304A1060', '83304A106'],
       otherSource: 'sample',
-      otherRecord: 'snap',
+      otherRecordId: 'snap',
       otherId: 'snap',
       otherName: 'Snap',
       reason: 'the websites differ: ups.com and snap.com',
     },
   ]);
   expect(catalogue.put(abroad('KE1'), abroad('KE2')).put(listed('KES')).refusedLinks).toMatchObject([
-    { reference: 'feed/KES', otherRecord: 'KE1', reason: expect.stringContaining('several records') },
-    { reference: 'feed/KES', otherRecord: 'KE2', reason: expect.stringContaining('several records') },
+    { reference: 'feed/KES', otherRecordId: 'KE1', reason: expect.stringContaining('several records') },
+    { reference: 'feed/KES', otherRecordId: 'KE2', reason: expect.stringContaining('several records') },
   ]);
 });

@@ -3,6 +3,7 @@ import { brandOfField, fieldOf } from '@brand-data/records';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { editOverrides, type FieldEdit, type FieldOutcome } from '../src/linkage/edit-overrides.ts';
 import {
   type Change,
   MAX_LINKED,
@@ -10,9 +11,8 @@ import {
   storedCompanyFromDoc,
 } from '../src/linkage/linked-groups.ts';
 import { type Plan, planChange } from '../src/linkage/plan.ts';
-import { editOverrides, type FieldEdit, type FieldOutcome } from '../src/overrides/edit-overrides.ts';
+import { type CatalogDoc, isWaiting, LINK_ONLY } from '../src/records/catalog-doc.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
-import { type CatalogDoc, isWaiting, LINK_ONLY } from '../src/storage/catalog-doc.ts';
 import { stockOf } from './running-catalog.ts';
 import { SOURCES, someBrand } from './some-records.ts';
 

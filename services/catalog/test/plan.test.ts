@@ -10,8 +10,8 @@ import {
   storedCompanyFromDoc,
 } from '../src/linkage/linked-groups.ts';
 import { type Plan, planChange } from '../src/linkage/plan.ts';
+import type { CatalogDoc } from '../src/records/catalog-doc.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
-import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
 import { stockOf } from './running-catalog.ts';
 import { factsOf, SOURCES, someBrand } from './some-records.ts';
 

@@ -1,8 +1,8 @@
 import { Brand, BrandType } from '@brand-data/contracts';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
+import type { CatalogDoc } from '../src/records/catalog-doc.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
-import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
 
 /** One source for each place in the order of precedence. */
 export const SOURCES = ['hand-written', 'sample', 'feed', 'wikidata', 'financedatabase', 'simple-icons'];

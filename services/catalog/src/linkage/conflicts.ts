@@ -1,19 +1,14 @@
+import type { Conflict } from '@brand-data/contracts';
+import { type CatalogDoc, compareDocs } from '../records/catalog-doc.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
-import { type CatalogDoc, type Company, compareDocs } from '../storage/catalog-doc.ts';
+import type { Company } from './companies.ts';
 import { keysOf, type StoredCompany } from './linked-groups.ts';
 
 const MAX_CONFLICTS = 10;
 
-/** The company of a put record has an identifier that another company has too. */
-export interface IdentifierConflict {
-  /** Reference of the put record. */
+/** A conflict of a put record, which it names by its reference. */
+export interface PutConflict extends Omit<Conflict, 'index'> {
   readonly reference: string;
-  /** "XLON:DKL", "US0378331005", "example.com". */
-  readonly identifier: string;
-  readonly otherId: string;
-  readonly otherName: string;
-  /** Whether a look-up of the identifier finds the other company. */
-  readonly lost: boolean;
 }
 
 /**
@@ -25,7 +20,7 @@ export function conflictsOf(
   planned: readonly Company[],
   others: readonly StoredCompany[],
   hotKeys: ReadonlySet<string> | undefined,
-): IdentifierConflict[] {
+): PutConflict[] {
   const holdersOfKey = sharedKeys(planned, others, hotKeys);
   const isPut = new Set(puts.map(referenceOf));
   return planned.flatMap(({ doc, members }) =>

@@ -1,6 +1,12 @@
+import type { CatalogDoc } from '../records/catalog-doc.ts';
 import { compareSources } from '../records/precedence.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
-import type { CatalogDoc, IdentifiedCluster } from '../storage/catalog-doc.ts';
+
+/** The source records of one company, strongest first, with the company's id. */
+export interface IdentifiedCluster {
+  readonly id: string;
+  readonly members: readonly SourceRecord[];
+}
 
 /**
  * Gives each cluster its company's id, so that no import moves an id:

@@ -1,5 +1,5 @@
+import { type CatalogDoc, sourceRecordsFromDoc } from '../records/catalog-doc.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
-import { type CatalogDoc, sourceRecordsFromDoc } from '../storage/catalog-doc.ts';
 import { blockingIndex } from './blocking-index.ts';
 import { type LinkOf, linkOf } from './clustering.ts';
 import { claimStrength } from './override-owners.ts';

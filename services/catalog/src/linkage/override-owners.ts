@@ -1,5 +1,6 @@
 import { linkBetween, type RecordIdentity } from '@brand-data/identifiers';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
+import type { IdentifiedCluster } from './ids.ts';
 import { nameKeysOf } from './shared-names.ts';
 
 /** Above the strength of every link: the overrides name the source record. */
@@ -8,8 +9,8 @@ const NAMED = 1_000;
 const SURE_KINDS = ['qid:', 'lei:', 'isin:'];
 
 /** The company that has the overrides. */
-export interface Owner<Company> {
-  readonly company: Company;
+interface Owner {
+  readonly cluster: IdentifiedCluster;
   /** Whether the company has the source record that the overrides name first. No other company can then get them. */
   readonly isFirst: boolean;
 }
@@ -44,22 +45,22 @@ export function claimStrength(
 
 /**
  * The company that overrides belong to: the one with the strongest claim. Undefined if there is none, or if several have an
- * equally strong claim. Pure, and independent of the order of `companies`.
+ * equally strong claim. Pure, and independent of the order of `clusters`.
  */
-export function ownerOf<Company extends { readonly members: readonly SourceRecord[] }>(
+export function ownerOf(
   claimant: SourceRecord,
-  companies: readonly Company[],
+  clusters: readonly IdentifiedCluster[],
   commonNames?: ReadonlySet<string>,
-): Owner<Company> | undefined {
-  const claims = companies
-    .map((company) => ({
-      company,
-      strength: Math.max(0, ...company.members.map((member) => claimStrength(claimant, member, commonNames))),
+): Owner | undefined {
+  const claims = clusters
+    .map((cluster) => ({
+      cluster,
+      strength: Math.max(0, ...cluster.members.map((member) => claimStrength(claimant, member, commonNames))),
     }))
     .sort((a, b) => b.strength - a.strength);
   const [best, second] = claims;
   if (best === undefined || best.strength === 0 || best.strength === second?.strength) return undefined;
-  return { company: best.company, isFirst: best.strength === NAMED };
+  return { cluster: best.cluster, isFirst: best.strength === NAMED };
 }
 
 function isAnotherCompany({ identity: before }: SourceRecord, { identity: now }: SourceRecord): boolean {

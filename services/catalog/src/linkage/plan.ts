@@ -1,9 +1,10 @@
+import { type CatalogDoc, hasSameContent } from '../records/catalog-doc.ts';
 import { mainListingOf } from '../records/merge.ts';
 import { noMainListing } from '../records/quotes.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
-import { type CatalogDoc, type Company, companiesOf, hasSameContent } from '../storage/catalog-doc.ts';
 import { cluster, type LinkOf, linkOf } from './clustering.ts';
-import { conflictsOf, type IdentifierConflict } from './conflicts.ts';
+import { type Company, companiesOf } from './companies.ts';
+import { conflictsOf, type PutConflict } from './conflicts.ts';
 import { idsOf, withIds } from './ids.ts';
 import {
   type Change,
@@ -14,7 +15,7 @@ import {
   MAX_LINKED,
   type StoredCompany,
 } from './linked-groups.ts';
-import { type RefusedLink, refusedLinksOf } from './refused-links.ts';
+import { type PutRefusedLink, refusedLinksOf } from './refused-links.ts';
 
 const TOO_LARGE = `its identifiers link it with more than ${MAX_LINKED} others: correct the identifiers that are not its own`;
 const MAX_KEYS = 1_000;
@@ -37,8 +38,8 @@ export interface Plan {
   readonly outcomes: ReadonlyMap<string, PutOutcome>;
   /** References of the removed source records. */
   readonly removed: readonly string[];
-  readonly conflicts: readonly IdentifierConflict[];
-  readonly refusedLinks: readonly RefusedLink[];
+  readonly conflicts: readonly PutConflict[];
+  readonly refusedLinks: readonly PutRefusedLink[];
 }
 
 /**

@@ -1,7 +1,8 @@
+import type { RefusedLink } from '@brand-data/contracts';
 import { contradictionsBetween, kindOf, whyNotLinked } from '@brand-data/identifiers';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
-import type { Company } from '../storage/catalog-doc.ts';
 import { type LinkOf, linkOf } from './clustering.ts';
+import type { Company } from './companies.ts';
 import { identifierOf } from './conflicts.ts';
 import type { LinkageOptions, StoredCompany } from './linked-groups.ts';
 import { MOST_OF_ONE_NAME } from './shared-names.ts';
@@ -13,19 +14,9 @@ const MAX_HOLDERS = 20;
 const IDENTIFYING: ReadonlySet<string> = new Set(['id', 'qid', 'lei', 'figi', 'isin', 'cusip']);
 const LINKING: ReadonlySet<string> = new Set([...IDENTIFYING, 'named', 'traded', 'domain', 'ticker']);
 
-/** A put record and another source's record share an identifying key, but are not one company. */
-export interface RefusedLink {
-  /** Reference of the put record. */
+/** A refused link of a put record, which it names by its reference. */
+export interface PutRefusedLink extends Omit<RefusedLink, 'index'> {
   readonly reference: string;
-  /** The shared identifiers: "US0378331005", "XLON:DKL", "apple@US" for the name in a country. */
-  readonly identifiers: readonly string[];
-  readonly otherSource: string;
-  /** The id that its source gives the other record. */
-  readonly otherRecord: string;
-  /** The other company. */
-  readonly otherId: string;
-  readonly otherName: string;
-  readonly reason: string;
 }
 
 /** At most ten for each put record. Sharing a hot key alone is not reported. */
@@ -34,7 +25,7 @@ export function refusedLinksOf(
   planned: readonly Company[],
   others: readonly StoredCompany[],
   { linkOf: link = linkOf, hotKeys }: LinkageOptions,
-): RefusedLink[] {
+): PutRefusedLink[] {
   const [source] = puts.map((put) => put.source);
   const isOther = (record: SourceRecord) => record.source !== source;
   // Links of records of one source are never refused, and most imports meet no others.
@@ -82,7 +73,7 @@ export function refusedLinksOf(
           reference: referenceOf(record),
           identifiers: keys.map(identifierOf),
           otherSource: holder.record.source,
-          otherRecord: holder.record.id,
+          otherRecordId: holder.record.id,
           otherId: holder.id,
           otherName: holder.name,
           reason: reasonOf(record, members, holder, link),

@@ -16,9 +16,9 @@ import {
   type Strength,
 } from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
+import { indexKeysToRead } from '../records/index-keys.ts';
 import { recordFromBytes } from '../records/merge.ts';
 import { BEST_OF_ENTRY, type Candidate } from './candidates.ts';
-import { indexKeysToRead } from './index-keys.ts';
 
 const MAX_QUERIES = 200;
 const MAX_IDENTIFIER = 256;

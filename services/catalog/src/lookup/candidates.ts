@@ -1,7 +1,7 @@
 import type { BrandKey } from '@brand-data/identifiers';
 import type { Collection, Document } from 'mongodb';
-import type { CatalogDoc } from '../storage/catalog-doc.ts';
-import { isCurrentName, keyFromIndex } from './index-keys.ts';
+import type { CatalogDoc } from '../records/catalog-doc.ts';
+import { isCurrentName, keyFromIndex } from '../records/index-keys.ts';
 
 const LOOKUP_MS = 1_500;
 /** How many of the best records of an entry a look-up needs. */

@@ -1,35 +1,30 @@
-import { type Brand, BrandType } from '@brand-data/contracts';
 import {
   compareRanked,
   coreName,
   flawOf,
   isTooLongForName,
-  namesOfBrand,
-  normalName,
   readWebHost,
   resolve,
-  soundKeys,
   soundKeysToRead,
   spellingDistance,
 } from '@brand-data/identifiers';
-import { indexKeysOf, indexKeysToRead, keyFromIndex } from './index-keys.ts';
+import { indexKeysOf, indexKeysToRead, keyFromIndex } from '../records/index-keys.ts';
+import {
+  firstWord,
+  INVESTOR,
+  lastWord,
+  SAYS_NOTHING,
+  SHORTEST_WORD,
+  WELL_KNOWN,
+} from '../records/similarity-entries.ts';
 
-/**
- * From this rank on, people know a company by the first word of its name too, and its other names are indexed as well. Below it,
- * a record has one entry in place of two, because every entry makes imports slower and callers hardly ever misspell these names.
- */
-const WELL_KNOWN = 700;
 /** From this rank on, a company may be suggested because the text begins or ends with its name. */
 const FAMOUS = 760;
-const MOST_NAMES = 8;
 const MOST_ENTRIES = 40;
 /** How many of a record's names the text is compared with. The displayed name is the first. */
 const MOST_COMPARED = 40;
 const MOST_LETTERS = 60;
-const SHORTEST_WORD = 4;
 const SHORTEST_MISSPELT = 5;
-/** Words by which people know no company. */
-const SAYS_NOTHING = /^(?:gr(?:uppo|ou?pe?|upo?)|holdings?|company|companhia|compagnie)$/;
 /** What the caller probably meant comes before everything else. */
 const COST_OF_MEANT = -10;
 /** A record whose name is only a part of the text comes after one that differs by so many letters. */
@@ -38,8 +33,6 @@ const COST_OF_PHRASE = 1.5;
 const HANDICAP_OF_INVESTOR = 0.5;
 /** So many points of rank make up for a letter that differs. */
 const POINTS_OF_LETTER = 600;
-/** Marks the entries of superinvestors. Look-ups without superinvestors do not read them. */
-const INVESTOR = '@';
 /** The beginning of the keys of superinvestors' names. */
 const OF_INVESTOR = 'superinvestor:';
 
@@ -55,26 +48,6 @@ export interface SimilarRecord {
 interface Miss {
   readonly identifier: string;
   readonly superinvestors: boolean;
-}
-
-/** The index entries by which misspelt names find a record: two for each name, or one if the record is little known. */
-export function similarityEntriesOf(brand: Brand): string[] {
-  if (brand.type === BrandType.SUPERINVESTOR)
-    return entriesOfNames(namesOfInvestor(namesOfBrand(brand).current)).map((entry) => INVESTOR + entry);
-  const [displayed = '', ...others] = namesOfBrand(brand).current.slice(0, MOST_NAMES);
-  const name = coreName(displayed);
-  if (brand.rank < WELL_KNOWN) return soundKeys(name).slice(0, 1);
-  const names = [name, firstWord(name), ...others.map(coreName)];
-  return entriesOfNames(names.filter((one) => one !== '').slice(0, MOST_NAMES));
-}
-
-function namesOfInvestor(names: readonly string[]): string[] {
-  const all = names.slice(0, MOST_NAMES).map(normalName);
-  return [lastWord(all[0] ?? ''), ...all].filter((one) => one !== '').slice(0, MOST_NAMES);
-}
-
-function entriesOfNames(names: readonly string[]): string[] {
-  return [...new Set(names.flatMap(soundKeys))];
 }
 
 /** What to compare records with, and the entries that find them. */
@@ -248,14 +221,4 @@ function mostDistance(a: string, b: string, rank: number): number {
   if (letters < 6) return 0.5 + more;
   if (letters < 8) return 1 + more;
   return (letters < 12 ? 1.5 : 2.5) + more;
-}
-
-function firstWord(name: string): string {
-  const [word = ''] = name.split(' ');
-  return word.length < SHORTEST_WORD || SAYS_NOTHING.test(word) ? '' : word;
-}
-
-function lastWord(name: string): string {
-  const word = name.split(' ').at(-1) ?? '';
-  return word.length < SHORTEST_WORD ? '' : word;
 }

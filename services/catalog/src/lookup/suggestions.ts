@@ -2,7 +2,7 @@ import type { LookupQuery, Suggestion } from '@brand-data/contracts';
 import { compareRanked } from '@brand-data/identifiers';
 import { answerWithin, type Service } from '@brand-data/runtime';
 import type { Collection } from 'mongodb';
-import type { CatalogDoc } from '../storage/catalog-doc.ts';
+import type { CatalogDoc } from '../records/catalog-doc.ts';
 import { byEntry, meaningsOf, type ReadQuery, readQuery } from './answers.ts';
 import { bestOfEach, type Candidate, type FindCandidates } from './candidates.ts';
 import { mostSimilar, namesSuperinvestor, type SimilarRecord, similarityQuery } from './similar-names.ts';

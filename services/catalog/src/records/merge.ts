@@ -7,8 +7,8 @@ import {
   readWebHost,
 } from '@brand-data/identifiers';
 import { DERIVED, fieldOf, hasData, OPERATOR, recordFieldName } from '@brand-data/records';
-import { overlaid, setValueOf, withoutOverridden } from '../overrides/overlay.ts';
 import { withDerivedFields } from './derive.ts';
+import { overlaid, setValueOf, withoutOverridden } from './overlay.ts';
 import { mergePlaces, type SourcedPlace } from './places.ts';
 import { compareSources, isCurated, precedenceOf } from './precedence.ts';
 import { type DecidedType, typeOf } from './record-type.ts';

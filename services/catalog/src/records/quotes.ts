@@ -1,7 +1,6 @@
 import { Brand, BrandType, type Quote, Stock } from '@brand-data/contracts';
-import { compareRanked, isWeak, keysOfBrand, readIdentifier } from '@brand-data/identifiers';
+import { compareRanked, isWeak, keysOfBrand, type Ranked, readIdentifier } from '@brand-data/identifiers';
 import { FIGURES } from '@brand-data/records';
-import type { Candidate } from '../lookup/candidates.ts';
 import { mainListingOf } from './merge.ts';
 import { quoteRecordOf, type SourceRecord } from './source-record.ts';
 
@@ -29,7 +28,7 @@ export function quoteRecordAmong(
   source: string,
   importId: string,
   quote: Quote,
-  candidates: readonly Candidate[],
+  candidates: readonly (Ranked & { readonly bytes: Uint8Array })[],
 ): SourceRecord | undefined {
   const inOrder = candidates.toSorted(compareRanked);
   const brands = inOrder.map(({ bytes }) => Brand.decode(bytes));

@@ -17,7 +17,7 @@ import {
   storedCompanyFromDoc,
 } from '../linkage/linked-groups.ts';
 import type { Write } from '../linkage/plan.ts';
-import { type CatalogDoc, LINK_ONLY } from './catalog-doc.ts';
+import { type CatalogDoc, LINK_ONLY } from '../records/catalog-doc.ts';
 
 const READ_MS = 10_000;
 const SNAPSHOT_TOO_OLD = 239;

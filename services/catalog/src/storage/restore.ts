@@ -1,9 +1,9 @@
 import { OPERATOR } from '@brand-data/records';
 import { answerWithin, Fault } from '@brand-data/runtime';
 import { MongoBulkWriteError } from 'mongodb';
-import type { Announce } from '../announcer.ts';
-import { changeKeysOf } from '../lookup/change-keys.ts';
-import { type CatalogDoc, hasSameContent } from './catalog-doc.ts';
+import { type CatalogDoc, hasSameContent } from '../records/catalog-doc.ts';
+import { changeKeysOf } from '../records/change-keys.ts';
+import type { Announce } from './announcer.ts';
 import type { Collections } from './store.ts';
 
 const READ_MS = 10_000;

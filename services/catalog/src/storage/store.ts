@@ -3,17 +3,23 @@ import { compareTexts } from '@brand-data/identifiers';
 import { OPERATOR } from '@brand-data/records';
 import { answerWithin, Fault, type Mongo } from '@brand-data/runtime';
 import type { ClientSession, Collection, Filter } from 'mongodb';
-import type { Announce } from '../announcer.ts';
 import { linkOf, memoized } from '../linkage/clustering.ts';
-import type { IdentifierConflict } from '../linkage/conflicts.ts';
+import type { PutConflict } from '../linkage/conflicts.ts';
+import { editOverrides, type FieldEdit, type FieldOutcome } from '../linkage/edit-overrides.ts';
 import { type Plan, type PutOutcome, planChange, type Write } from '../linkage/plan.ts';
-import type { RefusedLink } from '../linkage/refused-links.ts';
-import { changeKeysOf } from '../lookup/change-keys.ts';
-import { editOverrides, type FieldEdit, type FieldOutcome } from '../overrides/edit-overrides.ts';
-import { effectiveOverrides } from '../overrides/override-record.ts';
+import type { PutRefusedLink } from '../linkage/refused-links.ts';
+import {
+  type CatalogDoc,
+  isWaiting,
+  LINK_ONLY,
+  sourceRecordsFromDoc,
+  WAITING_IDS,
+} from '../records/catalog-doc.ts';
+import { changeKeysOf } from '../records/change-keys.ts';
+import { effectiveOverrides } from '../records/override-record.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 import { type ChangeOf, findAffectedRecords, hasConcurrentChange } from './affected-records.ts';
-import { type CatalogDoc, isWaiting, LINK_ONLY, sourceRecordsFromDoc, WAITING_IDS } from './catalog-doc.ts';
+import type { Announce } from './announcer.ts';
 import { changeQueue } from './change-queue.ts';
 import { cooperativeYield, throwIfAbandoned } from './cooperation.ts';
 import { writeGroups } from './writes.ts';
@@ -33,8 +39,8 @@ const CONCURRENT_CHANGES = 4;
 export interface PutAnswer {
   /** In the order of the puts. */
   outcomes: PutOutcome[];
-  conflicts: readonly IdentifierConflict[];
-  refusedLinks: readonly RefusedLink[];
+  conflicts: readonly PutConflict[];
+  refusedLinks: readonly PutRefusedLink[];
 }
 
 export interface CatalogStore {
@@ -51,7 +57,7 @@ export interface CatalogStore {
     options: { dryRun: boolean; signal?: AbortSignal },
   ): Promise<PutAnswer>;
   /** The refused links of a company's source records, at most ten for each. */
-  readRefusedLinks(company: CatalogDoc): Promise<readonly RefusedLink[]>;
+  readRefusedLinks(company: CatalogDoc): Promise<readonly PutRefusedLink[]>;
   /**
    * Removes the source's records that only older imports brought, until none is left or the time is up. Import ids sort by
    * time, so records of a newer import that runs at the same time stay. Idempotent.
@@ -390,8 +396,8 @@ interface ApplyOptions {
 interface Applied {
   /** By reference. */
   outcomes: ReadonlyMap<string, PutOutcome>;
-  conflicts: readonly IdentifierConflict[];
-  refusedLinks: readonly RefusedLink[];
+  conflicts: readonly PutConflict[];
+  refusedLinks: readonly PutRefusedLink[];
   /** References of the removed source records. */
   removed: ReadonlySet<string>;
 }

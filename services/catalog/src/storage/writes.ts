@@ -9,7 +9,7 @@ import {
   type Timestamp,
 } from 'mongodb';
 import type { Write } from '../linkage/plan.ts';
-import type { CatalogDoc } from './catalog-doc.ts';
+import type { CatalogDoc } from '../records/catalog-doc.ts';
 
 const DUPLICATE_KEY = 11_000;
 const WRITE_CONFLICT = 112;

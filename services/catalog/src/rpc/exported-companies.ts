@@ -8,11 +8,12 @@ import {
   OverrideSet,
 } from '@brand-data/contracts';
 import { problemOfSource, problemsOf, refusalOf } from '@brand-data/records';
+import { restoredDoc } from '../linkage/companies.ts';
+import { type CatalogDoc, sizeOfDoc, sourceRecordsFromDoc } from '../records/catalog-doc.ts';
+import { overrideRecordOf } from '../records/override-record.ts';
+import { type SourceRecord, storedSourceRecord } from '../records/source-record.ts';
 import { inMessages } from './company-messages.ts';
-import { overrideRecordOf } from './overrides/override-record.ts';
-import { problemOfSetting } from './overrides/override-requests.ts';
-import { type SourceRecord, storedSourceRecord } from './records/source-record.ts';
-import { type CatalogDoc, restoredDoc, sizeOfDoc, sourceRecordsFromDoc } from './storage/catalog-doc.ts';
+import { problemOfSetting } from './override-requests.ts';
 
 /** With how many bytes a message is sent. One company adds little to that. */
 const MESSAGE_BYTES = 1 << 20;

@@ -2,9 +2,9 @@ import type { Brand, ListBrandsRequest, ListBrandsResponse, ListedBrand } from '
 import { BrandType } from '@brand-data/contracts';
 import { fieldOf, hasData, recordFieldName, SETTABLE_FIELDS } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
+import { type CatalogDoc, isWaiting, sizeOfDoc } from '../records/catalog-doc.ts';
+import { recordFromBytes } from '../records/merge.ts';
 import { inMessages } from './company-messages.ts';
-import { recordFromBytes } from './records/merge.ts';
-import { type CatalogDoc, isWaiting, sizeOfDoc } from './storage/catalog-doc.ts';
 
 const IN_MESSAGE = 500;
 const MOST_FIELDS = 32;

@@ -2,10 +2,10 @@ import { type Brand, BrandType, Override, OverrideSet } from '@brand-data/contra
 import { compareTexts } from '@brand-data/identifiers';
 import { fieldOf, hasData, problemsOf } from '@brand-data/records';
 import { ObjectId } from 'mongodb';
-import type { Change, StoredCompany } from '../linkage/linked-groups.ts';
+import { compareDocs, isWaiting } from '../records/catalog-doc.ts';
+import { identifyingFieldsOf, mergeRecords, overrideRecordOf } from '../records/override-record.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
-import { compareDocs, isWaiting, mergeRecords } from '../storage/catalog-doc.ts';
-import { identifyingFieldsOf, overrideRecordOf } from './override-record.ts';
+import type { Change, StoredCompany } from './linked-groups.ts';
 
 /** Sets one field of a record to the operator's own value. Without `override` it removes that value. */
 export interface FieldEdit {

@@ -6,8 +6,8 @@ import {
   OverrideSet,
 } from '@brand-data/contracts';
 import { imagePathsOf } from '@brand-data/records';
+import { type CatalogDoc, partsOf } from '../records/catalog-doc.ts';
 import { inMessages } from './company-messages.ts';
-import { type CatalogDoc, partsOf } from './storage/catalog-doc.ts';
 
 /** With how many items a message is sent. One company adds few to that. */
 const ITEMS = 1_000;

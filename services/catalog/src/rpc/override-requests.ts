@@ -7,9 +7,9 @@ import {
   FieldOutcome as ProtoOutcome,
 } from '@brand-data/contracts';
 import { fieldOf, hasData, SETTABLE_FIELDS, withField } from '@brand-data/records';
-import { type CatalogDoc, isWaiting, sourceRecordsFromDoc } from '../storage/catalog-doc.ts';
-import type { FieldOutcome } from './edit-overrides.ts';
-import { effectiveOverrides } from './override-record.ts';
+import type { FieldOutcome } from '../linkage/edit-overrides.ts';
+import { type CatalogDoc, isWaiting, sourceRecordsFromDoc } from '../records/catalog-doc.ts';
+import { effectiveOverrides } from '../records/override-record.ts';
 
 /** How many companies' overrides one page holds. */
 export const MAX_LISTED = 1_000;

@@ -1,4 +1,4 @@
-import type { CatalogDoc } from './storage/catalog-doc.ts';
+import type { CatalogDoc } from '../records/catalog-doc.ts';
 
 /**
  * After how many companies a message follows at the latest, if need be without items. A reader whose connection ends goes on after

@@ -1,7 +1,8 @@
 import { Brand, type Override, OverrideSet } from '@brand-data/contracts';
 import { compareTexts, identityOf } from '@brand-data/identifiers';
 import { OPERATOR } from '@brand-data/records';
-import type { SourceRecord } from '../records/source-record.ts';
+import { type Merged, mergeBrands } from './merge.ts';
+import type { SourceRecord } from './source-record.ts';
 
 /**
  * A company's overrides as a source record, so that one document holds them with the company. It is never clustered, because
@@ -64,4 +65,10 @@ export function effectiveOverrides(records: readonly SourceRecord[]): Override[]
   for (const override of newestFirst)
     if (!effective.has(override.field)) effective.set(override.field, override);
   return [...effective.values()].sort((a, b) => compareTexts(a.field, b.field));
+}
+
+/** Merges source records, among them quotes and overrides, as a company's document has them. */
+export function mergeRecords(records: readonly SourceRecord[]): Merged {
+  const brands = records.filter(({ overrides }) => overrides === undefined);
+  return mergeBrands(brands, effectiveOverrides(records));
 }

@@ -2,78 +2,25 @@ import { hash } from 'node:crypto';
 import { Brand, BrandType } from '@brand-data/contracts';
 import { compareTexts, keysOfBrand, kindOf, lookupRank } from '@brand-data/identifiers';
 import { ObjectId } from 'mongodb';
-import { ownerOf } from '../linkage/override-owners.ts';
-import { indexKeysOf } from '../lookup/index-keys.ts';
-import { similarityEntriesOf } from '../lookup/similar-names.ts';
-import { effectiveOverrides, overrideRecordFromBytes } from '../overrides/override-record.ts';
-import { type Merged, mainListingOf, mergeBrands, recordOfOne } from '../records/merge.ts';
+import {
+  type CatalogDoc,
+  compareDocs,
+  LINK_ONLY,
+  type SourceRecordMark,
+  WAITING,
+} from '../records/catalog-doc.ts';
+import { indexKeysOf } from '../records/index-keys.ts';
+import { mainListingOf, mergeBrands, recordOfOne } from '../records/merge.ts';
+import { mergeRecords } from '../records/override-record.ts';
 import { compareSources } from '../records/precedence.ts';
 import { typeOf } from '../records/record-type.ts';
-import { referenceOf, type SourceRecord, storedSourceRecord } from '../records/source-record.ts';
+import { similarityEntriesOf } from '../records/similarity-entries.ts';
+import { referenceOf, type SourceRecord } from '../records/source-record.ts';
+import type { IdentifiedCluster } from './ids.ts';
+import { ownerOf } from './override-owners.ts';
 
-/**
- * Begins a key that links source records, and that no look-up reads. The key without this beginning would find the record by
- * an identifier that a person has removed from it, or by one of the company that overrides look for. Documents with such keys
- * also have this text as a key, because a search for linked records looks for these keys only if there are any.
- */
-export const LINK_ONLY = 'link:';
-/** Begins the `_id` of a document that holds overrides without a company. An id of a company has no colon. */
-const WAITING = 'override:';
-/** Matches the `_id`s of these documents. */
-export const WAITING_IDS = { $gte: WAITING, $lt: 'override;' };
 /** Kinds of keys that a company has by its listings. */
 const LISTING_KINDS: ReadonlySet<string> = new Set(['ticker', 'isin', 'figi', 'cusip']);
-
-/**
- * One company. One document holds all of it, so that every change of a company is atomic. `contributions` and `parts`
- * together hold the source records. The field names cannot change, because they are in stored catalogues.
- *
- * A document may also hold overrides without a company, because none is certainly the company whose field the operator has set.
- * It has no record, and only keys that begin with LINK_ONLY, so no look-up finds it.
- */
-export interface CatalogDoc {
-  /** Brand.id: the id of one of the source records, or an id of its own (linkage/ids.ts). */
-  _id: string;
-  /** The index entries for look-ups (lookup/index-keys.ts), and the keys that link source records with it. Indexed. */
-  keys: string[];
-  /**
-   * The `lookupRank` of the record (Brand.rank, or a figure below 0 for a bare record) plus a fraction below 1, which decides
-   * between equal ranks. The index sorts by it. Earlier versions stored it without the fraction, and Brand.rank for bare records.
-   */
-  rank: number;
-  /** The record, merged from the source records: an encoded Brand. */
-  brand: Uint8Array;
-  /** The source records, strongest first, then quotes, then overrides. */
-  contributions: ContributionMark[];
-  /**
-   * The source records' encoded Brands, and encoded OverrideSets, in the same order. Absent if there is only one Brand and
-   * `brand` holds all of it.
-   */
-  parts?: Uint8Array[];
-  /** Each write gives the document a new revision, and names the old revision that its plan was based on. */
-  revision: ObjectId;
-  /**
-   * When anything but the ids of imports last changed. Absent in documents that an earlier version wrote, and that no import has
-   * changed since.
-   */
-  changedAt?: Date;
-}
-
-interface ContributionMark {
-  source: string;
-  /** The id that the source gives the record. No two documents have the same source record. */
-  id: string;
-  /** The newest import that brought the source record. */
-  importId: string;
-  quote?: true;
-  overrides?: true;
-}
-
-/** The source records of one company, strongest first, with the company's id. */
-export interface IdentifiedCluster {
-  readonly id: string;
-  readonly members: readonly SourceRecord[];
-}
 
 /** A company to store, with its record decoded. */
 export interface Company {
@@ -157,17 +104,7 @@ function waitingOf(record: SourceRecord): Company {
   return { doc, brand: Brand.create(), members: [] };
 }
 
-export function isWaiting({ _id }: Pick<CatalogDoc, '_id'>): boolean {
-  return _id.startsWith(WAITING);
-}
-
-/** Merges source records, among them quotes and overrides, as a company's document has them. */
-export function mergeRecords(records: readonly SourceRecord[]): Merged {
-  const brands = records.filter(({ overrides }) => overrides === undefined);
-  return mergeBrands(brands, effectiveOverrides(records));
-}
-
-function markOf({ source, id, importId, isQuote, overrides }: SourceRecord): ContributionMark {
+function markOf({ source, id, importId, isQuote, overrides }: SourceRecord): SourceRecordMark {
   return {
     source,
     id,
@@ -227,7 +164,7 @@ export function companiesOf(
   const waiting = owners.flatMap(({ record, owner }) => (owner === undefined ? [waitingOf(record)] : []));
   const claimantsOf = (cluster: IdentifiedCluster) =>
     owners
-      .flatMap(({ record, owner }) => (owner?.company === cluster ? { record, isFirst: owner.isFirst } : []))
+      .flatMap(({ record, owner }) => (owner?.cluster === cluster ? { record, isFirst: owner.isFirst } : []))
       .sort((a, b) => byReference(a.record, b.record));
   if (quotes.length === 0)
     return [...clusters.map((cluster) => companyOf(cluster, [], claimantsOf(cluster))), ...waiting];
@@ -273,52 +210,6 @@ export function restoredDoc(
   const { changedAt: _, ...doc } = company.doc;
   const isWhole = doc._id === id && doc.contributions.length === records.length;
   return isWhole ? { ...doc, ...(changedAt && { changedAt }) } : undefined;
-}
-
-/** The marks of the source records and overrides, each with its encoded Brand or OverrideSet. */
-export function partsOf({
-  brand,
-  contributions,
-  parts,
-}: CatalogDoc): (ContributionMark & { bytes: Uint8Array })[] {
-  return contributions.flatMap((mark, index) => {
-    const bytes = parts === undefined ? brand : parts[index];
-    return bytes === undefined ? [] : { ...mark, bytes };
-  });
-}
-
-/** The bytes of the record and of its source records. */
-export function sizeOfDoc({ brand, parts = [] }: CatalogDoc): number {
-  return parts.reduce((sum, part) => sum + part.length, brand.length);
-}
-
-export function sourceRecordsFromDoc(doc: CatalogDoc): SourceRecord[] {
-  return partsOf(doc).flatMap(({ source, id, importId, quote, overrides, bytes }) => {
-    if (overrides) return overrideRecordFromBytes(id, bytes);
-    return storedSourceRecord({ source, id, importId, isQuote: quote ?? false }, bytes);
-  });
-}
-
-/** Whether the documents are equal, apart from their revisions, times and the ids of the imports. */
-export function hasSameContent(a: CatalogDoc, b: CatalogDoc): boolean {
-  return (
-    a._id === b._id &&
-    a.rank === b.rank &&
-    Buffer.compare(a.brand, b.brand) === 0 &&
-    a.contributions.length === b.contributions.length &&
-    a.contributions.every(
-      ({ source, id }, index) =>
-        source === b.contributions[index]?.source && id === b.contributions[index]?.id,
-    ) &&
-    (a.parts ?? []).every((part, index) => Buffer.compare(part, b.parts?.[index] ?? Buffer.of()) === 0) &&
-    a.keys.length === b.keys.length &&
-    a.keys.every((key, index) => key === b.keys[index])
-  );
-}
-
-/** The order of precedence: by rank with its tie-break, then id. */
-export function compareDocs(a: CatalogDoc, b: CatalogDoc): number {
-  return b.rank - a.rank || compareTexts(a._id, b._id);
 }
 
 function byReference(a: SourceRecord, b: SourceRecord): number {

@@ -26,7 +26,7 @@ import {
   type PutQuotesRequest,
   type PutQuotesResponse,
   type RefusedBrand,
-  type RefusedLink as RefusedLinkProto,
+  type RefusedLink,
   type ResolveRequest,
   type ResolveResponse,
   type RestoreCompaniesRequest,
@@ -45,31 +45,31 @@ import {
   serverStream,
   type Trail,
 } from '@brand-data/runtime';
-import type { Announcer } from './announcer.ts';
+import type { FieldEdit } from '../linkage/edit-overrides.ts';
+import type { PutOutcome } from '../linkage/plan.ts';
+import type { PutRefusedLink } from '../linkage/refused-links.ts';
+import { byEntry, meaningsOf, meaningToProto, readQueries } from '../lookup/answers.ts';
+import type { FindCandidates } from '../lookup/candidates.ts';
+import { type Suggest, suggestForAll } from '../lookup/suggestions.ts';
+import { sourceRecordsFromDoc } from '../records/catalog-doc.ts';
+import { recordFromBytes } from '../records/merge.ts';
+import { effectiveOverrides, mergeRecords } from '../records/override-record.ts';
+import { keysOfQuote, noMainListing, quoteRecordAmong } from '../records/quotes.ts';
+import { referenceOf, type SourceRecord, sourceRecordOf } from '../records/source-record.ts';
+import type { Announcer } from '../storage/announcer.ts';
+import type { Restore } from '../storage/restore.ts';
+import type { CatalogStore, PutAnswer } from '../storage/store.ts';
 import { withDeadline } from './deadline.ts';
 import { docFromExported, exportedCompanies } from './exported-companies.ts';
 import { imagePaths, logoFiles } from './image-listings.ts';
-import type { PutOutcome } from './linkage/plan.ts';
-import type { RefusedLink } from './linkage/refused-links.ts';
 import { listedBrands } from './listed-brands.ts';
-import { byEntry, meaningsOf, meaningToProto, readQueries } from './lookup/answers.ts';
-import type { FindCandidates } from './lookup/candidates.ts';
-import { type Suggest, suggestForAll } from './lookup/suggestions.ts';
-import type { FieldEdit } from './overrides/edit-overrides.ts';
-import { effectiveOverrides } from './overrides/override-record.ts';
 import {
   listedOverrides,
   MAX_LISTED,
   overrideToStore,
   problemOfSetting,
   resultToProto,
-} from './overrides/override-requests.ts';
-import { recordFromBytes } from './records/merge.ts';
-import { keysOfQuote, noMainListing, quoteRecordAmong } from './records/quotes.ts';
-import { referenceOf, type SourceRecord, sourceRecordOf } from './records/source-record.ts';
-import { mergeRecords, sourceRecordsFromDoc } from './storage/catalog-doc.ts';
-import type { Restore } from './storage/restore.ts';
-import type { CatalogStore, PutAnswer } from './storage/store.ts';
+} from './override-requests.ts';
 
 const MAX_BATCH = 500;
 const LONGEST_ABOUT = 100;
@@ -474,15 +474,10 @@ function refuseRepeats(items: readonly BatchItem[], refused: string): BatchItem[
 
 /** @param indexes by reference of a record: its index in the request or in the answer */
 function refusedLinkToProto(
-  { reference, identifiers, otherRecord, ...link }: RefusedLink,
+  { reference, ...link }: PutRefusedLink,
   indexes: ReadonlyMap<string, number>,
-): RefusedLinkProto {
-  return {
-    ...link,
-    index: indexes.get(reference) ?? 0,
-    identifiers: [...identifiers],
-    otherRecordId: otherRecord,
-  };
+): RefusedLink {
+  return { ...link, index: indexes.get(reference) ?? 0 };
 }
 
 function countOf(outcomes: readonly PutOutcome[], wanted: PutOutcome): number {

@@ -7,11 +7,11 @@ import {
   MatchStrength,
 } from '@brand-data/contracts';
 import type { Service } from '@brand-data/runtime';
+import { bestOfEntry, byEntry, meaningsOf, readQueries } from '../lookup/answers.ts';
+import type { FindCandidates } from '../lookup/candidates.ts';
+import { NOTHING_SUGGESTED, type Suggest, suggestFor } from '../lookup/suggestions.ts';
+import { changeKeysOf } from '../records/change-keys.ts';
 import { withDeadline } from './deadline.ts';
-import { bestOfEntry, byEntry, meaningsOf, readQueries } from './lookup/answers.ts';
-import type { FindCandidates } from './lookup/candidates.ts';
-import { changeKeysOf } from './lookup/change-keys.ts';
-import { NOTHING_SUGGESTED, type Suggest, suggestFor } from './lookup/suggestions.ts';
 
 const LOOKUP_DEADLINE_MS = 1_500;
 /** A record of 72 KiB, the largest that is stored, with its match. */

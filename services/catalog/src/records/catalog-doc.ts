@@ -1,0 +1,111 @@
+import { compareTexts } from '@brand-data/identifiers';
+import type { ObjectId } from 'mongodb';
+import { overrideRecordFromBytes } from './override-record.ts';
+import { type SourceRecord, storedSourceRecord } from './source-record.ts';
+
+/**
+ * Begins a key that links source records, and that no look-up reads. The key without this beginning would find the record by
+ * an identifier that a person has removed from it, or by one of the company that overrides look for. Documents with such keys
+ * also have this text as a key, because a search for linked records looks for these keys only if there are any.
+ */
+export const LINK_ONLY = 'link:';
+/** Begins the `_id` of a document that holds overrides without a company. An id of a company has no colon. */
+export const WAITING = 'override:';
+/** Matches the `_id`s of these documents. */
+export const WAITING_IDS = { $gte: WAITING, $lt: 'override;' };
+
+/**
+ * One company. One document holds all of it, so that every change of a company is atomic. `contributions` and `parts`
+ * together hold the source records. The field names cannot change, because they are in stored catalogues.
+ *
+ * A document may also hold overrides without a company, because none is certainly the company whose field the operator has set.
+ * It has no record, and only keys that begin with LINK_ONLY, so no look-up finds it.
+ */
+export interface CatalogDoc {
+  /** Brand.id: the id of one of the source records, or an id of its own (linkage/ids.ts). */
+  _id: string;
+  /** The index entries for look-ups (lookup/index-keys.ts), and the keys that link source records with it. Indexed. */
+  keys: string[];
+  /**
+   * The `lookupRank` of the record (Brand.rank, or a figure below 0 for a bare record) plus a fraction below 1, which decides
+   * between equal ranks. The index sorts by it. Earlier versions stored it without the fraction, and Brand.rank for bare records.
+   */
+  rank: number;
+  /** The record, merged from the source records: an encoded Brand. */
+  brand: Uint8Array;
+  /** The source records, strongest first, then quotes, then overrides. */
+  contributions: SourceRecordMark[];
+  /**
+   * The source records' encoded Brands, and encoded OverrideSets, in the same order. Absent if there is only one Brand and
+   * `brand` holds all of it.
+   */
+  parts?: Uint8Array[];
+  /** Each write gives the document a new revision, and names the old revision that its plan was based on. */
+  revision: ObjectId;
+  /**
+   * When anything but the ids of imports last changed. Absent in documents that an earlier version wrote, and that no import has
+   * changed since.
+   */
+  changedAt?: Date;
+}
+
+/** What a document says of one of its source records beside its bytes. */
+export interface SourceRecordMark {
+  source: string;
+  /** The id that the source gives the record. No two documents have the same source record. */
+  id: string;
+  /** The newest import that brought the source record. */
+  importId: string;
+  quote?: true;
+  overrides?: true;
+}
+
+export function isWaiting({ _id }: Pick<CatalogDoc, '_id'>): boolean {
+  return _id.startsWith(WAITING);
+}
+
+/** The marks of the source records and overrides, each with its encoded Brand or OverrideSet. */
+export function partsOf({
+  brand,
+  contributions,
+  parts,
+}: CatalogDoc): (SourceRecordMark & { bytes: Uint8Array })[] {
+  return contributions.flatMap((mark, index) => {
+    const bytes = parts === undefined ? brand : parts[index];
+    return bytes === undefined ? [] : { ...mark, bytes };
+  });
+}
+
+/** The bytes of the record and of its source records. */
+export function sizeOfDoc({ brand, parts = [] }: CatalogDoc): number {
+  return parts.reduce((sum, part) => sum + part.length, brand.length);
+}
+
+export function sourceRecordsFromDoc(doc: CatalogDoc): SourceRecord[] {
+  return partsOf(doc).flatMap(({ source, id, importId, quote, overrides, bytes }) => {
+    if (overrides) return overrideRecordFromBytes(id, bytes);
+    return storedSourceRecord({ source, id, importId, isQuote: quote ?? false }, bytes);
+  });
+}
+
+/** Whether the documents are equal, apart from their revisions, times and the ids of the imports. */
+export function hasSameContent(a: CatalogDoc, b: CatalogDoc): boolean {
+  return (
+    a._id === b._id &&
+    a.rank === b.rank &&
+    Buffer.compare(a.brand, b.brand) === 0 &&
+    a.contributions.length === b.contributions.length &&
+    a.contributions.every(
+      ({ source, id }, index) =>
+        source === b.contributions[index]?.source && id === b.contributions[index]?.id,
+    ) &&
+    (a.parts ?? []).every((part, index) => Buffer.compare(part, b.parts?.[index] ?? Buffer.of()) === 0) &&
+    a.keys.length === b.keys.length &&
+    a.keys.every((key, index) => key === b.keys[index])
+  );
+}
+
+/** The order of precedence: by rank with its tie-break, then id. */
+export function compareDocs(a: CatalogDoc, b: CatalogDoc): number {
+  return b.rank - a.rank || compareTexts(a._id, b._id);
+}
