@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { THEMES } from '@brand-data/images/src/image.ts';
-import { boundSharp } from '@brand-data/images/src/rendering/draw.ts';
-import { renderRaster } from '@brand-data/images/src/rendering/render.ts';
+import { boundSharp } from '@brand-data/images/src/drawing/draw.ts';
+import { renderRaster } from '@brand-data/images/src/drawing/render.ts';
+import { THEMES } from '@brand-data/images/src/image/image.ts';
 import { type RunningImages, startImages } from '@brand-data/images/test/running-images.ts';
 import { MongoClient } from 'mongodb';
 import * as simpleIcons from 'simple-icons';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createToken } from '@brand-data/contracts';
-import { SIZES } from '@brand-data/images/src/image.ts';
+import { SIZES } from '@brand-data/images/src/image/image.ts';
 import { dashboards } from '../../deploy/dashboards/dashboards.ts';
 import type { Panel } from '../../deploy/dashboards/grafana.ts';
 import { callerOf } from '../e2e/caller.ts';

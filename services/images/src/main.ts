@@ -11,13 +11,14 @@ import {
   startGrpcServer,
   trailTo,
 } from '@brand-data/runtime';
-import { imagesAdminService } from './admin-service.ts';
+import { imagesAdminService } from './admin/admin-service.ts';
 import { serviceSpec, storageSpec } from './config.ts';
 import { createImageServer } from './http/server.ts';
-import { measureWorkers, registerCacheMetrics } from './metrics.ts';
-import { createPictures } from './pictures.ts';
-import { openWorkers } from './rendering/workers.ts';
+import { registerPictureMetrics } from './pictures/picture-metrics.ts';
+import { createPictures } from './pictures/pictures.ts';
 import { openStorage } from './storage.ts';
+import { measureWorkers } from './workers/measure-workers.ts';
+import { openWorkers } from './workers/workers.ts';
 
 if (isSetUp(process.argv)) await runSetUp('images', storageSpec, openStorage);
 else
@@ -45,7 +46,7 @@ else
       },
     });
     const pictures = createPictures(store, workers, { cacheBytes: config.IMAGE_CACHE_BYTES });
-    registerCacheMetrics(service, pictures.stats);
+    registerPictureMetrics(service, pictures.stats);
     const http = createImageServer(service, pictures);
     await http.listen({ host: config.HOST, port: config.PORT });
     service.onStop('HTTP server', () => closeHttpServer(http));

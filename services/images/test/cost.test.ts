@@ -1,7 +1,7 @@
 import * as simpleIcons from 'simple-icons';
 import { describe, expect, it } from 'vitest';
-import { isSurelyCheap } from '../src/ingest/cost.ts';
-import { readSvg } from '../src/ingest/read-svg.ts';
+import { isSurelyCheap } from '../src/svg/cost.ts';
+import { readSvg } from '../src/svg/read-svg.ts';
 
 const isCheap = (inside: string) => {
   const text = `<svg xmlns="http://www.w3.org/2000/svg" width="512" height="512" viewBox="0 0 9 9">${inside}</svg>`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkReferences } from '../src/ingest/expansion.ts';
-import { readSvg } from '../src/ingest/read-svg.ts';
-import { sanitizeSvg } from '../src/ingest/sanitize-svg.ts';
+import { checkReferences } from '../src/svg/expansion.ts';
+import { readSvg } from '../src/svg/read-svg.ts';
+import { sanitizeSvg } from '../src/svg/sanitize-svg.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const rect = '<rect width="1" height="1"/>';

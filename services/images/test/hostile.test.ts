@@ -1,10 +1,10 @@
 import { Fault } from '@brand-data/runtime';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Form } from '../src/image.ts';
+import type { Form } from '../src/image/image.ts';
 import type { Ingested } from '../src/ingest/ingest.ts';
-import { memoryOf } from '../src/rendering/process-usage.ts';
-import type { Workers } from '../src/rendering/workers.ts';
+import { residentMemoryOf } from '../src/workers/process-usage.ts';
+import type { Workers } from '../src/workers/workers.ts';
 import { hostileFile } from './hostile-files.ts';
 import { ownChildren } from './own-children.ts';
 import { runningWorkers } from './running-workers.ts';
@@ -55,7 +55,7 @@ describe('hostile files', () => {
     let [next, megabytes, slowestMs] = [0, 0, 0];
     const watch = setInterval(() => {
       for (const pid of ownChildren())
-        megabytes = Math.max(megabytes, ((memoryOf(pid)?.most ?? 0) * 1024 ** 2) / 1e6);
+        megabytes = Math.max(megabytes, ((residentMemoryOf(pid)?.most ?? 0) * 1024 ** 2) / 1e6);
     }, 25);
     const tryFiles = async () => {
       while (next < FILES) {

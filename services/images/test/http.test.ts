@@ -7,8 +7,8 @@ import fc from 'fast-check';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createImageServer } from '../src/http/server.ts';
-import type { Format } from '../src/image.ts';
-import type { Pictures } from '../src/pictures.ts';
+import type { Format } from '../src/image/image.ts';
+import type { Pictures } from '../src/pictures/pictures.ts';
 
 const HASH = 'a'.repeat(32);
 const RASTER = 'b'.repeat(32);

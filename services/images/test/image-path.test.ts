@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FOLDERS, FORMATS, type Kind, SIZES, THEMES } from '../src/image.ts';
-import { imageIdOfPath, readImageUrl } from '../src/image-path.ts';
+import { FOLDERS, FORMATS, type PictureKind, SIZES, THEMES } from '../src/image/image.ts';
+import { imageIdOfPath, readImageUrl } from '../src/image/image-path.ts';
 
 const hash = fc.stringMatching(/^[0-9a-f]{32}$/);
-const kind = fc.constantFrom(...(Object.keys(FOLDERS) as Kind[]));
+const kind = fc.constantFrom(...(Object.keys(FOLDERS) as PictureKind[]));
 const optional = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
 const query = fc
   .record({ size: optional(SIZES), format: optional(FORMATS), theme: optional(THEMES) })

@@ -6,7 +6,7 @@ import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { FORMATS, SIZES, THEMES } from '../src/image.ts';
+import { FORMATS, SIZES, THEMES } from '../src/image/image.ts';
 import { measure, rasterFiles, svgFiles } from './pictures-of-test.ts';
 import { type RunningImages, startImages } from './running-images.ts';
 

@@ -1,11 +1,11 @@
 import { monogramOf, monogramPath } from '@brand-data/monograms';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { FORMATS, type Form, SIZES } from '../src/image.ts';
-import { readImageUrl } from '../src/image-path.ts';
-import { monogramForm } from '../src/monogram.ts';
-import { createPictures } from '../src/pictures.ts';
-import { renderRaster } from '../src/rendering/render.ts';
+import { renderRaster } from '../src/drawing/render.ts';
+import { FORMATS, type Form, SIZES } from '../src/image/image.ts';
+import { readImageUrl } from '../src/image/image-path.ts';
+import { monogramForm } from '../src/pictures/monogram.ts';
+import { createPictures } from '../src/pictures/pictures.ts';
 import { standInWorkers } from './stand-in-workers.ts';
 
 const NAMES = [

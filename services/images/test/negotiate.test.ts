@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FORMATS } from '../src/image.ts';
-import { MEDIA_TYPES, negotiateFormat } from '../src/negotiate.ts';
+import { FORMATS } from '../src/image/image.ts';
+import { MEDIA_TYPES, negotiateFormat } from '../src/pictures/negotiate.ts';
 
 const CHROME = 'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8';
 const FIREFOX = 'image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5';

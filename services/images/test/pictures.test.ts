@@ -1,9 +1,9 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Fault } from '@brand-data/runtime';
 import { expect, test, vi } from 'vitest';
-import { type Form, type Format, SIZES, type Theme } from '../src/image.ts';
-import { readImageUrl, type Wanted } from '../src/image-path.ts';
-import { createPictures } from '../src/pictures.ts';
+import { type Form, type Format, SIZES, type Theme } from '../src/image/image.ts';
+import { readImageUrl, type Wanted } from '../src/image/image-path.ts';
+import { createPictures } from '../src/pictures/pictures.ts';
 import { standInWorkers } from './stand-in-workers.ts';
 
 const BYTES = 10_000;

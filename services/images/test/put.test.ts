@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@brand-data/runtime';
 import { expect, test, vi } from 'vitest';
-import type { Form, Kind, Theme } from '../src/image.ts';
-import { type Given, putImage } from '../src/put.ts';
+import { type Given, putImage } from '../src/admin/put.ts';
+import type { Form, PictureKind, Theme } from '../src/image/image.ts';
 import { fileOf, standInWorkers } from './stand-in-workers.ts';
 import { storeOfTest } from './store-of-test.ts';
 
 async function testPut({ workers = standInWorkers } = {}) {
   const { store, mongo } = await storeOfTest();
-  const put = (light: Given, dark?: Uint8Array, kind: Kind = 'logo') =>
+  const put = (light: Given, dark?: Uint8Array, kind: PictureKind = 'logo') =>
     putImage({ store, workers, nowMs: Date.now }, { kind, light, dark });
   return { put, store, documents: mongo.db.collection('images') };
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
+import { drawPixels } from '../src/drawing/draw.ts';
 import { formatOf } from '../src/ingest/file-format.ts';
 import { ingest } from '../src/ingest/ingest.ts';
-import { drawPixels } from '../src/rendering/draw.ts';
 
 const SECRET = 'PAYLOAD <script>alert(1)</script>';
 

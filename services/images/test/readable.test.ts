@@ -2,18 +2,11 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import * as simpleIcons from 'simple-icons';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Form } from '../src/image.ts';
+import { drawPixels, MEASURED_FINELY, type Pixels } from '../src/drawing/draw.ts';
+import type { Form } from '../src/image/image.ts';
 import { readableColour } from '../src/ingest/colours.ts';
-import {
-  contrastOf,
-  contrastOn,
-  isReadableOn,
-  type Pixels,
-  READABLE,
-  type Rgb,
-} from '../src/ingest/contrast.ts';
+import { contrastOf, contrastOn, isReadableOn, READABLE, type Rgb } from '../src/ingest/contrast.ts';
 import { type Ingested, ingest, PAGES } from '../src/ingest/ingest.ts';
-import { drawPixels, MEASURED_FINELY } from '../src/rendering/draw.ts';
 import { LOGOS } from './logos.ts';
 
 /** READABLE_ICONS=all measures all icons of simple-icons, which takes some minutes. Otherwise each 30th is measured. */

@@ -1,5 +1,5 @@
 import { createLogger } from '@brand-data/runtime';
-import { openWorkers, type Workers } from '../src/rendering/workers.ts';
+import { openWorkers, type Workers } from '../src/workers/workers.ts';
 
 /** Starts real worker processes for a test. */
 export async function runningWorkers(count: number): Promise<Workers & { close(): Promise<void> }> {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { drawPixels } from '../src/drawing/draw.ts';
 import { ingest } from '../src/ingest/ingest.ts';
 import { readDrawing } from '../src/ingest/svg.ts';
-import { scaled } from '../src/ingest/svg-size.ts';
-import { drawPixels } from '../src/rendering/draw.ts';
+import { scaled } from '../src/svg/svg-size.ts';
 import { LOGOS } from './logos.ts';
 import { dangersOf } from './safe-svg.ts';
 

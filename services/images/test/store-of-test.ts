@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Mongo } from '@brand-data/runtime';
 import { MongoClient } from 'mongodb';
 import { inject, onTestFinished } from 'vitest';
-import { openStore, type Store } from '../src/store.ts';
+import { type ImageStore, openImageStore } from '../src/store/store.ts';
 
 /** A store in a database of its own, which is dropped when the test is over. */
-export async function storeOfTest(): Promise<{ store: Store; mongo: Mongo }> {
+export async function storeOfTest(): Promise<{ store: ImageStore; mongo: Mongo }> {
   const client = new MongoClient(inject('mongodbUrl'), {
     readConcern: { level: 'majority' },
     writeConcern: { w: 'majority' },
@@ -16,5 +16,5 @@ export async function storeOfTest(): Promise<{ store: Store; mongo: Mongo }> {
     await db.dropDatabase();
     await client.close();
   });
-  return { store: await openStore({ client, db }), mongo: { client, db } };
+  return { store: await openImageStore({ client, db }), mongo: { client, db } };
 }

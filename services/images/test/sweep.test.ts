@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { putImage } from '../src/put.ts';
-import type { Store } from '../src/store.ts';
-import { KEPT_UNNAMED_MS, type Swept, sweepImages } from '../src/sweep.ts';
+import { putImage } from '../src/admin/put.ts';
+import { KEPT_UNNAMED_MS, type Swept, sweepImages } from '../src/admin/sweep.ts';
+import type { ImageStore } from '../src/store/store.ts';
 import { fileOf, standInWorkers } from './stand-in-workers.ts';
 import { storeOfTest } from './store-of-test.ts';
 
@@ -12,7 +12,7 @@ const IMAGES = 4;
 class Crash extends Error {}
 
 /** The store of a process that stops at its `calls`-th call of the database, before or after the call has its effect. */
-function crashingStore(store: Store, calls: number, isAfter: boolean): Store {
+function crashingStore(store: ImageStore, calls: number, isAfter: boolean): ImageStore {
   let left = calls;
   return new Proxy(store, {
     get: (target, name) => {
@@ -39,18 +39,18 @@ async function* brokenOff(paths: string[], isError: boolean) {
 }
 
 /** Images by number, under a clock that only the test moves. */
-async function testImages(given?: Store) {
+async function testImages(given?: ImageStore) {
   const store = given ?? (await storeOfTest()).store;
   const clock = { nowMs: Date.UTC(2026, 10, 22) };
   const nowMs = () => clock.nowMs;
-  const put = async (number: number, of: Store = store) => {
+  const put = async (number: number, of: ImageStore = store) => {
     const image = await putImage(
       { store: of, workers: standInWorkers, nowMs },
       { kind: 'logo', light: { file: fileOf({ name: `image ${number}` }) }, dark: undefined },
     );
     return image.id;
   };
-  const sweep = (paths: string[], of: Store = store): Promise<Swept> =>
+  const sweep = (paths: string[], of: ImageStore = store): Promise<Swept> =>
     sweepImages(of, messagesOf(paths), nowMs);
   const isStored = async (id: string) => (await store.findStated(id)) !== undefined;
   return { store, clock, nowMs, put, sweep, isStored };
@@ -228,7 +228,11 @@ test('an image that is put again, or named again, begins its 30 days anew', asyn
 });
 
 /** The store, with something else that happens just before each call of one of its methods. */
-function interrupted(store: Store, method: keyof Store, happens: () => Promise<unknown>): Store {
+function interrupted(
+  store: ImageStore,
+  method: keyof ImageStore,
+  happens: () => Promise<unknown>,
+): ImageStore {
   return new Proxy(store, {
     get: (target, name) => {
       const call = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;

@@ -1,12 +1,12 @@
 import { etagOf, type HttpAnswer, matchesTag } from '@brand-data/runtime/http';
-import type { Format } from '../image.ts';
-import { BASE, QUERY_HELP, readImageUrl, type Wanted } from '../image-path.ts';
-import { MEDIA_TYPES } from '../negotiate.ts';
-import type { Found, Picture, Pictures } from '../pictures.ts';
+import type { Format } from '../image/image.ts';
+import { BASE, QUERY_HELP, readImageUrl, type Wanted } from '../image/image-path.ts';
+import { MEDIA_TYPES } from '../pictures/negotiate.ts';
+import type { FoundPicture, Pictures, ServedPicture } from '../pictures/pictures.ts';
 import { ImageProblem } from './problem.ts';
 
 /** What a request asks for, as metrics count it. */
-export interface Asked {
+export interface ImageLabels {
   kind: Wanted['source']['kind'] | 'none';
   format: Format | 'none';
 }
@@ -38,14 +38,14 @@ const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 export function answerImage(
   pictures: Pictures,
   { url, accept, acceptEncoding, ifNoneMatch }: ImageRequest,
-  asked: Asked,
+  asked: ImageLabels,
 ): HttpAnswer | Promise<HttpAnswer> {
   const wanted = readImageUrl(url);
   if (wanted === 'no_route') throw new ImageProblem('route_not_found', `Images are below ${BASE}.`);
   if (wanted === 'no_image') throw noImage();
   if (wanted === 'bad_query') throw new ImageProblem('parameters_invalid', QUERY_HELP);
   asked.kind = wanted.source.kind;
-  const answer = (found: Found): HttpAnswer => {
+  const answer = (found: FoundPicture): HttpAnswer => {
     if (found === 'no_image') throw noImage();
     if (found === 'no_svg') throw noSvg();
     asked.format = found.format;
@@ -68,7 +68,7 @@ function noImage(): ImageProblem {
   return new ImageProblem('image_not_found', 'No image has this path.', { 'Cache-Control': FOR_A_MINUTE });
 }
 
-function headersOf({ format, tag, encoding }: Picture, isNegotiated: boolean): Record<string, string> {
+function headersOf({ format, tag, encoding }: ServedPicture, isNegotiated: boolean): Record<string, string> {
   const headers: Record<string, string> = {
     'cache-control': FOR_EVER,
     'content-type': MEDIA_TYPES[format],

@@ -1,11 +1,11 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter, Histogram } from 'prom-client';
-import type { Asked } from './answer.ts';
+import type { ImageLabels } from './answer.ts';
 
 /** Registers the metrics of answers, which never hold a URL, and returns the function that counts and times an answer. */
 export function countAnswers({
   metrics,
-}: Pick<Service, 'metrics'>): (asked: Asked, status: number, tookMs?: number) => void {
+}: Pick<Service, 'metrics'>): (asked: ImageLabels, status: number, tookMs?: number) => void {
   const requests = new Counter({
     name: 'images_http_requests_total',
     help: 'Answers to callers, by kind of image, format of the answer and status',

@@ -1,5 +1,5 @@
 import { HttpProblem, httpProblemFrom, type ProblemKind } from '@brand-data/runtime/http';
-import { BASE, QUERY_HELP } from '../image-path.ts';
+import { BASE, QUERY_HELP } from '../image/image-path.ts';
 
 /** The errors of images' public HTTP server. */
 export const IMAGE_PROBLEMS = {

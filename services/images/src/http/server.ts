@@ -8,21 +8,21 @@ import {
   routesOf,
 } from '@brand-data/runtime/http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { BASE } from '../image-path.ts';
-import type { Pictures } from '../pictures.ts';
-import { type Asked, answerImage, COMMON_HEADERS } from './answer.ts';
+import { BASE } from '../image/image-path.ts';
+import type { Pictures } from '../pictures/pictures.ts';
+import { answerImage, COMMON_HEADERS, type ImageLabels } from './answer.ts';
 import { countAnswers } from './count-answers.ts';
 import { errorsPage } from './errors-page.ts';
 import { IMAGE_PROBLEMS, imageProblemFrom } from './problem.ts';
 
 const ERRORS_PATH = `${BASE}errors`;
-const NOTHING: Asked = { kind: 'none', format: 'none' };
+const NOTHING: ImageLabels = { kind: 'none', format: 'none' };
 const MOST_CONNECTIONS = 10_000;
 
 /** Creates the public HTTP server. `answerImage` decides how a request is answered. */
 export function createImageServer(service: PublicService, pictures: Pictures): FastifyInstance {
   const count = countAnswers(service);
-  const askedOf = new WeakMap<FastifyRequest, Asked>();
+  const askedOf = new WeakMap<FastifyRequest, ImageLabels>();
   const { app, endTrace } = createPublicServer(service, {
     // `answerImage` reads the whole URL itself, so there is one route.
     options: { rewriteUrl: () => '/' },

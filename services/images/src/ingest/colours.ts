@@ -1,6 +1,7 @@
 import type { Oklch, Rgb as UnitRgb } from 'culori';
 import culori from 'culori/require';
-import { contrastOf, type Pixels, READABLE, type Rgb } from './contrast.ts';
+import type { Pixels } from '../drawing/draw.ts';
+import { contrastOf, READABLE, type Rgb } from './contrast.ts';
 
 const oklch = culori.converter('oklch');
 const rgb = culori.converter('rgb');

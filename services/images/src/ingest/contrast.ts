@@ -8,16 +8,10 @@
  *
  * The contrast of the picture is the one that `SHARE` of its painted area reaches.
  */
+import type { Pixels } from '../drawing/draw.ts';
 
 /** Red, green and blue, each from 0 to 255. */
 export type Rgb = readonly [number, number, number];
-
-/** Pixels with red, green, blue and alpha, one byte each, row by row. Colours are not multiplied by alpha. */
-export interface Pixels {
-  data: Uint8Array;
-  width: number;
-  height: number;
-}
 
 /** The contrast that a picture must have. WCAG 2.2 asks for it of graphics (1.4.11) and of large text (1.4.3). */
 export const READABLE = 3;

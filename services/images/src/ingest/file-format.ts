@@ -1,4 +1,4 @@
-import { Refused } from './refused.ts';
+import { Refused } from '../svg/refused.ts';
 
 export type RasterFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'avif';
 

@@ -1,14 +1,14 @@
-import { type Form, type Kind, SIZES, type Treatment } from '../image.ts';
-import { drawPixels, MEASURED_FINELY } from '../rendering/draw.ts';
-import { renderRaster } from '../rendering/render.ts';
+import { drawPixels, MEASURED_FINELY, type Pixels } from '../drawing/draw.ts';
+import { renderRaster } from '../drawing/render.ts';
+import { type Form, type PictureKind, SIZES, type Treatment } from '../image/image.ts';
+import { isSurelyCheap } from '../svg/cost.ts';
+import { readSvg } from '../svg/read-svg.ts';
+import { recoloured } from '../svg/recolour.ts';
 import { hexOf, onlyColour, readableColour } from './colours.ts';
-import { contrastOf, isReadableOn, type Pixels, READABLE, type Rgb } from './contrast.ts';
-import { isSurelyCheap } from './cost.ts';
+import { contrastOf, isReadableOn, READABLE, type Rgb } from './contrast.ts';
 import { formatOf } from './file-format.ts';
 import { onPlate, plateColour } from './plate.ts';
 import { readRaster } from './raster.ts';
-import { readSvg } from './read-svg.ts';
-import { recoloured } from './recolour.ts';
 import { asRefused, drawDrawing, nothingDrawn, readDrawing, svgForm } from './svg.ts';
 
 /** What an image becomes before it is stored. */
@@ -23,7 +23,7 @@ export interface Ingested {
 export const PAGES: Record<'light' | 'dark', Rgb> = { light: [255, 255, 255], dark: [17, 17, 17] };
 
 /** The longer side that an SVG of each kind gets, in pixels. It is also drawn sharply in any other size. */
-const SVG_SIDE: Record<Kind, number> = { logo: 512, exchange: 512, banner: 1024 };
+const SVG_SIDE: Record<PictureKind, number> = { logo: 512, exchange: 512, banner: 1024 };
 
 /**
  * Makes a file safe, and makes its forms for light and dark pages. Throws `Refused`.
@@ -33,7 +33,7 @@ const SVG_SIDE: Record<Kind, number> = { logo: 512, exchange: 512, banner: 1024 
  */
 export async function ingest(
   file: Uint8Array,
-  { kind, dark, isStored = false }: { kind: Kind; dark?: Uint8Array | undefined; isStored?: boolean },
+  { kind, dark, isStored = false }: { kind: PictureKind; dark?: Uint8Array | undefined; isStored?: boolean },
 ): Promise<Ingested> {
   const given = await read(file, kind, isStored);
   const givenDark = dark === undefined ? given : await read(dark, kind);
@@ -62,7 +62,7 @@ interface Measured {
   pixels: Pixels;
 }
 
-async function read(file: Uint8Array, kind: Kind, isStored = false): Promise<Measured> {
+async function read(file: Uint8Array, kind: PictureKind, isStored = false): Promise<Measured> {
   const format = formatOf(file);
   const form =
     format === 'svg' ? await readDrawing(file, SVG_SIDE[kind]) : await readRaster(file, { format, isStored });
@@ -75,7 +75,7 @@ async function read(file: Uint8Array, kind: Kind, isStored = false): Promise<Mea
  */
 async function readableForm(
   { form, pixels }: Measured,
-  kind: Kind,
+  kind: PictureKind,
   theme: 'light' | 'dark',
 ): Promise<{ form: Form; treatment: Treatment }> {
   const page = PAGES[theme];

@@ -1,13 +1,13 @@
 import sharp from 'sharp';
-import type { Form } from '../image.ts';
-import { decoded } from '../rendering/draw.ts';
+import { decoded, type Pixels } from '../drawing/draw.ts';
+import type { Form } from '../image/image.ts';
+import { readSvg } from '../svg/read-svg.ts';
+import { scaled } from '../svg/svg-size.ts';
+import { SVG_NAMESPACE, svgElement } from '../svg/svg-tree.ts';
 import { hexOf } from './colours.ts';
-import { contrastOn, isReadableOn, type Pixels, type Rgb } from './contrast.ts';
+import { contrastOn, isReadableOn, type Rgb } from './contrast.ts';
 import { encodeRaster } from './raster.ts';
-import { readSvg } from './read-svg.ts';
 import { svgForm } from './svg.ts';
-import { scaled } from './svg-size.ts';
-import { SVG, svgElement } from './svg-tree.ts';
 
 const GREYS = {
   light: [17, 51, 85, 118],
@@ -70,7 +70,7 @@ async function rasterOnPlate(form: Form, colour: Rgb): Promise<Form> {
     .resize({ ...inner, fit: 'fill' })
     .png()
     .toBuffer();
-  const rect = `<svg xmlns="${SVG}" width="${size.width}" height="${size.height}"><rect width="100%" height="100%" rx="${plate.radius * scale}" fill="${hexOf(colour)}"/></svg>`;
+  const rect = `<svg xmlns="${SVG_NAMESPACE}" width="${size.width}" height="${size.height}"><rect width="100%" height="100%" rx="${plate.radius * scale}" fill="${hexOf(colour)}"/></svg>`;
   const { data, info } = await sharp(Buffer.from(rect))
     .composite([{ input: mark, left: room, top: room }])
     .toColourspace('srgb')

@@ -1,10 +1,9 @@
 import type { Metadata } from 'sharp';
 import sharp from 'sharp';
-import type { Form } from '../image.ts';
-import { decoded, PIXELS } from '../rendering/draw.ts';
-import type { Pixels } from './contrast.ts';
+import { decoded, PIXELS, type Pixels } from '../drawing/draw.ts';
+import type { Form } from '../image/image.ts';
+import { Refused } from '../svg/refused.ts';
 import type { RasterFormat } from './file-format.ts';
-import { Refused } from './refused.ts';
 
 /** The longer side of a stored raster, at most. */
 const LONGEST = 2048;

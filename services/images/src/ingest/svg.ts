@@ -1,12 +1,11 @@
-import type { Form } from '../image.ts';
-import { drawPixels } from '../rendering/draw.ts';
-import type { Pixels } from './contrast.ts';
-import { checkElements, checkReferences } from './expansion.ts';
-import { MOST_SVG_BYTES, readSvg } from './read-svg.ts';
-import { Refused } from './refused.ts';
-import { sanitizeSvg } from './sanitize-svg.ts';
-import { type Box, statedBox, withSize } from './svg-size.ts';
-import { SVG, type SvgElement } from './svg-tree.ts';
+import { drawPixels, type Pixels } from '../drawing/draw.ts';
+import type { Form } from '../image/image.ts';
+import { checkElements, checkReferences } from '../svg/expansion.ts';
+import { MOST_SVG_BYTES, readSvg } from '../svg/read-svg.ts';
+import { Refused } from '../svg/refused.ts';
+import { sanitizeSvg } from '../svg/sanitize-svg.ts';
+import { type Box, statedBox, withSize } from '../svg/svg-size.ts';
+import { SVG_NAMESPACE, type SvgElement } from '../svg/svg-tree.ts';
 
 /** Reads a drawing and makes it safe, with the longer side in `longer` pixels. */
 export async function readDrawing(bytes: Uint8Array, longer: number): Promise<Form> {
@@ -22,7 +21,7 @@ export async function readDrawing(bytes: Uint8Array, longer: number): Promise<Fo
 /** The sanitized drawing as it is stored. Its root states its width and height, in pixels. */
 export function svgForm(root: SvgElement): Form {
   const [width = 0, height = 0] = ['width', 'height'].map((name) => Number(root.attributes.get(name)));
-  const attributes = new Map([['xmlns', SVG], ...root.attributes]);
+  const attributes = new Map([['xmlns', SVG_NAMESPACE], ...root.attributes]);
   return { format: 'svg', width, height, bytes: safeBytes({ ...root, attributes }) };
 }
 

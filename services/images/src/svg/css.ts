@@ -204,7 +204,7 @@ export function referencesOfDeclarations(text: string): CssReference[] {
 }
 
 /** The values that a clean `style` attribute gives to a property. */
-export function valuesOf(text: string, property: string): string[] {
+export function valuesOfProperty(text: string, property: string): string[] {
   const tree = bounded(() => parsed(text, 'declarationList'));
   if (tree?.type !== 'DeclarationList') return [];
   return tree.children

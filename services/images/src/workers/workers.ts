@@ -1,9 +1,9 @@
 import { Fault, type Service } from '@brand-data/runtime';
-import type { Form, Format, Kind, Size } from '../image.ts';
+import { resizeSvg } from '../drawing/resize-svg.ts';
+import type { Form, Format, PictureKind, Size } from '../image/image.ts';
 import type { Ingested } from '../ingest/ingest.ts';
-import { scaled } from '../ingest/svg-size.ts';
+import { scaled } from '../svg/svg-size.ts';
 import type { Job, Reply } from './jobs.ts';
-import { resizeSvg } from './resize-svg.ts';
 import { type Ending, startWorker, type WorkerProcess } from './worker-process.ts';
 
 /** Decodes and draws pictures outside this process, each within a bound of time and memory. */
@@ -17,7 +17,10 @@ export interface Workers {
    * @param options.dark the file for dark pages; without it the dark form is made from the light one
    * @param options.isStored whether `file` is the light form of a stored image, which stays as it is
    */
-  ingest(file: Uint8Array, options: { kind: Kind; dark?: Uint8Array; isStored?: boolean }): Promise<Ingested>;
+  ingest(
+    file: Uint8Array,
+    options: { kind: PictureKind; dark?: Uint8Array; isStored?: boolean },
+  ): Promise<Ingested>;
   /**
    * Draws a stored form in a size and a format. The size bounds the longer side. A raster never grows, an SVG does, and an SVG
    * stays an SVG if `format` is svg. Rejects with Fault `failed_precondition` if the picture takes too much time or memory, with

@@ -1,4 +1,13 @@
-import { FOLDERS, FORMATS, type Format, type Kind, SIZES, type Size, THEMES, type Theme } from './image.ts';
+import {
+  FOLDERS,
+  FORMATS,
+  type Format,
+  type PictureKind,
+  SIZES,
+  type Size,
+  THEMES,
+  type Theme,
+} from './image.ts';
 
 /** Every public path begins with this, so that an Ingress sends it here without a rewriting. */
 export const BASE = '/images/';
@@ -6,7 +15,7 @@ export const BASE = '/images/';
 /** Which picture a URL asks for, and how. */
 export interface Wanted {
   /** Where the picture comes from: a stored image by its id, or a drawn monogram by its path below `monograms/`. */
-  source: { kind: Kind; id: string } | { kind: 'monogram'; path: string };
+  source: { kind: PictureKind; id: string } | { kind: 'monogram'; path: string };
   /** Undefined: the request's Accept decides. */
   format: Format | undefined;
   /** Undefined: the picture's own size. */
@@ -17,7 +26,9 @@ export interface Wanted {
 /** Why a URL leads to no picture. */
 export type Unusable = 'no_route' | 'no_image' | 'bad_query';
 
-const KINDS = new Map(Object.entries(FOLDERS).map(([kind, folder]) => [folder as string, kind as Kind]));
+const KINDS = new Map(
+  Object.entries(FOLDERS).map(([kind, folder]) => [folder as string, kind as PictureKind]),
+);
 const EXTENSION = `(?:\\.(${FORMATS.join('|')}))?`;
 const STORED = new RegExp(`^(${[...KINDS.keys()].join('|')})/([0-9a-f]{32})${EXTENSION}$`);
 const MONOGRAM = new RegExp(`^monograms/(.+?)${EXTENSION}$`);

@@ -1,5 +1,11 @@
 import sharp, { type Sharp } from 'sharp';
-import type { Pixels } from '../ingest/contrast.ts';
+
+/** Pixels with red, green, blue and alpha, one byte each, row by row. Colours are not multiplied by alpha. */
+export interface Pixels {
+  data: Uint8Array;
+  width: number;
+  height: number;
+}
 
 /** Pixels of the longer side at which pictures are measured: quickly, and for pictures of fine lines. */
 const MEASURED = 128;

@@ -1,5 +1,5 @@
 import { drawMonogram, needsFont, parseMonogramPath } from '@brand-data/monograms';
-import type { Form, Format, Size } from './image.ts';
+import type { Form, Format, Size } from '../image/image.ts';
 
 const SIDE = 512;
 

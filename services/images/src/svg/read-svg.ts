@@ -1,6 +1,6 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { Refused } from './refused.ts';
-import { SVG, type SvgElement } from './svg-tree.ts';
+import { SVG_NAMESPACE, type SvgElement } from './svg-tree.ts';
 
 const XLINK = 'http://www.w3.org/1999/xlink';
 const XML = 'http://www.w3.org/XML/1998/namespace';
@@ -81,7 +81,7 @@ function parse(text: string): SvgElement {
     if (elements > BOUNDS.elements) throw tooMuch('elements', BOUNDS.elements);
     if (depth > BOUNDS.depth) throw tooMuch('nested elements', BOUNDS.depth);
     if (foreignDepth > 0) return;
-    if (tag.uri !== SVG && tag.uri !== '') {
+    if (tag.uri !== SVG_NAMESPACE && tag.uri !== '') {
       if (root === undefined) throw notSvg(tag.name);
       foreignDepth = depth;
       return;

@@ -1,9 +1,9 @@
 /** What the service and its workers send each other. */
-import type { Form, Format, Kind } from '../image.ts';
+import type { Form, Format, PictureKind } from '../image/image.ts';
 import type { Ingested } from '../ingest/ingest.ts';
 
 export type Job =
-  | { name: 'ingest'; file: Uint8Array; kind: Kind; dark: Uint8Array | undefined; isStored: boolean }
+  | { name: 'ingest'; file: Uint8Array; kind: PictureKind; dark: Uint8Array | undefined; isStored: boolean }
   | { name: 'render'; form: Form; longer: number | undefined; format: Exclude<Format, 'svg'> };
 
 /** `ready` is sent once at the start. Each job gets one of the others. */

@@ -1,8 +1,8 @@
 import sharp, { type Sharp } from 'sharp';
-import type { Form, Format } from '../image.ts';
-import { readSvg } from '../ingest/read-svg.ts';
-import { scaled } from '../ingest/svg-size.ts';
-import { SVG, type SvgElement, svgText } from '../ingest/svg-tree.ts';
+import type { Form, Format } from '../image/image.ts';
+import { readSvg } from '../svg/read-svg.ts';
+import { scaled } from '../svg/svg-size.ts';
+import { SVG_NAMESPACE, type SvgElement, svgText } from '../svg/svg-tree.ts';
 import { decoded } from './draw.ts';
 import { drawable } from './fonts.ts';
 import { resizeSvg } from './resize-svg.ts';
@@ -38,7 +38,7 @@ function withDrawableText(bytes: Uint8Array): string {
   const text = Buffer.from(bytes).toString();
   if (!text.includes('<text')) return text;
   const root = withoutUncovered(readSvg(bytes));
-  return svgText({ ...root, attributes: new Map([['xmlns', SVG], ...root.attributes]) });
+  return svgText({ ...root, attributes: new Map([['xmlns', SVG_NAMESPACE], ...root.attributes]) });
 }
 
 function withoutUncovered(element: SvgElement): SvgElement {

@@ -2,11 +2,12 @@
  * A worker process. It does one job at a time: what one file can do to the programs that decode it stays in here. The parent watches
  * its time and memory, and ends it.
  */
+
+import { boundSharp } from '../drawing/draw.ts';
+import { renderRaster } from '../drawing/render.ts';
 import { ingest } from '../ingest/ingest.ts';
-import { Refused } from '../ingest/refused.ts';
-import { boundSharp } from './draw.ts';
+import { Refused } from '../svg/refused.ts';
 import type { Job, Reply } from './jobs.ts';
-import { renderRaster } from './render.ts';
 import { OUT_OF_MEMORY } from './worker-process.ts';
 
 boundSharp();

@@ -1,7 +1,7 @@
 import type { SweepImagesRequest } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
-import { imageIdOfPath } from './image-path.ts';
-import type { Store } from './store.ts';
+import { imageIdOfPath } from '../image/image-path.ts';
+import type { ImageStore } from '../store/store.ts';
 
 /** For so long an image that no record names goes on answering, because pages and caches may still have its URL. */
 export const KEPT_UNNAMED_MS = 30 * 24 * 3_600_000;
@@ -32,7 +32,7 @@ export interface Swept {
  * @param nowMs the time, in milliseconds since 1970
  */
 export async function sweepImages(
-  store: Store,
+  store: ImageStore,
   messages: AsyncIterable<SweepImagesRequest>,
   nowMs: () => number,
 ): Promise<Swept> {
@@ -55,7 +55,11 @@ export async function sweepImages(
 }
 
 /** Marks the images of the paths as named. Returns the paths of images that are not stored. */
-async function nameImages(store: Store, named: Set<number>, paths: readonly string[]): Promise<string[]> {
+async function nameImages(
+  store: ImageStore,
+  named: Set<number>,
+  paths: readonly string[],
+): Promise<string[]> {
   const missing: string[] = [];
   const pathOf = new Map<string, string>();
   for (const path of paths) {
@@ -75,7 +79,7 @@ async function nameImages(store: Store, named: Set<number>, paths: readonly stri
 }
 
 async function removeUnnamed(
-  store: Store,
+  store: ImageStore,
   named: ReadonlySet<number>,
   began: Date,
 ): Promise<Omit<Swept, 'missing'>> {

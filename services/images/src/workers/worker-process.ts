@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { extname, join } from 'node:path';
-import { FONT_SETTINGS, FONTS } from './fonts.ts';
+import { FONT_SETTINGS, FONTS } from '../drawing/fonts.ts';
 import type { Job, Reply } from './jobs.ts';
-import { CAN_WATCH, memoryOf, processorMsOf } from './process-usage.ts';
+import { CAN_WATCH, processorMsOf, residentMemoryOf } from './process-usage.ts';
 
 /**
  * A job that needs more processor time than this is ended with its worker. On an idle machine a job takes no longer than its
@@ -125,7 +125,7 @@ async function runJob(
 }
 
 function memoryNow({ pid }: ChildProcess): number | undefined {
-  return pid === undefined ? undefined : memoryOf(pid)?.now;
+  return pid === undefined ? undefined : residentMemoryOf(pid)?.now;
 }
 
 function processorMs({ pid }: ChildProcess): number | undefined {

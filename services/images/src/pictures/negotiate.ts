@@ -1,4 +1,4 @@
-import { FORMATS, type Format } from './image.ts';
+import { FORMATS, type Format } from '../image/image.ts';
 
 /** Of the formats that a caller names and wants equally, the first is chosen. A WebP takes half the time to draw of an AVIF. */
 const PREFERRED: readonly Format[] = ['svg', 'webp', 'avif', 'png'];

@@ -1,14 +1,13 @@
 import { Fault } from '@brand-data/runtime';
 import { chooseEncoding, compress, type Encoding, tagOf } from '@brand-data/runtime/http';
 import { LRUCache } from 'lru-cache';
-import type { Form, Format, Size, Theme } from './image.ts';
-import type { Wanted } from './image-path.ts';
+import { type Form, type Format, type Size, SMALL_SIZE, type Theme } from '../image/image.ts';
+import type { Wanted } from '../image/image-path.ts';
+import type { ImageStore, StatedForms } from '../store/store.ts';
+import type { Workers } from '../workers/workers.ts';
 import { createLimiter } from './limiter.ts';
 import { monogramForm } from './monogram.ts';
 import { negotiateFormat } from './negotiate.ts';
-import { SMALL_SIZE } from './put.ts';
-import type { Workers } from './rendering/workers.ts';
-import type { StatedForms, Store } from './store.ts';
 
 /**
  * Bounds of the pictures that are only read, and of those that are drawn. `most`: each form in memory may take some MB. `waitMs`: if
@@ -25,7 +24,7 @@ const FAILED_MS = 30_000;
 const ENTRY_OVERHEAD_BYTES = 1_024;
 
 /** A picture as callers get it. */
-export interface Picture {
+export interface ServedPicture {
   format: Format;
   /** The ETag without quotes and encoding. */
   tag: string;
@@ -42,12 +41,12 @@ interface Accepted {
 }
 
 /** A picture in the cache. An SVG also has its compressed bodies, each from the first time that a caller accepted it. */
-interface Cached extends Picture {
-  compressed: Partial<Record<Encoding, Picture>>;
+interface Cached extends ServedPicture {
+  compressed: Partial<Record<Encoding, ServedPicture>>;
 }
 
 /** `no_image`: there is no such image. `no_svg`: the image is stored as a raster, so it cannot be had as SVG. */
-export type Found = Picture | 'no_image' | 'no_svg';
+export type FoundPicture = ServedPicture | 'no_image' | 'no_svg';
 
 /** The counters of the cache since the start of the process, and its size. */
 export interface PictureStats {
@@ -60,7 +59,7 @@ export interface PictureStats {
 }
 
 /** A picture before it is compressed, or why there is none. */
-type Made = Cached | Exclude<Found, Picture>;
+type Made = Cached | Exclude<FoundPicture, ServedPicture>;
 
 export interface Pictures {
   /**
@@ -68,7 +67,7 @@ export interface Pictures {
    * `resource_exhausted` if too many pictures wait to be made, and Fault `failed_precondition` if the picture cannot be drawn
    * within the bounds of a worker.
    */
-  find(wanted: Wanted, accepted: Accepted): Found | Promise<Found>;
+  find(wanted: Wanted, accepted: Accepted): FoundPicture | Promise<FoundPicture>;
   stats(): PictureStats;
 }
 
@@ -77,7 +76,7 @@ export interface Pictures {
  * image that does not exist is remembered for some seconds, and so is a picture that could not be drawn.
  */
 export function createPictures(
-  store: Pick<Store, 'findForm' | 'findStated'>,
+  store: Pick<ImageStore, 'findForm' | 'findStated'>,
   workers: Pick<Workers, 'render'>,
   { cacheBytes }: { cacheBytes: number },
 ): Pictures {
@@ -205,7 +204,11 @@ export function createPictures(
   };
 
   /** The drawing in an encoding, which is made once. If too many wait to be compressed, it is the drawing as it is. */
-  const encoded = (picture: Cached, encoding: Encoding, key: string): Picture | Promise<Picture> => {
+  const encoded = (
+    picture: Cached,
+    encoding: Encoding,
+    key: string,
+  ): ServedPicture | Promise<ServedPicture> => {
     if (encoding === 'identity') return picture;
     return (
       picture.compressed[encoding] ??
@@ -230,7 +233,7 @@ export function createPictures(
     wanted: Wanted,
     format: Format,
     acceptEncoding: string | undefined,
-  ): Found | Promise<Found> => {
+  ): FoundPicture | Promise<FoundPicture> => {
     const { source, size, theme } = wanted;
     const key = `${source.kind} ${idOf(source)} ${format} ${size} ${theme}`;
     const found = find(wanted, format, key);
@@ -244,7 +247,7 @@ export function createPictures(
     wanted: Wanted,
     id: string,
     { accept, acceptEncoding }: Accepted,
-  ): Promise<Found> => {
+  ): Promise<FoundPicture> => {
     const forms = known.get(id) ?? (await statedForms(id));
     if (forms === 'no_image') return forms;
     return findEncoded(wanted, negotiateFormat(formFor(wanted.theme, forms).format, accept), acceptEncoding);

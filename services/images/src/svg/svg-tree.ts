@@ -6,7 +6,7 @@ export interface SvgElement {
   children: (SvgElement | string)[];
 }
 
-export const SVG = 'http://www.w3.org/2000/svg';
+export const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
 
 export function svgElement(
   name: string,

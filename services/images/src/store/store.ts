@@ -1,6 +1,6 @@
 import { answerWithin, type Mongo } from '@brand-data/runtime';
 import { Binary, type Filter } from 'mongodb';
-import type { Form, Theme, Treatment } from './image.ts';
+import type { Form, Theme, Treatment } from '../image/image.ts';
 
 const ANSWER_WITHIN_MS = 5_000;
 
@@ -54,10 +54,10 @@ interface ImageDoc {
  * The images database. Every operation rejects with Fault `unavailable` while the database cannot be reached. A read may show the
  * state of a second ago just after an election. So each write states the condition on which it depends.
  */
-export type Store = Awaited<ReturnType<typeof openStore>>;
+export type ImageStore = Awaited<ReturnType<typeof openImageStore>>;
 
 /** Creates the indexes, which any replica may do at any time. Every query below uses one of them, or _id. */
-export async function openStore({ db }: Mongo) {
+export async function openImageStore({ db }: Mongo) {
   const images = db.collection<ImageDoc>('images');
   // Holds all that a sweep reads, so that a sweep reads no pictures.
   const use = { _id: 1, putAt: 1, unnamedSince: 1 } as const;

@@ -1,4 +1,9 @@
-import { type CssReference, referencesOfDeclarations, referencesOfStyleSheet, valuesOf } from './css.ts';
+import {
+  type CssReference,
+  referencesOfDeclarations,
+  referencesOfStyleSheet,
+  valuesOfProperty,
+} from './css.ts';
 import { Refused } from './refused.ts';
 import { elementsOf, type SvgElement } from './svg-tree.ts';
 
@@ -206,7 +211,7 @@ const PAINT_OF_ITS_OWN =
 
 function hasPaintOfItsOwn({ attributes }: SvgElement, paint: Paint): boolean {
   if (paint === 'marker') return false;
-  const values = [attributes.get(paint) ?? [], valuesOf(attributes.get('style') ?? '', paint)].flat();
+  const values = [attributes.get(paint) ?? [], valuesOfProperty(attributes.get('style') ?? '', paint)].flat();
   return values.length > 0 && values.every((value) => PAINT_OF_ITS_OWN.test(value.trim()));
 }
 

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Fault } from '@brand-data/runtime';
-import { FOLDERS, type Form, type Kind } from './image.ts';
-import { imageIdOfPath } from './image-path.ts';
-import type { Workers } from './rendering/workers.ts';
-import type { Store, StoredImage } from './store.ts';
+import { FOLDERS, type Form, type PictureKind, SMALL_SIZE } from '../image/image.ts';
+import { imageIdOfPath } from '../image/image-path.ts';
+import type { ImageStore, StoredImage } from '../store/store.ts';
+import type { Workers } from '../workers/workers.ts';
 
-/** The bound of the longer side of an image's small form, in pixels. */
-export const SMALL_SIZE = 64;
 const MOST_FILE_BYTES = 4 * 1024 ** 2;
 /** MongoDB stores documents of at most 16 MiB. */
 const MOST_STORED_BYTES = 15 * 1024 ** 2;
@@ -16,7 +14,7 @@ const HASH_DIGITS = 32;
 export type Given = { file: Uint8Array } | { storedPath: string };
 
 export interface PutOptions {
-  kind: Kind;
+  kind: PictureKind;
   light: Given;
   /** The form for dark pages. Undefined: it is made from the light one. */
   dark: Uint8Array | undefined;
@@ -31,7 +29,7 @@ export interface PutOptions {
  * @param nowMs the time, in milliseconds since 1970
  */
 export async function putImage(
-  { store, workers, nowMs }: { store: Store; workers: Workers; nowMs: () => number },
+  { store, workers, nowMs }: { store: ImageStore; workers: Workers; nowMs: () => number },
   { kind, light, dark, isDryRun = false }: PutOptions,
 ): Promise<StoredImage> {
   const put = async (image: StoredImage, given?: string): Promise<StoredImage> =>
@@ -66,7 +64,7 @@ function requireFile(what: string, { length }: Uint8Array): void {
 
 async function makeImage(
   workers: Workers,
-  kind: Kind,
+  kind: PictureKind,
   file: Uint8Array,
   darkFile: Uint8Array | undefined,
   { isStored = false } = {},
@@ -97,15 +95,12 @@ async function drawSmall(workers: Workers, light: Form): Promise<Form> {
   }
 }
 
-/**
- * Increase it whenever `Workers.ingest` or SMALL_SIZE makes something else of a file. Otherwise a file that is put again keeps the
- * image that an earlier version has made of it.
- */
-const MAKING_VERSION = 3;
+/** Increase it when ingest or SMALL_SIZE produces different output; otherwise a file that is put again returns the old image. */
+const INGEST_VERSION = 3;
 
 /** The hash of all that determines the image that is made of files. */
-function hashOfFiles(kind: Kind, light: Uint8Array, dark: Uint8Array | undefined): string {
-  const hash = createHash('sha256').update(`${MAKING_VERSION} ${kind} ${light.length} ${dark?.length}\n`);
+function hashOfFiles(kind: PictureKind, light: Uint8Array, dark: Uint8Array | undefined): string {
+  const hash = createHash('sha256').update(`${INGEST_VERSION} ${kind} ${light.length} ${dark?.length}\n`);
   return hash
     .update(light)
     .update(dark ?? '')
@@ -113,7 +108,7 @@ function hashOfFiles(kind: Kind, light: Uint8Array, dark: Uint8Array | undefined
 }
 
 /** The hash of everything that the URLs of an image can lead to. */
-function hashOf(kind: Kind, light: Form, dark: Form | undefined): string {
+function hashOf(kind: PictureKind, light: Form, dark: Form | undefined): string {
   const hash = createHash('sha256').update(kind);
   // With the lengths, no two images are hashed as the same bytes.
   for (const form of dark ? [light, dark] : [light])

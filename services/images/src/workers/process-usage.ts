@@ -8,7 +8,7 @@ const MEBIBYTE = 1024 ** 2;
 const TICKS_PER_SECOND = 100;
 
 /** The resident memory of a process, in MiB: now, and the most that it ever had. Undefined if it cannot be read. */
-export function memoryOf(pid: number): { now: number; most: number } | undefined {
+export function residentMemoryOf(pid: number): { now: number; most: number } | undefined {
   const status = read(`/proc/${pid}/status`);
   const mebibytes = (name: string) =>
     (Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024) / MEBIBYTE;

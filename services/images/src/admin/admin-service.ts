@@ -6,11 +6,11 @@ import {
   Treatment,
 } from '@brand-data/contracts';
 import { clientStream, Fault, operatorCallOf, type Service, type Trail, unary } from '@brand-data/runtime';
-import type { Form, Kind, Treatment as Treated } from './image.ts';
-import { countSweeps } from './metrics.ts';
-import { type Given, putImage, SMALL_SIZE } from './put.ts';
-import type { Workers } from './rendering/workers.ts';
-import type { Store } from './store.ts';
+import { Counter } from 'prom-client';
+import { type Form, type PictureKind, SMALL_SIZE, type Treatment as Treated } from '../image/image.ts';
+import type { ImageStore } from '../store/store.ts';
+import type { Workers } from '../workers/workers.ts';
+import { type Given, putImage } from './put.ts';
 import { sweepImages } from './sweep.ts';
 
 const TREATMENTS: Record<Treated, Treatment> = {
@@ -22,7 +22,7 @@ const TREATMENTS: Record<Treated, Treatment> = {
 /** The gRPC service for operators. See proto/brand_data/v1/images.proto for messages and errors. */
 export function imagesAdminService(
   service: Service,
-  store: Store,
+  store: ImageStore,
   workers: Workers,
   trail: Trail,
 ): ImagesAdminServiceServer {
@@ -66,7 +66,20 @@ export function imagesAdminService(
   };
 }
 
-function kindOf({ kind }: PutImageRequest): Kind {
+/** Returns a function that counts the sweeps by how they ended. */
+function countSweeps({ metrics }: Pick<Service, 'metrics'>): (result: 'done' | 'failed') => void {
+  const sweeps = new Counter({
+    name: 'images_sweeps_total',
+    help: 'Sweeps of the images that no record names, by result',
+    labelNames: ['result'],
+    registers: [metrics],
+  });
+  // Without these series, Prometheus would not see the first sweep of a new process as an increase.
+  for (const result of ['done', 'failed']) sweeps.inc({ result }, 0);
+  return (result) => sweeps.inc({ result });
+}
+
+function kindOf({ kind }: PutImageRequest): PictureKind {
   switch (kind) {
     case ImageKind.LOGO:
       return 'logo';

@@ -1,6 +1,6 @@
 /** The kinds of images, and the folder of each in paths. */
 export const FOLDERS = { logo: 'logos', banner: 'banners', exchange: 'exchanges' } as const;
-export type Kind = keyof typeof FOLDERS;
+export type PictureKind = keyof typeof FOLDERS;
 
 /** The formats in which images are stored and answered. */
 export const FORMATS = ['svg', 'png', 'webp', 'avif'] as const;
@@ -9,6 +9,8 @@ export type Format = (typeof FORMATS)[number];
 /** The bounds of the longer side, in pixels, that a request can ask for. */
 export const SIZES = [32, 64, 128, 256, 512] as const;
 export type Size = (typeof SIZES)[number];
+/** The bound of the longer side of an image's small form, in pixels. */
+export const SMALL_SIZE = 64;
 
 export const THEMES = ['light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
