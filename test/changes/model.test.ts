@@ -10,7 +10,7 @@ import {
 } from '@brand-data/contracts';
 import type { CatalogAnswer } from '@brand-data/gateway/src/records/catalog-answer.ts';
 import { createChangeReader } from '@brand-data/gateway/src/records/catalog-changes.ts';
-import { createRecords } from '@brand-data/gateway/src/records/records.ts';
+import { Records } from '@brand-data/gateway/src/records/records.ts';
 import { unaryMethod } from '@brand-data/gateway/test/stand-ins.ts';
 import type { Nats, Service } from '@brand-data/runtime';
 import fc from 'fast-check';
@@ -137,7 +137,7 @@ function createGateway(bus: Bus, database: Database, latency: () => number) {
     await pause(latency());
     return { results: queries.map(({ identifier }, index) => resultOf(Number(identifier), names[index])) };
   });
-  const records = createRecords({ lookup } as unknown as CatalogServiceClient, {
+  const records = new Records({ lookup } as unknown as CatalogServiceClient, {
     logoHost: 'https://logos.example.com',
     cacheBytes: 1_000_000,
   });

@@ -9,7 +9,8 @@ import {
 import { readSite } from '@brand-data/site';
 import { connectAdmission } from './admission/admission.ts';
 import { followAccountChanges } from './auth/account-changes.ts';
-import { createTokens } from './auth/tokens.ts';
+import { StreamProgress } from './auth/stream-progress.ts';
+import { Tokens } from './auth/tokens.ts';
 import { createUsageAnswers } from './calls/answer-usage.ts';
 import { docsUrlOf, serviceSpec } from './config.ts';
 import { createHttpServer } from './http/server.ts';
@@ -25,7 +26,7 @@ import { createPages } from './pages/pages.ts';
 import { countCharged } from './quota/charged-calls.ts';
 import { connectQuota, followRecalls, waitForUsageStreams } from './quota/connect-quota.ts';
 import { createChangeReader, followCatalogChanges } from './records/catalog-changes.ts';
-import { createRecords } from './records/records.ts';
+import { Records } from './records/records.ts';
 import { connectServices } from './upstream/connect-services.ts';
 import { createMessages } from './upstream/messages.ts';
 
@@ -57,15 +58,16 @@ await runService('gateway', serviceSpec, async (service, config) => {
   await waitForConnection(service, 'metering', metering);
 
   const countFailure = countUpstreamFailures(service);
-  const tokens = createTokens(accounts, {
-    changes: () => changes,
+  const changes = new StreamProgress(systemClock);
+  const tokens = new Tokens(accounts, {
+    changes,
     clock: systemClock,
     entries: config.TOKEN_CACHE_ENTRIES,
     onFailure: () => countFailure('accounts'),
   });
-  const changes = await followAccountChanges(service, nats, systemClock, messages, tokens.invalidate);
+  await followAccountChanges(service, nats, changes, messages, (change) => tokens.invalidate(change));
 
-  const records = createRecords(catalog, {
+  const records = new Records(catalog, {
     logoHost: config.LOGO_HOST,
     cacheBytes: config.RECORD_CACHE_BYTES,
     onFailure: () => countFailure('catalog'),
@@ -74,9 +76,9 @@ await runService('gateway', serviceSpec, async (service, config) => {
   });
   followCatalogChanges(service, nats, messages, createChangeReader(records, countFullExpiries(service)));
   registerCacheMetrics(service, {
-    tokens: tokens.cacheStats,
-    refused_tokens: tokens.refusalStats,
-    records: records.cacheStats,
+    tokens: () => tokens.cacheStats(),
+    refused_tokens: () => tokens.refusalStats(),
+    records: () => records.cacheStats(),
   });
   countUnaskedRefusals(service, tokens);
 

@@ -74,11 +74,4 @@ describe('all records expire', () => {
     hear({ number: 0, everyRecord: true });
     expect(reasons).toEqual(['many_changes']);
   });
-
-  test('after every message of a catalog of an earlier version', () => {
-    const { hear, reasons } = setUp();
-    hear({ series: '' });
-    hear({ series: '' });
-    expect(reasons).toEqual(['old_catalog', 'old_catalog']);
-  });
 });

@@ -15,7 +15,7 @@ import {
 } from '@brand-data/contracts';
 import { closeHttpServer, createLogger, Fault, systemClock } from '@brand-data/runtime';
 import { Registry } from 'prom-client';
-import type { Admission } from '../src/admission/admission.ts';
+import type { AdmissionParts } from '../src/admission/admission.ts';
 import { createPacing } from '../src/admission/pacing.ts';
 import { ProblemError } from '../src/answers/problem.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
@@ -24,7 +24,7 @@ import { createHttpServer } from '../src/http/server.ts';
 import { openApiDocument } from '../src/openapi/document.ts';
 import { createPages } from '../src/pages/pages.ts';
 import type { Quota } from '../src/quota/quota.ts';
-import { createRecords } from '../src/records/records.ts';
+import { Records } from '../src/records/records.ts';
 import { outOfReach, unaryMethod } from './stand-ins.ts';
 
 /** Made up, so that tests of answers do not change with the pages' texts. */
@@ -109,7 +109,7 @@ const readUsage = unaryMethod(async () => ({
   }),
 }));
 
-const limits: Admission['limits'] = {
+const limits: AdmissionParts['limits'] = {
   admit: ({ accountId }) => {
     if (accountId === 'rated') return { release: () => {}, second: { perSecond: 10, remaining: 7 } };
     if (accountId === 'fast')
@@ -120,7 +120,7 @@ const limits: Admission['limits'] = {
   },
 };
 
-const turns: Admission['turns'] = {
+const turns: AdmissionParts['turns'] = {
   admit: (accountId) =>
     accountId === 'crowded'
       ? Promise.reject(
@@ -223,7 +223,7 @@ export function createPublicApi({
   /** Every identifier that a call looked up. */
   const lookedUp: string[] = [];
   const { promise, resolve: release } = Promise.withResolvers<void>();
-  const records = createRecords({ lookup: catalogWith(promise) } as unknown as CatalogServiceClient, {
+  const records = new Records({ lookup: catalogWith(promise) } as unknown as CatalogServiceClient, {
     logoHost: 'https://logos.example.com',
     cacheBytes: 1_000_000,
   });
@@ -239,7 +239,6 @@ export function createPublicApi({
       chargedCalls,
       now: () => NOW_MS,
       records: {
-        ...records,
         find: (variant, identifier) => {
           lookedUp.push(identifier);
           return records.find(variant, identifier);

@@ -14,8 +14,8 @@ import {
 import type { Clock } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AccountChanges, createProgress, type Progress } from '../src/auth/account-changes.ts';
-import { createTokens, type Tokens } from '../src/auth/tokens.ts';
+import { type AccountChanges, StreamProgress } from '../src/auth/stream-progress.ts';
+import { Tokens } from '../src/auth/tokens.ts';
 import { manualClock, outOfReach, unaryMethod } from './stand-ins.ts';
 
 const MINUTE_MS = 60_000;
@@ -52,7 +52,7 @@ function setUp<C extends AccountChanges>(changesOf: (clock: Pick<Clock, 'now'>) 
   });
   const accounts = { verifyToken } as unknown as AccountsServiceClient;
   const changes = changesOf(clock);
-  const tokens = createTokens(accounts, { changes: () => changes, clock, entries: 1_000 });
+  const tokens = new Tokens(accounts, { changes, clock, entries: 1_000 });
   const put = (outcome: Outcome, token = createToken()) => {
     outcomes.set(Buffer.from(tokenSha256(token)).toString('hex'), outcome);
     return token;
@@ -62,6 +62,7 @@ function setUp<C extends AccountChanges>(changesOf: (clock: Pick<Clock, 'now'>) 
 
 const verify = async (tokens: Tokens, token: string, address = '192.0.2.1') =>
   tokens.verify(token, () => address);
+const progressOf = (clock: Pick<Clock, 'now'>) => new StreamProgress(clock);
 const vouched = () => ({ allArrivedSince: () => true });
 const notVouched = () => ({ allArrivedSince: () => false });
 const changeOf = (keyId: string): AccountChanged => ({
@@ -73,7 +74,7 @@ const changeOf = (keyId: string): AccountChanged => ({
  * A model of the stream and of a gateway's consumer. The stream has the messages that a majority has stored. The consumer's
  * server may lack some of them, and may lose messages that it sends.
  */
-function streamTo(progress: Progress, invalidate: (change: AccountChanged) => void) {
+function streamTo(progress: StreamProgress, invalidate: (change: AccountChanged) => void) {
   type Message = { beat: string } | { change: AccountChanged };
   const log: Message[] = [];
   let consumer = { name: 'consumer-1', next: 0, sequence: 0 };
@@ -118,10 +119,10 @@ describe('a cached token', () => {
   test('is refused a second after its revocation was confirmed, even if messages are late or lost', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 80 }), async (steps) => {
-        const { changes, clock, tokens, put } = setUp(createProgress);
+        const { changes, clock, tokens, put } = setUp(progressOf);
         const held = ['k0', 'k1'].map((keyId) => ({ keyId, token: put(credentialOf(keyId)) }));
         const revokedAtMs = new Map<string, number>();
-        const stream = streamTo(changes, tokens.invalidate);
+        const stream = streamTo(changes, (change) => tokens.invalidate(change));
         const call = async ({ keyId, token }: { keyId: string; token: string }) => {
           const verified = await verify(tokens, token);
           const sinceMs = clock.now().monotonicMs - (revokedAtMs.get(keyId) ?? Number.POSITIVE_INFINITY);
@@ -155,10 +156,10 @@ describe('a cached token', () => {
 
   /** Simulates a minute in which each beat comes back and a call comes every second. */
   async function useForAMinute(
-    { changes, clock, tokens }: ReturnType<typeof setUp<Progress>>,
+    { changes, clock, tokens }: ReturnType<typeof setUp<StreamProgress>>,
     token: string,
   ) {
-    const stream = streamTo(changes, tokens.invalidate);
+    const stream = streamTo(changes, (change) => tokens.invalidate(change));
     for (let beats = 0; beats < 200; beats++) {
       stream.publish({ beat: changes.beat() ?? 'none' });
       stream.deliver();
@@ -169,13 +170,13 @@ describe('a cached token', () => {
   }
 
   test('is verified at most once a minute while beats come back', async () => {
-    const parts = setUp(createProgress);
+    const parts = setUp(progressOf);
     await useForAMinute(parts, parts.put(credentialOf('k')));
     expect(parts.state.asked).toBeLessThanOrEqual(2);
   });
 
   test('is verified again a second after the last returned beat was sent, even if the consumer still delivers', async () => {
-    const parts = setUp(createProgress);
+    const parts = setUp(progressOf);
     const { clock, put, tokens } = parts;
     const token = put(credentialOf('k'));
     const stream = await useForAMinute(parts, token);
@@ -188,7 +189,7 @@ describe('a cached token', () => {
   });
 
   test('is verified again if its verification is older than the current consumer', async () => {
-    const parts = setUp(createProgress);
+    const parts = setUp(progressOf);
     const { changes, clock, put, tokens } = parts;
     const token = put(credentialOf('k'));
     const stream = await useForAMinute(parts, token);
@@ -417,7 +418,7 @@ describe('tokens that are made up', () => {
 
 test('after a delivery of another consumer, or one out of order, no token is current until a new consumer is followed', () => {
   const clock = manualClock();
-  const changes = createProgress(clock);
+  const changes = new StreamProgress(clock);
   const since = () => {
     clock.advance(1);
     return clock.now();
@@ -439,7 +440,7 @@ test('after a delivery of another consumer, or one out of order, no token is cur
 
 test('beats are sent while calls use tokens, and stop once every cached token is too old to be trusted', () => {
   const clock = manualClock();
-  const changes = createProgress(clock);
+  const changes = new StreamProgress(clock);
   const isBeating = () => changes.beat() !== undefined;
   expect(isBeating()).toBe(true);
   clock.advance(10 * MINUTE_MS);
@@ -450,7 +451,7 @@ test('beats are sent while calls use tokens, and stop once every cached token is
 
 test('the gateway tries another consumer 10 s after the first beat that did not come back', () => {
   const clock = manualClock();
-  const changes = createProgress(clock);
+  const changes = new StreamProgress(clock);
   changes.follow('consumer');
   for (let sequence = 1; sequence < 100; sequence++) {
     const beat = changes.beat() ?? 'none';

@@ -24,14 +24,14 @@ const UNCOUNTED_ANSWERS = { perSecond: 200, burst: 400 };
  * All other answers, such as errors and pages, are not counted. They pass the pacing (pacing.ts) before they are sent. It closes the
  * connection if too many answers wait.
  */
-export interface Admission {
+export interface AdmissionParts {
   limits: Pick<CallsLimiter, 'admit'>;
   turns: Pick<Turns, 'admit' | 'release'>;
   pacing: Pacing;
 }
 
 /** Connects the parts that need no question to another service. The limits hear from the other gateways from now on. */
-export function connectAdmission(service: Service, nats: Nats, messages: Messages): Admission {
+export function connectAdmission(service: Service, nats: Nats, messages: Messages): AdmissionParts {
   const turns = new Turns(() => performance.now());
   measureLateness(service, turns);
   return {

@@ -11,9 +11,9 @@ import {
 } from '@brand-data/contracts';
 import { type Clock, callUnary, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
-import { createUnknownTokens } from '../admission/unknown-tokens.ts';
+import { createUnknownTokens, type UnknownTokens } from '../admission/unknown-tokens.ts';
 import type { CacheStats } from '../metrics/cache-metrics.ts';
-import type { AccountChanges } from './account-changes.ts';
+import type { AccountChanges } from './stream-progress.ts';
 
 /**
  * How often the gateway verifies a cached token if the stream of changes does not prove that the token is up to date. The
@@ -24,7 +24,7 @@ const VERIFY_EVERY_MS = 1_000;
 const TRUSTED_AT_MOST_MS = 600_000;
 /**
  * When the verification of a token in use is this old, the gateway verifies the token again. If accounts does not answer, the
- * gateway waits this long before the next attempt. So when accounts fails, verifications of tokens in use are at most about this
+ * gateway waits this long before the next attempt. When accounts fails, verifications of tokens in use are at most about this
  * old.
  */
 const RENEW_AFTER_MS = 60_000;
@@ -54,210 +54,227 @@ interface CachedToken {
   changed: boolean;
 }
 
-export interface Tokens {
+/**
+ * Verifies tokens and caches the answers by the tokens' digest. It neither stores nor sends the tokens themselves. Refusals have a
+ * separate cache, so that made-up tokens cannot evict valid ones.
+ */
+export class Tokens {
+  readonly #accounts: AccountsServiceClient;
+  readonly #changes: AccountChanges;
+  readonly #clock: Clock;
+  readonly #onFailure: () => void;
+  readonly #valid: LRUCache<string, CachedToken>;
+  readonly #refused = new LRUCache<string, CachedToken>({ max: REFUSALS_KEPT });
+  /** By their JSON. Each answer of accounts has a copy of its own, which would take a third of a cached token's memory. */
+  readonly #plans = new LRUCache<string, PlanTerms>({ max: PLAN_TERMS_KEPT });
+  readonly #asking = new Map<string, Promise<Verified | Unasked>>();
+  readonly #unknownTokens: UnknownTokens;
+  #checkKeys: readonly TokenCheckKey[] = [];
+  /** The first question to accounts, while it has no answer. */
+  #first: Promise<unknown> | undefined;
+  #hasFirstAnswer = false;
+  #changesSeen = 0;
+  /** Whether accounts left the last request without an answer. */
+  #isFailing = false;
+  readonly #stats = { hits: 0, misses: 0, stale: 0 };
+  readonly #refusals = { hits: 0, misses: 0, stale: 0 };
+  readonly #unasked = { wrong: 0, limited: 0 };
+
+  constructor(
+    accounts: AccountsServiceClient,
+    {
+      changes,
+      clock,
+      entries,
+      onFailure = () => {},
+    }: {
+      changes: AccountChanges;
+      clock: Clock;
+      entries: number;
+      /** Called each time that accounts does not answer. */
+      onFailure?: () => void;
+    },
+  ) {
+    this.#accounts = accounts;
+    this.#changes = changes;
+    this.#clock = clock;
+    this.#onFailure = onFailure;
+    this.#valid = new LRUCache({ max: entries });
+    this.#unknownTokens = createUnknownTokens(clock);
+  }
+
   /**
    * Returns a promise unless the cache has a verification that can be trusted. It rejects with Fault `unavailable` if accounts does
    * not answer.
    *
    * @param address returns the client's address; called only if the token may be made up
    */
-  verify(token: string, address: () => string): Verified | Unasked | Promise<Verified | Unasked>;
-  /** Marks the cached tokens of the changed key, account or plan, so that they are verified again. */
-  invalidate(change: AccountChanged): void;
-  /** The cache of valid tokens. */
-  cacheStats(): CacheStats;
-  /** The cache of refused tokens. */
-  refusalStats(): CacheStats;
-  /** Calls whose token was refused without asking accounts. */
-  refusedUnasked(): { wrong: number; limited: number };
-}
-
-/**
- * Verifies tokens and caches the answers by the tokens' digest. It neither stores nor sends the tokens themselves. Refusals have a
- * cache of their own, so that made-up tokens cannot evict valid ones.
- */
-export function createTokens(
-  accounts: AccountsServiceClient,
-  {
-    changes,
-    clock,
-    entries,
-    onFailure = () => {},
-  }: {
-    changes: () => AccountChanges;
-    clock: Clock;
-    entries: number;
-    /** Called each time that accounts does not answer. */
-    onFailure?: () => void;
-  },
-): Tokens {
-  const valid = new LRUCache<string, CachedToken>({ max: entries });
-  const refused = new LRUCache<string, CachedToken>({ max: REFUSALS_KEPT });
-  /** By their JSON. Each answer of accounts has a copy of its own, which would take a third of a cached token's memory. */
-  const plans = new LRUCache<string, PlanTerms>({ max: PLAN_TERMS_KEPT });
-  const asking = new Map<string, Promise<Verified | Unasked>>();
-  const unknownTokens = createUnknownTokens(clock);
-  let checkKeys: readonly TokenCheckKey[] = [];
-  /** The first question to accounts, while it has no answer. */
-  let first: Promise<unknown> | undefined;
-  let hasFirstAnswer = false;
-  let changesSeen = 0;
-  /** Whether accounts left the last request without an answer. */
-  let isFailing = false;
-  const stats = { hits: 0, misses: 0, stale: 0 };
-  const refusals = { hits: 0, misses: 0, stale: 0 };
-  const unasked = { wrong: 0, limited: 0 };
-
-  const statsOf = (known: CachedToken | undefined) =>
-    known && 'credential' in known.verified ? stats : refusals;
-
-  const find: Tokens['verify'] = (token, address) => {
-    if (token.length > LONGEST_TOKEN) return refuseWrong();
+  verify(token: string, address: () => string): Verified | Unasked | Promise<Verified | Unasked> {
+    if (token.length > LONGEST_TOKEN) return this.#refuseWrong();
     const digest = hash('sha256', token, 'base64');
-    const known = valid.get(digest) ?? refused.get(digest);
-    if (!known) return askAboutUnknown(token, digest, address);
-    const now = clock.now();
+    const known = this.#valid.get(digest) ?? this.#refused.get(digest);
+    if (!known) return this.#askAboutUnknown(token, digest, address);
+    const now = this.#clock.now();
     // A key's expiry never becomes later, so the gateway need not ask accounts.
     if (hasExpired(known.verified, now.wallMs)) return { refusal: TokenRefusal.EXPIRED };
-    if (!isCurrent(known, now)) return verifyAgain(known, token, digest, address);
+    if (!this.#isCurrent(known, now)) return this.#verifyAgain(known, token, digest, address);
     const sinceAskedMs = Math.min(elapsedMs(known.askedAt, now), sinceFailureMs(known, now));
-    if (sinceAskedMs >= RENEW_AFTER_MS) ask(digest).catch(() => {});
-    statsOf(known).hits += 1;
+    if (sinceAskedMs >= RENEW_AFTER_MS) this.#ask(digest).catch(() => {});
+    this.#statsOf(known).hits += 1;
     return known.verified;
-  };
+  }
 
-  const verifyAgain = async (
+  /** Marks the cached tokens of the changed key, account or plan, so that they are verified again. */
+  invalidate({ subject }: AccountChanged): void {
+    this.#changesSeen += 1;
+    for (const entry of this.#valid.values()) if (concerns(subject, entry.verified)) entry.changed = true;
+    for (const entry of this.#refused.values()) entry.changed = true;
+  }
+
+  /** Returns the figures of the cache of valid tokens. */
+  cacheStats(): CacheStats {
+    return { ...this.#stats, entries: this.#valid.size };
+  }
+
+  /** Returns the figures of the cache of refused tokens. */
+  refusalStats(): CacheStats {
+    return { ...this.#refusals, entries: this.#refused.size };
+  }
+
+  /** Returns how many calls' tokens were refused without asking accounts. */
+  refusedUnasked(): { wrong: number; limited: number } {
+    return { ...this.#unasked };
+  }
+
+  #isCurrent(known: CachedToken, now: Instant): boolean {
+    const ageMs = elapsedMs(known.askedAt, now);
+    if (!isUsable(known, now) || ('refusal' in known.verified && ageMs >= REFUSAL_TRUSTED_MS)) return false;
+    return ageMs < VERIFY_EVERY_MS || this.#changes.allArrivedSince(known.askedAt);
+  }
+
+  async #verifyAgain(
     known: CachedToken,
     token: string,
     digest: string,
     address: () => string,
-  ): Promise<Verified | Unasked> => {
-    if (sinceFailureMs(known, clock.now()) < VERIFY_EVERY_MS) return withoutAccounts(known);
-    return 'refusal' in known.verified ? askAboutUnknown(token, digest, address) : ask(digest);
-  };
-
-  const sinceFailureMs = ({ failedAt }: CachedToken, now: Instant): number =>
-    failedAt ? elapsedMs(failedAt, now) : Number.POSITIVE_INFINITY;
-
-  const refuseWrong = (): Verified => {
-    unasked.wrong += 1;
-    return { refusal: TokenRefusal.UNKNOWN };
-  };
-
-  const isCurrent = (known: CachedToken, now: Instant): boolean => {
-    const ageMs = elapsedMs(known.askedAt, now);
-    if (!isUsable(known, now) || ('refusal' in known.verified && ageMs >= REFUSAL_TRUSTED_MS)) return false;
-    return ageMs < VERIFY_EVERY_MS || changes().allArrivedSince(known.askedAt);
-  };
-
-  const withoutAccounts = (known: CachedToken | undefined, cause?: unknown): Verified => {
-    if (known && isUsable(known, clock.now())) {
-      statsOf(known).stale += 1;
-      return known.verified;
-    }
-    throw new Fault('unavailable', 'the token could not be verified in time', { cause });
-  };
+  ): Promise<Verified | Unasked> {
+    if (sinceFailureMs(known, this.#clock.now()) < VERIFY_EVERY_MS) return this.#withoutAccounts(known);
+    return 'refusal' in known.verified ? this.#askAboutUnknown(token, digest, address) : this.#ask(digest);
+  }
 
   /** Asks about a token that the gateway does not know to be valid. If the token may be made up, the questions are limited. */
-  const askAboutUnknown = async (
-    token: string,
-    digest: string,
-    address: () => string,
-  ): Promise<Verified | Unasked> => {
-    const check = checkToken(token, checkKeys);
-    if (check === 'wrong') return refuseWrong();
-    if (check === 'genuine') return ask(digest);
-    if (first) {
+  async #askAboutUnknown(token: string, digest: string, address: () => string): Promise<Verified | Unasked> {
+    const check = checkToken(token, this.#checkKeys);
+    if (check === 'wrong') return this.#refuseWrong();
+    if (check === 'genuine') return this.#ask(digest);
+    if (this.#first) {
       // Its answer brings the check keys. With them, the questions about all other tokens of accounts are not limited.
-      await first;
-      return isFailing ? withoutAccounts(refused.get(digest)) : askAboutUnknown(token, digest, address);
+      await this.#first;
+      return this.#isFailing
+        ? this.#withoutAccounts(this.#refused.get(digest))
+        : this.#askAboutUnknown(token, digest, address);
     }
-    const answer = shared(digest, async () => {
-      const question = await unknownTokens.admit(address());
-      if (!question) {
-        unasked.limited += 1;
-        const known = refused.get(digest);
-        if (isFailing || (known && isUsable(known, clock.now()))) return withoutAccounts(known);
-        return { unasked: true };
-      }
-      const verified = await verifyByAccounts(digest);
-      if ('credential' in verified) question.release();
-      return verified;
-    });
-    if (!hasFirstAnswer)
-      first = answer
+    const answer = this.#shared(digest, () => this.#askIfAdmitted(digest, address()));
+    if (!this.#hasFirstAnswer)
+      this.#first = answer
         .catch(() => {})
         .then(() => {
-          first = undefined;
-          hasFirstAnswer = !isFailing;
+          this.#first = undefined;
+          this.#hasFirstAnswer = !this.#isFailing;
         });
     return answer;
-  };
+  }
 
-  const ask = (digest: string) => shared(digest, () => verifyByAccounts(digest));
+  async #askIfAdmitted(digest: string, address: string): Promise<Verified | Unasked> {
+    const question = await this.#unknownTokens.admit(address);
+    if (!question) {
+      this.#unasked.limited += 1;
+      const known = this.#refused.get(digest);
+      if (this.#isFailing || (known && isUsable(known, this.#clock.now())))
+        return this.#withoutAccounts(known);
+      return { unasked: true };
+    }
+    const verified = await this.#verifyByAccounts(digest);
+    if ('credential' in verified) question.release();
+    return verified;
+  }
+
+  #ask(digest: string): Promise<Verified | Unasked> {
+    return this.#shared(digest, () => this.#verifyByAccounts(digest));
+  }
 
   /** Concurrent verifications of one token share one request. */
-  const shared = (digest: string, verify: () => Promise<Verified | Unasked>): Promise<Verified | Unasked> => {
-    let pending = asking.get(digest);
+  #shared(digest: string, verify: () => Promise<Verified | Unasked>): Promise<Verified | Unasked> {
+    let pending = this.#asking.get(digest);
     if (!pending) {
-      pending = verify().finally(() => asking.delete(digest));
-      asking.set(digest, pending);
+      pending = verify().finally(() => this.#asking.delete(digest));
+      this.#asking.set(digest, pending);
     }
     return pending;
-  };
+  }
 
-  const withSharedTerms = (credential: Credential): Credential => {
-    const { plan, routes, accountLimits } = credential;
-    const terms: PlanTerms = { plan, routes, accountLimits };
-    const json = JSON.stringify(terms);
-    const known = plans.get(json);
-    if (!known) plans.set(json, terms);
-    return { ...credential, ...(known ?? terms) };
-  };
-
-  const verifyByAccounts = async (digest: string): Promise<Verified> => {
-    statsOf(valid.peek(digest)).misses += 1;
-    const askedAt = clock.now();
-    const changesBefore = changesSeen;
+  async #verifyByAccounts(digest: string): Promise<Verified> {
+    this.#statsOf(this.#valid.peek(digest)).misses += 1;
+    const askedAt = this.#clock.now();
+    const changesBefore = this.#changesSeen;
     try {
       const { outcome, tokenCheckKeys } = await callUnary(
-        accounts,
-        accounts.verifyToken,
+        this.#accounts,
+        this.#accounts.verifyToken,
         { tokenSha256: Buffer.from(digest, 'base64') },
         { deadlineMs: VERIFY_WITHIN_MS },
       );
-      isFailing = false;
-      if (tokenCheckKeys.length > 0) checkKeys = tokenCheckKeys.map(tokenCheckKeyOf);
+      this.#isFailing = false;
+      if (tokenCheckKeys.length > 0) this.#checkKeys = tokenCheckKeys.map(tokenCheckKeyOf);
       const verified: Verified =
         outcome?.$case === 'credential'
-          ? { credential: withSharedTerms(outcome.value) }
+          ? { credential: this.#withSharedTerms(outcome.value) }
           : { refusal: outcome?.value ?? TokenRefusal.UNKNOWN };
-      const [cache, other] = 'credential' in verified ? [valid, refused] : [refused, valid];
-      other.delete(digest);
+      const isValid = 'credential' in verified;
+      (isValid ? this.#refused : this.#valid).delete(digest);
       // If a change arrived during the request, the answer may be older than the change. Only this call may use the answer.
-      cache.set(digest, { verified, askedAt, changed: changesSeen !== changesBefore });
+      const changed = this.#changesSeen !== changesBefore;
+      (isValid ? this.#valid : this.#refused).set(digest, { verified, askedAt, changed });
       return verified;
     } catch (error) {
-      onFailure();
-      isFailing = true;
-      const known = valid.get(digest) ?? refused.get(digest);
+      this.#onFailure();
+      this.#isFailing = true;
+      const known = this.#valid.get(digest) ?? this.#refused.get(digest);
       if (known) known.failedAt = askedAt;
       else if (!(error instanceof Fault)) throw error;
-      return withoutAccounts(known, error);
+      return this.#withoutAccounts(known, error);
     }
-  };
+  }
 
-  return {
-    verify: find,
-    invalidate: ({ subject }) => {
-      changesSeen += 1;
-      for (const entry of valid.values()) if (concerns(subject, entry.verified)) entry.changed = true;
-      for (const entry of refused.values()) entry.changed = true;
-    },
-    cacheStats: () => ({ ...stats, entries: valid.size }),
-    refusalStats: () => ({ ...refusals, entries: refused.size }),
-    refusedUnasked: () => ({ ...unasked }),
-  };
+  #withSharedTerms(credential: Credential): Credential {
+    const { plan, routes, accountLimits } = credential;
+    const terms: PlanTerms = { plan, routes, accountLimits };
+    const json = JSON.stringify(terms);
+    const known = this.#plans.get(json);
+    if (!known) this.#plans.set(json, terms);
+    return { ...credential, ...(known ?? terms) };
+  }
+
+  #withoutAccounts(known: CachedToken | undefined, cause?: unknown): Verified {
+    if (known && isUsable(known, this.#clock.now())) {
+      this.#statsOf(known).stale += 1;
+      return known.verified;
+    }
+    throw new Fault('unavailable', 'the token could not be verified in time', { cause });
+  }
+
+  #refuseWrong(): Verified {
+    this.#unasked.wrong += 1;
+    return { refusal: TokenRefusal.UNKNOWN };
+  }
+
+  #statsOf(known: CachedToken | undefined) {
+    return known && 'credential' in known.verified ? this.#stats : this.#refusals;
+  }
+}
+
+function sinceFailureMs({ failedAt }: CachedToken, now: Instant): number {
+  return failedAt ? elapsedMs(failedAt, now) : Number.POSITIVE_INFINITY;
 }
 
 function isUsable({ changed, askedAt }: CachedToken, now: Instant): boolean {

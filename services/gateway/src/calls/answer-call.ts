@@ -1,7 +1,7 @@
 import type { Credential } from '@brand-data/contracts';
 import { explainMiss } from '@brand-data/identifiers';
 import { chooseEncoding, matchesTag } from '@brand-data/runtime/http';
-import type { Admission } from '../admission/admission.ts';
+import type { AdmissionParts } from '../admission/admission.ts';
 import { releaseOf, type SecondPolicy } from '../admission/limits/call-limits.ts';
 import { permitOf } from '../admission/permits.ts';
 import type { Turn } from '../admission/turns.ts';
@@ -23,11 +23,11 @@ import { recordHead } from './record-head.ts';
 /** How long caches may keep that an identifier finds nothing. */
 const MISS_SECONDS = 60;
 
-export interface CallParts extends Pick<Admission, 'limits' | 'turns'> {
+export interface CallParts extends Pick<AdmissionParts, 'limits' | 'turns'> {
   tokens: Tokens;
   quota: Quota;
   chargedCalls: ChargedCalls;
-  records: Records;
+  records: Pick<Records, 'find'>;
   /** Wall clock, milliseconds since 1970. */
   now: () => number;
 }
@@ -111,7 +111,7 @@ function authorize(credential: Credential, request: BrandRequest): Allowance {
 
 /** Finds the record. If that fails, the call is not counted, and another call can take its permit. */
 function findOrRelease(
-  records: Records,
+  records: Pick<Records, 'find'>,
   permit: Permit,
   { variant }: BrandRequest,
   identifier: string,

@@ -13,7 +13,7 @@ export function countUpstreamFailures({ metrics }: Service): (upstream: 'account
   return (upstream) => failures.inc({ upstream });
 }
 
-const FULL_EXPIRIES = ['many_changes', 'missed_message', 'reconnect', 'old_catalog'] as const;
+const FULL_EXPIRIES = ['many_changes', 'missed_message', 'reconnect'] as const;
 /** Why all cached records are looked up again, and not only those that have changed. */
 export type FullExpiry = (typeof FULL_EXPIRIES)[number];
 
@@ -43,7 +43,7 @@ export function measureLookups({ metrics }: Service): (queries: number) => void 
 /** Counts the calls whose token the gateway refused without a question to accounts. */
 export function countUnaskedRefusals(
   { metrics }: Pick<Service, 'metrics'>,
-  { refusedUnasked }: { refusedUnasked(): Record<string, number> },
+  tokens: { refusedUnasked(): Record<string, number> },
 ): void {
   new Counter({
     name: 'gateway_tokens_refused_unasked_total',
@@ -52,7 +52,7 @@ export function countUnaskedRefusals(
     registers: [metrics],
     collect() {
       this.reset();
-      for (const [reason, calls] of Object.entries(refusedUnasked())) this.inc({ reason }, calls);
+      for (const [reason, calls] of Object.entries(tokens.refusedUnasked())) this.inc({ reason }, calls);
     },
   });
 }

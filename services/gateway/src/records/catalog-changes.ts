@@ -22,7 +22,7 @@ export interface ChangeReader {
 
 /** @param onFullExpiry called with the reason each time that all cached records are expired */
 export function createChangeReader(
-  { expire, expireAll }: Pick<Records, 'expire' | 'expireAll'>,
+  records: Pick<Records, 'expire' | 'expireAll'>,
   onFullExpiry: (reason: FullExpiry) => void,
 ): ChangeReader {
   /** The series that have not ended. Those that fall silent are removed, so there are few. */
@@ -31,19 +31,18 @@ export function createChangeReader(
   let listenedTicks = 0;
 
   function expireAllFor(reason: FullExpiry): void {
-    expireAll();
+    records.expireAll();
     onFullExpiry(reason);
   }
 
   return {
     read({ keys, everyRecord, series, number, last }) {
-      if (series === '') return expireAllFor('old_catalog');
       const begun = listenedTicks < SILENT_TICKS ? number : 0;
       if (number !== (open.get(series)?.messages ?? begun)) expireAllFor('missed_message');
       if (last) open.delete(series);
       else open.set(series, { messages: number + 1, silentTicks: 0 });
       if (everyRecord) expireAllFor('many_changes');
-      else expire(keys);
+      else records.expire(keys);
     },
 
     tick() {

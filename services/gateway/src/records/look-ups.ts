@@ -1,10 +1,11 @@
-import type { CatalogServiceClient, LookupQuery, LookupResult } from '@brand-data/contracts';
+import type { CatalogServiceClient, LookupQuery, LookupResponse, LookupResult } from '@brand-data/contracts';
 import {
   activeSpanContext,
   type Clock,
   callUnary,
   Fault,
   inBatchSpan,
+  type ReplicaChoice,
   type SpanContext,
   type Tracer,
 } from '@brand-data/runtime';
@@ -17,56 +18,73 @@ const LOOKUPS_WAITING = 10_000;
 /** The second goes to another replica. A third would triple the work of a catalog that is only slow. */
 const ATTEMPTS = 2;
 
+/** Looks one identifier up in catalog. */
+export type Lookup = (query: LookupQuery) => Promise<LookupResult>;
+
+interface BatchOptions {
+  withinMs: number;
+  clock: Clock;
+  onFailure?: () => void;
+  onBatch: (queries: number) => void;
+  tracer: Tracer | undefined;
+}
+
+interface WaitingLookup {
+  query: LookupQuery;
+  spanContext: SpanContext | undefined;
+  resolve: (result: LookupResult) => void;
+  reject: (error: unknown) => void;
+}
+
 /**
  * Returns a look-up function that puts the look-ups of the same moment into one request to catalog. If the replica that has the
  * request hangs, another one answers.
  */
-export function batchLookups(
-  catalog: CatalogServiceClient,
-  {
-    withinMs,
-    clock,
-    onFailure = () => {},
-    onBatch,
-    tracer,
-  }: {
-    withinMs: number;
-    clock: Clock;
-    onFailure?: () => void;
-    onBatch: (queries: number) => void;
-    tracer: Tracer | undefined;
-  },
-): (query: LookupQuery) => Promise<LookupResult> {
-  type Waiting = {
-    query: LookupQuery;
-    spanContext: SpanContext | undefined;
-    resolve: (result: LookupResult) => void;
-    reject: (error: unknown) => void;
-  };
-  let waiting: Waiting[] = [];
-  let underWay = 0;
-  let requests = 0;
+export function batchLookups(catalog: CatalogServiceClient, options: BatchOptions): Lookup {
+  const batches = new LookupBatches(catalog, options);
+  return (query) => batches.lookup(query);
+}
 
-  const send = async (batch: Waiting[]): Promise<void> => {
-    underWay += batch.length;
-    onBatch(batch.length);
+class LookupBatches {
+  readonly #catalog: CatalogServiceClient;
+  readonly #options: BatchOptions;
+  #waiting: WaitingLookup[] = [];
+  #underWay = 0;
+  #requests = 0;
+
+  constructor(catalog: CatalogServiceClient, options: BatchOptions) {
+    this.#catalog = catalog;
+    this.#options = options;
+  }
+
+  lookup(query: LookupQuery): Promise<LookupResult> {
+    return new Promise((resolve, reject) => {
+      if (this.#underWay + this.#waiting.length >= LOOKUPS_WAITING) {
+        reject(new Fault('unavailable', 'too many look-ups are waiting'));
+        return;
+      }
+      if (this.#waiting.length === 0) setImmediate(() => this.#sendWaiting());
+      const spanContext = this.#options.tracer && activeSpanContext();
+      this.#waiting.push({ query, spanContext, resolve, reject });
+    });
+  }
+
+  #sendWaiting(): void {
+    const all = this.#waiting;
+    this.#waiting = [];
+    this.#sendInBatches(all, QUERIES_IN_BATCH);
+  }
+
+  #sendInBatches(lookups: readonly WaitingLookup[], size: number): void {
+    for (let from = 0; from < lookups.length; from += size) void this.#send(lookups.slice(from, from + size));
+  }
+
+  async #send(batch: WaitingLookup[]): Promise<void> {
+    this.#underWay += batch.length;
+    this.#options.onBatch(batch.length);
     try {
-      const queries = batch.map(({ query }) => query);
-      const request = { queries, weakMatches: true, maxBytes: BATCH_BYTES };
-      const spanContexts = batch.flatMap(({ spanContext }) => spanContext ?? []);
-      // A new key for each request: all replicas get as many.
-      const preference = { key: String(requests++) };
-      const { results } = await inBatchSpan(tracer, 'look up', { spanContexts }, () =>
-        hedge(
-          clock,
-          withinMs,
-          preference,
-          (deadlineMs, replica) =>
-            callUnary(catalog, catalog.lookup, request, { deadlineMs, replica, waitForReady: true }),
-          ATTEMPTS,
-        ),
-      );
-      const leftOut: Waiting[] = [];
+      const { results } = await this.#request(batch);
+      const leftOut: WaitingLookup[] = [];
       for (const [index, waiting] of batch.entries()) {
         const result = results[index];
         if (result?.leftOut && index > 0) leftOut.push(waiting);
@@ -74,32 +92,26 @@ export function batchLookups(
         else waiting.reject(new Error('catalog answered fewer results than queries'));
       }
       // Batches of the size that fitted, all at once.
-      const fitted = batch.length - leftOut.length;
-      for (let from = 0; from < leftOut.length; from += Math.max(1, fitted))
-        void send(leftOut.slice(from, from + Math.max(1, fitted)));
+      this.#sendInBatches(leftOut, Math.max(1, batch.length - leftOut.length));
     } catch (error) {
-      onFailure();
+      this.#options.onFailure?.();
       for (const { reject } of batch) reject(error);
     } finally {
-      underWay -= batch.length;
+      this.#underWay -= batch.length;
     }
-  };
+  }
 
-  return (query) =>
-    new Promise((resolve, reject) => {
-      if (underWay + waiting.length >= LOOKUPS_WAITING) {
-        reject(new Fault('unavailable', 'too many look-ups are waiting'));
-        return;
-      }
-      if (waiting.length === 0) {
-        setImmediate(() => {
-          const all = waiting;
-          waiting = [];
-          for (let from = 0; from < all.length; from += QUERIES_IN_BATCH) {
-            void send(all.slice(from, from + QUERIES_IN_BATCH));
-          }
-        });
-      }
-      waiting.push({ query, spanContext: tracer && activeSpanContext(), resolve, reject });
-    });
+  #request(batch: readonly WaitingLookup[]): Promise<LookupResponse> {
+    const { clock, tracer, withinMs } = this.#options;
+    const queries = batch.map(({ query }) => query);
+    const request = { queries, weakMatches: true, maxBytes: BATCH_BYTES };
+    const spanContexts = batch.flatMap(({ spanContext }) => spanContext ?? []);
+    // A new key for each request: all replicas get as many.
+    const preference = { key: String(this.#requests++) };
+    const send = (deadlineMs: number, replica: ReplicaChoice) =>
+      callUnary(this.#catalog, this.#catalog.lookup, request, { deadlineMs, replica, waitForReady: true });
+    return inBatchSpan(tracer, 'look up', { spanContexts }, () =>
+      hedge(clock, withinMs, preference, send, ATTEMPTS),
+    );
+  }
 }

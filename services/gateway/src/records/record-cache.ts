@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { CacheStats } from '../metrics/cache-metrics.ts';
 import type { CatalogAnswer, RecordBody } from './catalog-answer.ts';
 
 /** For this long a record is answered without a look-up. */
@@ -16,9 +15,6 @@ const SUGGESTION_BYTES = 256;
 const KEY_BYTES = 96;
 /** Of a body, beside its bytes. Compressed bodies are about as long together as the body itself. */
 const BODY_BYTES = 768;
-
-/** Stands for the keys of an answer of a catalog of an earlier version: any change can change it. Hashes are never negative. */
-const ANY_CHANGE = -1;
 
 /** An answer of catalog, with the times of its use by the monotonic clock, in ms. */
 export interface Cached extends CatalogAnswer {
@@ -41,150 +37,151 @@ interface Watch {
 }
 
 /**
- * Cached answers by variant and identifier, up to a number of bytes. A change expires those that depend on it. Answers with the same
+ * Caches answers by variant and identifier, up to a number of bytes. A change expires those that depend on it. Answers with the same
  * body share it.
  */
-export interface RecordCache {
-  get(key: string): Cached | undefined;
-  /** @param changed whether a change has already overtaken the answer */
+export class RecordCache {
+  readonly #maxBytes: number;
+  readonly #now: () => number;
+  readonly #entries: LRUCache<string, Cached>;
+  /** The entries that depend on a key: usually one. */
+  readonly #dependents = new Map<number, Cached | Set<Cached>>();
+  /** The bodies of all entries by tag, and how many entries have them. */
+  readonly #bodies = new Map<string, { body: RecordBody; entries: number }>();
+  #bytesOfBodies = 0;
+  readonly #watches = new Set<{ all: boolean; changed: ReadonlySet<number>[] }>();
+
+  constructor({ maxBytes, now }: { maxBytes: number; now: () => number }) {
+    this.#maxBytes = maxBytes;
+    this.#now = now;
+    this.#entries = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: bytesOfEntry,
+      dispose: (entry) => this.#forget(entry),
+    });
+  }
+
+  get(key: string): Cached | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** @param options.changed whether a change has already overtaken the answer */
   set(
     key: string,
     answer: CatalogAnswer & Pick<Cached, 'keys' | 'fetchedAtMs'>,
-    options: { changed: boolean },
-  ): CatalogAnswer;
-  /** Expires all answers that depend on a record with one of these keys. */
-  expire(keys: readonly number[]): void;
-  expireAll(): void;
-  watch(): Watch;
-  /** `keys`: the number of different keys on which answers depend. */
-  size(): Pick<CacheStats, 'entries' | 'bytes'> & { keys: number };
-}
-
-export function createRecordCache({ maxBytes, now }: { maxBytes: number; now: () => number }): RecordCache {
-  /** The entries that depend on a key: usually one. */
-  const dependents = new Map<number, Cached | Set<Cached>>();
-  /** The bodies of all entries by tag, and how many entries have them. */
-  const bodies = new Map<string, { body: RecordBody; entries: number }>();
-  let bytesOfBodies = 0;
-  const cache = new LRUCache<string, Cached>({
-    maxSize: maxBytes,
-    sizeCalculation: bytesOfEntry,
-    dispose: (entry) => {
-      for (const key of entry.keys) removeDependent(key, entry);
-      if (entry.record) releaseBody(entry.record.content);
-    },
-  });
-  const watches = new Set<{ all: boolean; changed: ReadonlySet<number>[] }>();
-
-  const dependentsOf = (key: number): Iterable<Cached> => {
-    const found = dependents.get(key);
-    if (!found) return [];
-    return found instanceof Set ? found : [found];
-  };
-
-  function addDependent(key: number, entry: Cached): void {
-    const found = dependents.get(key);
-    if (!found) dependents.set(key, entry);
-    else if (found instanceof Set) found.add(entry);
-    else if (found !== entry) dependents.set(key, new Set([found, entry]));
-  }
-
-  function removeDependent(key: number, entry: Cached): void {
-    const found = dependents.get(key);
-    if (found instanceof Set) {
-      found.delete(entry);
-      if (found.size === 0) dependents.delete(key);
-    } else if (found === entry) dependents.delete(key);
-  }
-
-  /** Returns the body that entries with the same tag have already, or else this one. */
-  function shareBody(body: RecordBody): RecordBody {
-    const shared = bodies.get(body.tag);
-    if (shared) {
-      shared.entries += 1;
-      return shared.body;
+    { changed }: { changed: boolean },
+  ): CatalogAnswer {
+    const { record, fetchedAtMs } = answer;
+    const freshUntilMs = fetchedAtMs + (record ? FRESH_MS : NOT_FOUND_FRESH_MS);
+    const entry: Cached = {
+      ...answer,
+      freshUntilMs,
+      servedUntilMs: record ? freshUntilMs + SERVED_WHEN_OLD_MS : freshUntilMs,
+      hasChanged: false,
+      notAskedUntilMs: 0,
+    };
+    if (changed) this.#expireEntry(entry);
+    const body = record?.content;
+    if (bytesOfEntry(entry, key) + (body ? bytesOfBody(body) : 0) > this.#maxBytes) {
+      this.#entries.delete(key);
+      return entry;
     }
-    bodies.set(body.tag, { body, entries: 1 });
-    bytesOfBodies += bytesOfBody(body);
-    return body;
+    if (record) record.content = this.#shareBody(record.content);
+    this.#entries.set(key, entry);
+    for (const each of entry.keys) this.#addDependent(each, entry);
+    while (this.#bytes() > this.#maxBytes) this.#entries.pop();
+    return entry;
   }
 
-  function releaseBody(body: RecordBody): void {
-    const shared = bodies.get(body.tag);
-    if (!shared) return;
-    shared.entries -= 1;
-    if (shared.entries > 0) return;
-    bodies.delete(body.tag);
-    bytesOfBodies -= bytesOfBody(body);
+  /** Expires all answers that depend on a record with one of these keys. */
+  expire(keys: readonly number[]): void {
+    // A series' message may name no keys.
+    if (keys.length === 0) return;
+    for (const key of keys)
+      for (const entry of this.#dependentsOf(key)) {
+        entry.hasChanged = true;
+        this.#expireEntry(entry);
+      }
+    if (this.#watches.size === 0) return;
+    const changed = new Set(keys);
+    for (const watch of this.#watches) watch.changed.push(changed);
   }
 
-  function expireOne(entry: Cached): void {
-    const nowMs = now();
+  expireAll(): void {
+    for (const entry of this.#entries.values()) this.#expireEntry(entry);
+    for (const watch of this.#watches) watch.all = true;
+  }
+
+  watch(): Watch {
+    const watch = { all: false, changed: [] as ReadonlySet<number>[] };
+    this.#watches.add(watch);
+    return {
+      overtakes: (keys) => watch.all || watch.changed.some((changed) => keys.some((key) => changed.has(key))),
+      end: () => void this.#watches.delete(watch),
+    };
+  }
+
+  /** Returns its size; `keys` is the number of different keys on which answers depend. */
+  size(): { entries: number; bytes: number; keys: number } {
+    return { entries: this.#entries.size, bytes: this.#bytes(), keys: this.#dependents.size };
+  }
+
+  #bytes(): number {
+    return this.#entries.calculatedSize + this.#bytesOfBodies;
+  }
+
+  #expireEntry(entry: Cached): void {
+    const nowMs = this.#now();
     entry.freshUntilMs = Math.min(entry.freshUntilMs, nowMs);
     entry.servedUntilMs = Math.min(entry.servedUntilMs, nowMs + SERVED_WHEN_CHANGED_MS);
   }
 
-  return {
-    get: (key) => cache.get(key),
+  #forget(entry: Cached): void {
+    for (const key of entry.keys) this.#removeDependent(key, entry);
+    if (entry.record) this.#releaseBody(entry.record.content);
+  }
 
-    set(key, { keys, fetchedAtMs, ...found }, { changed }) {
-      const { record } = found;
-      const freshUntilMs = fetchedAtMs + (record ? FRESH_MS : NOT_FOUND_FRESH_MS);
-      const entry: Cached = {
-        ...found,
-        keys: keys.length === 0 ? [ANY_CHANGE] : keys,
-        fetchedAtMs,
-        freshUntilMs,
-        servedUntilMs: record ? freshUntilMs + SERVED_WHEN_OLD_MS : freshUntilMs,
-        hasChanged: false,
-        notAskedUntilMs: 0,
-      };
-      if (changed) expireOne(entry);
-      const body = record?.content;
-      if (bytesOfEntry(entry, key) + (body ? bytesOfBody(body) : 0) > maxBytes) {
-        cache.delete(key);
-        return entry;
-      }
-      if (record) record.content = shareBody(record.content);
-      cache.set(key, entry);
-      for (const each of entry.keys) addDependent(each, entry);
-      while (cache.calculatedSize + bytesOfBodies > maxBytes) cache.pop();
-      return entry;
-    },
+  #dependentsOf(key: number): Iterable<Cached> {
+    const found = this.#dependents.get(key);
+    if (!found) return [];
+    return found instanceof Set ? found : [found];
+  }
 
-    expire(keys) {
-      // A series' message may name no keys.
-      if (keys.length === 0) return;
-      for (const key of [ANY_CHANGE, ...keys])
-        for (const entry of dependentsOf(key)) {
-          entry.hasChanged = true;
-          expireOne(entry);
-        }
-      if (watches.size === 0) return;
-      const changed = new Set(keys);
-      for (const watch of watches) watch.changed.push(changed);
-    },
+  #addDependent(key: number, entry: Cached): void {
+    const found = this.#dependents.get(key);
+    if (!found) this.#dependents.set(key, entry);
+    else if (found instanceof Set) found.add(entry);
+    else if (found !== entry) this.#dependents.set(key, new Set([found, entry]));
+  }
 
-    expireAll() {
-      cache.forEach(expireOne);
-      for (const watch of watches) watch.all = true;
-    },
+  #removeDependent(key: number, entry: Cached): void {
+    const found = this.#dependents.get(key);
+    if (found instanceof Set) {
+      found.delete(entry);
+      if (found.size === 0) this.#dependents.delete(key);
+    } else if (found === entry) this.#dependents.delete(key);
+  }
 
-    watch() {
-      const watch = { all: false, changed: [] as ReadonlySet<number>[] };
-      watches.add(watch);
-      return {
-        overtakes: (keys) =>
-          watch.all ||
-          (keys.length === 0
-            ? watch.changed.length > 0
-            : watch.changed.some((changed) => keys.some((key) => changed.has(key)))),
-        end: () => void watches.delete(watch),
-      };
-    },
+  /** Returns the body that entries with the same tag have already, or else this one. */
+  #shareBody(body: RecordBody): RecordBody {
+    const shared = this.#bodies.get(body.tag);
+    if (shared) {
+      shared.entries += 1;
+      return shared.body;
+    }
+    this.#bodies.set(body.tag, { body, entries: 1 });
+    this.#bytesOfBodies += bytesOfBody(body);
+    return body;
+  }
 
-    size: () => ({ entries: cache.size, bytes: cache.calculatedSize + bytesOfBodies, keys: dependents.size }),
-  };
+  #releaseBody(body: RecordBody): void {
+    const shared = this.#bodies.get(body.tag);
+    if (!shared) return;
+    shared.entries -= 1;
+    if (shared.entries > 0) return;
+    this.#bodies.delete(body.tag);
+    this.#bytesOfBodies -= bytesOfBody(body);
+  }
 }
 
 /** Without the body. */
