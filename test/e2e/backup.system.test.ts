@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { connect as connectSocket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Manifest, RestoreResult } from '@brand-data/backup';
 import { ACCOUNT_CHANGES_STREAM, AUDIT_STREAM, DEAD_LETTER_STREAM, usageStream } from '@brand-data/contracts';
 import { main as bds } from '@brand-data/operator/src/main.ts';
@@ -102,8 +105,44 @@ async function backUp(name: string): Promise<string> {
   return out;
 }
 
-const restoreFrom = async (from: string, ...options: string[]) =>
-  (await stack.bds('restore', '--from', from, ...databases(), ...options)) as RestoreResult;
+/** Restores the copy. When a database waits for the end of the restore, starts the services that end it. */
+async function restoreFrom(from: string, ...options: string[]): Promise<RestoreResult> {
+  const result = stack.bds('restore', '--from', from, ...databases(), ...options) as Promise<RestoreResult>;
+  const ended = result.then(
+    () => true,
+    () => true,
+  );
+  const services = ['accounts', 'metering'] as const;
+  for (;;) {
+    if (await Promise.race([ended, delay(100, false)])) return result;
+    if (await mongo.db(`${stack.databasePrefix}_accounts`).collection('restoring').findOne({})) break;
+  }
+  await start(services);
+  return result;
+}
+
+/** Runs a restore that is stopped when it says that. */
+async function stoppedRestore(from: string, when: RegExp, ...options: string[]) {
+  const stop = new AbortController();
+  const connectionFile = join(folder, 'operator.json');
+  await writeFile(connectionFile, JSON.stringify(stack.operator));
+  let told = '';
+  const status = await bds(['restore', '--from', from, ...databases(), '--replace', '--yes', ...options], {
+    env: { MONGODB_URL: stack.mongodbUrl, NATS_URL: stack.natsUrl, BDS_STACK: connectionFile },
+    cwd: folder,
+    stdout: { write: () => {} },
+    interruption: () => stop.signal,
+    stderr: {
+      isTTY: true,
+      columns: 200,
+      write: (text) => {
+        told += text;
+        if (when.test(text)) stop.abort();
+      },
+    },
+  });
+  return { status, told };
+}
 
 async function kill(names: readonly string[]): Promise<void> {
   await Promise.all(names.map((name) => stack.kill(name)));
@@ -321,22 +360,7 @@ describe('a copy', () => {
       await answeredCalls(account.token, 10);
       const copy = await backUp('for-a-stop');
       await kill([...GATEWAYS, ...SERVICES]);
-      const stop = new AbortController();
-      let told = '';
-      const status = await bds(['restore', '--from', copy, ...databases(), '--replace', '--yes'], {
-        env: { MONGODB_URL: stack.mongodbUrl, NATS_URL: stack.natsUrl },
-        cwd: folder,
-        stdout: { write: () => {} },
-        interruption: () => stop.signal,
-        stderr: {
-          isTTY: true,
-          columns: 200,
-          write: (text) => {
-            told += text;
-            if (/waiting \d+ s for the grants/.test(text)) stop.abort();
-          },
-        },
-      });
+      const { status, told } = await stoppedRestore(copy, /waiting \d+ s for the grants/);
       expect({ status, told }).toEqual({
         status: 130,
         told: expect.stringMatching(/restore again with --replace before you start the services/),
@@ -344,6 +368,31 @@ describe('a copy', () => {
       expect(await storedIn(['accounts'])).toEqual([]);
       await restoreFrom(copy, '--gateways-stopped', '--replace', '--yes');
       await start([...SERVICES, ...GATEWAYS]);
+      await answeredCalls(account.token, 5);
+      await expect.poll(() => usedBy(account.accountId)).toBe(15);
+    },
+    DRILL_MS,
+  );
+
+  test(
+    'lets nobody call accounts and metering before its restore has ended, and is restored again if that is stopped',
+    async () => {
+      const account = await operator.newAccount(1_000);
+      await answeredCalls(account.token, 10);
+      const copy = await backUp('for-a-late-stop');
+      await kill([...GATEWAYS, ...SERVICES]);
+      const stopped = await stoppedRestore(copy, /start the services now/, '--gateways-stopped');
+      expect(stopped.status).toBe(130);
+      const held = ['accounts', 'metering'] as const;
+      await start(held);
+      for (const service of held) {
+        const [host, port] = (stack.targets[service] ?? '').split(':');
+        const socket = connectSocket(Number(port), host);
+        await expect(once(socket, 'connect')).rejects.toThrow(/ECONNREFUSED/);
+      }
+      await expect(stack.bds('account', 'list')).rejects.toThrow(/accounts at .*/);
+      await restoreFrom(copy, '--gateways-stopped', '--replace', '--yes');
+      await start(['catalog', 'images', ...GATEWAYS]);
       await answeredCalls(account.token, 5);
       await expect.poll(() => usedBy(account.accountId)).toBe(15);
     },

@@ -1,5 +1,5 @@
 import type { DatabaseService } from '@brand-data/contracts';
-import { Fault } from '@brand-data/runtime';
+import { Fault, RESTORING } from '@brand-data/runtime';
 import { type ClientSession, type Db, type MongoClient, MongoServerError, type Timestamp } from 'mongodb';
 import { writeCopied } from './copied-file.ts';
 import type { CopiedCollection, CopiedDatabase } from './manifest.ts';
@@ -50,6 +50,8 @@ export async function copyDatabases(
       .map(({ name }) => name)
       .filter((name) => !name.startsWith('system.'))
       .toSorted();
+    if (names.includes(RESTORING))
+      throw new Fault('failed_precondition', `the database ${db.databaseName} is being restored`);
     for (const name of names) {
       // A snapshot begins with the session's first read, and lists of indexes are not part of it.
       const documents = db

@@ -2,5 +2,5 @@
 
 export { type BackupOptions, type BackupResult, backup } from './backup.ts';
 export { type Manifest, readManifest } from './manifest.ts';
-export { type RestoreOptions, type RestoreResult, restore } from './restore.ts';
+export { type RestoredServices, type RestoreOptions, type RestoreResult, restore } from './restore.ts';
 export type { ServerSettings } from './servers.ts';

@@ -1,30 +1,32 @@
-import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  lastRevision,
-  noteRestore,
-  renewRevisions,
-  revokeKeys,
-  validKeys,
-} from '@brand-data/accounts/restoring';
-import type { DatabaseService } from '@brand-data/contracts';
-import {
-  type BilledUsage,
-  billReportedUsage,
-  GRANTS_END_WITHIN_MS,
-  type UsageMessage,
-} from '@brand-data/metering/restoring';
-import { Fault } from '@brand-data/runtime';
+  type DatabaseService,
+  endsWithinMs,
+  type FinishRestoreRequest,
+  type FinishRestoreResponse,
+  LONGEST_TTL_MS,
+  type ReplayUsageRequest,
+  type ReplayUsageResponse,
+  type ReportedUsage,
+} from '@brand-data/contracts';
+import { Fault, markRestoring, RESTORING } from '@brand-data/runtime';
 import type { MongoClient } from 'mongodb';
-import { type ChangesSince, changesSince } from './changes-since.ts';
+import { readAccountNotices } from './account-notices.ts';
 import { verifyCopied } from './copied-file.ts';
-import { type CopiedDatabase, type Manifest, readManifest } from './manifest.ts';
+import { type Manifest, readManifest } from './manifest.ts';
 import { restoreDatabase } from './restore-database.ts';
 import { type OpenNats, openMongo, openNats, type ServerSettings } from './servers.ts';
 import { copiedMessages, meteringRuns, streamMessages, usagePositions } from './usage-messages.ts';
 
+/** The admin ports of the services that end a restore. They reject with Fault `unavailable` while the service does not run. */
+export interface RestoredServices {
+  finishRestore(request: FinishRestoreRequest): Promise<FinishRestoreResponse>;
+  replayUsage(requests: AsyncIterable<ReplayUsageRequest>): Promise<ReplayUsageResponse>;
+}
+
 export interface RestoreOptions {
   servers: ServerSettings;
+  restored: RestoredServices;
   /** The folder of the copy. */
   folder: string;
   services: readonly DatabaseService[];
@@ -47,28 +49,41 @@ interface LostMessages {
   messages: number;
 }
 
+/** What a restore knows of the usage that it could not read. */
+interface UnreadUsage {
+  /** The streams that NATS has lost since the copy. Usage after the end of the copy was only there. */
+  gone: string[];
+  lost: LostMessages[];
+}
+
 export interface RestoreResult {
   manifest: Manifest;
   documents: number;
   /** Absent: metering was not restored. */
-  usage?: BilledUsage & {
-    /** The streams that NATS has lost since the copy. Usage after the end of the copy was only there. */
-    gone: string[];
-    lost: LostMessages[];
-  };
+  usage?: ReplayUsageResponse & UnreadUsage;
   /** Absent: accounts was not restored. */
-  changes?: ChangesSince & { validKeys: { id: string; accountId: string }[]; revoked: boolean };
+  changes?: FinishRestoreResponse & {
+    /** Whether these are all changes since the copy. */
+    complete: boolean;
+    revoked: boolean;
+  };
 }
 
 const METERING_ENDS_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 500;
+/** Of usage that one request carries. A message of a stream is much smaller than this. */
+const BATCH = { messages: 500, bytes: 1024 ** 2 };
+/** Grants that metering gave out longer ago than this have ended. */
+const GRANTS_END_WITHIN_MS = endsWithinMs(LONGEST_TTL_MS);
 
-/** Accounts comes last. Until then no token is valid, so no call is answered from half a restore. */
+/** Accounts comes last. If the restore breaks off, no token is valid, so no call is answered from half a restore. */
 const ORDER: readonly DatabaseService[] = ['images', 'catalog', 'metering', 'accounts'];
 
 /**
- * Restores a copy while the services are stopped. First verifies the whole copy. If it fails or is stopped later, it has to be run
- * again with `replace`. Gateways may run: their grants end before the restore bills what they have reported.
+ * Restores a copy. First verifies all of it. Then writes the databases while the services are stopped. Then waits until accounts and
+ * metering run, and lets them decide what is revoked and billed; until they have done so, they answer nothing else. If a restore fails
+ * or is stopped after the check of the copy, it has to be run again with `replace`, with the services stopped. Gateways may run: their
+ * grants end before metering bills what they have reported.
  */
 export async function restore(options: RestoreOptions): Promise<RestoreResult> {
   const { servers, folder, services, signal, onProgress } = options;
@@ -93,44 +108,98 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
   if (nats && services.includes('metering')) await untilMeteringEnds(nats, signal);
   await emptyDatabases(client, options);
 
-  const result: RestoreResult = { manifest, documents: 0 };
+  let documents = 0;
+  const restoreIds = new Map<DatabaseService, string>();
   for (const copied of databases) {
-    const db = client.db(options.databaseOf(copied.service));
-    const onDocument = (collection: string) =>
-      onProgress(`restoring ${copied.service}/${collection}`, ++result.documents);
+    const { service } = copied;
+    const db = client.db(options.databaseOf(service));
+    if (service === 'metering' || service === 'accounts') restoreIds.set(service, await markRestoring(db));
+    const onDocument = (collection: string) => onProgress(`restoring ${service}/${collection}`, ++documents);
     await restoreDatabase(db, folder, copied, { signal, onDocument });
-    if (copied.service === 'metering' && nats) {
-      await untilGrantsEnd(options);
-      const incomplete = { gone: [], lost: [] };
-      const messages = allMessages(nats, manifest, options, incomplete);
-      result.usage = { ...(await billReportedUsage({ client, db }, messages)), ...incomplete };
-    }
-    if (copied.service === 'accounts' && nats)
-      result.changes = await renewAccounts(client, nats, copied, manifest.endedAt, options);
+    if (service === 'metering') await untilGrantsEnd(options);
   }
-  return result;
+  const [accountsId, meteringId] = [restoreIds.get('accounts'), restoreIds.get('metering')];
+  // Metering comes last: until it has billed all usage, gateways get no grant and so answer no counted call.
+  const changes = nats && accountsId && (await finishAccounts(nats, accountsId, manifest, options));
+  const usage = nats && meteringId && (await replayUsage(nats, meteringId, manifest, options));
+  return { manifest, documents, ...(usage && { usage }), ...(changes && { changes }) };
 }
 
-async function renewAccounts(
-  client: MongoClient,
+async function finishAccounts(
   nats: OpenNats,
-  copied: CopiedDatabase,
-  copyEndedAt: string,
-  { databaseOf, services, revokeChangedKeys, signal }: RestoreOptions,
+  restoreId: string,
+  { databases, endedAt }: Manifest,
+  { restored, services, revokeChangedKeys, signal, onProgress }: RestoreOptions,
 ): Promise<NonNullable<RestoreResult['changes']>> {
-  const db = client.db(databaseOf('accounts'));
-  const moment = { revision: await lastRevision(db), at: new Date(copied.at) };
-  const changes = await changesSince(nats, moment, signal);
-  const valid = await validKeys(db, changes.keys);
-  if (revokeChangedKeys)
-    await revokeKeys(
-      db,
-      valid.map(({ id }) => id),
-    );
-  await renewRevisions(db);
-  const revoked = revokeChangedKeys ? valid : [];
-  await noteRestore(db, { from: hostname(), services, copyEndedAt, revoked });
-  return { ...changes, validKeys: valid, revoked: revokeChangedKeys };
+  const copiedAt = new Date(databases.find(({ service }) => service === 'accounts')?.at ?? endedAt);
+  const { complete, notices } = await readAccountNotices(nats, copiedAt, signal);
+  const request = {
+    restoreId,
+    changes: notices,
+    revokeChangedKeys,
+    services: [...services],
+    copyEndedAt: endedAt,
+  };
+  const { keys, accounts, plans, validKeys } = await untilRuns(
+    'accounts',
+    () => restored.finishRestore(request),
+    { signal, onProgress },
+  );
+  return { complete, keys, accounts, plans, validKeys, revoked: revokeChangedKeys };
+}
+
+async function replayUsage(
+  nats: OpenNats,
+  restoreId: string,
+  manifest: Manifest,
+  options: RestoreOptions,
+): Promise<NonNullable<RestoreResult['usage']>> {
+  return untilRuns(
+    'metering',
+    async () => {
+      const unread: UnreadUsage = { gone: [], lost: [] };
+      const messages = allMessages(nats, manifest, options, unread);
+      return { ...(await options.restored.replayUsage(inBatches(restoreId, messages))), ...unread };
+    },
+    options,
+  );
+}
+
+/** Repeats the call until the service answers. */
+async function untilRuns<Answer>(
+  service: DatabaseService,
+  call: () => Promise<Answer>,
+  { signal, onProgress }: Pick<RestoreOptions, 'signal' | 'onProgress'>,
+): Promise<Answer> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof Fault) || error.kind !== 'unavailable') throw error;
+      onProgress(
+        `the databases are restored: start the services now; waiting for ${service}: ${error.message}`,
+      );
+    }
+    await delay(LOOK_EVERY_MS, undefined, { signal });
+  }
+}
+
+async function* inBatches(
+  restoreId: string,
+  messages: AsyncIterable<ReportedUsage>,
+): AsyncGenerator<ReplayUsageRequest> {
+  let batch: ReportedUsage[] = [];
+  let bytes = 0;
+  for await (const message of messages) {
+    batch.push(message);
+    bytes += message.data.length;
+    if (batch.length < BATCH.messages && bytes < BATCH.bytes) continue;
+    yield { restoreId, messages: batch, complete: false };
+    batch = [];
+    bytes = 0;
+  }
+  yield { restoreId, messages: batch, complete: true };
 }
 
 /** The copied messages, then those of the streams that the copied ledgers do not contain for sure. */
@@ -138,10 +207,10 @@ async function* allMessages(
   nats: OpenNats,
   { streams: copied }: Manifest,
   { folder, signal, onProgress }: RestoreOptions,
-  { gone, lost }: Pick<NonNullable<RestoreResult['usage']>, 'gone' | 'lost'>,
-): AsyncGenerator<UsageMessage> {
+  { gone, lost }: UnreadUsage,
+): AsyncGenerator<ReportedUsage> {
   let count = 0;
-  const counted = (message: UsageMessage) => {
+  const counted = (message: ReportedUsage) => {
     onProgress('reading usage', ++count);
     return message;
   };
@@ -207,5 +276,10 @@ async function emptyDatabases(
         `the database ${db.databaseName} is not empty: --replace removes what it holds`,
       );
   }
-  for (const service of services) await client.db(databaseOf(service)).dropDatabase();
+  for (const service of services) {
+    const db = client.db(databaseOf(service));
+    const collections = await db.listCollections({ type: 'collection' }, { nameOnly: true }).toArray();
+    // A service that waits for the end of an earlier restore goes on waiting.
+    for (const { name } of collections) if (name !== RESTORING) await db.dropCollection(name);
+  }
 }

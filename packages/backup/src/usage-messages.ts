@@ -1,10 +1,10 @@
 import {
   MOST_USAGE_STREAMS,
+  type ReportedUsage,
   USAGE_CONSUMER,
   USAGE_SIGNATURE_HEADER,
   usageStream,
 } from '@brand-data/contracts';
-import type { UsageMessage } from '@brand-data/metering/restoring';
 import { Fault } from '@brand-data/runtime';
 import { type ConsumerInfo, DeliverPolicy, jetstream, type StreamInfo } from '@nats-io/jetstream';
 import { readCopied, writeCopied } from './copied-file.ts';
@@ -65,7 +65,7 @@ export async function* streamMessages(
   name: string,
   { fromSequence, toSequence }: { fromSequence: number; toSequence: number },
   signal: AbortSignal,
-): AsyncGenerator<UsageMessage> {
+): AsyncGenerator<ReportedUsage> {
   if (fromSequence > toSequence) return;
   // An ordered consumer: it leaves nothing on the server, and the client makes it again if a message is missing.
   const consumer = await jetstream(connection).consumers.get(name, {
@@ -80,7 +80,7 @@ export async function* streamMessages(
     for await (const { seq, data, headers } of messages) {
       if (seq > toSequence) return;
       count += 1;
-      yield { data, signature: headers?.get(USAGE_SIGNATURE_HEADER) || undefined };
+      yield { data: Buffer.from(data), signature: headers?.get(USAGE_SIGNATURE_HEADER) || undefined };
       if (seq === toSequence) return;
     }
     empty = count === 0 ? empty + 1 : 0;
@@ -107,7 +107,7 @@ export async function copyStream(
   return { name, created, appliedUpTo, ...file };
 }
 
-export async function* copiedMessages(folder: string, stream: CopiedStream): AsyncGenerator<UsageMessage> {
+export async function* copiedMessages(folder: string, stream: CopiedStream): AsyncGenerator<ReportedUsage> {
   let rest = '';
   for await (const piece of readCopied(folder, stream)) {
     const lines = (rest + piece.toString('latin1')).split('\n');

@@ -48,6 +48,7 @@ export const GRPC_SERVICES = {
     revokeOperator: ['bds'],
     issuePass: ['bds'],
     listAudit: ['bds'],
+    finishRestore: ['bds'],
   }),
   CatalogService: grpcService('catalog', CatalogServiceService, {
     lookup: ['gateway'],
@@ -87,6 +88,7 @@ export const GRPC_SERVICES = {
     listNotices: ['bds'],
     redeliverNotices: ['bds'],
     testWebhook: ['bds'],
+    replayUsage: ['bds'],
   }),
   DiagnosisAdminService: grpcService(ADMIN_SERVERS, DiagnosisAdminServiceService, {
     diagnose: ['bds'],

@@ -38,6 +38,7 @@ const ACCOUNTS: RoleByMethod<typeof AccountsAdminServiceService> = {
   // A pass says which role the operator has, and so gives nothing more.
   issuePass: 'read',
   listAudit: 'read',
+  finishRestore: 'all',
 };
 
 const CATALOG: RoleByMethod<typeof CatalogAdminServiceService> = {
@@ -66,6 +67,7 @@ const METERING: RoleByMethod<typeof MeteringAdminServiceService> = {
   listNotices: 'read',
   redeliverNotices: 'keys',
   testWebhook: 'keys',
+  replayUsage: 'all',
 };
 
 const IMAGES: RoleByMethod<typeof ImagesAdminServiceService> = {

@@ -6,6 +6,24 @@
  */
 export const ACKNOWLEDGEMENT_GRACE_MS = 5_000;
 
+/** The longest lifetime of a grant. */
+export const LONGEST_TTL_MS = 600_000;
+
+/**
+ * How much slower than one replica's clock another's may run: a share of the time, and a constant. Each clock may be up to 1.5 % too
+ * fast or too slow, so two clocks differ by at most 3.05 %.
+ */
+const DRIFT_SHARE = 0.035;
+const DRIFT_MS = 500;
+
+/**
+ * Returns how long after metering gave out a grant no usage of it can become valid any more, by any clock: its lifetime, the grace
+ * for acknowledgements and the drift of clocks.
+ */
+export function endsWithinMs(ttlMs: number): number {
+  return (ttlMs + ACKNOWLEDGEMENT_GRACE_MS) * (1 + DRIFT_SHARE) + DRIFT_MS;
+}
+
 /**
  * A gateway assumes that metering has applied a close this long after the stream acknowledged it. By then, another replica of
  * metering has received the messages that a dead replica had taken.

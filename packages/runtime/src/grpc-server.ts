@@ -72,6 +72,8 @@ export interface GrpcServer {
   services: (CallableService & { handlers: UntypedServiceImplementation })[];
   /** If given, this is an admin port, which answers only operators. It accepts requests of 16 MiB, and others accept 256 KiB. */
   operators?: Operators;
+  /** Whether a call may take longer than a minute. Connections then stay as long as clients want. */
+  mayLastLong?: boolean;
 }
 
 /**
@@ -80,14 +82,15 @@ export interface GrpcServer {
  */
 export async function startGrpcServer(
   service: Service,
-  { transport, host, port, services, operators }: GrpcServer,
+  { transport, host, port, services, operators, mayLastLong = false }: GrpcServer,
 ): Promise<void> {
   const { certificates } = transport;
   let listener: MutualTlsListener | undefined;
   const server = new Server({
     // Clients look for new replicas, and use new certificates, when a connection ends.
-    'grpc.max_connection_age_ms': 60_000,
-    'grpc.max_connection_age_grace_ms': 20_000,
+    ...(mayLastLong
+      ? {}
+      : { 'grpc.max_connection_age_ms': 60_000, 'grpc.max_connection_age_grace_ms': 20_000 }),
     'grpc.max_receive_message_length': operators === undefined ? SERVING_BYTES : ADMIN_BYTES,
     interceptors: [
       observeServer(service),

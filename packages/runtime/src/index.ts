@@ -59,6 +59,7 @@ export { installationOrPass, PASS_LASTS_MS, signPass } from './operator-pass.ts'
 export { type Told, type Trail, trailTo } from './operator-trail.ts';
 export { findKeyIn, keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from './pem-keys.ts';
 export type { ReplicaChoice } from './replica-order.ts';
+export { endRestore, markRestoring, RESTORING, refuseRestore, untilRestored } from './restoring.ts';
 export { retryUntilStopped } from './retry.ts';
 export { bringUpToDate, type Migration } from './schema.ts';
 export { runService, type Service } from './service.ts';

@@ -7,7 +7,7 @@ import {
   tokenCheckKeyFrom,
   tokenSha256,
 } from '@brand-data/contracts';
-import { Fault, operatorCallOf, type Service, signPass, unary } from '@brand-data/runtime';
+import { Fault, operatorCallOf, refuseRestore, type Service, signPass, unary } from '@brand-data/runtime';
 import { Binary } from 'mongodb';
 import { accountToProto, createAccountId } from './account.ts';
 import { requireAccountPage } from './account-page.ts';
@@ -237,5 +237,7 @@ export function accountsAdminService(
       const last = docs.length < page.limit ? undefined : docs.at(-1);
       return { entries: docs.map(auditToProto), next: last ? endOfPage(last) : '' };
     }),
+
+    finishRestore: unary(service, refuseRestore),
   };
 }

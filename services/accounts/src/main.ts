@@ -17,12 +17,24 @@ import { serviceSpec, storageSpec } from './config.ts';
 import { storedOperators } from './operator.ts';
 import { startOutbox } from './outbox.ts';
 import { openStorage } from './storage.ts';
+import { untilAccountsRestored } from './until-restored.ts';
 
 if (isSetUp(process.argv)) await runSetUp('accounts', storageSpec, openStorage);
 else
   await runService('accounts', serviceSpec, async (service, config) => {
     const tokenHashKey = config.TOKEN_HASH_KEY;
-    const { store, nats } = await openStorage(service, config);
+    const transport = await openTransport(service, config);
+    const adminPort = {
+      transport,
+      host: config.HOST,
+      port: config.ADMIN_GRPC_PORT,
+    };
+    const { store, nats } = await openStorage(service, config, (mongo) =>
+      untilAccountsRestored(service, mongo, adminPort, {
+        operatorTokens: config.OPERATOR_TOKEN,
+        auditDays: config.AUDIT_DAYS,
+      }),
+    );
     const signer = createAllowanceSigner(config.ALLOWANCE_SIGNING_KEY);
     service.onSettingChange('ALLOWANCE_SIGNING_KEY', (pem) => signer.replaceKey(signingKeyFromPem(pem)));
     followAuditEvents(service, nats, { store, days: config.AUDIT_DAYS });
@@ -31,7 +43,6 @@ else
       signingKey = signingKeyFromPem(pem);
     });
     const outbox = startOutbox(service, store, nats);
-    const transport = await openTransport(service, config);
     await startGrpcServer(service, {
       transport,
       host: config.HOST,
@@ -44,9 +55,7 @@ else
       ],
     });
     await startGrpcServer(service, {
-      transport,
-      host: config.HOST,
-      port: config.ADMIN_GRPC_PORT,
+      ...adminPort,
       services: [
         {
           ...GRPC_SERVICES.AccountsAdminService,

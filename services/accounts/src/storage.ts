@@ -11,9 +11,11 @@ import {
   connectMongo,
   connectNats,
   ensureStream,
+  type Mongo,
   type Nats,
   retryUntilStopped,
   type Service,
+  untilRestored,
 } from '@brand-data/runtime';
 import { RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import { ensureAuditStream } from './audit-events.ts';
@@ -22,12 +24,18 @@ import { openStore, type Store } from './store.ts';
 
 const MINUTES_NS = 60_000_000_000;
 
-/** Connects to the database and the streams, and creates them or brings them up to date. */
+/**
+ * Connects to the database and the streams, and creates them or brings them up to date.
+ *
+ * @param restored resolves when the database is not being restored
+ */
 export async function openStorage(
   service: Service,
   config: ConfigOf<typeof storageSpec>,
+  restored: (mongo: Mongo) => Promise<void> = (mongo) => untilRestored(service, mongo),
 ): Promise<{ store: Store; nats: Nats }> {
   const mongo = await connectMongo(service, config, config.MONGODB_DATABASE);
+  await restored(mongo);
   await checkTransactionLifetime(service, mongo);
   await bringUpToDate(service, mongo);
   const store = await retryUntilStopped(

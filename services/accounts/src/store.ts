@@ -15,7 +15,8 @@ import { type Changed, recordedChanges, withDeadline } from './transactions.ts';
 /** Searches for tokens that run at once, and tokens that wait for the next search of one lane. */
 const SEARCH_LANES = 4;
 const MOST_SEARCHES_WAITING = 1_000;
-const REVISION = 'revision';
+/** The counter of changes of plans, accounts and keys. */
+export const REVISION = 'revision';
 const PRESENT = 'present';
 
 /** A key with its account and that account's plan, all as of one moment. */

@@ -9,7 +9,14 @@ import type {
   TestWebhookRequest,
   TestWebhookResponse,
 } from '@brand-data/contracts';
-import { operatorCallOf, type Service, type Trail, unary } from '@brand-data/runtime';
+import {
+  clientStream,
+  operatorCallOf,
+  refuseRestore,
+  type Service,
+  type Trail,
+  unary,
+} from '@brand-data/runtime';
 import { listLastCalls, listUsage } from './account-lists.ts';
 import type { Allowances } from './allowances.ts';
 import { withDeadline } from './deadline.ts';
@@ -83,5 +90,7 @@ export function meteringAdminService(
         testWebhook(notices),
       ),
     ),
+
+    replayUsage: clientStream(service, refuseRestore),
   };
 }

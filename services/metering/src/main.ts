@@ -26,6 +26,7 @@ import { noticeEvents } from './notices/notice-events.ts';
 import { publishNotice } from './notices/publish-notice.ts';
 import { createNoticeSender } from './notices/sender.ts';
 import { webhookOf } from './notices/webhook.ts';
+import { untilMeteringRestored } from './restoring/until-restored.ts';
 import { startSettler } from './settling/settler.ts';
 import { settlerEvents } from './settling/settler-events.ts';
 import { usageBarrier } from './settling/usage-barrier.ts';
@@ -41,7 +42,19 @@ if (isSetUp(process.argv)) await runSetUp('metering', storageSpec, openStorage);
 else
   await runService('metering', serviceSpec, async (service, config) => {
     const clock = systemClock;
-    const { database, notices, lists, nats, streams, senders } = await openStorage(service, config);
+    const transport = await openTransport(service, config);
+    const adminPort = {
+      transport,
+      host: config.HOST,
+      port: config.ADMIN_GRPC_PORT,
+      operators: {
+        ...OPERATOR_RULES,
+        authenticate: installationOrPass(service, config),
+      },
+    };
+    const { database, notices, lists, nats, streams, senders } = await openStorage(service, config, (mongo) =>
+      untilMeteringRestored(service, mongo, adminPort),
+    );
     const reportNotice = noticeEvents(service, notices);
     const hasWebhook = config.NOTICE_WEBHOOK_URL !== undefined;
     const finder = createNoticeFinder({ store: notices, clock, hasWebhook }, reportNotice);
@@ -87,7 +100,6 @@ else
       meteringEvents(service),
     );
     const catchUp = catchUpWith({ streams, clock, consumer });
-    const transport = await openTransport(service, config);
     await startGrpcServer(service, {
       transport,
       host: config.HOST,
@@ -100,9 +112,7 @@ else
       ],
     });
     await startGrpcServer(service, {
-      transport,
-      host: config.HOST,
-      port: config.ADMIN_GRPC_PORT,
+      ...adminPort,
       services: [
         {
           ...GRPC_SERVICES.MeteringAdminService,
@@ -119,9 +129,5 @@ else
         },
         { ...GRPC_SERVICES.DiagnosisAdminService, handlers: diagnosisService(service) },
       ],
-      operators: {
-        ...OPERATOR_RULES,
-        authenticate: installationOrPass(service, config),
-      },
     });
   });

@@ -11,10 +11,12 @@ import {
   connectMongo,
   connectNats,
   ensureStream,
+  type Mongo,
   type Nats,
   retryUntilStopped,
   type Service,
   systemClock,
+  untilRestored,
 } from '@brand-data/runtime';
 import type { storageSpec } from './config.ts';
 import type { LedgerDatabase } from './ledger/ledger-database.ts';
@@ -28,10 +30,15 @@ import type { UsageStreams } from './usage/usage-streams.ts';
 
 const HOURS_NS = 3_600_000_000_000;
 
-/** Opens the ledgers, the notices and the streams. Creates them, or updates their settings. */
+/**
+ * Opens the ledgers, the notices and the streams. Creates them, or updates their settings.
+ *
+ * @param restored resolves when the database is not being restored
+ */
 export async function openStorage(
   service: Service,
   settings: ConfigOf<typeof storageSpec>,
+  restored: (mongo: Mongo) => Promise<void> = (mongo) => untilRestored(service, mongo),
 ): Promise<{
   database: LedgerDatabase;
   notices: NoticeStore;
@@ -41,6 +48,7 @@ export async function openStorage(
   senders: Senders;
 }> {
   const mongo = await connectMongo(service, settings, settings.MONGODB_DATABASE);
+  await restored(mongo);
   await bringUpToDate(service, mongo);
   const database = await retryUntilStopped('indexes', () => openMongoLedgerDatabase(mongo), service);
   const lists = await retryUntilStopped('indexes of lists', () => openUsageLists(mongo), service);

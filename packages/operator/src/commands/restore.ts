@@ -1,5 +1,5 @@
-import { type RestoreResult, readManifest, restore } from '@brand-data/backup';
-import { DATABASE_SERVICES } from '@brand-data/contracts';
+import { type RestoredServices, type RestoreResult, readManifest, restore } from '@brand-data/backup';
+import { DATABASE_SERVICES, type DatabaseService } from '@brand-data/contracts';
 import { Command } from 'commander';
 import { confirm, YES_OPTION } from '../confirm.ts';
 import { UsageError } from '../connection.ts';
@@ -9,6 +9,9 @@ import { figure } from '../progress.ts';
 import { readTime } from '../read-time.ts';
 import { type DatabaseOptions, databaseNames, databaseOption, onlyOption, readServers } from '../servers.ts';
 import { Interrupted } from './reported-import.ts';
+
+/** Ending a restore takes about a minute for each 20,000 ledgers. */
+const END_WITHIN_MS = 6 * 3_600_000;
 
 interface Options extends DatabaseOptions {
   from: string;
@@ -20,10 +23,10 @@ interface Options extends DatabaseOptions {
 }
 
 export function restoreCommand(context: Context): Command {
-  const { env, output, pathOf, shown, interruption } = context;
+  const { connect, env, output, pathOf, shown, interruption } = context;
   return new Command('restore')
     .description(
-      'Restore a copy of bds backup while accounts, catalog, metering and images are stopped. Needs MONGODB_URL and NATS_URL',
+      'Restore a copy of bds backup while accounts, catalog, metering and images are stopped, and finish when they run. Needs MONGODB_URL and NATS_URL',
     )
     .requiredOption('--from <folder>', 'the folder of the copy')
     .addOption(onlyOption())
@@ -54,9 +57,11 @@ export function restoreCommand(context: Context): Command {
       const stoppedAtMs = options.meteringStoppedAt ?? Date.now();
       if (stoppedAtMs > Date.now()) throw new UsageError('--metering-stopped-at is in the future');
       if (replace) await confirm(context, `Replacing the databases of ${services.join(', ')}`, options);
+      const restored = restoredServices(connect, services);
       const signal = interruption();
       const result = await restore({
         servers,
+        restored,
         folder,
         services,
         replace,
@@ -76,6 +81,25 @@ export function restoreCommand(context: Context): Command {
       const { manifest: _, ...document } = result;
       output.answer({ folder: shown(folder), ...document }, () => textOf(result));
     });
+}
+
+/** The services that end the restore. Throws at once if the address of one is missing. */
+function restoredServices(
+  connect: Context['connect'],
+  services: readonly DatabaseService[],
+): RestoredServices {
+  for (const service of ['accounts', 'metering'] as const)
+    if (services.includes(service)) connect()[service]();
+  return {
+    finishRestore: (request) =>
+      connect()
+        .accounts()
+        .call((client) => client.finishRestore, request, END_WITHIN_MS),
+    replayUsage: (requests) =>
+      connect()
+        .metering()
+        .sendStream((client) => client.replayUsage, requests, END_WITHIN_MS),
+  };
 }
 
 function textOf({ manifest, documents, usage, changes }: RestoreResult): string {

@@ -1,6 +1,6 @@
+import { LONGEST_TTL_MS } from '@brand-data/contracts';
+
 /** While many permits are left, a grant takes at most this share of them. */
-/** The longest lifetime of a grant. */
-export const LONGEST_TTL_MS = 600_000;
 const LARGEST_SHARE = 1 / 32;
 
 /**

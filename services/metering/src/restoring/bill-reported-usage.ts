@@ -1,4 +1,4 @@
-import { monthOf, UsageEvent } from '@brand-data/contracts';
+import { monthOf, type ReplayUsageResponse, type ReportedUsage, UsageEvent } from '@brand-data/contracts';
 import { Fault, type Mongo, systemClock } from '@brand-data/runtime';
 import type { AnyBulkWriteOperation, Collection } from 'mongodb';
 import { type LedgerKey, ledgerIdOf, newLedger, parseGrantId, usedOf } from '../ledger/ledger.ts';
@@ -6,35 +6,11 @@ import type { LedgerDatabase } from '../ledger/ledger-database.ts';
 import { mergedBelow, withMerged } from '../ledger/ledger-usage.ts';
 import { CONCERNS, openMongoLedgerDatabase } from '../ledger/mongo-ledger-database.ts';
 import type { SentUsage } from '../ledger/sender.ts';
-import { LONGEST_TTL_MS } from '../ledger/sizing.ts';
 import { usageDefect } from '../ledger/usage-check.ts';
 import { openUsageLists } from '../ledger/usage-lists.ts';
 import { cellFromName, cellName } from '../ledger/usage-merge.ts';
 import { createSenders } from '../senders.ts';
-import { endsWithinMs } from '../settling/settler.ts';
 import { closeAllGrants, NUMBERS_LEFT_OUT, type ReportedGrant } from './close-all-grants.ts';
-
-/** A message of a usage stream. */
-export interface UsageMessage {
-  data: Uint8Array;
-  /** The message's header of this name; see USAGE_SIGNATURE_HEADER in packages/contracts. */
-  signature: string | undefined;
-}
-
-/** What `billReportedUsage` has done. */
-export interface BilledUsage {
-  messages: number;
-  /** Messages that are no usage event or are not signed by the holder that they name. They were left out. */
-  unreadable: number;
-  /** Calls that are billed now and were not billed in the restored ledgers. */
-  billed: number;
-  /** Grants that were open in the restored ledgers and are closed now. */
-  closed: number;
-  /** Grants that the restored ledgers did not know, because metering gave them out later. */
-  adopted: number;
-  /** Calls in usage that contradicts the ledgers, such as usage of a grant by another holder. They are not billed. */
-  disputed: number;
-}
 
 /** The usage of one grant that one sender has reported: the largest figures of all its messages. */
 interface ReportedDoc {
@@ -46,9 +22,6 @@ interface ReportedDoc {
   returned: number;
   cells?: Record<string, number>;
 }
-
-/** Grants that metering gave out longer ago than this have ended. */
-export const GRANTS_END_WITHIN_MS = endsWithinMs(LONGEST_TTL_MS);
 
 const COLLECTION = 'reported_usage';
 const WRITES_AT_ONCE = 500;
@@ -64,15 +37,15 @@ const LEDGERS_AT_ONCE = 32;
  */
 export async function billReportedUsage(
   mongo: Mongo,
-  messages: AsyncIterable<UsageMessage>,
-): Promise<BilledUsage> {
+  messages: AsyncIterable<ReportedUsage>,
+): Promise<ReplayUsageResponse> {
   const database = await openMongoLedgerDatabase(mongo);
   await openUsageLists(mongo);
   const reported = mongo.db.collection<ReportedDoc>(COLLECTION, CONCERNS);
   await reported.drop();
   await reported.createIndex({ ledgerId: 1, _id: 1 });
   const read = await storeReported(reported, messages);
-  const done: BilledUsage = { ...read, billed: 0, closed: 0, adopted: 0, disputed: 0 };
+  const done: ReplayUsageResponse = { ...read, billed: 0, closed: 0, adopted: 0, disputed: 0 };
 
   const closeIn = async ({ ledgerId, grants }: LedgerReports): Promise<void> => {
     const key = keyOf(ledgerId);
@@ -144,8 +117,8 @@ async function someAtOnce<T>(items: AsyncIterable<T>, work: (item: T) => Promise
 /** Keeps the largest figures of each grant in the database, because the grants of an hour may not fit into memory. */
 async function storeReported(
   reported: Collection<ReportedDoc>,
-  messages: AsyncIterable<UsageMessage>,
-): Promise<Pick<BilledUsage, 'messages' | 'unreadable'>> {
+  messages: AsyncIterable<ReportedUsage>,
+): Promise<Pick<ReplayUsageResponse, 'messages' | 'unreadable'>> {
   const senders = createSenders(systemClock);
   const read = { messages: 0, unreadable: 0 };
   let writes: AnyBulkWriteOperation<ReportedDoc>[] = [];
@@ -218,7 +191,7 @@ async function closeInLedger(
   database: LedgerDatabase,
   key: LedgerKey,
   grants: readonly ReportedGrant[],
-): Promise<Pick<BilledUsage, 'billed' | 'closed' | 'adopted' | 'disputed'>> {
+): Promise<Pick<ReplayUsageResponse, 'billed' | 'closed' | 'adopted' | 'disputed'>> {
   const { ledger: stored, breakdowns } = await database.readWithBreakdowns(ledgerIdOf(key));
   const before = stored ?? newLedger(key);
   const { ledger, closed, adopted, disputed } = closeAllGrants(before, grants, breakdowns);

@@ -1,14 +1,8 @@
-import { ACKNOWLEDGEMENT_GRACE_MS } from '@brand-data/contracts';
+import { endsWithinMs } from '@brand-data/contracts';
 import type { Clock } from '@brand-data/runtime';
 import type { OpenCursor } from '../ledger/ledger-database.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 
-/**
- * How much slower than this replica's clock a holder's clock may run: a share of the time, and a constant. Each clock may be up
- * to 1.5 % too fast or too slow, so two clocks differ by at most 3.05 %.
- */
-const DRIFT_SHARE = 0.035;
-const DRIFT_MS = 500;
 const LOOK_EVERY_MS = 1_000;
 /** The settler looks at this many overdue grants: enough to find those that it can settle behind those that have to wait. */
 const GRANTS_LOOKED_AT = 10_000;
@@ -126,12 +120,4 @@ export function startSettler(
       await running;
     },
   };
-}
-
-/**
- * How long after metering gave out a grant no usage of it can become valid any more, by any clock: its lifetime, the grace for
- * acknowledgements and the drift of clocks.
- */
-export function endsWithinMs(ttlMs: number): number {
-  return (ttlMs + ACKNOWLEDGEMENT_GRACE_MS) * (1 + DRIFT_SHARE) + DRIFT_MS;
 }

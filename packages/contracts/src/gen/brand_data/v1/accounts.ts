@@ -573,6 +573,32 @@ export interface ListAuditResponse {
   next: string;
 }
 
+export interface FinishRestoreRequest {
+  /** What the restore has written into the database before anything else. */
+  restoreId: string;
+  /** Notices of changes that NATS still has. Those that the copy contains too are ignored. */
+  changes: AccountChanged[];
+  /** Revokes the keys that the notices name. Some of them may have been revoked after the copy. */
+  revokeChangedKeys: boolean;
+  /** For the trail: the services whose databases were restored, and when the copy was complete (ISO 8601). */
+  services: string[];
+  copyEndedAt: string;
+}
+
+export interface FinishRestoreResponse {
+  /** What was changed after the copy, as far as the notices say. Each list is sorted. */
+  keys: string[];
+  accounts: string[];
+  plans: string[];
+  /** Those of the keys that were valid in the copy, before this call revoked any. */
+  validKeys: RestoredKey[];
+}
+
+export interface RestoredKey {
+  id: string;
+  accountId: string;
+}
+
 /**
  * JetStream message to all gateways. Before a gateway next uses a cached token of this key, account or plan, it verifies the
  * token again.
@@ -4835,6 +4861,267 @@ export const ListAuditResponse: MessageFns<ListAuditResponse> = {
   },
 };
 
+function createBaseFinishRestoreRequest(): FinishRestoreRequest {
+  return { restoreId: "", changes: [], revokeChangedKeys: false, services: [], copyEndedAt: "" };
+}
+
+export const FinishRestoreRequest: MessageFns<FinishRestoreRequest> = {
+  encode(message: FinishRestoreRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.restoreId !== "") {
+      writer.uint32(10).string(message.restoreId);
+    }
+    for (const v of message.changes) {
+      AccountChanged.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.revokeChangedKeys !== false) {
+      writer.uint32(24).bool(message.revokeChangedKeys);
+    }
+    for (const v of message.services) {
+      writer.uint32(34).string(v!);
+    }
+    if (message.copyEndedAt !== "") {
+      writer.uint32(42).string(message.copyEndedAt);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FinishRestoreRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFinishRestoreRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.restoreId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.changes.push(AccountChanged.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.revokeChangedKeys = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.services.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.copyEndedAt = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<FinishRestoreRequest>): FinishRestoreRequest {
+    return FinishRestoreRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<FinishRestoreRequest>): FinishRestoreRequest {
+    const message = createBaseFinishRestoreRequest();
+    message.restoreId = object.restoreId ?? "";
+    message.changes = object.changes?.map((e) => AccountChanged.fromPartial(e)) || [];
+    message.revokeChangedKeys = object.revokeChangedKeys ?? false;
+    message.services = object.services?.map((e) => e) || [];
+    message.copyEndedAt = object.copyEndedAt ?? "";
+    return message;
+  },
+};
+
+function createBaseFinishRestoreResponse(): FinishRestoreResponse {
+  return { keys: [], accounts: [], plans: [], validKeys: [] };
+}
+
+export const FinishRestoreResponse: MessageFns<FinishRestoreResponse> = {
+  encode(message: FinishRestoreResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.keys) {
+      writer.uint32(10).string(v!);
+    }
+    for (const v of message.accounts) {
+      writer.uint32(18).string(v!);
+    }
+    for (const v of message.plans) {
+      writer.uint32(26).string(v!);
+    }
+    for (const v of message.validKeys) {
+      RestoredKey.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FinishRestoreResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFinishRestoreResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.keys.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.accounts.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.plans.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.validKeys.push(RestoredKey.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<FinishRestoreResponse>): FinishRestoreResponse {
+    return FinishRestoreResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<FinishRestoreResponse>): FinishRestoreResponse {
+    const message = createBaseFinishRestoreResponse();
+    message.keys = object.keys?.map((e) => e) || [];
+    message.accounts = object.accounts?.map((e) => e) || [];
+    message.plans = object.plans?.map((e) => e) || [];
+    message.validKeys = object.validKeys?.map((e) => RestoredKey.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseRestoredKey(): RestoredKey {
+  return { id: "", accountId: "" };
+}
+
+export const RestoredKey: MessageFns<RestoredKey> = {
+  encode(message: RestoredKey, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.accountId !== "") {
+      writer.uint32(18).string(message.accountId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestoredKey {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestoredKey();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RestoredKey>): RestoredKey {
+    return RestoredKey.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RestoredKey>): RestoredKey {
+    const message = createBaseRestoredKey();
+    message.id = object.id ?? "";
+    message.accountId = object.accountId ?? "";
+    return message;
+  },
+};
+
 function createBaseAccountChanged(): AccountChanged {
   return { subject: undefined, revision: 0 };
 }
@@ -5761,6 +6048,22 @@ export const AccountsAdminServiceService = {
     responseSerialize: (value: ListAuditResponse): Buffer => Buffer.from(ListAuditResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListAuditResponse => ListAuditResponse.decode(value),
   },
+  /**
+   * Ends a restore of accounts' database: revokes the keys that were changed after the copy if the request says so, raises all
+   * revisions, and adds the restore to the trail. Accounts then begins to answer callers. Only a replica that found its database
+   * being restored when it started accepts it, and only once.
+   * Errors: FAILED_PRECONDITION (no such restore is under way, or an earlier call has not ended it: restore again).
+   */
+  finishRestore: {
+    path: "/brand_data.v1.AccountsAdminService/FinishRestore" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FinishRestoreRequest): Buffer => Buffer.from(FinishRestoreRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FinishRestoreRequest => FinishRestoreRequest.decode(value),
+    responseSerialize: (value: FinishRestoreResponse): Buffer =>
+      Buffer.from(FinishRestoreResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): FinishRestoreResponse => FinishRestoreResponse.decode(value),
+  },
 } as const;
 
 export interface AccountsAdminServiceServer extends UntypedServiceImplementation {
@@ -5826,6 +6129,13 @@ export interface AccountsAdminServiceServer extends UntypedServiceImplementation
   issuePass: handleUnaryCall<IssuePassRequest, IssuePassResponse>;
   /** The trail of the changes that operators have made, latest first. Errors: INVALID_ARGUMENT. */
   listAudit: handleUnaryCall<ListAuditRequest, ListAuditResponse>;
+  /**
+   * Ends a restore of accounts' database: revokes the keys that were changed after the copy if the request says so, raises all
+   * revisions, and adds the restore to the trail. Accounts then begins to answer callers. Only a replica that found its database
+   * being restored when it started accepts it, and only once.
+   * Errors: FAILED_PRECONDITION (no such restore is under way, or an earlier call has not ended it: restore again).
+   */
+  finishRestore: handleUnaryCall<FinishRestoreRequest, FinishRestoreResponse>;
 }
 
 export interface AccountsAdminServiceClient extends Client {
@@ -6170,6 +6480,27 @@ export interface AccountsAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListAuditResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Ends a restore of accounts' database: revokes the keys that were changed after the copy if the request says so, raises all
+   * revisions, and adds the restore to the trail. Accounts then begins to answer callers. Only a replica that found its database
+   * being restored when it started accepts it, and only once.
+   * Errors: FAILED_PRECONDITION (no such restore is under way, or an earlier call has not ended it: restore again).
+   */
+  finishRestore(
+    request: FinishRestoreRequest,
+    callback: (error: ServiceError | null, response: FinishRestoreResponse) => void,
+  ): ClientUnaryCall;
+  finishRestore(
+    request: FinishRestoreRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: FinishRestoreResponse) => void,
+  ): ClientUnaryCall;
+  finishRestore(
+    request: FinishRestoreRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: FinishRestoreResponse) => void,
   ): ClientUnaryCall;
 }
 

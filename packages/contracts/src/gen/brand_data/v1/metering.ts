@@ -12,6 +12,8 @@ import {
   Client,
   type ClientOptions,
   type ClientUnaryCall,
+  type ClientWritableStream,
+  type handleClientStreamingCall,
   type handleUnaryCall,
   makeGenericClientConstructor,
   type Metadata,
@@ -421,6 +423,37 @@ export interface Recall {
   pool: string;
   /** The holder whose calls wait. It has no permits to return. Empty: calls of several holders wait, or the limit was lowered. */
   holder: string;
+}
+
+export interface ReplayUsageRequest {
+  /** What the restore has written into the database before anything else. */
+  restoreId: string;
+  /** In any order. A message may come more than once. */
+  messages: ReportedUsage[];
+  /** Only in the last message: the stream has all usage. */
+  complete: boolean;
+}
+
+/** A message of a usage stream. */
+export interface ReportedUsage {
+  /** UsageEvent. */
+  data: Buffer;
+  /** The holder's signature, which the message has in a header. */
+  signature?: string | undefined;
+}
+
+export interface ReplayUsageResponse {
+  messages: number;
+  /** Messages that are no usage event or are not signed by the holder that they name. They were left out. */
+  unreadable: number;
+  /** Calls that are billed now and were not billed in the copy. */
+  billed: number;
+  /** Grants that were open in the copy and are closed now. */
+  closed: number;
+  /** Grants that the copy does not contain, because metering gave them out later. */
+  adopted: number;
+  /** Calls in usage that contradicts the ledgers, such as usage of a grant by another holder. They are not billed. */
+  disputed: number;
 }
 
 function createBaseAcquireRequest(): AcquireRequest {
@@ -3348,6 +3381,267 @@ export const Recall: MessageFns<Recall> = {
   },
 };
 
+function createBaseReplayUsageRequest(): ReplayUsageRequest {
+  return { restoreId: "", messages: [], complete: false };
+}
+
+export const ReplayUsageRequest: MessageFns<ReplayUsageRequest> = {
+  encode(message: ReplayUsageRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.restoreId !== "") {
+      writer.uint32(10).string(message.restoreId);
+    }
+    for (const v of message.messages) {
+      ReportedUsage.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.complete !== false) {
+      writer.uint32(24).bool(message.complete);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReplayUsageRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReplayUsageRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.restoreId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.messages.push(ReportedUsage.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.complete = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ReplayUsageRequest>): ReplayUsageRequest {
+    return ReplayUsageRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ReplayUsageRequest>): ReplayUsageRequest {
+    const message = createBaseReplayUsageRequest();
+    message.restoreId = object.restoreId ?? "";
+    message.messages = object.messages?.map((e) => ReportedUsage.fromPartial(e)) || [];
+    message.complete = object.complete ?? false;
+    return message;
+  },
+};
+
+function createBaseReportedUsage(): ReportedUsage {
+  return { data: Buffer.alloc(0), signature: undefined };
+}
+
+export const ReportedUsage: MessageFns<ReportedUsage> = {
+  encode(message: ReportedUsage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data.length !== 0) {
+      writer.uint32(10).bytes(message.data);
+    }
+    if (message.signature !== undefined) {
+      writer.uint32(18).string(message.signature);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportedUsage {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportedUsage();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.signature = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ReportedUsage>): ReportedUsage {
+    return ReportedUsage.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ReportedUsage>): ReportedUsage {
+    const message = createBaseReportedUsage();
+    message.data = object.data ?? Buffer.alloc(0);
+    message.signature = object.signature ?? undefined;
+    return message;
+  },
+};
+
+function createBaseReplayUsageResponse(): ReplayUsageResponse {
+  return { messages: 0, unreadable: 0, billed: 0, closed: 0, adopted: 0, disputed: 0 };
+}
+
+export const ReplayUsageResponse: MessageFns<ReplayUsageResponse> = {
+  encode(message: ReplayUsageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.messages !== 0) {
+      writer.uint32(8).int64(message.messages);
+    }
+    if (message.unreadable !== 0) {
+      writer.uint32(16).int64(message.unreadable);
+    }
+    if (message.billed !== 0) {
+      writer.uint32(24).int64(message.billed);
+    }
+    if (message.closed !== 0) {
+      writer.uint32(32).int64(message.closed);
+    }
+    if (message.adopted !== 0) {
+      writer.uint32(40).int64(message.adopted);
+    }
+    if (message.disputed !== 0) {
+      writer.uint32(48).int64(message.disputed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReplayUsageResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReplayUsageResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.messages = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.unreadable = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.billed = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.closed = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.adopted = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.disputed = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ReplayUsageResponse>): ReplayUsageResponse {
+    return ReplayUsageResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ReplayUsageResponse>): ReplayUsageResponse {
+    const message = createBaseReplayUsageResponse();
+    message.messages = object.messages ?? 0;
+    message.unreadable = object.unreadable ?? 0;
+    message.billed = object.billed ?? 0;
+    message.closed = object.closed ?? 0;
+    message.adopted = object.adopted ?? 0;
+    message.disputed = object.disputed ?? 0;
+    return message;
+  },
+};
+
 /**
  * Gives gateways grants from accounts' monthly pools, and stores their usage. Acquire and Report need a proof that the sender is the
  * holder that the request names, in the metadata `brand-data-holder-proof` (services/metering/README.md, "Holders").
@@ -3598,6 +3892,22 @@ export const MeteringAdminServiceService = {
     responseSerialize: (value: TestWebhookResponse): Buffer => Buffer.from(TestWebhookResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): TestWebhookResponse => TestWebhookResponse.decode(value),
   },
+  /**
+   * Ends a restore of metering's database: bills the usage that gateways have reported since the copy, and closes all grants.
+   * Metering then begins to answer gateways. No grant may be in use any more. Only a replica that found its database being restored
+   * when it started accepts it, and only once. If the stream ends without a last message that is `complete`, nothing is billed.
+   * Errors: FAILED_PRECONDITION (no such restore is under way, the stream was cut off, or an earlier call has not ended the restore:
+   * restore again).
+   */
+  replayUsage: {
+    path: "/brand_data.v1.MeteringAdminService/ReplayUsage" as const,
+    requestStream: true as const,
+    responseStream: false as const,
+    requestSerialize: (value: ReplayUsageRequest): Buffer => Buffer.from(ReplayUsageRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReplayUsageRequest => ReplayUsageRequest.decode(value),
+    responseSerialize: (value: ReplayUsageResponse): Buffer => Buffer.from(ReplayUsageResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReplayUsageResponse => ReplayUsageResponse.decode(value),
+  },
 } as const;
 
 export interface MeteringAdminServiceServer extends UntypedServiceImplementation {
@@ -3639,6 +3949,14 @@ export interface MeteringAdminServiceServer extends UntypedServiceImplementation
    * Errors: FAILED_PRECONDITION (no webhook is set).
    */
   testWebhook: handleUnaryCall<TestWebhookRequest, TestWebhookResponse>;
+  /**
+   * Ends a restore of metering's database: bills the usage that gateways have reported since the copy, and closes all grants.
+   * Metering then begins to answer gateways. No grant may be in use any more. Only a replica that found its database being restored
+   * when it started accepts it, and only once. If the stream ends without a last message that is `complete`, nothing is billed.
+   * Errors: FAILED_PRECONDITION (no such restore is under way, the stream was cut off, or an earlier call has not ended the restore:
+   * restore again).
+   */
+  replayUsage: handleClientStreamingCall<ReplayUsageRequest, ReplayUsageResponse>;
 }
 
 export interface MeteringAdminServiceClient extends Client {
@@ -3778,6 +4096,29 @@ export interface MeteringAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: TestWebhookResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * Ends a restore of metering's database: bills the usage that gateways have reported since the copy, and closes all grants.
+   * Metering then begins to answer gateways. No grant may be in use any more. Only a replica that found its database being restored
+   * when it started accepts it, and only once. If the stream ends without a last message that is `complete`, nothing is billed.
+   * Errors: FAILED_PRECONDITION (no such restore is under way, the stream was cut off, or an earlier call has not ended the restore:
+   * restore again).
+   */
+  replayUsage(
+    callback: (error: ServiceError | null, response: ReplayUsageResponse) => void,
+  ): ClientWritableStream<ReplayUsageRequest>;
+  replayUsage(
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ReplayUsageResponse) => void,
+  ): ClientWritableStream<ReplayUsageRequest>;
+  replayUsage(
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ReplayUsageResponse) => void,
+  ): ClientWritableStream<ReplayUsageRequest>;
+  replayUsage(
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ReplayUsageResponse) => void,
+  ): ClientWritableStream<ReplayUsageRequest>;
 }
 
 export const MeteringAdminServiceClient = makeGenericClientConstructor(

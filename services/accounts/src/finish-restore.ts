@@ -1,0 +1,105 @@
+import {
+  AccountChanged,
+  type FinishRestoreRequest,
+  type FinishRestoreResponse,
+  type RestoredKey,
+} from '@brand-data/contracts';
+import type { OperatorCall } from '@brand-data/runtime';
+import { Binary, type Db } from 'mongodb';
+import { type AuditDoc, auditEntry } from './audit.ts';
+import type { KeyDoc } from './key.ts';
+import type { PlanDoc } from './plan.ts';
+import { type OutboxDoc, REVISION } from './store.ts';
+
+/** More than any number of changes between a copy and its restore. */
+const REVISIONS_LEFT_OUT = 1_000_000;
+
+/**
+ * Makes a restored database fit for callers: revokes the keys that were changed after the copy if the request says so, raises the
+ * revisions, and adds the restore to the trail.
+ */
+export async function finishRestore(
+  db: Db,
+  { changes, revokeChangedKeys, services, copyEndedAt }: FinishRestoreRequest,
+  { by, auditDays }: { by: OperatorCall; auditDays: number },
+): Promise<FinishRestoreResponse> {
+  const changed = changedAfter(await lastRevision(db), changes);
+  const validKeys = await validKeysOf(db, changed.keys);
+  const revoked = revokeChangedKeys ? validKeys : [];
+  const revokedIds = revoked.map(({ id }) => id);
+  await db
+    .collection<KeyDoc>('keys')
+    .updateMany({ _id: { $in: revokedIds } }, { $set: { revokedAt: new Date() } });
+  await renewRevisions(db);
+  const entry = auditEntry(
+    // The restore replaces the trail, so its entry stands for those who have the databases' users.
+    { ...by, operator: { name: 'restore', role: 'databases', credentialId: '' } },
+    'Restore',
+    {
+      about: [...revokedIds, ...revoked.map(({ accountId }) => accountId)],
+      details: {
+        services: services.join(' '),
+        copy_ended_at: copyEndedAt,
+        revoked: revokedIds.join(' '),
+        ended_by: by.operator.name,
+      },
+    },
+    { nowMs: Date.now(), days: auditDays },
+  );
+  await db.collection<AuditDoc>('audit').insertOne(entry);
+  return { ...changed, validKeys };
+}
+
+/** Returns what the notices with a higher revision are about. */
+function changedAfter(
+  lastRevision: number,
+  notices: readonly AccountChanged[],
+): Pick<FinishRestoreResponse, 'keys' | 'accounts' | 'plans'> {
+  const found = { keyId: new Set<string>(), accountId: new Set<string>(), plan: new Set<string>() };
+  for (const { subject, revision } of notices)
+    if (subject && revision > lastRevision) found[subject.$case].add(subject.value);
+  return {
+    keys: [...found.keyId].sort(),
+    accounts: [...found.accountId].sort(),
+    plans: [...found.plan].sort(),
+  };
+}
+
+/** Returns the number of the last change that the database contains. */
+async function lastRevision(db: Db): Promise<number> {
+  const counter = await db.collection<{ _id: string; value: number }>('counters').findOne({ _id: REVISION });
+  return Number(counter?.value ?? 0);
+}
+
+/** Returns those of the keys that are valid in the restored database. An operator may have revoked them after the copy. */
+async function validKeysOf(db: Db, keys: readonly string[]): Promise<RestoredKey[]> {
+  const found = await db
+    .collection<KeyDoc>('keys')
+    .find({ _id: { $in: [...keys] }, revokedAt: { $exists: false } }, { projection: { accountId: 1 } })
+    .sort({ _id: 1 })
+    .toArray();
+  return found.map(({ _id, accountId }) => ({ id: _id, accountId }));
+}
+
+/**
+ * Accounts numbers its changes. Gateways and ledgers may know numbers that accounts gave to changes after the copy, and ignore
+ * lower ones. Therefore this raises the counter, and makes each plan as new as if an operator had set it again, with its notice to
+ * the gateways. Gateways then verify every token again.
+ */
+async function renewRevisions(db: Db): Promise<void> {
+  const counters = db.collection<{ _id: string; value: number }>('counters');
+  const plans = db.collection<PlanDoc>('plans');
+  const counter = await counters.findOneAndUpdate(
+    { _id: REVISION },
+    { $inc: { value: REVISIONS_LEFT_OUT } },
+    { returnDocument: 'after' },
+  );
+  let revision = Number(counter?.value ?? 0);
+  for await (const { _id } of plans.find({}, { projection: { _id: 1 } }).sort({ _id: 1 })) {
+    revision += 1;
+    await plans.updateOne({ _id }, { $set: { revision } });
+    const notice = AccountChanged.encode({ subject: { $case: 'plan', value: _id }, revision }).finish();
+    await db.collection<OutboxDoc>('outbox').insertOne({ _id: revision, notice: new Binary(notice) });
+  }
+  await counters.updateOne({ _id: REVISION }, { $set: { value: revision } });
+}
