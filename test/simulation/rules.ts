@@ -1,4 +1,4 @@
-import type { AcquireRequest } from '@brand-data/contracts';
+import { type AcquireRequest, endsWithinMs } from '@brand-data/contracts';
 import { GrantBook, type NextAcquire } from '@brand-data/gateway/src/quota/grant-book.ts';
 import type { HeldGrant } from '@brand-data/gateway/src/quota/held-grant.ts';
 import type { Holding } from '@brand-data/gateway/src/quota/holding.ts';
@@ -8,7 +8,7 @@ import type { LedgerDatabase } from '@brand-data/metering/src/ledger/ledger-data
 import type { LedgerStore, NotApplied } from '@brand-data/metering/src/ledger/ledger-store.ts';
 import type { LedgerInput } from '@brand-data/metering/src/ledger/sender.ts';
 import { mergeByGrant } from '@brand-data/metering/src/ledger/usage-merge.ts';
-import { type Barrier, endsWithinMs } from '@brand-data/metering/src/settling/settler.ts';
+import type { Barrier } from '@brand-data/metering/src/settling/settler.ts';
 import type { UsageMessage, UsageStreams } from '@brand-data/metering/src/usage/usage-streams.ts';
 import type { Instant } from '@brand-data/runtime';
 import { ALL_DATABASE_RULES } from './ledger-documents.ts';
