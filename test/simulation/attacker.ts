@@ -32,7 +32,7 @@ export function attack(planned: PlannedAttack, target: Target): void {
       jetStream?.put({ holder, usage }, ATTACKER);
       return;
     case 'report':
-      process.reach(() => void metering.applyUsage(usage, ATTACKER).catch(ignored));
+      process.reach(() => void metering.report(usage, ATTACKER).catch(ignored));
       return;
     case 'limit': {
       const { accountId, pool, wallMs } = target;

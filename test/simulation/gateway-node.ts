@@ -88,7 +88,7 @@ export function startGateway({
         },
         report: ({ usage }, withinMs, choice) =>
           call(choice, withinMs, async ({ metering }) => {
-            const { refused, foreign, unknown, unavailable } = await metering.applyUsage(usage, holder);
+            const { refused, foreign, unknown, unavailable } = await metering.report(usage, holder);
             const refusedGrantIds = [...refused, ...foreign];
             return { refusedGrantIds, unavailableGrantIds: [...unknown, ...unavailable] };
           }),

@@ -5,10 +5,11 @@ import type { Holding } from '@brand-data/gateway/src/quota/holding.ts';
 import type { Metering } from '@brand-data/metering/src/granting/metering.ts';
 import { type Ledger, parseGrantId } from '@brand-data/metering/src/ledger/ledger.ts';
 import type { LedgerDatabase } from '@brand-data/metering/src/ledger/ledger-database.ts';
-import type { LedgerStore, NotApplied } from '@brand-data/metering/src/ledger/ledger-store.ts';
+import type { LedgerStore } from '@brand-data/metering/src/ledger/ledger-store.ts';
 import type { LedgerInput } from '@brand-data/metering/src/ledger/sender.ts';
+import type { NotApplied } from '@brand-data/metering/src/ledger/usage-by-ledger.ts';
 import { mergeByGrant } from '@brand-data/metering/src/ledger/usage-merge.ts';
-import type { Barrier } from '@brand-data/metering/src/settling/settler.ts';
+import type { Barrier, SettlerStore } from '@brand-data/metering/src/settling/settler.ts';
 import type { UsageMessage, UsageStreams } from '@brand-data/metering/src/usage/usage-streams.ts';
 import type { Instant } from '@brand-data/runtime';
 import { ALL_DATABASE_RULES } from './ledger-documents.ts';
@@ -27,7 +28,7 @@ export interface Rules {
   /** The ledgers as all parts of metering see them. */
   store(store: LedgerStore): LedgerStore;
   /** The ledgers as only the settler sees them. */
-  settlersStore(store: LedgerStore): LedgerStore;
+  settlersStore(store: SettlerStore): SettlerStore;
   /** The ledgers as only the consumer of the streams sees them. */
   consumersStore(store: LedgerStore): LedgerStore;
   barrier(barrier: Barrier): Barrier;
@@ -86,21 +87,31 @@ class BookWithoutMonths extends GrantBook {
   }
 }
 
-/** A database that shows metering other ledgers than it holds. */
-function showing(altered: Partial<Ledger>): Rules['database'] {
-  return (database) => ({
-    ...database,
-    readLedgers: async (ids) =>
-      (await database.readLedgers(ids)).map((ledger) => ({ ...ledger, ...altered })),
-    readWithBreakdowns: async (id) => {
-      const { ledger, breakdowns } = await database.readWithBreakdowns(id);
-      return { ledger: ledger && { ...ledger, ...altered }, breakdowns };
+/** The part with these methods in the place of its own. */
+function replacing<Part extends object>(part: Part, methods: Partial<Part>): Part {
+  return new Proxy(part, {
+    get: (target, name) => {
+      const member = Reflect.get(name in methods ? methods : target, name);
+      return typeof member === 'function' ? member.bind(target) : member;
     },
   });
 }
 
+/** A database that shows metering other ledgers than it holds. */
+function showing(altered: Partial<Ledger>): Rules['database'] {
+  return (database) =>
+    replacing(database, {
+      readLedgers: async (ids) =>
+        (await database.readLedgers(ids)).map((ledger) => ({ ...ledger, ...altered })),
+      readWithBreakdowns: async (id) => {
+        const { ledger, breakdowns } = await database.readWithBreakdowns(id);
+        return { ledger: ledger && { ...ledger, ...altered }, breakdowns };
+      },
+    });
+}
+
 function applyingWith(applyUsage: (store: LedgerStore) => LedgerStore['applyUsage']): Rules['store'] {
-  return (store) => ({ ...store, applyUsage: applyUsage(store) });
+  return (store) => replacing(store, { applyUsage: applyUsage(store) });
 }
 
 function answering(altered: (answer: NotApplied) => Partial<NotApplied>): Rules['store'] {
@@ -131,16 +142,15 @@ function billedAgain(ledger: Ledger, number: number, { used, cells }: LedgerInpu
 }
 
 /** The settler learns of lifetimes that are shorter by all that it waits after a lifetime. */
-function withoutWait(store: LedgerStore): LedgerStore {
+function withoutWait(store: SettlerStore): SettlerStore {
   const graceMs = endsWithinMs(0);
   const share = endsWithinMs(1) - graceMs;
-  return {
-    ...store,
+  return replacing(store, {
     listOverdue: async (nowMs, limit) => {
       const overdue = await store.listOverdue(nowMs, limit);
       return overdue.map(({ grantId, ttlMs }) => ({ grantId, ttlMs: (ttlMs - graceMs) / share }));
     },
-  };
+  });
 }
 
 /** Every sender counts as the holder that it names. */
@@ -149,10 +159,10 @@ function withoutSenders(): Partial<Rules> {
     store: applyingWith(
       (store) => (usage) => store.applyUsage(usage.map(({ sender, ...unsigned }) => unsigned)),
     ),
-    metering: (metering) => ({
-      ...metering,
-      acquire: (request) => metering.acquire(request, request.holder),
-    }),
+    metering: (metering) =>
+      replacing(metering, {
+        acquire: (request) => metering.acquire(request, request.holder),
+      }),
   };
 }
 
@@ -176,10 +186,10 @@ export const WITHOUT = {
   'closed-events-dropped': instead({ store: billingClosedGrants({ closes: false }) }),
   'closing-only-if-open': instead({ store: billingClosedGrants({ closes: true }) }),
   'signed-limits': instead({
-    metering: (metering) => ({
-      ...metering,
-      acquire: (request, sender) => metering.acquire(signedAsAsked(request), sender),
-    }),
+    metering: (metering) =>
+      replacing(metering, {
+        acquire: (request, sender) => metering.acquire(signedAsAsked(request), sender),
+      }),
   }),
   'own-grants-only': instead(withoutSenders()),
   'refused-only-if-proven': instead({
@@ -197,10 +207,10 @@ export const WITHOUT = {
   }),
   'unstored-comes-again': instead({ consumersStore: answering(() => ({ unavailable: [], unknown: [] })) }),
   'only-applied-purged': instead({
-    retentionStreams: (streams) => ({
-      ...streams,
-      acknowledgedUpTo: async () => Number.POSITIVE_INFINITY,
-    }),
+    retentionStreams: (streams) =>
+      replacing(streams, {
+        acknowledgedUpTo: async () => Number.POSITIVE_INFINITY,
+      }),
   }),
 } as const satisfies Record<string, Rules>;
 

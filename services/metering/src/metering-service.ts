@@ -54,7 +54,7 @@ export function meteringService(
       const { holder, usage } = request;
       const sender = senderOf(request, metadata);
       const { refused, unavailable, unknown, ...senseless } = await withDeadline(
-        metering.applyUsage(usage, sender),
+        metering.report(usage, sender),
       ).catch((error: unknown) => {
         reports.inc({ result: 'failed' });
         throw error;

@@ -11,7 +11,7 @@ import {
   type OpenGrant,
   remainingOf,
 } from '../src/ledger/ledger.ts';
-import { applyUsage, type Breakdowns } from '../src/ledger/ledger-usage.ts';
+import { type Breakdowns, decideOnUsage } from '../src/ledger/ledger-usage.ts';
 import { countOf, largerCells } from '../src/ledger/usage-merge.ts';
 import { closeAllGrants, NUMBERS_LEFT_OUT, type ReportedGrant } from '../src/restoring/close-all-grants.ts';
 
@@ -81,7 +81,7 @@ function run(world: World, actions: readonly Action[]): void {
       world.applied += 1;
       const { number, secret, sender, usage } = message;
       const stored: Breakdowns = world.breakdowns;
-      const { ledger, raised } = applyUsage(
+      const { ledger, raised } = decideOnUsage(
         world.ledger,
         [{ number, secret, usage: { ...usage, sender } }],
         stored,

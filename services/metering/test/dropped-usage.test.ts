@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { countDropped, reportDropped } from '../src/ledger/dropped-usage.ts';
 import { acquire, newLedger } from '../src/ledger/ledger.ts';
-import { applyUsage, withMerged } from '../src/ledger/ledger-usage.ts';
+import { decideOnUsage, withMerged } from '../src/ledger/ledger-usage.ts';
 import { usageOf } from './ledger-actions.ts';
 
 const key = { accountId: 'acct', pool: 'calls', month: '2026-11' };
@@ -54,7 +54,7 @@ test('usage beyond the bill of a closed grant counts as dropped; if the ledger h
     return ledger.nextGrant - 1;
   };
   const apply = (number: number, used: number, closed = false) => {
-    const decision = applyUsage(ledger, [
+    const decision = decideOnUsage(ledger, [
       { number, secret: undefined, usage: usageOf(id(number), used, { closed }) },
     ]);
     ({ ledger } = decision);

@@ -72,7 +72,7 @@ function meteringAt(nowMs: number, store: LedgerStore = memoryStore()) {
       allowance = signedFor(wanted),
       isOver?: () => boolean,
     ) => real.acquire({ ...wanted, allowance }, sender, isOver),
-    applyUsage: (usage: readonly GrantUsage[], sender = request.holder) => real.applyUsage(usage, sender),
+    applyUsage: (usage: readonly GrantUsage[], sender = request.holder) => real.report(usage, sender),
   };
   return { clock, metering, recalls, rejected };
 }

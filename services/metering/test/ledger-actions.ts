@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type GrantUsage, Route, type UsageCell } from '@brand-data/contracts';
 import { acquire, grantIdOf, type LedgerKey, newGrantSecret, type OpenGrant } from '../src/ledger/ledger.ts';
-import type { LedgerStore, NotApplied } from '../src/ledger/ledger-store.ts';
+import type { LedgerStore } from '../src/ledger/ledger-store.ts';
+import type { NotApplied } from '../src/ledger/usage-by-ledger.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20);
 

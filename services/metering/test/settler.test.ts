@@ -2,8 +2,14 @@ import { createVirtualClock, type VirtualClock } from '@brand-data/testing/virtu
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { remainingOf, usedOf } from '../src/ledger/ledger.ts';
-import type { LedgerStore } from '../src/ledger/ledger-store.ts';
-import { type Barrier, type Settler, type SettlerBounds, startSettler } from '../src/settling/settler.ts';
+
+import {
+  type Barrier,
+  type Settler,
+  type SettlerBounds,
+  type SettlerStore,
+  startSettler,
+} from '../src/settling/settler.ts';
 import { NOW_MS, newKey, openGrant, read, sumOf, usageOf } from './ledger-actions.ts';
 import { memoryStore } from './ledger-stores.ts';
 
@@ -35,7 +41,7 @@ afterEach(async () => {
   running = [];
 });
 
-function replica(store: LedgerStore, clock: VirtualClock, bounds?: SettlerBounds) {
+function replica(store: SettlerStore, clock: VirtualClock, bounds?: SettlerBounds) {
   const stream = createStream();
   const told = { settled: 0, failures: 0 };
   const settler = startSettler(
@@ -158,11 +164,10 @@ describe('a holder that has disappeared', () => {
         if (isAway) throw new Error('the store is away');
         return method(...given);
       };
-    const store: LedgerStore = {
-      ...memory,
-      listOpen: guarded(memory.listOpen),
-      listOverdue: guarded(memory.listOverdue),
-      settle: guarded(memory.settle),
+    const store: SettlerStore = {
+      listOpen: guarded(memory.listOpen.bind(memory)),
+      listOverdue: guarded(memory.listOverdue.bind(memory)),
+      settle: guarded(memory.settle.bind(memory)),
     };
     const key = newKey();
     await openGrant(memory, key, { ttlMs: 5_000 });

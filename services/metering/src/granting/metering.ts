@@ -10,7 +10,7 @@ import {
 } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
 import type { Allowances } from '../allowances.ts';
-import { applyReadable, type UsageAnswer } from '../ledger/apply-usage.ts';
+import { applyReadable, type UsageAnswer } from '../ledger/apply-readable.ts';
 import { type Dropped, reportDropped } from '../ledger/dropped-usage.ts';
 import {
   acquire,
@@ -50,7 +50,7 @@ export interface Metering {
    */
   acquire(request: AcquireRequest, sender: Sender, isOver?: () => boolean): Promise<AcquireResponse>;
   /** Applies usage. Returns the ids of the grants whose usage was not applied completely. */
-  applyUsage(usage: readonly GrantUsage[], sender: Sender): Promise<UsageAnswer>;
+  report(usage: readonly GrantUsage[], sender: Sender): Promise<UsageAnswer>;
 }
 
 export interface MeteringEvents {
@@ -83,7 +83,7 @@ export function createMetering(
   });
 
   /** The sender repeats usage of unknown grants, so they are not reported as dropped. */
-  const report = (usage: readonly SentUsage[], answer: UsageAnswer): void => {
+  const reportNotApplied = (usage: readonly SentUsage[], answer: UsageAnswer): void => {
     reportDropped(usage, { ...answer, unknown: [] }, events.dropped);
     if (answer.foreign.length > 0) events.rejected('foreign_grant', answer.foreign.length);
   };
@@ -104,7 +104,7 @@ export function createMetering(
         return { ledger, result: { ...decision, lowered } };
       },
       usage,
-      (answer) => report(usage, { ...answer, unreadable: [] }),
+      (answer) => reportNotApplied(usage, { ...answer, unreadable: [] }),
     );
 
   /** Decides again until holders have returned permits or `WAIT_MS` is over. */
@@ -124,7 +124,7 @@ export function createMetering(
 
   const apply = async (usage: readonly SentUsage[]): Promise<UsageAnswer> => {
     const answer = await applyReadable(store, usage);
-    report(usage, answer);
+    reportNotApplied(usage, answer);
     return answer;
   };
 
@@ -181,7 +181,7 @@ export function createMetering(
       events.decided(decision.kind);
       return responseOf(key, decision, request);
     },
-    applyUsage: (usage, sender) => apply(sentBy(sender, usage)),
+    report: (usage, sender) => apply(sentBy(sender, usage)),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { GrantUsage } from '@brand-data/contracts';
 import type { Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
-import type { UsageAnswer } from './apply-usage.ts';
+import type { UsageAnswer } from './apply-readable.ts';
 
 const NAME = 'metering_usage_dropped_calls_total';
 const REASONS = [

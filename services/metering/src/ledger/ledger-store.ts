@@ -1,29 +1,44 @@
 import type { UsageCell } from '@brand-data/contracts';
 import { type Clock, elapsedMs } from '@brand-data/runtime';
-import { applyAtOnce } from './apply-at-once.ts';
 import type { Ledger, LedgerKey } from './ledger.ts';
 import type { LedgerDatabase, OpenCursor, OpenGrants, OverdueGrant } from './ledger-database.ts';
-import { createLedgerDecisions, type LedgerDecision } from './ledger-decisions.ts';
-import { applyUsage, needsBreakdowns } from './ledger-usage.ts';
+import { LedgerQueue } from './ledger-queue.ts';
+import { decideOnUsage, needsBreakdowns } from './ledger-usage.ts';
 import { breakdownOfMonth } from './month-breakdown.ts';
 import type { LedgerInput } from './sender.ts';
-import { tooManyChanges } from './too-many-changes.ts';
-import { byLedger, type LedgerUsage, notApplied, type Verdicts } from './usage-by-ledger.ts';
+import { tooManyChanges } from './shared-commands.ts';
+import {
+  byLedger,
+  type NotApplied,
+  notApplied,
+  type UsageOfLedger,
+  type Verdicts,
+} from './usage-by-ledger.ts';
 import { mergeByGrant } from './usage-merge.ts';
 
-/** Ids of the grants whose usage was not applied completely. */
-export interface NotApplied {
-  /** These grants were given out and are closed. This usage of them is never billed. */
-  refused: string[];
-  /** The usage is not from the grant's holder, or the id is guessed. It changes nothing. */
-  foreign: string[];
-  /** The usage reports more used and returned permits than the grant has. Their holder is at fault. */
-  impossible: string[];
-  /** The ledger that was read has not given out these grants. A later state of it may have. */
-  unknown: string[];
-  /** Their ledger could not be read or written in time. The usage may be applied or not. */
-  unavailable: string[];
-}
+/*
+ * Every change of a ledger goes one way:
+ *
+ *   Acquire, operators       Report, usage streams       settler
+ *        | update                  | applyUsage             | settle
+ *        v                         v                        v
+ *   LedgerStore      says for each ledger what to decide, with the pure functions of ledger.ts and ledger-usage.ts
+ *        |
+ *        v           one queue for each ledger
+ *   LedgerQueue      While decisions on a ledger are being stored, further decisions on it wait. Then all that wait are made
+ *        |           together, on one read of the ledger. Only other replicas can change the ledger meanwhile.
+ *        v           a few lanes for all ledgers
+ *   SharedCommands   Ledgers that come in the same moment share each command: a read, the breakdowns, a write.
+ *        |
+ *        v
+ *   LedgerDatabase   one document for each ledger
+ *
+ * The write of the ledger decides. Breakdowns of open grants are stored before it, and those of closed grants are deleted after
+ * it. If only used and returned permits of open grants grow, the write requires that these grants are unchanged (`replaceUse`).
+ * So usage of different grants does not conflict. Every other write requires that the whole ledger is unchanged
+ * (`storeLedgers`). If the requirement does not hold, the queue reads the ledger and decides again, for 2.5 s. There are no locks,
+ * so a replica that dies or hangs blocks no other.
+ */
 
 /** Called for what a store does. */
 export interface StoreEvents {
@@ -79,27 +94,17 @@ interface UsageOutcome extends Verdicts {
   closed: readonly string[];
   dropped: number;
   forgotten: number;
+  /** Why the usage could not be applied. */
+  error?: unknown;
 }
 
 const NOBODY_LISTENS: StoreEvents = { changed: () => {}, dropped: () => {}, failed: () => {} };
-const LEDGERS_AT_ONCE = 16;
+const LEDGERS_AT_ONCE = 500;
 const MOST_UNMERGED_CELLS = 40;
 /** The time for one batch of usage, or of grants to settle. The store does not begin with further ledgers after this time. */
 const APPLY_WITHIN_MS = 6_000;
 
-/**
- * A store with one document for each ledger. The store decides on every change from a state of the ledger, and stores the change
- * only if that state is still current. When `applyAtOnce` stores usage of open grants, only these grants have to be unchanged, so
- * usage of different grants does not conflict. There are no locks, so a replica that dies or hangs blocks no other.
- */
-export function createLedgerStore({
-  database,
-  clock,
-  events = NOBODY_LISTENS,
-  beforeNewLimit = async () => {},
-  random = Math.random,
-  mostUnmergedCells = MOST_UNMERGED_CELLS,
-}: {
+interface LedgerStoreParts {
   database: LedgerDatabase;
   clock: Clock;
   events?: StoreEvents;
@@ -108,114 +113,127 @@ export function createLedgerStore({
   random?: () => number;
   /** If a ledger holds more cells of closed grants than this, their breakdowns are merged into the days. */
   mostUnmergedCells?: number;
-}): LedgerStore {
-  const decisions = createLedgerDecisions({
+}
+
+export function createLedgerStore(parts: LedgerStoreParts): LedgerStore {
+  return new QueuedLedgerStore(parts);
+}
+
+class QueuedLedgerStore implements LedgerStore {
+  readonly #database: LedgerDatabase;
+  readonly #clock: Clock;
+  readonly #events: StoreEvents;
+  readonly #queue: LedgerQueue;
+
+  constructor({
     database,
     clock,
-    events,
-    beforeNewLimit,
-    random,
-    mostUnmergedCells,
-  });
+    events = NOBODY_LISTENS,
+    beforeNewLimit = async () => {},
+    random = Math.random,
+    mostUnmergedCells = MOST_UNMERGED_CELLS,
+  }: LedgerStoreParts) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#events = events;
+    const { changed } = events;
+    this.#queue = new LedgerQueue({ database, clock, changed, beforeNewLimit, random, mostUnmergedCells });
+  }
 
-  const decideOnUsage = (
-    { key, usage }: LedgerUsage,
-    decided: (outcome: Omit<UsageOutcome, 'of'>) => void,
-  ): LedgerDecision => ({
-    key,
-    decide: (before, stored) => {
-      const { verdicts, closed, dropped, forgotten, ...change } = applyUsage(before, usage, stored);
-      decided({ verdicts, closed, dropped, forgotten });
-      return { ...change, closed, needsBreakdowns: needsBreakdowns(before, usage) };
-    },
-  });
-
-  /** Applies the usage of one ledger, after the decisions that already wait for it. Never rejects. */
-  const applyInTurn = async (of: LedgerUsage): Promise<UsageOutcome> => {
-    const none = notTried(of);
-    let outcome = none;
-    const decision = decideOnUsage(of, (decided) => {
-      outcome = { of, ...decided };
+  async update<T>(
+    key: LedgerKey,
+    decide: (ledger: Ledger) => { ledger: Ledger; result: T },
+    usage: readonly LedgerInput[] = [],
+    answered: (notApplied: NotApplied) => void = () => {},
+  ): Promise<T> {
+    const made: { outcome?: () => T } = {};
+    // The usage and the decision join the ledger's next batch together, in this order.
+    const applying = this.#applyAll(byLedger(mergeByGrant(usage)));
+    await this.#queue.store({
+      key,
+      decide: (before) => {
+        try {
+          const { ledger, result } = decide(before);
+          made.outcome = () => result;
+          return { ledger };
+        } catch (error) {
+          made.outcome = () => {
+            throw error;
+          };
+          return { ledger: before };
+        }
+      },
     });
-    try {
-      await decisions.store(decision);
-      if (outcome.dropped > 0) events.dropped(outcome.dropped, 'closed_grant');
-      if (outcome.forgotten > 0) events.dropped(outcome.forgotten, 'forgotten_grant');
-      return outcome;
-    } catch (error) {
-      events.failed(error);
-      return none;
-    }
-  };
+    const answer = notApplied(await applying);
+    answered(answer);
+    const { unknown, unavailable } = answer;
+    if (!made.outcome || unknown.length + unavailable.length > 0) throw tooManyChanges();
+    return made.outcome();
+  }
 
-  /** Applies usage to a few ledgers at a time. It reports usage of ledgers that it does not reach in time as `unavailable`. */
-  const applyInTurns = async (usages: readonly LedgerUsage[]): Promise<UsageOutcome[]> => {
-    const began = clock.now();
+  async applyUsage(usage: readonly LedgerInput[]): Promise<NotApplied> {
+    const result = notApplied(await this.#applyAll(byLedger(mergeByGrant(usage))));
+    this.#database.dropCells(result.refused);
+    return result;
+  }
+
+  async settle(grantIds: readonly string[]): Promise<string[]> {
+    const outcomes = await this.#applyAll(byLedger(grantIds.map(closeAsKnown)));
+    return outcomes.flatMap(({ closed }) => closed);
+  }
+
+  listOverdue(nowMs: number, limit: number): Promise<OverdueGrant[]> {
+    return this.#database.listOverdue(nowMs, limit);
+  }
+
+  listOpen(after: OpenCursor | undefined, limit: number): Promise<OpenGrants> {
+    return this.#database.listOpen(after, limit);
+  }
+
+  async readUsage(accountId: string, month: string): Promise<{ ledger: Ledger; cells: UsageCell[] }[]> {
+    return (await this.#database.readMonth(accountId, month)).map((stored) => {
+      const { version, ...ledger } = stored.ledger;
+      return { ledger, cells: breakdownOfMonth(stored) };
+    });
+  }
+
+  /** Never rejects. Names the usage of ledgers that it does not reach in time as `unavailable`. */
+  async #applyAll(usages: readonly UsageOfLedger[]): Promise<UsageOutcome[]> {
+    const began = this.#clock.now();
     const outcomes: UsageOutcome[] = [];
     for (let at = 0; at < usages.length; at += LEDGERS_AT_ONCE) {
       const now = usages.slice(at, at + LEDGERS_AT_ONCE);
-      const isLate = elapsedMs(began, clock.now()) >= APPLY_WITHIN_MS;
-      outcomes.push(...(isLate ? now.map(notTried) : await Promise.all(now.map(applyInTurn))));
+      const isLate = elapsedMs(began, this.#clock.now()) >= APPLY_WITHIN_MS;
+      outcomes.push(
+        ...(isLate ? now.map(notTried) : await Promise.all(now.map((usage) => this.#apply(usage)))),
+      );
     }
+    // A command that failed is about many ledgers.
+    const errors = new Set(outcomes.flatMap(({ error }) => error ?? []));
+    for (const error of errors) this.#events.failed(error);
     return outcomes;
-  };
+  }
 
-  return {
-    update: async (key, decide, usage = [], answered = () => {}) => {
-      const made: { outcome?: () => ReturnType<typeof decide>['result'] } = {};
-      // The usage and the decision join the ledger's next batch together, in this order.
-      const applying = byLedger(mergeByGrant(usage)).map(applyInTurn);
-      await decisions.store({
-        key,
-        decide: (before) => {
-          try {
-            const { ledger, result } = decide(before);
-            made.outcome = () => result;
-            return { ledger };
-          } catch (error) {
-            made.outcome = () => {
-              throw error;
-            };
-            return { ledger: before };
-          }
+  /** Applies the usage of one ledger, after the decisions that already wait for it. Never rejects. */
+  async #apply(of: UsageOfLedger): Promise<UsageOutcome> {
+    let outcome = notTried(of);
+    try {
+      await this.#queue.store({
+        key: of.key,
+        decide: (before, stored) => {
+          const decision = decideOnUsage(before, of.usage, stored);
+          const { ledger, verdicts, raised, closed, dropped, forgotten } = decision;
+          outcome = { of, verdicts, closed, dropped, forgotten };
+          return { ledger, raised, closed, needsBreakdowns: needsBreakdowns(before, of.usage) };
         },
       });
-      const answer = notApplied(await Promise.all(applying));
-      answered(answer);
-      const { unknown, unavailable } = answer;
-      if (!made.outcome || unknown.length + unavailable.length > 0) throw tooManyChanges();
-      return made.outcome();
-    },
-
-    applyUsage: async (usage) => {
-      const usages = byLedger(mergeByGrant(usage));
-      const { busy = [], calm = [] } = Object.groupBy(usages, ({ key }) =>
-        decisions.isBusy(key) ? 'busy' : 'calm',
-      );
-      const parts = { database, events, mostUnmergedCells };
-      const { done, left } = await applyAtOnce(calm, parts).catch((error: unknown) => {
-        events.failed(error);
-        return { done: [], left: calm };
-      });
-      const result = notApplied([...done, ...(await applyInTurns([...left, ...busy]))]);
-      database.dropCells(result.refused);
-      return result;
-    },
-
-    settle: async (grantIds) => {
-      const outcomes = await applyInTurns(byLedger(grantIds.map(closeAsKnown)));
-      return outcomes.flatMap(({ closed }) => closed);
-    },
-
-    listOverdue: (nowMs, limit) => database.listOverdue(nowMs, limit),
-    listOpen: (after, limit) => database.listOpen(after, limit),
-
-    readUsage: async (accountId, month) =>
-      (await database.readMonth(accountId, month)).map((stored) => {
-        const { version, ...ledger } = stored.ledger;
-        return { ledger, cells: breakdownOfMonth(stored) };
-      }),
-  };
+    } catch (error) {
+      return { ...notTried(of), error };
+    }
+    if (outcome.dropped > 0) this.#events.dropped(outcome.dropped, 'closed_grant');
+    if (outcome.forgotten > 0) this.#events.dropped(outcome.forgotten, 'forgotten_grant');
+    return outcome;
+  }
 }
 
 /** The usage that closes the grant of a holder that has disappeared. It adds nothing to the usage that is stored. */
@@ -223,6 +241,6 @@ function closeAsKnown(grantId: string): LedgerInput {
   return { grantId, used: 0, returned: 0, closed: true, cells: [], partial: true };
 }
 
-function notTried(of: LedgerUsage): UsageOutcome {
+function notTried(of: UsageOfLedger): UsageOutcome {
   return { of, verdicts: of.usage.map(() => 'unavailable'), closed: [], dropped: 0, forgotten: 0 };
 }

@@ -59,7 +59,7 @@ export function needsBreakdowns(ledger: Ledger, usage: readonly NumberedUsage[])
  *
  * @param stored breakdowns, needed for grants that are closed without their whole breakdown
  */
-export function applyUsage(
+export function decideOnUsage(
   before: Ledger,
   usage: readonly NumberedUsage[],
   stored: Breakdowns = new Map(),

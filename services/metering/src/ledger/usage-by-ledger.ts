@@ -1,23 +1,36 @@
 import { Fault } from '@brand-data/runtime';
 import { type LedgerKey, ledgerIdOf, parseGrantId } from './ledger.ts';
-import type { NotApplied } from './ledger-store.ts';
 import type { NumberedUsage, Verdict } from './ledger-usage.ts';
 import type { LedgerInput } from './sender.ts';
 
 /** The usage of one ledger's grants. */
-export interface LedgerUsage {
+export interface UsageOfLedger {
   key: LedgerKey;
   usage: readonly NumberedUsage[];
 }
 
 /** A ledger's verdicts, in the order of the usage. */
 export interface Verdicts {
-  of: LedgerUsage;
+  of: UsageOfLedger;
   verdicts: readonly (Verdict | 'unavailable')[];
 }
 
+/** Ids of the grants whose usage was not applied completely. */
+export interface NotApplied {
+  /** These grants were given out and are closed. This usage of them is never billed. */
+  refused: string[];
+  /** The usage is not from the grant's holder, or the id is guessed. It changes nothing. */
+  foreign: string[];
+  /** The usage reports more used and returned permits than the grant has. Their holder is at fault. */
+  impossible: string[];
+  /** The ledger that was read has not given out these grants. A later state of it may have. */
+  unknown: string[];
+  /** Their ledger could not be read or written in time. The usage may be applied or not. */
+  unavailable: string[];
+}
+
 /** Groups usage by ledger. Throws Fault `invalid_argument` if a grant's id is not one that metering makes. */
-export function byLedger(usage: readonly LedgerInput[]): LedgerUsage[] {
+export function byLedger(usage: readonly LedgerInput[]): UsageOfLedger[] {
   const usages = new Map<string, { key: LedgerKey; usage: NumberedUsage[] }>();
   for (const given of usage) {
     const parsed = parseGrantId(given.grantId);

@@ -1,6 +1,6 @@
 import type { UsageCell } from '@brand-data/contracts';
 import type { ClosedGrant, Ledger } from '../ledger/ledger.ts';
-import { applyUsage, type Breakdowns, closedFromReport } from '../ledger/ledger-usage.ts';
+import { type Breakdowns, closedFromReport, decideOnUsage } from '../ledger/ledger-usage.ts';
 import { largerCells } from '../ledger/usage-merge.ts';
 
 /** What a sender has reported about a grant: the largest figures of all its messages. */
@@ -45,7 +45,7 @@ export function closeAllGrants(
     secret,
     usage: { grantId, used, returned, cells, sender, closed: false, partial: true },
   }));
-  const raised = applyUsage(before, usage);
+  const raised = decideOnUsage(before, usage);
   const breakdowns = new Map(stored);
   for (const [index, verdict] of raised.verdicts.entries()) {
     const grant = own[index];
@@ -59,7 +59,7 @@ export function closeAllGrants(
     secret,
     usage: { grantId: '', used: 0, returned: 0, closed: true, cells: [], partial: true },
   }));
-  let { ledger } = applyUsage(raised.ledger, asKnown, breakdowns);
+  let { ledger } = decideOnUsage(raised.ledger, asKnown, breakdowns);
 
   const adopted: ClosedGrant[] = [];
   for (const [number, claims] of Map.groupBy(later, (grant) => grant.number)) {

@@ -30,6 +30,9 @@ export interface Barrier {
   pass(): Promise<boolean>;
 }
 
+/** The ledgers, as far as settling needs them. */
+export type SettlerStore = Pick<LedgerStore, 'listOpen' | 'listOverdue' | 'settle'>;
+
 export interface Settler {
   stop(): Promise<void>;
 }
@@ -57,7 +60,7 @@ export function startSettler(
     clock,
     barrier,
     bounds = BOUNDS,
-  }: { store: LedgerStore; clock: Clock; barrier: Barrier; bounds?: SettlerBounds },
+  }: { store: SettlerStore; clock: Clock; barrier: Barrier; bounds?: SettlerBounds },
   events: SettlerEvents,
 ): Settler {
   // When this settler first saw each grant. A round reads all open grants once. The maps hold the grants of the last complete

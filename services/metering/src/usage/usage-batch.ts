@@ -1,5 +1,5 @@
 import { type Clock, Fault } from '@brand-data/runtime';
-import { applyReadable, type UsageAnswer } from '../ledger/apply-usage.ts';
+import { applyReadable, type UsageAnswer } from '../ledger/apply-readable.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { DeadLetterReason, UsageMessage, UsageStreams } from './usage-streams.ts';
 

@@ -1,6 +1,6 @@
 import type { UsageStream } from '@brand-data/contracts';
 import type { Clock } from '@brand-data/runtime';
-import { applyReadable } from '../ledger/apply-usage.ts';
+import { applyReadable } from '../ledger/apply-readable.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { createGathering } from './gathering.ts';
 import { createMessagesInHand } from './messages-in-hand.ts';

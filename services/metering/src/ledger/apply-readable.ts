@@ -1,5 +1,6 @@
-import type { LedgerStore, NotApplied } from './ledger-store.ts';
+import type { LedgerStore } from './ledger-store.ts';
 import type { SentUsage } from './sender.ts';
+import type { NotApplied } from './usage-by-ledger.ts';
 import { usageDefect } from './usage-check.ts';
 
 /** Ids of the grants whose usage was not applied completely. */

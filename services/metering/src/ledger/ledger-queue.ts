@@ -1,0 +1,166 @@
+import type { GrantUsage } from '@brand-data/contracts';
+import { type Clock, createKeyedBatches, elapsedMs, type KeyedBatches } from '@brand-data/runtime';
+import { type Ledger, type LedgerKey, ledgerIdOf, newLedger, parseGrantId } from './ledger.ts';
+import type { LedgerDatabase, StoredLedger, UseChange } from './ledger-database.ts';
+import { type Breakdowns, mergedBelow, unmergedCells, withMerged } from './ledger-usage.ts';
+import { SharedCommands, tooManyChanges } from './shared-commands.ts';
+import { largerCells } from './usage-merge.ts';
+
+/** A decision on a ledger. If the ledger has changed before the result is stored, it is made again on the newer state. */
+export interface LedgerDecision {
+  key: LedgerKey;
+  decide(before: Ledger, stored: Breakdowns): Decided;
+}
+
+interface Decided {
+  /** The same object as the input if nothing changes. */
+  ledger: Ledger;
+  /** Breakdowns of open grants that must be stored before the ledger. */
+  raised?: readonly GrantUsage[];
+  /** Ids of the grants that this change closes. */
+  closed?: readonly string[];
+  /** The decision must be repeated with the stored breakdowns as an input. */
+  needsBreakdowns?: boolean;
+}
+
+const CONTENDS_FOR_MS = 2_500;
+const LONGEST_PAUSE_MS = 50;
+const MOST_WAITING = 1_000;
+
+export interface LedgerQueueParts {
+  database: LedgerDatabase;
+  clock: Clock;
+  changed: (before: Ledger, after: Ledger) => void;
+  beforeNewLimit: (ledger: Ledger) => Promise<void>;
+  random: () => number;
+  /** If a ledger holds more cells of closed grants than this, their breakdowns are merged into the days. */
+  mostUnmergedCells: number;
+}
+
+/**
+ * Stores decisions on ledgers. Within one process, the decisions on a ledger are made one after another, so only other replicas
+ * can conflict with them.
+ */
+export class LedgerQueue {
+  readonly #parts: LedgerQueueParts;
+  readonly #commands: SharedCommands;
+  readonly #batches: KeyedBatches<LedgerDecision, void>;
+
+  constructor(parts: LedgerQueueParts) {
+    this.#parts = parts;
+    this.#commands = new SharedCommands(parts.database);
+    this.#batches = createKeyedBatches((decisions) => this.#storeAll(decisions), {
+      most: MOST_WAITING,
+      tooMany: tooManyChanges,
+    });
+  }
+
+  /** Resolves once the decision is stored. Rejects with Fault `unavailable`. */
+  store(decision: LedgerDecision): Promise<void> {
+    return this.#batches.add(ledgerIdOf(decision.key), decision);
+  }
+
+  /** Makes all waiting decisions on a ledger from one read of it, and stores the result with one write. */
+  async #storeAll(decisions: readonly LedgerDecision[]): Promise<void> {
+    const [first] = decisions;
+    if (!first) return;
+    const { key } = first;
+    const { clock, random } = this.#parts;
+    const began = clock.now();
+    let withBreakdowns = false;
+    for (let attempt = 1; elapsedMs(began, clock.now()) < CONTENDS_FOR_MS; attempt++) {
+      const { ledger: stored, breakdowns } = await this.#read(ledgerIdOf(key), withBreakdowns);
+      const change = decideAll(stored ?? newLedger(key), decisions, breakdowns);
+      if (change.needsBreakdowns && !withBreakdowns) {
+        withBreakdowns = true;
+        continue;
+      }
+      if (await this.#write(stored, change)) return;
+      // Another replica stored a change first, or the read showed an old state.
+      await clock.sleep(1 + random() * Math.min(4 * attempt, LONGEST_PAUSE_MS));
+    }
+    throw tooManyChanges();
+  }
+
+  async #read(
+    id: string,
+    withBreakdowns: boolean,
+  ): Promise<{ ledger: StoredLedger | undefined; breakdowns: Breakdowns }> {
+    if (withBreakdowns) return this.#parts.database.readWithBreakdowns(id);
+    return { ledger: await this.#commands.read(id), breakdowns: new Map() };
+  }
+
+  /** Returns whether the change is stored. */
+  async #write(
+    stored: StoredLedger | undefined,
+    { before, ledger, raised, closed }: Change,
+  ): Promise<boolean> {
+    if (raised.length > 0) await this.#commands.raiseCells(raised);
+    if (ledger === before) return true;
+    const use = stored && useChange(stored, ledger);
+    const after = closed.length > 0 ? await this.#mergeDue(before, ledger) : ledger;
+    if (stored && after.limit !== stored.limit) await this.#parts.beforeNewLimit(stored);
+    const isStored = use
+      ? await this.#commands.replaceUse(use)
+      : await this.#commands.storeLedger({ before: stored, after });
+    if (!isStored) return false;
+    this.#parts.changed(before, after);
+    if (closed.length > 0) void this.#commands.dropCells(closed);
+    return true;
+  }
+
+  /**
+   * Keeps a ledger small. If its closed grants have many cells, this merges the breakdowns of the grants that the stored ledger
+   * has as closed into the days. If the replica crashes before the ledger is stored, these breakdowns are in both places. The
+   * next merge or read finds the grants in the days and counts them once.
+   */
+  async #mergeDue(before: Ledger, after: Ledger): Promise<Ledger> {
+    if (unmergedCells(after) <= this.#parts.mostUnmergedCells) return after;
+    const stored = before.closed.flatMap(({ number, cells }) => (cells ? [{ number, cells }] : []));
+    if (stored.length === 0) return after;
+    await this.#parts.database.mergeIntoDays(before, stored, mergedBelow(before));
+    return withMerged(after, new Set(stored.map(({ number }) => number)));
+  }
+}
+
+/** What decisions make of a ledger. */
+interface Change extends Required<Decided> {
+  before: Ledger;
+}
+
+/** Makes the decisions one after another, each on the ledger that the previous one returned. */
+function decideAll(before: Ledger, decisions: readonly LedgerDecision[], stored: Breakdowns): Change {
+  const known = new Map(stored);
+  const raised: GrantUsage[] = [];
+  const closed: string[] = [];
+  let ledger = before;
+  let needsBreakdowns = false;
+  for (const { decide } of decisions) {
+    const decided = decide(ledger, known);
+    for (const { grantId, cells } of decided.raised ?? []) {
+      const number = parseGrantId(grantId)?.number ?? 0;
+      known.set(number, largerCells(known.get(number) ?? [], cells));
+    }
+    ledger = decided.ledger;
+    raised.push(...(decided.raised ?? []));
+    closed.push(...(decided.closed ?? []));
+    needsBreakdowns ||= decided.needsBreakdowns === true;
+  }
+  return { before, ledger, raised, closed, needsBreakdowns };
+}
+
+/**
+ * Returns the open grants whose usage changes, if nothing else of the ledger changes. Other replicas may change the ledger's other
+ * grants at the same time.
+ */
+function useChange(before: StoredLedger, after: Ledger): UseChange | undefined {
+  const { version, grants: grantsBefore, ...restBefore } = before;
+  const isSame = Object.entries(restBefore).every(([field, value]) => after[field as keyof Ledger] === value);
+  if (!isSame || after.grants.length !== grantsBefore.length) return undefined;
+  const grants = grantsBefore.flatMap((grant, index) => {
+    const now = after.grants[index];
+    return now && now !== grant ? [{ before: grant, after: now }] : [];
+  });
+  const isUse = grants.length > 0 && grants.every((grant) => grant.before.number === grant.after.number);
+  return isUse ? { ledger: before, grants } : undefined;
+}
