@@ -106,7 +106,7 @@ describe.each([2, 5])('%i gateways', (gateways) => {
   let operator: Operator;
 
   beforeAll(async () => {
-    stack = await startTestStack({ gateways, meteringReplicas: 2 });
+    stack = await startTestStack({ gateways, replicas: { metering: 2 } });
     operator = operatorOf(stack);
     await operator.putBrands([fullStock]);
     const { token } = await operator.newAccount(100_000_000);

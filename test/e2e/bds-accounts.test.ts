@@ -12,7 +12,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'brand-data-accounts-'));
-  stack = await startTestStack({ gateways: 1, imagesReplicas: 0 });
+  stack = await startTestStack({ gateways: 1, replicas: { images: 0 } });
   await json('plan', 'set', 'team', '--pool', 'calls=100:brands,logos');
   await json('plan', 'set', 'free', '--pool', 'logos=10:logos');
 });

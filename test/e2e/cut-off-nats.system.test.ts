@@ -22,10 +22,13 @@ beforeAll(async () => {
   nats = await startSeverableNatsCluster(await temporaryFolder());
   const others = [...nats.members.keys()].filter((name) => name !== CUT_OFF).map((name) => nats.urlOf(name));
   stack = await startTestStack({
-    imagesReplicas: 0,
+    replicas: { images: 0 },
     gateways: 1,
     natsUrl: nats.url,
-    natsUrlFor: (name) => (name === 'gateway-1' ? nats.urlOf(CUT_OFF) : others.join()),
+    change: (service) => {
+      const NATS_URL = service.name === 'gateway-1' ? nats.urlOf(CUT_OFF) : others.join();
+      return { ...service, urls: { ...service.urls, NATS_URL } };
+    },
     environment: { STREAM_REPLICAS: '3' },
   });
   operator = operatorOf(stack);

@@ -25,8 +25,7 @@ beforeAll(async () => {
   receiver = await startWebhookReceiver(() => ({ status }));
   stack = await startTestStack({
     gateways: 1,
-    meteringReplicas: 2,
-    imagesReplicas: 0,
+    replicas: { metering: 2, images: 0 },
     environment: { NOTICE_WEBHOOK_URL: receiver.url, NOTICE_WEBHOOK_SECRETS: SECRET },
   });
 });

@@ -20,9 +20,12 @@ let accountId: string;
 beforeAll(async () => {
   wire = await startWire();
   stack = await startTestStack({
-    imagesReplicas: 0,
+    replicas: { images: 0 },
     gateways: 2,
-    natsUrlFor: (name, natsUrl) => (name === 'gateway-1' ? wire.to(natsUrl) : natsUrl),
+    change: (service) =>
+      service.name === 'gateway-1'
+        ? { ...service, urls: { NATS_URL: wire.to(service.urls.NATS_URL) } }
+        : service,
   });
   operator = operatorOf(stack);
   await operator.putBrands([fullStock]);

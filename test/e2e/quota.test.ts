@@ -13,7 +13,7 @@ let stack: TestStack;
 let operator: Operator;
 
 beforeAll(async () => {
-  stack = await startTestStack({ gateways: 2, imagesReplicas: 0 });
+  stack = await startTestStack({ gateways: 2, replicas: { images: 0 } });
   operator = operatorOf(stack);
   await operator.putBrands([fullStock, bareMerchant]);
 });

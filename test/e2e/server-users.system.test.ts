@@ -16,6 +16,7 @@ import {
   type ServiceName,
   usageStream,
 } from '@brand-data/contracts';
+import { settingFile } from '@brand-data/local';
 import { type LocalServer, natsUrlOf, natsUsers, newSecrets, startNatsServer } from '@brand-data/servers';
 import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
@@ -190,7 +191,10 @@ describe('a running stack', () => {
     stack = await startTestStack({
       gateways: 1,
       natsUrl: nats.url,
-      natsUrlFor: (name) => natsUrlOf(serviceOf(name), nats.url, serverSecret),
+      change: (service) => ({
+        ...service,
+        urls: { ...service.urls, NATS_URL: natsUrlOf(service.service, nats.url, serverSecret) },
+      }),
       environment: { USAGE_STREAMS: '2' },
     });
   });
@@ -198,7 +202,8 @@ describe('a running stack', () => {
     await stack?.stop();
     await nats?.stop();
   });
-  const urlOf = (name: string, setting: string) => readFile(stack.settingFiles.pathOf(name, setting), 'utf8');
+  const urlOf = (name: string, setting: string) =>
+    readFile(settingFile(stack.dataDir, name, setting), 'utf8');
 
   test('NATS refuses nothing that the services do', async () => {
     const operator = operatorOf(stack);
@@ -323,7 +328,7 @@ describe('a running stack', () => {
   });
 
   test('a new URL that cannot be used leaves the old one in use', async () => {
-    const fileOf = (setting: string) => stack.settingFiles.pathOf('catalog', setting);
+    const fileOf = (setting: string) => settingFile(stack.dataDir, 'catalog', setting);
     const before = {
       nats: await urlOf('catalog', 'NATS_URL'),
       mongodb: await urlOf('catalog', 'MONGODB_URL'),
@@ -399,12 +404,12 @@ describe('a running stack', () => {
       for (const name of names) {
         const { host } = new URL(nats.url);
         const url = `nats://${serviceOf(name)}-next:${encodeURIComponent('the next password')}@${host}`;
-        await writeFile(stack.settingFiles.pathOf(name, 'NATS_URL'), url);
+        await writeFile(settingFile(stack.dataDir, name, 'NATS_URL'), url);
         if (name === 'gateway-1') continue;
         const mongodbUrl = await urlOf(name, 'MONGODB_URL');
         const user = `${stack.databasePrefix}_${serviceOf(name)}_next:the-next-password@`;
         await writeFile(
-          stack.settingFiles.pathOf(name, 'MONGODB_URL'),
+          settingFile(stack.dataDir, name, 'MONGODB_URL'),
           mongodbUrl.replace(/(?<=\/\/).*@/, user),
         );
       }

@@ -95,7 +95,7 @@ async function fillLastMonth(accountId: string, cells: Record<string, number>): 
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  stack = await startTestStack({ gateways: 1, imagesReplicas: 0 });
+  stack = await startTestStack({ gateways: 1, replicas: { images: 0 } });
   await stack.bds('plan', 'set', 'team', '--pool', 'calls=1000:brands,logos');
   await stack.bds('account', 'create', '--id', 'acme', '--name', NAME, '--plan', 'team');
   await stack.bds('account', 'create', '--id', 'quiet', '--name', 'Quiet', '--plan', 'team');

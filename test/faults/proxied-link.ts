@@ -12,7 +12,7 @@ export interface ProxiedLink {
   close(): void;
 }
 
-const ADDRESS = /127\.0\.0\.1:\d+/g;
+export const ADDRESS = /127\.0\.0\.1:\d+/g;
 
 /** `addresses`: the largest number of addresses in one URL. */
 export async function startProxiedLink(addresses: number): Promise<ProxiedLink> {

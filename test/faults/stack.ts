@@ -1,10 +1,9 @@
 /** Runs the whole service as processes, and can break each part of it. It also works outside vitest. */
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bdsWith, type Stack, type StackOptions, startStack, writeSecret } from '@brand-data/local';
-import type { Child } from '@brand-data/servers';
+import { keepCertificates, type PlannedService, planStack, startStack } from '@brand-data/local';
 import {
   type Cluster,
   type MongodCluster,
@@ -12,7 +11,8 @@ import {
   startNatsCluster,
 } from '@brand-data/testing/clusters';
 import type { TestStack } from '../stack/index.ts';
-import { type ProxiedLink, startProxiedLink } from './proxied-link.ts';
+import { runningStack } from '../stack/running-stack.ts';
+import { ADDRESS, type ProxiedLink, startProxiedLink } from './proxied-link.ts';
 
 /** The most addresses that one URL has: a cluster has three members, and metering two replicas. */
 const MOST_ADDRESSES = 3;
@@ -29,23 +29,18 @@ export interface FaultStackOptions {
   canBeCutOff?: Readonly<Record<string, readonly CutFrom[]>>;
   /** Uses three mongods and three nats-servers instead of one of each. Streams then have three copies. */
   clusters?: boolean;
-  /** See StackOptions. */
-  mainFor?: NonNullable<StackOptions['mainFor']>;
+  /** Changes the processes before they are started. */
+  change?: (service: PlannedService) => PlannedService;
   /** Further settings of the services. */
   environment?: NodeJS.ProcessEnv;
   say?: (line: string) => void;
 }
 
 export interface FaultStack extends TestStack {
-  /** The names of all processes, including the servers. */
-  names: string[];
-  secrets: Stack['secrets'];
   /** The gRPC ports of metering's replicas, host:port. */
   meteringTargets: readonly string[];
   /** The clusters if the option `clusters` is set. */
   clusters: Clusters | undefined;
-  /** The folder with the output of all processes. */
-  dataDir: string;
   /** SIGSTOP: the process keeps its connections and answers nothing. */
   freeze(name: string): void;
   /** SIGCONT. */
@@ -77,118 +72,114 @@ interface Metrics {
 
 /** Starts servers and services. Resolves when all are ready. */
 export async function startFaultStack(options: FaultStackOptions = {}): Promise<FaultStack> {
-  const { gateways = 2, meterings = 1, others, say = () => {}, environment } = options;
+  const { gateways = 2, meterings = 1, others, say = () => {}, environment, change } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'brand-data-faults-'));
-  const databasePrefix = 'faults';
-  const links = new Map<string, ReadonlyMap<CutFrom, ProxiedLink>>();
-  for (const [name, all] of Object.entries(options.canBeCutOff ?? {})) {
-    const own = new Map<CutFrom, ProxiedLink>();
-    for (const from of all) own.set(from, await startProxiedLink(MOST_ADDRESSES));
-    links.set(name, own);
-  }
-  const through = (from: CutFrom) => (name: string, url: string) =>
-    links.get(name)?.get(from)?.through(url) ?? url;
-  const linksOf = (name: string, from?: CutFrom): ProxiedLink[] => {
-    const own = links.get(name);
-    const found = from === undefined ? [...(own?.values() ?? [])] : [own?.get(from) ?? []].flat();
-    if (found.length === 0) throw new Error(`${name} cannot be cut off from ${from ?? 'anything'}`);
-    return found;
-  };
-  const closeLinks = () => {
-    for (const name of links.keys()) for (const link of linksOf(name)) link.close();
-  };
-  const removeData = () => rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
-
-  const meteringTargets: string[] = [];
+  const certificates = join(dataDir, 'certificates');
+  await keepCertificates(certificates);
+  const links = await Links.start(options.canBeCutOff);
   const clusters = options.clusters ? await startClusters(dataDir) : undefined;
-  const stopClusters = async () => {
+  const stopServers = async () => {
     await Promise.all([clusters?.mongodb.stop(), clusters?.nats.stop()]);
+    links.close();
   };
-  const stack = await startStack({
+  const plan = await planStack({
     dataDir,
     gateways,
-    databasePrefix,
-    say,
-    restart: false,
-    ...(clusters && { mongodbUrl: clusters.mongodb.url, natsUrl: clusters.nats.url }),
+    databasePrefix: 'faults',
+    certificates,
+    ...(clusters && {
+      mongodb: { url: clusters.mongodb.url, hasUsers: false },
+      nats: { url: clusters.nats.url, hasUsers: false },
+    }),
     environment: { ...(clusters && { STREAM_REPLICAS: '3' }), ...environment },
     replicas: { metering: meterings, ...(others && { accounts: others, catalog: others, images: others }) },
-    ...(options.mainFor && { mainFor: options.mainFor }),
-    natsUrlFor: through('NATS'),
-    mongodbUrlFor: through('MongoDB'),
-    targetFor: (name, target) => {
-      if (name.startsWith('metering')) meteringTargets.push(target);
-      return through('gateways')(name, target);
-    },
-    meteringTargetFor: through('metering'),
-  }).catch(async (error: unknown) => {
-    await stopClusters();
-    closeLinks();
+  });
+  const meteringTargets = (plan.targets.metering ?? '').replace('ipv4:', '').split(',');
+  const services = links.through(plan.services, meteringTargets).map((each) => change?.(each) ?? each);
+  const stack = await startStack({ ...plan, services }, { say }).catch(async (error: unknown) => {
+    await stopServers();
     throw error;
   });
-  const connectionFile = join(dataDir, 'operator.json');
-  await writeSecret(connectionFile, stack.operator);
-
-  const children = new Map([
-    ...stack.children,
-    ...(clusters?.mongodb.members ?? []),
-    ...(clusters?.nats.members ?? []),
+  const members = [clusters?.mongodb, clusters?.nats].flatMap((cluster) => [
+    ...(cluster?.members.values() ?? []),
   ]);
-  const child = (name: string): Child => {
-    const found = children.get(name);
-    if (!found) throw new Error(`no "${name}" here: ${[...children.keys()].join(', ')}`);
-    return found;
-  };
+  const running = await runningStack(stack, members);
   const signal = (name: string, how: 'SIGSTOP' | 'SIGCONT') => {
-    const { pid } = child(name);
+    const pid = running.pid(name);
     if (pid !== undefined) process.kill(pid, how);
   };
   const stopButKeepLogs = async () => {
-    for (const name of children.keys()) signal(name, 'SIGCONT');
+    for (const name of running.names) signal(name, 'SIGCONT');
     await stack.stop();
-    await stopClusters();
-    closeLinks();
+    await stopServers();
   };
   return {
-    gateways: stack.gateways,
-    images: stack.images,
-    opsUrls: stack.opsUrls,
-    natsUrl: stack.natsUrl,
-    mongodbUrl: stack.mongodbUrl,
-    databasePrefix,
-    dataDir,
-    operator: stack.operator,
-    bds: bdsWith(connectionFile),
-    secrets: stack.secrets,
-    allowanceKeyFiles: stack.allowanceKeyFiles,
-    targets: stack.targets,
-    certificates: stack.certificates,
-    settingFiles: stack.settingFiles,
-    names: [...children.keys()],
+    ...running,
     clusters,
     meteringTargets,
-    pid: (name) => child(name).pid,
-    kill: (name) => child(name).kill(),
-    restart: async (name) => {
-      await child(name).stop();
-      await child(name).start();
-    },
-    logs: (name) => readFile(child(name).logFile, 'utf8'),
     freeze: (name) => signal(name, 'SIGSTOP'),
     thaw: (name) => signal(name, 'SIGCONT'),
     cut: (name, from) => {
-      for (const link of linksOf(name, from)) link.cut();
+      for (const link of links.of(name, from)) link.cut();
     },
     heal: (name, from) => {
-      for (const link of linksOf(name, from)) link.heal();
+      for (const link of links.of(name, from)) link.heal();
     },
     metrics: async (name) => metricsOf(await readMetrics(stack.opsUrls.get(name))),
     stopButKeepLogs,
     stop: async () => {
       await stopButKeepLogs();
-      await removeData();
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
     },
   };
+}
+
+/** The links of the processes that can be cut off. */
+class Links {
+  readonly #links = new Map<string, Map<CutFrom, ProxiedLink>>();
+
+  static async start(canBeCutOff: FaultStackOptions['canBeCutOff'] = {}): Promise<Links> {
+    const links = new Links();
+    for (const [name, all] of Object.entries(canBeCutOff)) {
+      const own = new Map<CutFrom, ProxiedLink>();
+      for (const from of all) own.set(from, await startProxiedLink(MOST_ADDRESSES));
+      links.#links.set(name, own);
+    }
+    return links;
+  }
+
+  of(name: string, from?: CutFrom): ProxiedLink[] {
+    const own = this.#links.get(name);
+    const found = from === undefined ? [...(own?.values() ?? [])] : [own?.get(from) ?? []].flat();
+    if (found.length === 0) throw new Error(`${name} cannot be cut off from ${from ?? 'anything'}`);
+    return found;
+  }
+
+  close(): void {
+    for (const own of this.#links.values()) for (const link of own.values()) link.close();
+  }
+
+  /** Returns the services with their addresses behind the links. `meterings`: the replicas of metering in their order. */
+  through(services: readonly PlannedService[], meterings: readonly string[]): PlannedService[] {
+    const behind = (name: string, from: CutFrom, address: string) =>
+      this.#links.get(name)?.get(from)?.through(address) ?? address;
+    const names = services.filter(({ service }) => service === 'metering').map(({ name }) => name);
+    const seen = new Map(
+      meterings.map((target, each) => [target, behind(names[each] ?? '', 'gateways', target)]),
+    );
+    return services.map((service) => {
+      const { name, environment, urls } = service;
+      const { NATS_URL, MONGODB_URL } = urls;
+      const through = {
+        NATS_URL: behind(name, 'NATS', NATS_URL),
+        ...(MONGODB_URL !== undefined && { MONGODB_URL: behind(name, 'MongoDB', MONGODB_URL) }),
+      };
+      if (service.service !== 'gateway') return { ...service, urls: through };
+      const target = String(environment.METERING_TARGET).replace(ADDRESS, (each) => seen.get(each) ?? each);
+      const METERING_TARGET = behind(name, 'metering', target);
+      return { ...service, urls: through, environment: { ...environment, METERING_TARGET } };
+    });
+  }
 }
 
 async function startClusters(dataDir: string): Promise<Clusters> {

@@ -54,7 +54,11 @@ export async function runUpgrades({
     gateways: 3,
     meterings: 2,
     others: 2,
-    mainFor: (name, main) => (version.get(name) === 'now' ? main : join(checkout, relative(ROOT, main))),
+    change: (service) => {
+      const now = String(service.main);
+      const before = join(checkout, relative(ROOT, now));
+      return { ...service, main: () => (version.get(service.name) === 'now' ? now : before) };
+    },
   });
   const operator = operatorOf(stack);
   const client = createApiClient();

@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { startStack } from '@brand-data/local';
-import { freePort } from '@brand-data/servers';
+import { planStack, startStack } from '@brand-data/local';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from './index.ts';
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startTestStack({ gateways: 2, imagesReplicas: 2 });
+  stack = await startTestStack({ gateways: 2, replicas: { images: 2 } });
 });
 afterAll(() => stack?.stop());
 
@@ -51,15 +50,17 @@ test('if a port is taken, the start fails at once with the name of the service a
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const address = taken.address() as AddressInfo;
-  const portFor = async (name: string) => (name === 'metering.ops' ? address.port : freePort());
-  const start = startStack({
+  const plan = await planStack({
     dataDir: await temporaryFolder(),
     gateways: 1,
-    restart: false,
-    portFor,
-    natsUrl: stack.natsUrl,
-    mongodbUrl: stack.mongodbUrl,
+    certificates: stack.certificates,
+    nats: { url: stack.natsUrl, hasUsers: false },
+    mongodb: { url: stack.mongodbUrl, hasUsers: false },
   });
+  const services = plan.services.map((service) =>
+    service.name === 'metering' ? { ...service, opsPort: address.port } : service,
+  );
+  const start = startStack({ ...plan, services });
   // If the failed start did not end the others, the start would take a minute, in which the gateway waits for metering.
   await expect(start).rejects.toThrow(/^metering ended at its start: .*EADDRINUSE/);
   taken.close();

@@ -5,5 +5,12 @@ export { importCatalogue } from './catalogue.ts';
 export { keepCertificates } from './certificates.ts';
 export { writeSecret } from './data-folder.ts';
 export type { Demo } from './demo.ts';
-export { type OperatorConnection, type Stack, type StackOptions, startStack } from './stack.ts';
+export {
+  type OperatorConnection,
+  type PlannedService,
+  type PlanOptions,
+  planStack,
+  settingFile,
+} from './plan.ts';
+export { type Stack, startStack } from './stack.ts';
 export { closingText } from './terminal.ts';

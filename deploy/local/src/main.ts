@@ -7,6 +7,7 @@ import { keepCertificates } from './certificates.ts';
 import { lockDataFolder, readState, writeSecret, writeState } from './data-folder.ts';
 import { demoAccounts } from './demo.ts';
 import { parseOptions, USAGE } from './options.ts';
+import { planStack } from './plan.ts';
 import { requireFreePorts, stackPorts } from './ports.ts';
 import { startStack } from './stack.ts';
 import { closingText, terminalOn } from './terminal.ts';
@@ -56,24 +57,25 @@ async function start(): Promise<void> {
   const state = await readState(dataDir);
   await writeState(dataDir, state);
   const portFor = stackPorts(options.port, state.ports);
+  const certificates = join(dataDir, 'certificates');
 
-  const stack = await terminal.step('servers and services', () =>
-    startStack({
+  const stack = await terminal.step('servers and services', async () => {
+    await keepCertificates(certificates);
+    const { NATS_URL, MONGODB_URL } = process.env;
+    const plan = await planStack({
       dataDir,
       gateways: options.gateways,
-      restart: true,
       portFor,
-      mongodbUrl: process.env.MONGODB_URL || undefined,
-      natsUrl: process.env.NATS_URL || undefined,
+      nats: NATS_URL ? { url: NATS_URL, hasUsers: false } : undefined,
+      mongodb: MONGODB_URL ? { url: MONGODB_URL, hasUsers: false } : undefined,
       secrets: state,
+      certificates,
       transport: isInsecure(process.env) ? 'insecure_plaintext' : 'mutual_tls',
-      say,
-      started: (part) => say(`  ${part}`),
-      signal,
-    }),
-  );
+    });
+    return startStack(plan, { restart: true, say, started: (part) => say(`  ${part}`), signal });
+  });
   stops.push(() => stack.stop());
-  const renewal = setInterval(() => renew(stack.certificates), RENEW_EVERY_MS);
+  const renewal = setInterval(() => renew(certificates), RENEW_EVERY_MS);
   stops.push(async () => clearInterval(renewal));
   const usagePage = await serveUsagePage({
     port: await portFor('usage-page'),

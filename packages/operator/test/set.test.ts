@@ -11,7 +11,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'brand-data-set-'));
-  stack = await startTestStack({ gateways: 1, imagesReplicas: 0 });
+  stack = await startTestStack({ gateways: 1, replicas: { images: 0 } });
 });
 
 afterAll(async () => {

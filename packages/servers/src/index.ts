@@ -12,6 +12,7 @@ export { serviceProcess, V8_OPTIONS } from './service.ts';
 export {
   dropMongodbUsers,
   ensureMongodbUsers,
+  mongodbAdminUrl,
   mongodbPasswordOf,
   mongodbUrlOf,
   natsAdminUrl,

@@ -5,7 +5,7 @@ import { MongoClient, MongoServerError } from 'mongodb';
 import { type Binary, findBinary } from './find-binary.ts';
 import type { LocalServer, ServerOptions, ServerProcess } from './local-server.ts';
 import { freePort } from './ports.ts';
-import { baseEnvironment, childProcess } from './process.ts';
+import { baseEnvironment, SupervisedProcess } from './process.ts';
 import { ensureMongodbAdmin, mongodbAdminUrl } from './users.ts';
 
 /** The name of the replica set, which is also a part of the URLs. */
@@ -70,7 +70,7 @@ export async function mongodProcess(
   const port = options.port ?? (await freePort());
   const dbPath = join(dataDir, 'db');
   await mkdir(dbPath, { recursive: true });
-  const child = childProcess({
+  const child = new SupervisedProcess({
     name: options.name ?? 'mongod',
     command: found.path,
     args: [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Binary, findBinary } from './find-binary.ts';
 import type { LocalServer, ServerOptions, ServerProcess } from './local-server.ts';
 import { freePort } from './ports.ts';
-import { baseEnvironment, type Child, childProcess } from './process.ts';
+import { baseEnvironment, type Child, SupervisedProcess } from './process.ts';
 
 const NATS_SERVER: Binary = {
   command: 'nats-server',
@@ -68,7 +68,7 @@ export async function natsServerProcess(
     // It may hold passwords.
     { mode: 0o600 },
   );
-  const child: Child = childProcess({
+  const child: Child = new SupervisedProcess({
     name,
     command: found.path,
     args: ['--config', configFile],

@@ -50,22 +50,66 @@ export interface Child {
   kill(): Promise<void>;
 }
 
-/** Runs a process that ends when this process ends. With `restart`, starts the process again if it ends by itself. */
-export function childProcess(options: ChildOptions): Child {
-  const { name, logFile, say } = options;
-  let running: { child: ChildProcess; ended: Promise<number | null> } | undefined;
-  let wanted = false;
-  let pauseMs = FIRST_PAUSE_MS;
-  let restart: NodeJS.Timeout | undefined;
+interface Running {
+  child: ChildProcess;
+  /** Resolves to the exit status, or to null if a signal ended the process. */
+  ended: Promise<number | null>;
+}
 
-  function launch(): void {
-    const log = openLog(logFile);
+/** Runs a process that ends when this process ends. With `restart`, starts the process again if it ends by itself. */
+export class SupervisedProcess implements Child {
+  readonly name: string;
+  readonly logFile: string;
+  readonly #options: ChildOptions;
+  #running: Running | undefined;
+  /** Whether the process has become ready and nobody has stopped it. */
+  #isWanted = false;
+  #pauseMs = FIRST_PAUSE_MS;
+  #restart: NodeJS.Timeout | undefined;
+
+  constructor(options: ChildOptions) {
+    this.name = options.name;
+    this.logFile = options.logFile;
+    this.#options = options;
+  }
+
+  get pid(): number | undefined {
+    return this.#running?.child.pid;
+  }
+
+  async start(): Promise<void> {
+    if (this.#isWanted && this.#running !== undefined) return;
+    clearTimeout(this.#restart);
+    this.#launch();
+    if (await this.#becomesReady()) {
+      this.#isWanted = true;
+      // The process may have ended since the last check.
+      if (this.#running !== undefined) return;
+      this.#isWanted = false;
+    }
+    const { readyWithinMs } = this.#options;
+    const how =
+      this.#running === undefined ? 'ended at its start' : `was not ready in ${readyWithinMs / 1000} s`;
+    await this.#end('SIGKILL');
+    throw new Problem(`${this.name} ${how}: ${lastWords(this.logFile)} (its log: ${this.logFile})`);
+  }
+
+  stop(): Promise<number | null> {
+    return this.#end('SIGTERM');
+  }
+
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  #launch(): void {
+    const { command, args, env } = this.#options;
+    const log = openLog(this.logFile);
     const startedAt = performance.now();
-    // Each child has its own process group. So a Ctrl-C at the terminal reaches only this process, which stops the children in
+    // Each child has its own process group. A Ctrl-C at the terminal then reaches only this process, which stops the children in
     // order.
-    const args = typeof options.args === 'function' ? options.args() : options.args;
-    const child = spawn(options.command, args, {
-      env: options.env,
+    const child = spawn(command, typeof args === 'function' ? args() : args, {
+      env,
       stdio: ['ignore', log, log],
       detached: true,
     });
@@ -75,73 +119,54 @@ export function childProcess(options: ChildOptions): Child {
     const ended = new Promise<number | null>((resolve) => {
       const end = (how: string, status: number | null) => {
         if (pid !== undefined) hasEnded(pid);
-        running = undefined;
+        this.#running = undefined;
         resolve(status);
-        if (!wanted || !options.restart) return;
-        if (performance.now() - startedAt > RAN_WELL_MS) pauseMs = FIRST_PAUSE_MS;
-        say(`${name} ended (${how}); starting it again in ${pauseMs / 1000} s. Its log: ${logFile}`);
-        restart = setTimeout(launchAgain, pauseMs);
-        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+        this.#restartLater(how, performance.now() - startedAt);
       };
       child.once('exit', (code, signal) => end(signal ?? `status ${code}`, code));
       child.once('error', (error) => end(error.message, null));
     });
-    running = { child, ended };
+    this.#running = { child, ended };
   }
 
-  async function launchAgain(): Promise<void> {
-    if (!wanted) return;
-    launch();
-    if (await becomesReady().catch(() => false)) say(`${name} is back`);
+  #restartLater(how: string, ranMs: number): void {
+    const { restart, say } = this.#options;
+    if (!this.#isWanted || !restart) return;
+    if (ranMs > RAN_WELL_MS) this.#pauseMs = FIRST_PAUSE_MS;
+    say(
+      `${this.name} ended (${how}); starting it again in ${this.#pauseMs / 1000} s. Its log: ${this.logFile}`,
+    );
+    this.#restart = setTimeout(() => this.#launchAgain(), this.#pauseMs);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
   }
 
-  async function becomesReady(): Promise<boolean> {
-    const deadline = performance.now() + options.readyWithinMs;
-    while (running !== undefined && performance.now() < deadline && !options.signal?.aborted) {
-      if (await options.ready()) return true;
+  async #launchAgain(): Promise<void> {
+    if (!this.#isWanted) return;
+    this.#launch();
+    if (await this.#becomesReady().catch(() => false)) this.#options.say(`${this.name} is back`);
+  }
+
+  async #becomesReady(): Promise<boolean> {
+    const { ready, readyWithinMs, signal } = this.#options;
+    const deadline = performance.now() + readyWithinMs;
+    while (this.#running !== undefined && performance.now() < deadline && !signal?.aborted) {
+      if (await ready()) return true;
       await delay(50);
     }
     return false;
   }
 
-  async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
-    wanted = false;
-    clearTimeout(restart);
-    const current = running;
+  async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+    this.#isWanted = false;
+    clearTimeout(this.#restart);
+    const current = this.#running;
     if (current === undefined) return null;
     current.child.kill(signal);
-    const killer = setTimeout(() => current.child.kill('SIGKILL'), options.stopWithinMs);
+    const killer = setTimeout(() => current.child.kill('SIGKILL'), this.#options.stopWithinMs);
     const status = await current.ended;
     clearTimeout(killer);
     return status;
   }
-
-  return {
-    name,
-    logFile,
-    get pid() {
-      return running?.child.pid;
-    },
-    async start() {
-      if (wanted && running !== undefined) return;
-      clearTimeout(restart);
-      launch();
-      if (await becomesReady()) {
-        wanted = true;
-        // The process may have ended since the last check.
-        if (running !== undefined) return;
-        wanted = false;
-      }
-      const how =
-        running === undefined ? 'ended at its start' : `was not ready in ${options.readyWithinMs / 1000} s`;
-      await end('SIGKILL');
-      throw new Problem(`${name} ${how}: ${lastWords(logFile)} (its log: ${logFile})`);
-    },
-    stop: () => end('SIGTERM'),
-    async kill() {
-      await end('SIGKILL');
-    },
-  };
 }
 
 function openLog(file: string): number {

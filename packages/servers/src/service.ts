@@ -1,5 +1,5 @@
 import { COMPILED_CODE } from './compiled-code.ts';
-import { baseEnvironment, type Child, childProcess } from './process.ts';
+import { baseEnvironment, type Child, SupervisedProcess } from './process.ts';
 
 export interface ServiceOptions {
   /** The service's name in messages. */
@@ -35,7 +35,7 @@ export function serviceProcess(options: ServiceOptions): Child {
     ...options.environment,
   };
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
-  return childProcess({
+  return new SupervisedProcess({
     ...options,
     command: process.execPath,
     args: () => [...V8_OPTIONS, typeof main === 'function' ? main() : main],

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type ChildOptions, childProcess } from '../src/process.ts';
+import { type ChildOptions, SupervisedProcess } from '../src/process.ts';
 
 const PATIENCE = { timeout: 60_000 };
 
 async function child(script: string, options: Partial<ChildOptions> = {}) {
   const folder = await temporaryFolder();
   const said: string[] = [];
-  const made = childProcess({
+  const made = new SupervisedProcess({
     name: 'sleeper',
     command: '/bin/sh',
     args: ['-c', script],
@@ -103,8 +103,8 @@ test('a process ends when its parent is killed with SIGKILL', async () => {
   const parent = spawn(process.execPath, [
     '--input-type=module',
     '--eval',
-    `const { childProcess } = await import(${JSON.stringify(module)});
-     const child = childProcess({
+    `const { SupervisedProcess } = await import(${JSON.stringify(module)});
+     const child = new SupervisedProcess({
        name: 'sleeper', command: '/bin/sh', args: ['-c', 'exec sleep 600'], env: process.env,
        logFile: ${JSON.stringify(join(folder, 'log'))}, ready: async () => true, readyWithinMs: 5000,
        stopWithinMs: 5000, restart: true, say: () => {},

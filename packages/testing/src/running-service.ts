@@ -66,7 +66,7 @@ export async function launchService(
         () => 0,
       ),
     untilReady: () => ready,
-    stop: child.stop,
-    kill: child.kill,
+    stop: () => child.stop(),
+    kill: () => child.kill(),
   };
 }

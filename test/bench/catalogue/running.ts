@@ -1,7 +1,15 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Bds, bdsWith, type Stack, startStack, writeSecret } from '@brand-data/local';
+import {
+  type Bds,
+  bdsWith,
+  keepCertificates,
+  planStack,
+  type Stack,
+  startStack,
+  writeSecret,
+} from '@brand-data/local';
 import { startMongod, startNatsServer } from '@brand-data/servers';
 import { type Collection, type Db, MongoClient } from 'mongodb';
 
@@ -58,24 +66,22 @@ export async function startCatalogues(
     for (const size of sizes) {
       const own = join(kept, String(size));
       await mkdir(own, { recursive: true });
-      const targets = new Map<string, string>();
-      const stack = await startStack({
+      const certificates = join(own, 'certificates');
+      await keepCertificates(certificates);
+      const plan = await planStack({
         dataDir: own,
         gateways: 1,
         databasePrefix: `bench_${size}`,
-        restart: false,
-        mongodbUrl: mongod.url,
-        natsUrl: nats.url,
-        targetFor(name, target) {
-          targets.set(name, target);
-          return target;
-        },
+        certificates,
+        mongodb: { url: mongod.url, hasUsers: false },
+        nats: { url: nats.url, hasUsers: false },
         environment: { RECORD_CACHE_BYTES: String(GATEWAY_CACHE_BYTES), LOG_LEVEL: 'warn' },
       });
+      const stack = await startStack(plan);
       stops.push(stack.stop);
       const connectionFile = join(own, 'operator.json');
       await writeSecret(connectionFile, stack.operator);
-      const target = targets.get('catalog') ?? '';
+      const target = stack.targets.catalog ?? '';
       const bds = bdsWith(connectionFile);
       const db = client.db(`bench_${size}_catalog`);
       of.push({ size, stack, bds, client, target, folder: own, db, companies: db.collection('brands') });
