@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from '@brand-data/runtime/src/pem-keys.ts';
+import { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from '@brand-data/runtime/src/config/pem-keys.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startKubeApi } from './kube-api.ts';
 import { PLAIN, QUICKSTART } from './matrix.ts';

@@ -1,7 +1,9 @@
 /** The parts of every service's main: configuration, log, metrics, traces, health, gRPC, NATS, MongoDB, shutdown. */
 
-export { type CertificateFiles, Certificates, foundExpiry } from './certificates.ts';
-export { type Clock, elapsedMs, type Instant, setInstant, systemClock } from './clock.ts';
+export { type Clock, elapsedMs, type Instant, setInstant, systemClock } from './base/clock.ts';
+export { Fault, type FaultKind } from './base/fault.ts';
+export { createKeyedBatches, type KeyedBatches } from './base/keyed-batches.ts';
+export { VERSION } from './base/version.ts';
 export {
   ConfigError,
   type ConfigOf,
@@ -13,10 +15,14 @@ export {
   parseWebhookSecrets,
   secretsOf,
   streamSpec,
-} from './config.ts';
-export { Diagnosis, diagnosisService, type Found, foundFill } from './diagnosis.ts';
-export { Fault, type FaultKind } from './fault.ts';
-export { callUnary, connectChannel, waitForConnection } from './grpc-client.ts';
+} from './config/config.ts';
+export { KEPT, problemOfClient, problemOfMongoUrl } from './config/mongo-url.ts';
+export { plainAddress } from './config/networks.ts';
+export { findKeyIn, keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from './config/pem-keys.ts';
+export { readSettingFiles } from './config/setting-files.ts';
+export { type CertificateFiles, Certificates, foundExpiry } from './grpc/certificates.ts';
+export { callUnary, connectChannel, waitForConnection } from './grpc/client.ts';
+export { nameOf } from './grpc/identity.ts';
 export {
   INSTALLATION,
   installationOr,
@@ -25,24 +31,25 @@ export {
   type OperatorRefusal,
   type Operators,
   operatorCallOf,
-} from './grpc-operator.ts';
-export { type CallMetadata, clientStream, type GrpcServer, startGrpcServer, unary } from './grpc-server.ts';
-export { grpcStatusOf } from './grpc-status.ts';
-export { callClientStream, callServerStream, serverStream } from './grpc-streams.ts';
+} from './grpc/operator.ts';
+export type { ReplicaChoice } from './grpc/replica-order.ts';
+export { type CallMetadata, clientStream, type GrpcServer, startGrpcServer, unary } from './grpc/server.ts';
+export { grpcStatusOf } from './grpc/status.ts';
+export { callClientStream, callServerStream, serverStream } from './grpc/streams.ts';
 export {
   INSECURE_PLAINTEXT,
   openTransport,
   type Transport,
   transportSpec,
-} from './grpc-transport.ts';
-export { type CallTrouble, callTroubleOf } from './grpc-trouble.ts';
+} from './grpc/transport.ts';
+export { type CallTrouble, callTroubleOf } from './grpc/trouble.ts';
 export { closeHttpServer } from './http/close.ts';
-export { nameOf } from './identity.ts';
-export { createKeyedBatches, type KeyedBatches } from './keyed-batches.ts';
-export { createLogger, type Logger } from './log.ts';
-export { answerWithin, checkTransactionLifetime, connectMongo, type Mongo } from './mongo.ts';
-export { checkIndexes } from './mongo-checks.ts';
-export { KEPT, problemOfClient, problemOfMongoUrl } from './mongo-url.ts';
+export { answerWithin } from './mongo/answer-within.ts';
+export { checkIndexes } from './mongo/checks.ts';
+export { checkTransactionLifetime, connectMongo } from './mongo/connect.ts';
+export type { Mongo } from './mongo/mongo.ts';
+export { bringUpToDate, type Migration } from './mongo/schema.ts';
+export { checkConsumer } from './nats/checks.ts';
 export {
   connectionOptions,
   connectNats,
@@ -52,19 +59,9 @@ export {
   type Nats,
   spanContextOfMessage,
   tlsOptions,
-} from './nats.ts';
-export { checkConsumer } from './nats-checks.ts';
-export { plainAddress } from './networks.ts';
-export { installationOrPass, PASS_LASTS_MS, signPass } from './operator-pass.ts';
-export { type Told, type Trail, trailTo } from './operator-trail.ts';
-export { findKeyIn, keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from './pem-keys.ts';
-export type { ReplicaChoice } from './replica-order.ts';
-export { endRestore, markRestoring, RESTORING, refuseRestore, untilRestored } from './restoring.ts';
-export { retryUntilStopped } from './retry.ts';
-export { bringUpToDate, type Migration } from './schema.ts';
-export { runService, type Service } from './service.ts';
-export { isSetUp, runSetUp } from './set-up.ts';
-export { readSettingFiles } from './setting-files.ts';
+} from './nats/nats.ts';
+export { Diagnosis, type Found, foundFill } from './observe/diagnosis.ts';
+export { createLogger, type Logger } from './observe/log.ts';
 export {
   activeSpanContext,
   endSpan,
@@ -76,5 +73,12 @@ export {
   startServerSpan,
   type Tracer,
   withSpan,
-} from './tracing.ts';
-export { VERSION } from './version.ts';
+} from './observe/tracing.ts';
+export { diagnosisService } from './operators/diagnosis-service.ts';
+export { installationOrPass, PASS_LASTS_MS, signPass } from './operators/operator-pass.ts';
+export { type Told, type Trail, trailTo } from './operators/operator-trail.ts';
+export { endRestore, markRestoring, RESTORING, refuseRestore, untilRestored } from './operators/restoring.ts';
+export { retryUntilStopped } from './service/retry.ts';
+export { runService } from './service/run-service.ts';
+export type { Service } from './service/service.ts';
+export { isSetUp, runSetUp } from './service/set-up.ts';

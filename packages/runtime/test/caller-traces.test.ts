@@ -7,9 +7,9 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { expect, test } from 'vitest';
-import { ConfigError, configSpec, parseConfig } from '../src/config.ts';
-import { inNetworks } from '../src/networks.ts';
-import { startServerSpan } from '../src/tracing.ts';
+import { ConfigError, configSpec, parseConfig } from '../src/config/config.ts';
+import { inNetworks } from '../src/config/networks.ts';
+import { startServerSpan } from '../src/observe/tracing.ts';
 
 const caller = (traceFlags: number) => ({
   traceId: 'a'.repeat(32),

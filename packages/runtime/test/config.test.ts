@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
-import { ConfigError, configSpec, OPERATOR_TOKEN, parseConfig } from '../src/config.ts';
-import { createLogger } from '../src/log.ts';
-import { connectionOptions, credentialsOf, problemOfServer } from '../src/nats.ts';
-import { followFile } from '../src/setting-files.ts';
+import { ConfigError, configSpec, OPERATOR_TOKEN, parseConfig } from '../src/config/config.ts';
+import { followFile } from '../src/config/setting-files.ts';
+import { connectionOptions, credentialsOf, problemOfServer } from '../src/nats/nats.ts';
+import { createLogger } from '../src/observe/log.ts';
 
 const spec = {
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB' }),

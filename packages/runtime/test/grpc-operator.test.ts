@@ -2,8 +2,8 @@ import { GRPC_SERVICES, MeteringAdminServiceClient } from '@brand-data/contracts
 import { freePort } from '@brand-data/servers';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, test } from 'vitest';
-import { Fault } from '../src/fault.ts';
-import { callUnary, connectChannel } from '../src/grpc-client.ts';
+import { Fault } from '../src/base/fault.ts';
+import { callUnary, connectChannel } from '../src/grpc/client.ts';
 import {
   installationOr,
   type Operator,
@@ -11,10 +11,10 @@ import {
   type OperatorRefusal,
   type Operators,
   operatorCallOf,
-} from '../src/grpc-operator.ts';
-import { startGrpcServer, unary } from '../src/grpc-server.ts';
-import { INSECURE_PLAINTEXT } from '../src/grpc-transport.ts';
-import type { Service } from '../src/service.ts';
+} from '../src/grpc/operator.ts';
+import { startGrpcServer, unary } from '../src/grpc/server.ts';
+import { INSECURE_PLAINTEXT } from '../src/grpc/transport.ts';
+import type { Service } from '../src/service/service.ts';
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Client, type handleUnaryCall, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { STATUSES_OF_KIND } from '../src/grpc-status.ts';
+import { STATUSES_OF_KIND } from '../src/grpc/status.ts';
 import {
   callUnary,
   connectChannel,

@@ -9,11 +9,11 @@ import {
 } from '@brand-data/contracts';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, expect, test } from 'vitest';
-import { Fault } from '../src/fault.ts';
-import { connectChannel } from '../src/grpc-client.ts';
-import { callClientStream, callServerStream, serverStream } from '../src/grpc-streams.ts';
-import { INSECURE_PLAINTEXT } from '../src/grpc-transport.ts';
-import type { Service } from '../src/service.ts';
+import { Fault } from '../src/base/fault.ts';
+import { connectChannel } from '../src/grpc/client.ts';
+import { callClientStream, callServerStream, serverStream } from '../src/grpc/streams.ts';
+import { INSECURE_PLAINTEXT } from '../src/grpc/transport.ts';
+import type { Service } from '../src/service/service.ts';
 
 const stops: (() => void)[] = [];
 afterEach(() => {

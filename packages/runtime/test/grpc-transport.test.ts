@@ -8,7 +8,7 @@ import { type Certified, newAuthority, newCertificate } from '@brand-data/server
 import { Client } from '@grpc/grpc-js';
 import { Registry } from 'prom-client';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { parseConfig } from '../src/config.ts';
+import { parseConfig } from '../src/config/config.ts';
 import {
   Certificates,
   ConfigError,
@@ -19,9 +19,9 @@ import {
   type Transport,
   transportSpec,
 } from '../src/index.ts';
-import { createLogger, sparingly } from '../src/log.ts';
-import { Readiness } from '../src/readiness.ts';
-import type { Service } from '../src/service.ts';
+import { createLogger, sparingly } from '../src/observe/log.ts';
+import { Readiness } from '../src/observe/readiness.ts';
+import type { Service } from '../src/service/service.ts';
 
 const PATH = '/test.Service/Echo';
 const bytes = (value: Buffer) => value;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, configSpec, parseConfig } from '../src/config.ts';
-import { KEPT, problemOfClient, problemOfMongoUrl } from '../src/mongo-url.ts';
+import { ConfigError, configSpec, parseConfig } from '../src/config/config.ts';
+import { KEPT, problemOfClient, problemOfMongoUrl } from '../src/config/mongo-url.ts';
 
 /** The answer to `hello` of a member of a set of three. */
 const SET = { setName: 'rs', hosts: ['a:27017', 'b:27017', 'c:27017'] };

@@ -5,9 +5,9 @@ import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient } from 'mongodb';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { checkTransactionLifetime, connectMongo } from '../src/mongo.ts';
-import { Readiness } from '../src/readiness.ts';
-import type { Service } from '../src/service.ts';
+import { checkTransactionLifetime, connectMongo } from '../src/mongo/connect.ts';
+import { Readiness } from '../src/observe/readiness.ts';
+import type { Service } from '../src/service/service.ts';
 
 let folder: string;
 let standalone: { url: string; child: ChildProcess };

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { passesFor, signPass } from '../src/operator-pass.ts';
-import { keyIdOf } from '../src/pem-keys.ts';
+import { keyIdOf } from '../src/config/pem-keys.ts';
+import { passesFor, signPass } from '../src/operators/operator-pass.ts';
 
 const [own, other] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
 const ANA = { name: 'ana', role: 'keys', credentialId: 'opc-1' };

@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Fault } from '../src/fault.ts';
-import { type TrailEvent, trailTo } from '../src/operator-trail.ts';
-import type { Service } from '../src/service.ts';
+import { Fault } from '../src/base/fault.ts';
+import { type TrailEvent, trailTo } from '../src/operators/operator-trail.ts';
+import type { Service } from '../src/service/service.ts';
 
 const CALL = {
   operator: { name: 'ana', role: 'all', credentialId: 'opc-1' },

@@ -9,8 +9,8 @@ import {
 } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { REPLICA_ORDER } from '../src/grpc/replica-order.ts';
 import { callUnary, connectChannel, INSECURE_PLAINTEXT, type ReplicaChoice } from '../src/index.ts';
-import { REPLICA_ORDER } from '../src/replica-order.ts';
 
 const PATH = '/test.Names/Tell';
 const WAITED_FOR = { timeout: 60_000, interval: 50 };

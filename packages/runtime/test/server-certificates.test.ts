@@ -7,11 +7,11 @@ import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient } from 'mongodb';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { configSpec, MONGODB_CA, NATS_CA, parseConfig } from '../src/config.ts';
-import { connectMongo } from '../src/mongo.ts';
-import { connectNats, identityCheck } from '../src/nats.ts';
-import { Readiness } from '../src/readiness.ts';
-import type { Service } from '../src/service.ts';
+import { configSpec, MONGODB_CA, NATS_CA, parseConfig } from '../src/config/config.ts';
+import { connectMongo } from '../src/mongo/connect.ts';
+import { connectNats, identityCheck } from '../src/nats/nats.ts';
+import { Readiness } from '../src/observe/readiness.ts';
+import type { Service } from '../src/service/service.ts';
 
 const VALID = { nowMs: Date.now(), days: 30 };
 /** The only name in the servers' certificates. The servers listen on 127.0.0.1, which is not in them. */

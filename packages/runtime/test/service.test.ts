@@ -7,7 +7,7 @@ test('a service that is told to stop serves on for DRAIN_MS, however long, and t
   const port = await freePort();
   const stopWithinMs = 1_000;
   const program = `
-    import { runService } from '${new URL('../src/service.ts', import.meta.url)}';
+    import { runService } from '${new URL('../src/service/run-service.ts', import.meta.url)}';
     await runService('test', {}, async () => {}, ${stopWithinMs});`;
   const settings = {
     LOG_LEVEL: 'silent',

@@ -18,10 +18,10 @@ async function run(program: string): Promise<{ code: number | null; stderr: stri
 }
 
 const setUp = (body: string) => `
-  import { runSetUp } from '${source('set-up.ts')}';
-  import { connectMongo } from '${source('mongo.ts')}';
-  import { connectNats } from '${source('nats.ts')}';
-  import { retryUntilStopped } from '${source('retry.ts')}';
+  import { runSetUp } from '${source('service/set-up.ts')}';
+  import { connectMongo } from '${source('mongo/connect.ts')}';
+  import { connectNats } from '${source('nats/nats.ts')}';
+  import { retryUntilStopped } from '${source('service/retry.ts')}';
   await runSetUp('test', {}, async (service) => {
     ${body}
   });`;

@@ -1,4 +1,4 @@
-import { parseConfig } from '@brand-data/runtime/src/config.ts';
+import { parseConfig } from '@brand-data/runtime/src/config/config.ts';
 import { expect, test } from 'vitest';
 import { docsUrlOf, serviceSpec } from '../src/config.ts';
 

@@ -1,4 +1,4 @@
-import { Fault, type FaultKind } from '../fault.ts';
+import { Fault, type FaultKind } from '../base/fault.ts';
 
 /** A kind of error of a public HTTP API. `help` is its text on the page of errors. */
 export interface ProblemKind {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { type FastifyHttpOptions, type FastifyInstance, type FastifyReply, fastify } from 'fastify';
-import type { Service } from '../service.ts';
+import type { Service } from '../service/service.ts';
 import { HttpProblem, type ProblemDetails } from './problem.ts';
 import { limitBody, problemOfHost } from './requests.ts';
 import { type DescribeRequest, type EndTrace, traceRequests } from './trace-requests.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Service } from '../service.ts';
-import { endSpan, extractSpanContext, type Span, startServerSpan, withSpan } from '../tracing.ts';
+import { endSpan, extractSpanContext, type Span, startServerSpan, withSpan } from '../observe/tracing.ts';
+import type { Service } from '../service/service.ts';
 
 const KNOWN_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 

@@ -1,0 +1,279 @@
+import { isIP } from 'node:net';
+import {
+  type CleanedEnvAccessors,
+  cleanEnv,
+  host,
+  makeValidator,
+  num,
+  port,
+  str,
+  type ValidatorSpec,
+} from 'envalid';
+import { VERSION } from '../base/version.ts';
+import { problemOfMongoUrl } from './mongo-url.ts';
+import { certificatesFromPem, signingKeyFromPem, verifyingKeysFromPem } from './pem-keys.ts';
+import { readSettingFiles } from './setting-files.ts';
+
+/** Some settings are wrong. The message lists all wrong settings, each on a line of its own. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** A setting that is a URL, which may name several hosts. Error messages never show the URL, because it may hold a password. */
+function serversUrl(problemOf: (text: string) => string | undefined) {
+  return makeValidator((text) => {
+    const problem = problemOf(text);
+    if (problem !== undefined) throw new Error(problem);
+    return text;
+  });
+}
+
+const mongodbUrl = serversUrl(problemOfMongoUrl);
+const natsUrl = serversUrl((text) =>
+  /^((nats|tls):\/\/)?[^/,]+(,((nats|tls):\/\/)?[^/,]+)*$/.test(text)
+    ? undefined
+    : 'must look like nats://host:4222, or several such URLs separated by commas',
+);
+
+/** The URL before a path, without a slash at its end. Callers see it, so it holds no password. */
+const baseUrl = makeValidator((text) => {
+  const url = URL.parse(text);
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new Error('must look like https://host/path');
+  if (url.username !== '' || url.password !== '') throw new Error('must not contain a user or a password');
+  if (/[?#]/.test(text)) throw new Error('must not contain a query or a fragment');
+  return text.replace(/\/+$/, '');
+});
+
+/** An empty secret protects nothing, and a short one can be guessed. */
+const SHORTEST_SECRET = 16;
+
+/** A text of at least 16 characters, which error messages never show. */
+const secret = makeValidator((text) => {
+  if (text.length < SHORTEST_SECRET) throw new Error(`shorter than ${SHORTEST_SECRET} characters`);
+  return text;
+});
+
+/**
+ * One secret, or two on lines of their own, both of which are accepted while one replaces the other. Secrets of different replicas
+ * may differ in this way during a rolling restart.
+ */
+const secrets = makeValidator(parseSecrets);
+
+/** See `secrets`. Throws if the text is not such a setting, with a message that does not show it. */
+export function parseSecrets(text: string): readonly string[] {
+  const lines = secretsOf(text);
+  if (lines.length === 0 || lines.some((line) => line.length < SHORTEST_SECRET))
+    throw new Error(`shorter than ${SHORTEST_SECRET} characters`);
+  if (lines.length > 2) throw new Error('more than two lines');
+  return lines;
+}
+
+/** The secrets of a text with one secret on each line. A client that sends one of them sends the first. */
+export function secretsOf(text: string): string[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** The URL to which a service sends events. It may hold a secret, so error messages never show it. */
+const webhookUrl = makeValidator((text) => {
+  const url = URL.parse(text);
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new Error('must look like https://host/path');
+  if (url.username !== '' || url.password !== '') throw new Error('must not contain a user or a password');
+  return text;
+});
+
+/** The keys in a text with one or two secrets of Standard Webhooks, each on a line of its own: `whsec_` and 24 to 64 bytes in base64. */
+const webhookSecrets = makeValidator(parseWebhookSecrets);
+
+/** See `webhookSecrets`. Throws if the text is not such a setting, with a message that does not show it. */
+export function parseWebhookSecrets(text: string): readonly Buffer[] {
+  const lines = secretsOf(text);
+  const keys = lines.map((line) => Buffer.from(/^whsec_([\w+/]+=*)$/.exec(line)?.[1] ?? '', 'base64'));
+  if (keys.length === 0 || keys.some(({ length }) => length < 24 || length > 64))
+    throw new Error('must look like whsec_ and 24 to 64 random bytes in base64');
+  if (keys.length > 2) throw new Error('more than two lines');
+  return keys;
+}
+
+/** A token that pages may show (services/accounts/README.md). */
+const publishableToken = makeValidator((text) => {
+  if (!/^pk_[0-9A-Za-z]{28,32}$/.test(text))
+    throw new Error('must be a publishable token, which begins with pk_');
+  return text;
+});
+
+const SMALLEST_CACHE = 1024 ** 2;
+
+/** The size of a cache. A cache of size 0 would have no bound, so the smallest size is 1 MiB. */
+const cacheBytes = makeValidator((text) => {
+  const bytes = Number(text);
+  if (!Number.isSafeInteger(bytes) || bytes < SMALLEST_CACHE)
+    throw new Error(`must be a whole number of bytes, at least ${SMALLEST_CACHE}`);
+  return bytes;
+});
+
+/** A number of whole days, at least 1. */
+const days = makeValidator((text) => {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > 36_500)
+    throw new Error('must be a whole number of days from 1 to 36500');
+  return count;
+});
+
+/** One or several certificates in PEM. */
+const certificates = makeValidator((text) => {
+  if (certificatesFromPem(text).length === 0) throw new Error('contains no certificate in PEM');
+  return text;
+});
+
+const signingKey = makeValidator(signingKeyFromPem);
+const verifyingKeys = makeValidator(verifyingKeysFromPem);
+
+/** IP addresses and networks, separated by commas: `10.0.0.0/8, 192.0.2.7, 2001:db8::/32`. */
+const networks = makeValidator((text) => {
+  const all = text.split(',').map((network) => network.trim());
+  const given = all.filter((network) => network !== '');
+  for (const network of given) {
+    const [, address = '', bits = '0'] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(network) ?? [];
+    const version = isIP(address);
+    if (version === 0 || Number(bits) > (version === 4 ? 32 : 128))
+      throw new Error('must look like 10.0.0.0/8, or several such networks separated by commas');
+  }
+  return given;
+});
+
+/** The kinds of settings. */
+export const configSpec = {
+  baseUrl,
+  cacheBytes,
+  days,
+  host,
+  networks,
+  num,
+  port,
+  secret,
+  secrets,
+  str,
+  mongodbUrl,
+  natsUrl,
+  certificates,
+  publishableToken,
+  signingKey,
+  verifyingKeys,
+  webhookSecrets,
+  webhookUrl,
+};
+
+/** For every service that uses NATS. */
+export const NATS_CA = certificates({
+  default: undefined,
+  desc: 'Certificates of the authorities that issued the certificates of the NATS servers, in PEM; by default those that Node trusts',
+});
+
+/** For every service that has a database. */
+export const MONGODB_CA = certificates({
+  default: undefined,
+  desc: 'Certificates of the authorities that issued the certificates of the MongoDB servers, in PEM; by default those that Node trusts',
+});
+
+/** For every service with an admin port. */
+export const OPERATOR_TOKEN = secrets({
+  desc: 'Credential that callers of the admin port must send; or two, each on a line of its own',
+});
+
+/** For every service with an admin port, except accounts. */
+export const PASS_PUBLIC_KEYS = verifyingKeys({
+  default: undefined,
+  desc: "Public keys of accounts, with which the admin port checks operators' passes: Ed25519, in PEM; several while the key is replaced; without it, the port accepts only OPERATOR_TOKEN",
+});
+
+const LOG_LEVEL = str({
+  choices: ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
+  default: 'info',
+  desc: 'Least severe level of the log lines to write',
+});
+
+const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]);
+
+/** Settings of every service's `set-up`. */
+export const setUpSpec = {
+  LOG_LEVEL,
+  SET_UP_TIMEOUT_MS: num({
+    default: 60_000,
+    desc: 'Longest time, in milliseconds, to wait for servers to answer and for indexes to be built',
+  }),
+};
+
+/** For services that own streams. */
+export const streamSpec = {
+  STREAM_REPLICAS: num({
+    choices: [1, 3, 5],
+    default: 1,
+    desc: 'Number of copies that the NATS cluster keeps of each stream',
+  }),
+};
+
+/** Settings of every service. */
+export const baseSpec = {
+  LOG_LEVEL,
+  HOST: host({ default: '0.0.0.0', desc: 'Network address on which every port of the service listens' }),
+  OPS_PORT: port({ desc: 'HTTP port that serves /livez, /readyz and /metrics' }),
+  DRAIN_MS: num({
+    default: 0,
+    desc: 'Time, in milliseconds, for which the service still answers after SIGTERM, while load balancers learn that it stops',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: str({
+    default: '',
+    desc: 'URL of the collector that receives traces by OTLP over HTTP, for example http://collector:4318; if empty, no traces are sent',
+  }),
+  OTEL_TRACES_SAMPLER: str({
+    choices: SAMPLERS,
+    default: 'parentbased_always_on',
+    desc: 'Sampler that decides which calls are traced',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: num({
+    default: 1,
+    desc: 'Fraction of calls that a traceidratio sampler traces, 0 to 1',
+  }),
+  TRACE_TRUSTED_CALLERS: networks({
+    default: [],
+    desc: 'Addresses or networks of HTTP callers whose traceparent may demand a trace; by default none, and the sampler decides',
+  }),
+  BUILD_VERSION: str({
+    default: VERSION,
+    desc: 'Version of the build, which metrics, traces and bds doctor report',
+  }),
+  BUILD_REVISION: str({ default: '', desc: 'Commit of the build, which metrics report' }),
+};
+
+/** The kind and the description of each setting, by the name of its environment variable. */
+export type ConfigSpec = Record<string, ValidatorSpec<unknown>>;
+
+export type ConfigOf<Spec> = {
+  readonly [K in keyof Spec]: Spec[K] extends ValidatorSpec<infer T> ? T : never;
+};
+
+/**
+ * Reads settings from an environment. Any setting `X` may be in a file instead, whose path is in `X_FILE`. Throws ConfigError,
+ * whose message names every wrong setting.
+ */
+export function parseConfig<Spec extends ConfigSpec>(given: NodeJS.ProcessEnv, spec: Spec): ConfigOf<Spec> {
+  const { environment, problems, missing } = readSettingFiles(given, Object.keys(spec));
+  const cleaned = cleanEnv(environment, spec, {
+    reporter: ({ errors }) => {
+      const wrong = Object.keys(spec).filter((name) => errors[name] || problems.has(name));
+      const lines = wrong.map(
+        (name) =>
+          `${name}: ${problems.get(name) ?? (missing.has(name) ? `the file that ${name}_FILE names does not exist` : errors[name]?.message || 'not set')} (${spec[name]?.desc ?? 'required'})`,
+      );
+      if (lines.length > 0) throw new ConfigError(`wrong settings:\n  ${lines.join('\n  ')}`);
+    },
+  }) as Record<string, unknown> & CleanedEnvAccessors;
+  return Object.freeze(
+    Object.fromEntries(Object.keys(spec).map((name) => [name, cleaned[name]])),
+  ) as ConfigOf<Spec>;
+}

@@ -1,0 +1,139 @@
+import {
+  type handleClientStreamingCall,
+  type handleUnaryCall,
+  type Metadata,
+  Server,
+  ServerCredentials,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { HealthImplementation } from 'grpc-health-check';
+import { Fault } from '../base/fault.ts';
+import type { Service } from '../service/service.ts';
+import { type CallableService, requireCaller } from './callers.ts';
+import { listenWithMutualTls, type MutualTlsListener } from './listener.ts';
+import { observeServer } from './observed.ts';
+import { type Operators, requireOperator } from './operator.ts';
+import { grpcStatusOf } from './status.ts';
+import type { Transport } from './transport.ts';
+
+/** What a caller sends beside its request. */
+export type CallMetadata = Pick<Metadata, 'get'>;
+
+/**
+ * A gRPC handler made of a function from request to response. It logs defects.
+ *
+ * @param handle `isOver` tells whether the caller no longer waits for the answer, for example because its deadline has passed
+ */
+export function unary<Request, Response>(
+  service: Service,
+  handle: (request: Request, metadata: CallMetadata, isOver: () => boolean) => Promise<Response>,
+): handleUnaryCall<Request, Response> {
+  return (call, callback) => {
+    handle(call.request, call.metadata, () => call.cancelled).then(
+      (response) => callback(null, response),
+      (error: unknown) => {
+        if (!(error instanceof Fault))
+          service.log.error({ err: error, method: call.getPath() }, 'a call failed');
+        callback(grpcStatusOf(error));
+      },
+    );
+  };
+}
+
+/**
+ * A gRPC handler made of a function from a stream of requests to one response. If the caller breaks the stream off, reading the
+ * next request throws. The handler logs defects.
+ */
+export function clientStream<Request, Response>(
+  service: Service,
+  handle: (requests: AsyncIterable<Request>, metadata: CallMetadata) => Promise<Response>,
+): handleClientStreamingCall<Request, Response> {
+  return (call, callback) => {
+    handle(call, call.metadata).then(
+      (response) => callback(null, response),
+      (error: unknown) => {
+        if (!(error instanceof Fault) && !call.cancelled)
+          service.log.error({ err: error, method: call.getPath() }, 'a call failed');
+        callback(grpcStatusOf(error));
+      },
+    );
+  };
+}
+
+/** Large enough for a batch of everything that gateways ask or report. */
+const SERVING_BYTES = 256 * 1024;
+/** Large enough for a batch of source records, and for an image. */
+const ADMIN_BYTES = 16 * 1024 * 1024;
+
+export interface GrpcServer {
+  transport: Transport;
+  host: string;
+  port: number;
+  services: (CallableService & { handlers: UntypedServiceImplementation })[];
+  /** If given, this is an admin port, which answers only operators. It accepts requests of 16 MiB, and others accept 256 KiB. */
+  operators?: Operators;
+  /** Whether a call may take longer than a minute. Connections then stay as long as clients want. */
+  mayLastLong?: boolean;
+}
+
+/**
+ * Serves `services` and the standard health service to those who may call them, and measures and traces their calls. At the stop,
+ * calls in flight may finish.
+ */
+export async function startGrpcServer(
+  service: Service,
+  { transport, host, port, services, operators, mayLastLong = false }: GrpcServer,
+): Promise<void> {
+  const { certificates } = transport;
+  let listener: MutualTlsListener | undefined;
+  const server = new Server({
+    // Clients look for new replicas, and use new certificates, when a connection ends.
+    ...(mayLastLong
+      ? {}
+      : { 'grpc.max_connection_age_ms': 60_000, 'grpc.max_connection_age_grace_ms': 20_000 }),
+    'grpc.max_receive_message_length': operators === undefined ? SERVING_BYTES : ADMIN_BYTES,
+    interceptors: [
+      observeServer(service),
+      requireCaller(
+        service,
+        services,
+        (call) => listener?.peerOf(call) ?? (certificates === undefined ? 'plaintext' : 'unnamed'),
+      ),
+      ...(operators === undefined ? [] : [requireOperator(service, operators)]),
+    ],
+  });
+  for (const { definition, handlers } of services) server.addService(definition, handlers);
+  const health = new HealthImplementation({ '': 'NOT_SERVING' });
+  health.addToServer(server);
+  service.readiness.onChange((ready) => health.setStatus('', ready ? 'SERVING' : 'NOT_SERVING'));
+  if (certificates === undefined) await listenWithoutIdentity(server, { host, port });
+  else listener = await listenWithMutualTls(service, server, { host, port, certificates });
+  service.onStop(`gRPC port ${port}`, () => {
+    listener?.close();
+    return stopServer(server);
+  });
+}
+
+function listenWithoutIdentity(
+  server: Server,
+  { host, port }: { host: string; port: number },
+): Promise<void> {
+  return new Promise((resolve, reject) =>
+    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error) =>
+      error ? reject(error) : resolve(),
+    ),
+  );
+}
+
+function stopServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const deadline = setTimeout(() => {
+      server.forceShutdown();
+      resolve();
+    }, 5_000);
+    server.tryShutdown(() => {
+      clearTimeout(deadline);
+      resolve();
+    });
+  });
+}

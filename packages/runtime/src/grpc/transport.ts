@@ -1,0 +1,66 @@
+import { type ChannelCredentials, type ChannelOptions, credentials, experimental } from '@grpc/grpc-js';
+import { type ConfigOf, configSpec } from '../config/config.ts';
+import type { Service } from '../service/service.ts';
+import { type Certificates, followCertificates } from './certificates.ts';
+import { nameOf } from './identity.ts';
+
+const { str } = configSpec;
+
+const KINDS = ['mutual_tls', 'insecure_plaintext'] as const;
+const needsFiles = ({ GRPC_TRANSPORT }: { GRPC_TRANSPORT?: unknown }) =>
+  GRPC_TRANSPORT !== 'insecure_plaintext';
+
+/** The settings of a process that makes or answers gRPC calls. */
+export const transportSpec = {
+  GRPC_TRANSPORT: str({
+    choices: KINDS,
+    default: 'mutual_tls',
+    desc: 'How services call one another: "mutual_tls", in which each proves its identity; or "insecure_plaintext", in which anyone who reaches a port can make every call',
+  }),
+  TLS_CERT_FILE: file("File of the service's certificate (PEM)"),
+  TLS_KEY_FILE: file("File of that certificate's key (PEM)"),
+  TLS_CA_FILE: file('File of the authorities whose certificates the service trusts (PEM)'),
+};
+
+function file(desc: string) {
+  return str({
+    default: undefined,
+    requiredWhen: needsFiles,
+    desc: `${desc}; not with GRPC_TRANSPORT=insecure_plaintext`,
+  });
+}
+
+/** How a process makes and answers gRPC calls. */
+export interface Transport {
+  /** Absent: without any proof of identity. */
+  readonly certificates: Certificates | undefined;
+}
+
+export const INSECURE_PLAINTEXT: Transport = { certificates: undefined };
+
+/** Waits for the certificates that the settings name, and keeps them up to date. */
+export async function openTransport(
+  service: Service,
+  config: ConfigOf<typeof transportSpec>,
+): Promise<Transport> {
+  const { TLS_CERT_FILE: cert = '', TLS_KEY_FILE: key = '', TLS_CA_FILE: ca = '' } = config;
+  if (needsFiles(config)) return { certificates: await followCertificates(service, { cert, key, ca }) };
+  const { GRPC_TRANSPORT } = config;
+  service.log.warn(
+    { GRPC_TRANSPORT },
+    'whoever reaches a gRPC port can make calls without any proof of identity',
+  );
+  return INSECURE_PLAINTEXT;
+}
+
+/** The credentials and options of a channel that accepts only the service `peer` at the other end. */
+export function channelTo(
+  peer: string,
+  { certificates }: Transport,
+): { credentials: ChannelCredentials; options: ChannelOptions } {
+  if (certificates === undefined) return { credentials: credentials.createInsecure(), options: {} };
+  return {
+    credentials: experimental.createCertificateProviderChannelCredentials(certificates, certificates),
+    options: { 'grpc.ssl_target_name_override': nameOf(peer) },
+  };
+}

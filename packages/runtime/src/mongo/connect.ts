@@ -1,0 +1,120 @@
+import { MongoClient } from 'mongodb';
+import { ConfigError } from '../config/config.ts';
+import { KEPT, problemOfClient, problemOfMongoUrl } from '../config/mongo-url.ts';
+import { retryUntilStopped } from '../service/retry.ts';
+import type { Service } from '../service/service.ts';
+import { checkDatabase } from './checks.ts';
+import type { Mongo } from './mongo.ts';
+import { poolObserver, traceCommands } from './observed.ts';
+import { replaceableClient } from './replaceable-client.ts';
+
+/** The settings with which a service connects. */
+export interface MongoSettings {
+  MONGODB_URL: string;
+  MONGODB_CA?: string | undefined;
+}
+
+/** Longer than any operation takes. After it, no connection of the URL before is open any more. */
+const OLD_CLIENT_KEPT_MS = 300_000;
+
+/**
+ * Connects to MongoDB for the life of the process. Resolves when the server answers. A write succeeds once a majority of the
+ * members has written it to its journal. A read comes from the primary and shows only what a majority has stored. So an answer
+ * stays true after a fail-over. Throws ConfigError if the server cannot guarantee this.
+ *
+ * Each of the driver's timeouts limits one stage of an operation (`timeoutMS` has no effect). `answerWithin` limits the whole
+ * operation. If a server freezes, the driver aborts all operations on it after a heartbeat plus the connect timeout.
+ *
+ * When the file of MONGODB_URL changes, new operations use connections of the new URL as soon as it works. Operations and sessions
+ * that have begun end on their old connections.
+ *
+ * @param options.isNeededAlways whether the service is not ready while the database does not answer
+ */
+export async function connectMongo(
+  service: Service,
+  { MONGODB_URL, MONGODB_CA }: MongoSettings,
+  database: string,
+  { isNeededAlways = true }: { isNeededAlways?: boolean } = {},
+): Promise<Mongo> {
+  const observe = poolObserver(service);
+  const open = (url: string): MongoClient => {
+    const opened = new MongoClient(url, {
+      appName: `brand-data-${service.name}`,
+      serverSelectionTimeoutMS: 3_000,
+      connectTimeoutMS: 3_000,
+      waitQueueTimeoutMS: 3_000,
+      socketTimeoutMS: 65_000,
+      heartbeatFrequencyMS: 2_000,
+      serverMonitoringMode: 'stream',
+      maxPoolSize: 50,
+      ...KEPT,
+      ignoreUndefined: true,
+      monitorCommands: service.tracer !== undefined,
+      ...(MONGODB_CA === undefined ? {} : { ca: MONGODB_CA }),
+    });
+    observe(opened);
+    traceCommands(service, opened);
+    service.onStop('mongodb', () => opened.close());
+    return opened;
+  };
+  // If the first connection fails, the driver refuses every command. So each attempt has to connect.
+  const problemOf = async (opened: MongoClient) => {
+    await opened.connect();
+    return problemOfClient(opened, await opened.db(database).command({ hello: 1 }));
+  };
+  const first = open(MONGODB_URL);
+  const problem = await retryUntilStopped('MongoDB', () => problemOf(first), service);
+  if (problem) throw new ConfigError(`wrong settings:\n  MONGODB_URL: ${problem}`);
+
+  const { client, replace } = replaceableClient(first);
+  const db = client.db(database);
+  let newest = MONGODB_URL;
+  service.onSettingChange('MONGODB_URL', (url) => {
+    const wrong = problemOfMongoUrl(url);
+    if (wrong) throw new Error(wrong);
+    newest = url;
+    const next = open(url);
+    const change = async () => {
+      if (newest !== url) return next.close();
+      const unfit = await problemOf(next);
+      if (unfit) {
+        service.log.error({ what: 'MONGODB_URL', reason: unfit }, 'the new value is refused');
+        return next.close();
+      }
+      const old = replace(next);
+      service.log.info('connections to MongoDB now use the new MONGODB_URL');
+      setTimeout(() => void old.close(), OLD_CLIENT_KEPT_MS).unref();
+    };
+    // It rejects only because of the stop.
+    retryUntilStopped('the new MONGODB_URL', change, service).catch(() => {});
+  });
+  checkDatabase(service, db);
+  if (isNeededAlways)
+    service.readiness.add('mongodb', async () => {
+      await db.command({ ping: 1 }, { signal: AbortSignal.timeout(1_000) });
+    });
+  return { client, db };
+}
+
+/** Much longer than any transaction of the services takes. */
+const LONGEST_TRANSACTION_S = 10;
+
+/**
+ * Logs a warning if MongoDB would keep the locks of a dead process for long. Such locks slow the services after a crash, but make
+ * no answer wrong, so the service starts anyway.
+ */
+export async function checkTransactionLifetime({ log }: Service, { client }: Mongo): Promise<void> {
+  const advice =
+    'set transactionLifetimeLimitSeconds to 5 on every member: a transaction of a process that died holds its locks until it ends';
+  try {
+    const answer = await client.db('admin').command({ getParameter: 1, transactionLifetimeLimitSeconds: 1 });
+    const seconds = answer.transactionLifetimeLimitSeconds;
+    if (seconds > LONGEST_TRANSACTION_S) log.warn({ seconds }, `MongoDB: ${advice}`);
+  } catch (err) {
+    const { message } = err as Error;
+    log.warn(
+      { err: { message } },
+      `MongoDB does not tell this user how long transactions may last: see that it is a few seconds, or ${advice}`,
+    );
+  }
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Db } from 'mongodb';
+import { Registry } from 'prom-client';
+import { Fault } from '../base/fault.ts';
+import { type GrpcServer, startGrpcServer } from '../grpc/server.ts';
+import type { Mongo } from '../mongo/mongo.ts';
+import { retryUntilStopped } from '../service/retry.ts';
+import type { Service } from '../service/service.ts';
+
+/**
+ * The collection of the mark that a database is being restored. `bds restore` writes the mark before anything else. The service
+ * removes it when the restored data may be used. Neither a copy nor a restore touches this collection otherwise.
+ */
+export const RESTORING = 'restoring';
+
+interface RestoringDoc {
+  _id: 'restore';
+  restoreId: string;
+  /** Whether a replica of the service has begun to end the restore. */
+  isEnding: boolean;
+}
+
+const LOOK_EVERY_MS = 500;
+
+function marks(db: Db) {
+  // Without it, a primary that has just been elected may not see the mark yet.
+  return db.collection<RestoringDoc>(RESTORING, { readConcern: { level: 'linearizable' } });
+}
+
+/** Marks the database as being restored, and returns the id of this restore. An earlier restore can then not be ended any more. */
+export async function markRestoring(db: Db): Promise<string> {
+  const restoreId = randomUUID();
+  await marks(db).updateOne(
+    { _id: 'restore' },
+    { $set: { restoreId, isEnding: false } },
+    { upsert: true, writeConcern: { w: 'majority', journal: true } },
+  );
+  return restoreId;
+}
+
+/**
+ * Runs `end`, and then removes the mark. `end` runs only once for each restore, because it may have half an effect: if it fails, the
+ * database has to be restored again. Throws Fault `failed_precondition` if this restore is not under way, or was ended before.
+ */
+export async function endRestore<Result>(
+  db: Db,
+  restoreId: string,
+  end: () => Promise<Result>,
+): Promise<Result> {
+  const filter = { _id: 'restore' as const, restoreId, isEnding: false };
+  if (!(await marks(db).findOneAndUpdate(filter, { $set: { isEnding: true } })))
+    throw new Fault(
+      'failed_precondition',
+      'this restore is not under way, or an earlier attempt to end it has failed: stop the services and restore again',
+    );
+  const result = await end();
+  await marks(db).drop();
+  return result;
+}
+
+/** The answer of a replica that has not found its database being restored when it started. */
+export async function refuseRestore(): Promise<never> {
+  throw new Fault(
+    'failed_precondition',
+    'this service was running when the restore began: stop all services and restore again',
+  );
+}
+
+/**
+ * Resolves when the database is not being restored. Until then it serves the admin port that `server` describes, and no other port.
+ * The service calls itself ready meanwhile, because Kubernetes lets nobody reach the admin port of a pod that is not ready. It must
+ * not touch its database.
+ */
+export async function untilRestored(service: Service, { db }: Mongo, server?: GrpcServer): Promise<void> {
+  const isRestoring = () =>
+    retryUntilStopped('the mark of a restore', () => marks(db).findOne({ _id: 'restore' }), service);
+  if (!(await isRestoring())) return;
+  service.log.warn('the database is being restored: only bds restore is answered');
+  const stops: (() => unknown)[] = [];
+  const held: Service = {
+    ...service,
+    metrics: new Registry(),
+    onStop: (_what, stop) => stops.push(stop),
+  };
+  try {
+    if (server !== undefined) {
+      await startGrpcServer(held, { ...server, mayLastLong: true });
+      service.readiness.open();
+    }
+    while (await isRestoring()) await delay(LOOK_EVERY_MS, undefined, { signal: service.signal });
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+  service.log.info('the restore has ended');
+}

@@ -1,0 +1,155 @@
+import { createServer } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import v8 from 'node:v8';
+import closeWithGrace from 'close-with-grace';
+import type { Registry } from 'prom-client';
+import { baseSpec, ConfigError, type ConfigOf, type ConfigSpec, parseConfig } from '../config/config.ts';
+import { inNetworks } from '../config/networks.ts';
+import { followFile } from '../config/setting-files.ts';
+import { Diagnosis } from '../observe/diagnosis.ts';
+import { createLogger } from '../observe/log.ts';
+import { createMetrics } from '../observe/metrics.ts';
+import { Readiness } from '../observe/readiness.ts';
+import { activeSpanContext, type Tracer } from '../observe/tracing.ts';
+import type { Service } from './service.ts';
+
+/** The time from the end of the drain to the forced end of the process. */
+const STOP_WITHIN_MS = 25_000;
+
+/**
+ * V8 starts a major collection of garbage when its heap has grown by this much since the last one. By default it lets a heap double
+ * and more, because it sees memory that nobody uses. The costs of this value are in test/bench/README.md.
+ */
+const HEAP_GROWS_BY_PERCENT = 30;
+
+/**
+ * Runs one service. It reads the settings (`spec`, and those of every service) from the environment, serves /livez, /readyz and
+ * /metrics at once, and runs `start`. On SIGTERM or SIGINT it becomes unready, continues to serve for DRAIN_MS, and then stops
+ * everything that it has started, in reverse order. It exits with 1 if settings are wrong, if the start fails, or if the stop
+ * takes longer than `stopWithinMs` after the drain.
+ */
+export async function runService<Spec extends ConfigSpec>(
+  name: string,
+  spec: Spec,
+  start: (service: Service, config: ConfigOf<typeof baseSpec & Spec>) => Promise<void>,
+  stopWithinMs = STOP_WITHIN_MS,
+): Promise<void> {
+  v8.setFlagsFromString(`--heap-growing-percent=${HEAP_GROWS_BY_PERCENT}`);
+  const settings = readSettings(name, { ...baseSpec, ...spec });
+  if (settings === undefined) return;
+  // TypeScript does not see that a mapped type over an intersection has the members of its parts.
+  const config = settings as ConfigOf<typeof baseSpec>;
+  const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== '';
+  const log = createLogger(name, config.LOG_LEVEL, isTraced ? traceFields : undefined);
+  const build = { version: config.BUILD_VERSION, revision: config.BUILD_REVISION };
+  const metrics = createMetrics(name, build);
+  const readiness = new Readiness();
+  const stopping = new AbortController();
+  const stops: { what: string; stop: () => unknown }[] = [];
+  const onStop: Service['onStop'] = (what, stop) => stops.push({ what, stop });
+  const onSettingChange: Service['onSettingChange'] = (what, changed) => {
+    const path = process.env[`${what}_FILE`];
+    if (path) onStop(`look at ${what}`, followFile({ path, what, log }, changed));
+  };
+
+  closeWithGrace({ delay: config.DRAIN_MS + stopWithinMs, logger: false }, async ({ err, signal }) => {
+    if (err) log.fatal({ err }, 'stopping on a defect');
+    else log.info({ signal }, 'stopping');
+    const wasServing = readiness.started;
+    readiness.close();
+    if (!err && wasServing) await delay(config.DRAIN_MS);
+    stopping.abort(new Error('the service is stopping'));
+    for (const { what, stop } of stops.reverse()) {
+      try {
+        await stop();
+      } catch (error) {
+        log.error({ err: error }, `${what} did not stop cleanly`);
+      }
+    }
+    log.info('stopped');
+  });
+
+  let tracer: Tracer | undefined;
+  if (isTraced) {
+    // Load this code only if tracing is on.
+    const { startOtlp } = await import('../observe/otlp.ts');
+    const { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: ratio } = config;
+    const otlp = startOtlp(name, { log, build, sampler, ratio });
+    onStop('traces', () => otlp.stop());
+    tracer = otlp.tracer;
+  }
+  const ops = await serveOps(config.HOST, config.OPS_PORT, readiness, metrics);
+  onStop('operations port', () => ops.close());
+  try {
+    const { signal } = stopping;
+    const trustsTraceOf = inNetworks(config.TRACE_TRUSTED_CALLERS);
+    const common = {
+      name,
+      log,
+      metrics,
+      readiness,
+      diagnosis: new Diagnosis(),
+      build,
+      tracer,
+      trustsTraceOf,
+    };
+    await start({ ...common, signal, onStop, onSettingChange }, settings);
+    readiness.open();
+    log.info('ready');
+  } catch (error) {
+    if (stopping.signal.aborted) return;
+    throw error;
+  }
+}
+
+/** The trace that a log line is written in. */
+function traceFields(): { trace_id: string; span_id: string } | undefined {
+  const spanContext = activeSpanContext();
+  return spanContext && { trace_id: spanContext.traceId, span_id: spanContext.spanId };
+}
+
+/**
+ * The settings in the environment. If they are wrong, writes the reasons to standard error, sets the exit code to 1 and returns
+ * undefined.
+ */
+export function readSettings<Spec extends ConfigSpec>(who: string, spec: Spec): ConfigOf<Spec> | undefined {
+  try {
+    return parseConfig(process.env, spec);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${who}: ${error.message}\n`);
+    process.exitCode = 1;
+    return undefined;
+  }
+}
+
+/** The port for probes and Prometheus. */
+async function serveOps(host: string, port: number, readiness: Readiness, metrics: Registry) {
+  const server = createServer(async (request, response) => {
+    const answer = (status: number, body: string, type = 'text/plain; charset=utf-8') =>
+      response.writeHead(status, { 'content-type': type }).end(body);
+    try {
+      if (request.url === '/livez') answer(200, 'alive\n');
+      else if (request.url === '/readyz') {
+        const missing = await readiness.missing();
+        if (missing.length === 0) answer(200, 'ready\n');
+        else answer(503, `not ready: ${missing.join(', ')}\n`);
+      } else if (request.url === '/metrics') answer(200, await metrics.metrics(), metrics.contentType);
+      else answer(404, 'here are /livez, /readyz and /metrics\n');
+    } catch {
+      answer(500, 'internal\n');
+    }
+  });
+  server.requestTimeout = 5_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
