@@ -1,5 +1,10 @@
 import { answerWithin, type CallMetadata, type Service, unary } from '@brand-data/runtime';
 
+/** Deadline of operators' calls. */
+export const ANSWER_DEADLINE_MS = 20_000;
+/** Deadline of calls that read the whole collection. */
+export const SCAN_DEADLINE_MS = 60_000;
+
 /**
  * Serves a call, and answers `unavailable` if the handler has no answer within `deadlineMs`. The handler's signal is
  * aborted at the deadline and when the caller cancels, so that the handler can stop its work.

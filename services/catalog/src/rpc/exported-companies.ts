@@ -12,12 +12,12 @@ import { restoredDoc } from '../linkage/companies.ts';
 import { type CatalogDoc, sizeOfDoc, sourceRecordsFromDoc } from '../records/catalog-doc.ts';
 import { overrideRecordOf } from '../records/override-record.ts';
 import { type SourceRecord, storedSourceRecord } from '../records/source-record.ts';
+import { isRunId } from './batches.ts';
 import { inMessages } from './company-messages.ts';
-import { problemOfSetting } from './override-requests.ts';
+import { problemOfSetting } from './override-calls.ts';
 
 /** With how many bytes a message is sent. One company adds little to that. */
 const MESSAGE_BYTES = 1 << 20;
-const IMPORT_ID = /^[\w.:-]{1,128}$/;
 const OVERRIDES_ID = /^[\w-]{1,64}$/;
 const LISTING = /^[A-Z0-9]{4}:[^\s:]{1,40}$/;
 
@@ -80,7 +80,7 @@ function problemsOfRecord({
   const name = `${source}/${id}`;
   const ofSource = problemOfSource(source);
   if (ofSource !== undefined) return [ofSource];
-  if (!IMPORT_ID.test(importId)) return [`${name} has no id of an import`];
+  if (!isRunId(importId)) return [`${name} has no id of an import`];
   if (isQuote)
     return LISTING.test(id) && brand.listings.length === 1 ? [] : [`${name} is not a quote of a listing`];
   if (brand.id !== id) return [`${name} has a record with another id`];

@@ -1,0 +1,199 @@
+import type {
+  CatalogAdminServiceServer,
+  FinishImportRequest,
+  FinishImportResponse,
+  PutBrandsRequest,
+  PutBrandsResponse,
+  PutQuotesRequest,
+  PutQuotesResponse,
+  RefusedBrand,
+} from '@brand-data/contracts';
+import { problemOfSource, problemsOf, problemsOfQuote, refusalOf } from '@brand-data/records';
+import { type CallMetadata, Fault, type Service, type Trail } from '@brand-data/runtime';
+import type { PutOutcome } from '../linkage/plan.ts';
+import { byEntry } from '../lookup/answers.ts';
+import type { FindCandidates } from '../lookup/candidates.ts';
+import { keysOfQuote, noMainListing, quoteRecordAmong } from '../records/quotes.ts';
+import { referenceOf, type SourceRecord, sourceRecordOf } from '../records/source-record.ts';
+import type { Announcer } from '../storage/announcer.ts';
+import type { CatalogStore, PutAnswer } from '../storage/store.ts';
+import { refuseBadRunId, refuseLargeBatch } from './batches.ts';
+import { ANSWER_DEADLINE_MS, SCAN_DEADLINE_MS, withDeadline } from './deadline.ts';
+import { withIndex } from './indexes.ts';
+import { recorded } from './recorded.ts';
+
+/** Records to read for one entry of a quote. In practice fewer companies use the same ticker on different exchanges. */
+const MAX_PER_TICKER = 100;
+/** Time for one prune call. Well below the deadline that importers set. */
+const PRUNE_MS = 5_000;
+
+interface Parts {
+  findCandidates: FindCandidates;
+  store: CatalogStore;
+  announcer: Pick<Announcer, 'confirm'>;
+  trail: Trail;
+}
+
+interface Call {
+  signal: AbortSignal;
+  metadata: CallMetadata;
+}
+
+/** Returns the calls of importers. All calls of one import share one entry in the trail. */
+export function importCalls(
+  service: Service,
+  parts: Parts,
+): Pick<CatalogAdminServiceServer, 'putBrands' | 'putQuotes' | 'finishImport'> {
+  return {
+    putBrands: withDeadline(service, ANSWER_DEADLINE_MS, (request, signal, metadata) =>
+      putBrands(parts, request, { signal, metadata }),
+    ),
+    putQuotes: withDeadline(service, ANSWER_DEADLINE_MS, (request, signal, metadata) =>
+      putQuotes(parts, request, { signal, metadata }),
+    ),
+    finishImport: withDeadline(service, SCAN_DEADLINE_MS, (request, signal, metadata) =>
+      finishImport(parts, request, { signal, metadata }),
+    ),
+  };
+}
+
+async function putBrands(parts: Parts, request: PutBrandsRequest, call: Call): Promise<PutBrandsResponse> {
+  refuseBadBatch(request, request.brands);
+  const { source, importId, brands } = request;
+  const items = refuseRepeats(
+    brands.map((brand) => {
+      const record = sourceRecordOf(source, importId, brand);
+      const refused = refusalOf(problemsOf(brand, record.bytes.length));
+      return refused === undefined ? record : { refused };
+    }),
+    'the id occurs twice in this batch: send one record for each id',
+  );
+  const { outcomes, refused, conflicts, refusedLinks } = await put(parts, request, items, call);
+  const indexes = new Map(acceptedOf(items).map(({ record, index }) => [referenceOf(record), index]));
+  return {
+    ...countsOf(outcomes),
+    refused,
+    conflicts: conflicts.map(withIndex(indexes)),
+    refusedLinks: refusedLinks.map(withIndex(indexes)),
+  };
+}
+
+async function putQuotes(parts: Parts, request: PutQuotesRequest, call: Call): Promise<PutQuotesResponse> {
+  refuseBadBatch(request, request.quotes);
+  const { source, importId, quotes } = request;
+  const refusals = quotes.map((quote) => refusalOf(problemsOfQuote(quote)));
+  const keys = quotes.map((quote, index) => (refusals[index] === undefined ? keysOfQuote(quote) : []));
+  const wanted = [...new Set(keys.flat())];
+  const candidates = byEntry(await parts.findCandidates(wanted, { perEntry: MAX_PER_TICKER }));
+  const skipped: RefusedBrand[] = [];
+  const items = refuseRepeats(
+    quotes.map((quote, index) => {
+      const refused = refusals[index];
+      if (refused !== undefined) return { refused };
+      const own = [...new Set(keys[index]?.flatMap((key) => candidates.get(key) ?? []))];
+      const record = quoteRecordAmong(source, importId, quote, own);
+      if (record === undefined) skipped.push({ index, reason: noMainListing(quote.symbol || quote.isin) });
+      return record;
+    }),
+    'the listing occurs twice in this batch: send one quote for each listing',
+  );
+  const { outcomes, refused } = await put(parts, request, items, call);
+  const { unchanged } = countsOf(outcomes);
+  const changed = quotes.length - refused.length - skipped.length - unchanged;
+  return { changed, unchanged, refused, skipped };
+}
+
+async function finishImport(
+  { store, announcer, trail }: Parts,
+  request: FinishImportRequest,
+  { signal, metadata }: Call,
+): Promise<FinishImportResponse> {
+  refuseBadImport(request);
+  const { source, importId } = request;
+  const { pruned, more } = request.prune
+    ? await recorded(
+        trail,
+        metadata,
+        trailEntryOf(request),
+        () => store.prune(source, importId, { withinMs: PRUNE_MS, signal }),
+        ({ pruned }) => ({ pruned }),
+      )
+    : { pruned: 0, more: false };
+  if (!more) await store.noteImport(source, importId);
+  await announcer.confirm();
+  return { pruned, more };
+}
+
+/** An item of a batch: a source record to put, a refusal, or undefined when it is skipped. */
+type BatchItem = SourceRecord | { readonly refused: string } | undefined;
+
+/** Puts the accepted items of a batch. Returns the refusals of all items, by their index. */
+async function put(
+  { store, trail }: Parts,
+  request: Pick<PutBrandsRequest, 'source' | 'importId' | 'dryRun'>,
+  items: readonly BatchItem[],
+  { signal, metadata }: Call,
+): Promise<PutAnswer & { refused: RefusedBrand[] }> {
+  const { source, dryRun } = request;
+  const accepted = acceptedOf(items);
+  const records = accepted.map(({ record }) => record);
+  const change = async () => {
+    const answer = await store.putSourceRecords(source, records, { dryRun, signal });
+    const refused = [
+      ...items.flatMap((item, index) =>
+        item !== undefined && 'refused' in item ? [{ index, reason: item.refused }] : [],
+      ),
+      ...answer.outcomes.flatMap((outcome, number) =>
+        typeof outcome === 'object' ? [{ index: accepted[number]?.index ?? 0, reason: outcome.refused }] : [],
+      ),
+    ];
+    return { ...answer, refused: refused.sort((a, b) => a.index - b.index) };
+  };
+  return recorded(trail, metadata, trailEntryOf(request), change, ({ outcomes, refused }) => ({
+    ...countsOf(outcomes),
+    refused: refused.length,
+  }));
+}
+
+/** Returns the source records to put, with their indexes in the batch. */
+function acceptedOf(items: readonly BatchItem[]): { record: SourceRecord; index: number }[] {
+  return items.flatMap((item, index) =>
+    item === undefined || 'refused' in item ? [] : [{ record: item, index }],
+  );
+}
+
+function refuseRepeats(items: readonly BatchItem[], refused: string): BatchItem[] {
+  const seen = new Set<string>();
+  return items.map((item) => {
+    if (item === undefined || 'refused' in item) return item;
+    if (seen.has(item.id)) return { refused };
+    seen.add(item.id);
+    return item;
+  });
+}
+
+function countsOf(outcomes: readonly PutOutcome[]) {
+  const countOf = (wanted: PutOutcome) => outcomes.filter((outcome) => outcome === wanted).length;
+  return { created: countOf('created'), changed: countOf('changed'), unchanged: countOf('unchanged') };
+}
+
+function trailEntryOf({ source, importId, dryRun }: { source: string; importId: string; dryRun?: boolean }) {
+  return {
+    method: 'Import',
+    about: [source],
+    details: { source, import: importId },
+    sharedBy: `${source} ${importId}`,
+    dryRun: dryRun ?? false,
+  };
+}
+
+function refuseBadBatch(request: { source: string; importId: string }, items: readonly unknown[]): void {
+  refuseBadImport(request);
+  refuseLargeBatch(items);
+}
+
+function refuseBadImport({ source, importId }: { source: string; importId: string }): void {
+  const problem = problemOfSource(source);
+  if (problem !== undefined) throw new Fault('invalid_argument', problem);
+  refuseBadRunId('an import', importId);
+}
