@@ -23,8 +23,9 @@ import { similarFinder, suggester } from './lookup/suggestions.ts';
 import { catalogAdminService } from './rpc/admin-service.ts';
 import { catalogService } from './rpc/catalog-service.ts';
 import { startAnnouncer } from './storage/announcer.ts';
+import { openCollections } from './storage/collections.ts';
 import { restorer } from './storage/restore.ts';
-import { catalogStore, openCollections } from './storage/store.ts';
+import { CatalogStore } from './storage/store.ts';
 
 if (isSetUp(process.argv)) await runSetUp('catalog', databaseSpec, openDatabase);
 else
@@ -38,7 +39,7 @@ else
     const nats = await connectNats(service, config);
     const trail = trailTo(service, auditPublisher('catalog', nats.publish));
     const announcer = startAnnouncer(service, nats);
-    const store = catalogStore(mongo, collections, announcer.announce);
+    const store = new CatalogStore(mongo, collections, announcer.announce);
     const restore = restorer(collections, announcer.announce);
     const transport = await openTransport(service, config);
     await startGrpcServer(service, {

@@ -9,7 +9,8 @@ import { bestOfEntry, byEntry, meaningsOf, type ReadQuery, readQuery } from '../
 import { candidateFinder } from '../src/lookup/candidates.ts';
 import { changeKeysOf } from '../src/records/change-keys.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';
-import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
+import { type Collections, openCollections } from '../src/storage/collections.ts';
+import { CatalogStore } from '../src/storage/store.ts';
 import { SOURCES, someBrand } from './some-records.ts';
 
 const IDENTIFIERS = [
@@ -51,7 +52,7 @@ beforeAll(async () => {
   });
   const mongo = { client, db: client.db(`test_change_keys_${randomBytes(6).toString('hex')}`) };
   collections = await openCollections(mongo);
-  store = catalogStore(mongo, collections, (keys, write) => {
+  store = new CatalogStore(mongo, collections, (keys, write) => {
     for (const key of keys) announced.add(key);
     return write();
   });

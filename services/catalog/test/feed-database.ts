@@ -3,7 +3,8 @@ import type { Brand } from '@brand-data/contracts';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { sourceRecordOf } from '../src/records/source-record.ts';
-import { type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
+import { type Collections, openCollections } from '../src/storage/collections.ts';
+import { CatalogStore } from '../src/storage/store.ts';
 import { unheard } from './unheard.ts';
 
 export interface FeedDatabase {
@@ -21,7 +22,7 @@ export function feedDatabase(): FeedDatabase {
     client = new MongoClient(inject('mongodbUrl'));
     const mongo = { client, db: client.db(`test_catalog_${randomBytes(6).toString('hex')}`) };
     database.collections = await openCollections(mongo);
-    const store = catalogStore(mongo, database.collections, unheard);
+    const store = new CatalogStore(mongo, database.collections, unheard);
     database.put = (...brands) =>
       store.putSourceRecords(
         'feed',

@@ -7,7 +7,8 @@ import { expect, inject, test } from 'vitest';
 import { byEntry, meaningsOf, readQueries } from '../src/lookup/answers.ts';
 import { candidateFinder } from '../src/lookup/candidates.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';
-import { catalogStore, openCollections } from '../src/storage/store.ts';
+import { openCollections } from '../src/storage/collections.ts';
+import { CatalogStore } from '../src/storage/store.ts';
 import { factsOf, someBrand } from './some-records.ts';
 import { unheard } from './unheard.ts';
 
@@ -65,7 +66,7 @@ test('every order of imports into a database gives the same records and the same
   });
   const mongo = { client, db: client.db(`test_catalog_${randomBytes(6).toString('hex')}`) };
   const collections = await openCollections(mongo);
-  const store = catalogStore(mongo, collections, unheard);
+  const store = new CatalogStore(mongo, collections, unheard);
   const queries = readQueries(
     [...IDENTIFIERS, ...ISINS].map((identifier) => ({ identifier, superinvestors: true })),
   );

@@ -8,7 +8,8 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { FieldEdit } from '../src/linkage/edit-overrides.ts';
 import { isWaiting, sourceRecordsFromDoc } from '../src/records/catalog-doc.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
-import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
+import { type Collections, openCollections } from '../src/storage/collections.ts';
+import { CatalogStore } from '../src/storage/store.ts';
 import { SOURCES, someBrand } from './some-records.ts';
 import { unheard } from './unheard.ts';
 
@@ -36,7 +37,7 @@ interface Opened extends Collections {
 async function open(name: string): Promise<Opened> {
   const db = client.db(`${prefix}_${name}`);
   const collections = await openCollections({ client, db });
-  return { ...collections, db, store: catalogStore({ client, db }, collections, unheard) };
+  return { ...collections, db, store: new CatalogStore({ client, db }, collections, unheard) };
 }
 
 async function put({ store }: Opened, source: string, brands: readonly Brand[], importId = 'run-1') {
@@ -192,7 +193,7 @@ test('an edit and a prune of the same company at the same moment lose no overrid
 test('an edit is answered as made if a prune deletes its company before the edit is confirmed', async () => {
   const two = await open('pruned_after_set');
   await put(two, 'feed', [brandOf('acme')], 'run-1');
-  const one = catalogStore({ client, db: two.db }, two, async (_keys, write) => {
+  const one = new CatalogStore({ client, db: two.db }, two, async (_keys, write) => {
     const written = await write();
     await two.store.prune('feed', 'run-2', { withinMs: 10_000 });
     return written;

@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
-import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
+import { type Collections, openCollections } from '../src/storage/collections.ts';
+import { CatalogStore } from '../src/storage/store.ts';
 import { type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
 import { factsOf, SOURCES, someBrand } from './some-records.ts';
 import { unheard } from './unheard.ts';
@@ -38,7 +39,7 @@ interface Opened extends Collections {
 async function open(name: string): Promise<Opened> {
   const db = client.db(`${prefix}_${name}`);
   const collections = await openCollections({ client, db });
-  return { ...collections, db, store: catalogStore({ client, db }, collections, unheard) };
+  return { ...collections, db, store: new CatalogStore({ client, db }, collections, unheard) };
 }
 
 async function empty({ companies }: Opened): Promise<void> {

@@ -3,7 +3,8 @@ import { brandOf } from '@brand-data/testing/brand-of';
 import { type CommandStartedEvent, MongoClient, Timestamp } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { sourceRecordOf } from '../src/records/source-record.ts';
-import { type CatalogStore, catalogStore, openCollections } from '../src/storage/store.ts';
+import { openCollections } from '../src/storage/collections.ts';
+import { CatalogStore } from '../src/storage/store.ts';
 import { unheard } from './unheard.ts';
 
 const database = `test_catalog_writes_${randomBytes(6).toString('hex')}`;
@@ -17,7 +18,7 @@ beforeAll(async () => {
     monitorCommands: true,
   });
   const mongo = { client, db: client.db(database) };
-  store = catalogStore(mongo, await openCollections(mongo), unheard);
+  store = new CatalogStore(mongo, await openCollections(mongo), unheard);
 });
 
 afterAll(async () => {

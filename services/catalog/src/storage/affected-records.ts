@@ -41,7 +41,7 @@ export interface AffectedRecords {
 }
 
 /** A change with the stored companies that its plan needs. */
-interface AffectedChange extends AffectedRecords {
+export interface AffectedChange extends AffectedRecords {
   readonly change: Change;
   /** Whether any document had keys that begin with LINK_ONLY. If none had, they were not searched. */
   readonly hasLinkOnly: boolean;

@@ -20,137 +20,152 @@ const NOT_CONFIRMED =
  */
 export type Announce = <T>(keys: readonly number[], write: () => Promise<T>) => Promise<T>;
 
-/** Announces changed records to gateways: the first change at once, further changes every second. */
-export interface Announcer {
-  announce: Announce;
-  /** Resolves once NATS has received all announcements of finished writes. Otherwise rejects with Fault `unavailable`. */
-  confirm(): Promise<void>;
+/** Starts an announcer, which sends what it has left when the service stops. */
+export function startAnnouncer(service: Service, { connection }: Pick<Nats, 'connection'>): Announcer {
+  const announcer = new Announcer(service.log, connection);
+  service.onStop('announcements', () => announcer.close());
+  return announcer;
 }
 
-/** The series of messages are described in proto/brand_data/v1/catalog.proto. */
-export function startAnnouncer(service: Service, { connection }: Pick<Nats, 'connection'>): Announcer {
-  let series: { id: string; messages: number } | undefined;
-  let ticking: NodeJS.Timeout | undefined;
-  let writing = 0;
-  let unconfirmed = 0;
-  let sentAtMs = Number.NEGATIVE_INFINITY;
-  let changed = new Set<number>();
-  let everyRecord = false;
-  const unsure = new Set<NodeJS.Timeout>();
+/**
+ * Announces changed records to gateways: the first change at once, further changes every second. proto/brand_data/v1/catalog.proto
+ * describes the series of messages.
+ */
+export class Announcer {
+  readonly #log: Service['log'];
+  readonly #connection: Nats['connection'];
+  #series: { id: string; messages: number } | undefined;
+  #ticking: NodeJS.Timeout | undefined;
+  #writing = 0;
+  #unconfirmed = 0;
+  #sentAtMs = Number.NEGATIVE_INFINITY;
+  #changed = new Set<number>();
+  #everyRecord = false;
+  readonly #unsure = new Set<NodeJS.Timeout>();
 
-  function add(keys: Iterable<number>): void {
-    for (const key of keys) changed.add(key);
-    if (changed.size > MAX_KEYS) everyRecord = true;
-    if (everyRecord) changed.clear();
+  constructor(log: Service['log'], connection: Nats['connection']) {
+    this.#log = log;
+    this.#connection = connection;
   }
 
-  function publish(message: Pick<CatalogChanged, 'keys' | 'everyRecord' | 'last'>): void {
-    series ??= { id: randomUUID(), messages: 0 };
-    const place = { series: series.id, number: series.messages++ };
-    connection.publish(
-      CATALOG_CHANGES_SUBJECT,
-      CatalogChanged.encode({ brandIds: [], ...place, ...message }).finish(),
-    );
+  readonly announce: Announce = async (keys, write) => {
+    this.#begin();
+    this.#writing += 1;
+    try {
+      return await write();
+    } catch (error) {
+      this.#announceAgain(keys);
+      throw error;
+    } finally {
+      this.#writing -= 1;
+      this.#end(keys);
+    }
+  };
+
+  /** Resolves once NATS has received all announcements of finished writes. Otherwise rejects with Fault `unavailable`. */
+  async confirm(): Promise<void> {
+    const untilMs = performance.now() + FLUSH_MS;
+    while (this.#unconfirmed > 0 || this.#hasChanges()) {
+      try {
+        await this.#send();
+        return;
+      } catch (cause) {
+        if (performance.now() + REPEAT_AFTER_MS >= untilMs)
+          throw new Fault('unavailable', NOT_CONFIRMED, { cause });
+        await delay(REPEAT_AFTER_MS);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#unsure) clearTimeout(timer);
+    if (this.#series !== undefined || this.#hasChanges()) await this.#sendOrLog();
+    clearInterval(this.#ticking);
+  }
+
+  #hasChanges(): boolean {
+    return this.#changed.size > 0 || this.#everyRecord;
   }
 
   /** Opens a series if none is open. Gateways then know that changes follow, and notice if this process ends before them. */
-  function begin(): void {
-    ticking ??= setInterval(() => void sendOrLog(), SERIES_INTERVAL_MS);
-    if (series !== undefined) return;
+  #begin(): void {
+    this.#ticking ??= setInterval(() => void this.#sendOrLog(), SERIES_INTERVAL_MS);
+    if (this.#series !== undefined) return;
     try {
-      publish({ keys: [], everyRecord: false, last: false });
+      this.#publish({ keys: [], everyRecord: false, last: false });
     } catch (err) {
-      logLost(err);
+      this.#logLost(err);
     }
+  }
+
+  #end(keys: readonly number[]): void {
+    this.#add(keys);
+    if (performance.now() - this.#sentAtMs >= SERIES_INTERVAL_MS) void this.#sendOrLog();
+  }
+
+  /** MongoDB may still make a write that has failed here. So its keys are announced once more, as those of a write that lasts. */
+  #announceAgain(keys: readonly number[]): void {
+    const timer = setTimeout(() => {
+      this.#unsure.delete(timer);
+      this.#begin();
+      this.#end(keys);
+    }, UNSURE_MS);
+    this.#unsure.add(timer);
+  }
+
+  #add(keys: Iterable<number>): void {
+    for (const key of keys) this.#changed.add(key);
+    if (this.#changed.size > MAX_KEYS) this.#everyRecord = true;
+    if (this.#everyRecord) this.#changed.clear();
   }
 
   /**
    * Sends what has changed. Resolves once NATS has received it. If NATS does not confirm that, what has changed is kept for the
    * next messages, which are of another series: the gateways that have heard a part of this one notice that it does not end.
    */
-  async function send(): Promise<void> {
-    const [keys, every, isEnd] = [[...changed], everyRecord, writing === 0];
-    changed = new Set();
-    everyRecord = false;
-    sentAtMs = performance.now();
-    unconfirmed += 1;
+  async #send(): Promise<void> {
+    const [keys, everyRecord, isEnd] = [[...this.#changed], this.#everyRecord, this.#writing === 0];
+    this.#changed = new Set();
+    this.#everyRecord = false;
+    this.#sentAtMs = performance.now();
+    this.#unconfirmed += 1;
     const parts = partsOf(keys);
     try {
       for (const [index, part] of parts.entries())
-        publish({ keys: part, everyRecord: every, last: isEnd && index === parts.length - 1 });
+        this.#publish({ keys: part, everyRecord, last: isEnd && index === parts.length - 1 });
       if (isEnd) {
-        series = undefined;
-        clearInterval(ticking);
-        ticking = undefined;
+        this.#series = undefined;
+        clearInterval(this.#ticking);
+        this.#ticking = undefined;
       }
-      await answerWithin(connection.flush(), { withinMs: FLUSH_MS, detail: NOT_CONFIRMED });
+      await answerWithin(this.#connection.flush(), { withinMs: FLUSH_MS, detail: NOT_CONFIRMED });
     } catch (error) {
-      everyRecord ||= every;
-      add(keys);
-      series = undefined;
-      ticking ??= setInterval(() => void sendOrLog(), SERIES_INTERVAL_MS);
+      this.#everyRecord ||= everyRecord;
+      this.#add(keys);
+      this.#series = undefined;
+      this.#ticking ??= setInterval(() => void this.#sendOrLog(), SERIES_INTERVAL_MS);
       throw error;
     } finally {
-      unconfirmed -= 1;
+      this.#unconfirmed -= 1;
     }
   }
 
-  const sendOrLog = () => send().catch(logLost);
-
-  function logLost(err: unknown): void {
-    service.log.warn({ err }, 'NATS did not confirm that it received an announcement of changed records');
+  #sendOrLog(): Promise<void> {
+    return this.#send().catch((err: unknown) => this.#logLost(err));
   }
 
-  function ended(keys: readonly number[]): void {
-    add(keys);
-    if (performance.now() - sentAtMs >= SERIES_INTERVAL_MS) void sendOrLog();
+  #publish(message: Pick<CatalogChanged, 'keys' | 'everyRecord' | 'last'>): void {
+    this.#series ??= { id: randomUUID(), messages: 0 };
+    const place = { series: this.#series.id, number: this.#series.messages++ };
+    this.#connection.publish(
+      CATALOG_CHANGES_SUBJECT,
+      CatalogChanged.encode({ brandIds: [], ...place, ...message }).finish(),
+    );
   }
 
-  /** MongoDB may still make a write that has failed here. So its keys are announced once more, as those of a write that lasts. */
-  function announceAgain(keys: readonly number[]): void {
-    const timer = setTimeout(() => {
-      unsure.delete(timer);
-      begin();
-      ended(keys);
-    }, UNSURE_MS);
-    unsure.add(timer);
+  #logLost(err: unknown): void {
+    this.#log.warn({ err }, 'NATS did not confirm that it received an announcement of changed records');
   }
-
-  service.onStop('announcements', async () => {
-    for (const timer of unsure) clearTimeout(timer);
-    if (series !== undefined || changed.size > 0 || everyRecord) await sendOrLog();
-    clearInterval(ticking);
-  });
-
-  return {
-    async announce(keys, write) {
-      begin();
-      writing += 1;
-      try {
-        return await write();
-      } catch (error) {
-        announceAgain(keys);
-        throw error;
-      } finally {
-        writing -= 1;
-        ended(keys);
-      }
-    },
-
-    async confirm() {
-      const untilMs = performance.now() + FLUSH_MS;
-      while (unconfirmed > 0 || changed.size > 0 || everyRecord) {
-        try {
-          await send();
-          return;
-        } catch (cause) {
-          if (performance.now() + REPEAT_AFTER_MS >= untilMs)
-            throw new Fault('unavailable', NOT_CONFIRMED, { cause });
-          await delay(REPEAT_AFTER_MS);
-        }
-      }
-    },
-  };
 }
 
 /** At least one part, which may be empty. */

@@ -4,7 +4,7 @@ import { MongoBulkWriteError } from 'mongodb';
 import { type CatalogDoc, hasSameContent } from '../records/catalog-doc.ts';
 import { changeKeysOf } from '../records/change-keys.ts';
 import type { Announce } from './announcer.ts';
-import type { Collections } from './store.ts';
+import type { Collections } from './collections.ts';
 
 const READ_MS = 10_000;
 const DUPLICATE_KEY = 11_000;

@@ -1,0 +1,208 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { OPERATOR } from '@brand-data/records';
+import { Fault, type Mongo } from '@brand-data/runtime';
+import type { Collection, Filter, Timestamp } from 'mongodb';
+import { linkOf, memoized } from '../linkage/clustering.ts';
+import { type Plan, type PutOutcome, planChange, type Write } from '../linkage/plan.ts';
+import type { CatalogDoc } from '../records/catalog-doc.ts';
+import { changeKeysOf } from '../records/change-keys.ts';
+import { referenceOf } from '../records/source-record.ts';
+import {
+  type AffectedChange,
+  type ChangeOf,
+  findAffectedRecords,
+  hasConcurrentChange,
+} from './affected-records.ts';
+import type { Announce } from './announcer.ts';
+import { changeQueue } from './change-queue.ts';
+import { holdersOf } from './collections.ts';
+import { cooperativeYield, throwIfAbandoned } from './cooperation.ts';
+import type { KnownSources } from './known-sources.ts';
+import { writeGroups } from './writes.ts';
+
+const MAX_ROUNDS = 20;
+/** Wait before the next try if the database has no snapshot because the indexes are new or a read took minutes. */
+const SNAPSHOT_PAUSE_MS = 100;
+/** The bound matters because each change holds its batch and all linked companies in memory, and all share one CPU. */
+const CONCURRENT_CHANGES = 4;
+
+interface ChangeOptions {
+  /** Undefined if the change concerns several sources. */
+  source: string | undefined;
+  dryRun?: boolean;
+  signal: AbortSignal | undefined;
+}
+
+interface Applied extends Pick<Plan, 'conflicts' | 'refusedLinks'> {
+  /** By reference. */
+  outcomes: ReadonlyMap<string, PutOutcome>;
+  /** References of the removed source records. */
+  removed: ReadonlySet<string>;
+}
+
+/** Makes changes of the catalogue while other writers, in this process and in other replicas, make theirs. */
+export class ChangeLoop {
+  readonly #mongo: Mongo;
+  readonly #companies: Collection<CatalogDoc>;
+  readonly #sources: KnownSources;
+  readonly #announce: Announce;
+  readonly #runChange = changeQueue(CONCURRENT_CHANGES);
+
+  constructor(
+    mongo: Mongo,
+    companies: Collection<CatalogDoc>,
+    { sources, announce }: { sources: KnownSources; announce: Announce },
+  ) {
+    this.#mongo = mongo;
+    this.#companies = companies;
+    this.#sources = sources;
+    this.#announce = announce;
+  }
+
+  /**
+   * Plans and writes a change, and repeats both until no other writer has interfered. After the writes it searches the
+   * same keys again. If a document is new or has changed, its writer may have missed these writes, so the loop plans again.
+   *
+   * If the catalogue knows only one source, nothing can be linked, and the second search is not needed: the writers of a source
+   * that is registered later will see these writes. The first search then leaves out the keys that only link sources, so if a
+   * second source is registered meanwhile, the loop plans again.
+   *
+   * @param holders finds the documents that hold the changed source records
+   */
+  run(changeOf: ChangeOf, holders: Filter<CatalogDoc>, options: ChangeOptions): Promise<Applied> {
+    return this.#runChange(options.signal, () => this.#repeat(changeOf, holders, options));
+  }
+
+  async #repeat(
+    changeOf: ChangeOf,
+    holders: Filter<CatalogDoc>,
+    { source, dryRun = false, signal }: ChangeOptions,
+  ): Promise<Applied> {
+    const yieldIfLong = cooperativeYield(signal);
+    const outcomes = new Map<string, PutOutcome>();
+    const removed = new Set<string>();
+    // Overrides that an earlier round has assigned. Another writer may have put a record that has an equal claim to them.
+    const reassigned = new Set<string>();
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const link = memoized(linkOf);
+      // A put record's keys find its document, unless this version computes other keys than the one that stored it. A
+      // first write would then fail, and later rounds search by `holders` too.
+      const hasKeys = typeof changeOf !== 'function' && changeOf.puts.length > 0;
+      const hasOneSource = await this.#sources.isOnly(source);
+      const affected = await findAffectedRecords(
+        this.#mongo,
+        this.#companies,
+        withReassigned(changeOf, reassigned),
+        {
+          hasOneSource,
+          holders: hasKeys && round === 0 ? undefined : withOverrides(holders, reassigned),
+          linkOf: link,
+          yieldIfLong,
+        },
+      );
+      if (affected === undefined) {
+        throwIfAbandoned(signal);
+        await delay(SNAPSHOT_PAUSE_MS);
+        continue;
+      }
+      const steps = planChange(affected.change, affected.stored, { linkOf: link, hotKeys: affected.hotKeys });
+      const plan = await runSteps(steps, yieldIfLong);
+      throwIfAbandoned(signal);
+      for (const [reference, outcome] of plan.outcomes) {
+        // If a put is "unchanged" in a later round, an earlier round has written it, so the earlier outcome stays.
+        if (round === 0 || outcome !== 'unchanged') outcomes.set(reference, outcome);
+      }
+      for (const reference of plan.removed) removed.add(reference);
+      const { conflicts, refusedLinks } = plan;
+      const applied = { outcomes, removed, conflicts, refusedLinks };
+      const writes = plan.writes.flat();
+      if (dryRun || writes.length === 0) return applied;
+      const writtenAt = await this.#write(plan);
+      if (
+        writtenAt !== undefined &&
+        (await this.#isFinal(affected, { writes, writtenAt, source, hasOneSource }))
+      )
+        return applied;
+      for (const reference of overridesOf(writes)) reassigned.add(reference);
+      // The pause is random and grows, so that competing writers do not collide again.
+      await delay(Math.random() * 10 * round);
+    }
+    throw new Fault(
+      'unavailable',
+      'the records could not be changed, because other requests are changing them: send the request again',
+    );
+  }
+
+  /** Makes the writes, and announces them if they change what look-ups answer. */
+  #write({ writes }: Plan): Promise<Timestamp[] | undefined> {
+    const write = () => writeGroups(this.#mongo, this.#companies, writes);
+    const keys = changeKeysOf(changedEntries(writes.flat()));
+    return keys.length === 0 ? write() : this.#announce(keys, write);
+  }
+
+  /**
+   * Checks that no other writer may have missed these writes. The search must see them, and so everything older. A plain majority
+   * read does not ensure that, because it may return outdated data after an election. So the session is advanced to the operation
+   * times of the writes.
+   */
+  async #isFinal(
+    affected: AffectedChange,
+    {
+      writes,
+      writtenAt,
+      source,
+      hasOneSource,
+    }: {
+      writes: readonly Write[];
+      writtenAt: readonly Timestamp[];
+      source: string | undefined;
+      hasOneSource: boolean;
+    },
+  ): Promise<boolean> {
+    if (writes.every(({ kind }) => kind === 'mark')) return true;
+    return this.#mongo.client.withSession(async (session) => {
+      for (const time of writtenAt) session.advanceOperationTime(time);
+      if (await this.#sources.isOnly(source, session)) return true;
+      if (hasOneSource) return false;
+      return !(await hasConcurrentChange(this.#companies, { ...affected, writes, session }));
+    });
+  }
+}
+
+function withReassigned(changeOf: ChangeOf, reassigned: ReadonlySet<string>): ChangeOf {
+  if (reassigned.size === 0) return changeOf;
+  return (stored) => ({ ...(typeof changeOf === 'function' ? changeOf(stored) : changeOf), reassigned });
+}
+
+async function runSteps(steps: Generator<undefined, Plan>, yieldIfLong: () => Promise<void>): Promise<Plan> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    await yieldIfLong();
+  }
+}
+
+/** Returns the index entries by which look-ups find the records before the writes or after them. */
+function changedEntries(writes: readonly Write[]): Set<string> {
+  const entries = new Set<string>();
+  for (const write of writes) {
+    if (write.kind === 'mark') continue;
+    if ('before' in write) for (const entry of write.before.keys) entries.add(entry);
+    if ('doc' in write) for (const entry of write.doc.keys) entries.add(entry);
+  }
+  return entries;
+}
+
+/** Returns the references of the overrides in the written documents. */
+function overridesOf(writes: readonly Write[]): string[] {
+  return writes
+    .flatMap((write) => ('doc' in write ? write.doc.contributions : []))
+    .filter(({ overrides }) => overrides)
+    .map(referenceOf);
+}
+
+/** Returns the filter for the documents that `holders` finds, and for those that hold the overrides. */
+function withOverrides(holders: Filter<CatalogDoc>, references: ReadonlySet<string>): Filter<CatalogDoc> {
+  if (references.size === 0) return holders;
+  const ids = [...references].map((reference) => reference.slice(`${OPERATOR}/`.length));
+  return { $or: [holders, holdersOf({ source: OPERATOR, id: { $in: ids } })] };
+}
