@@ -15,7 +15,7 @@ import { imagesAdminService } from './admin/admin-service.ts';
 import { serviceSpec, storageSpec } from './config.ts';
 import { createImageServer } from './http/server.ts';
 import { registerPictureMetrics } from './pictures/picture-metrics.ts';
-import { createPictures } from './pictures/pictures.ts';
+import { Pictures } from './pictures/pictures.ts';
 import { openStorage } from './storage.ts';
 import { measureWorkers } from './workers/measure-workers.ts';
 import { openWorkers } from './workers/workers.ts';
@@ -45,8 +45,8 @@ else
         authenticate: installationOrPass(service, config),
       },
     });
-    const pictures = createPictures(store, workers, { cacheBytes: config.IMAGE_CACHE_BYTES });
-    registerPictureMetrics(service, pictures.stats);
+    const pictures = new Pictures(store, workers, { cacheBytes: config.IMAGE_CACHE_BYTES });
+    registerPictureMetrics(service, pictures);
     const http = createImageServer(service, pictures);
     await http.listen({ host: config.HOST, port: config.PORT });
     service.onStop('HTTP server', () => closeHttpServer(http));

@@ -5,7 +5,7 @@ import { renderRaster } from '../src/drawing/render.ts';
 import { FORMATS, type Form, SIZES } from '../src/image/image.ts';
 import { readImageUrl } from '../src/image/image-path.ts';
 import { monogramForm } from '../src/pictures/monogram.ts';
-import { createPictures } from '../src/pictures/pictures.ts';
+import { Pictures } from '../src/pictures/pictures.ts';
 import { standInWorkers } from './stand-in-workers.ts';
 
 const NAMES = [
@@ -58,12 +58,12 @@ test.each(['svg', 'png', 'webp', 'avif'])(
   'a path with .%s before its extension leads to no monogram',
   async (inner) => {
     const store = { findForm: async () => undefined, findStated: async () => undefined };
-    const { find, stats } = createPictures(store, standInWorkers, { cacheBytes: 1_000_000 });
+    const pictures = new Pictures(store, standInWorkers, { cacheBytes: 1_000_000 });
     for (const format of FORMATS) {
       const read = readImageUrl(`/images/monograms/${pathOf('Google')}.${inner}.${format}`);
-      expect(typeof read === 'string' ? read : await find(read, {})).toBe('no_image');
+      expect(typeof read === 'string' ? read : await pictures.find(read, {})).toBe('no_image');
     }
-    expect(stats().entries).toBe(0);
+    expect(pictures.stats().entries).toBe(0);
   },
 );
 

@@ -3,7 +3,7 @@ import { Fault } from '@brand-data/runtime';
 import { expect, test, vi } from 'vitest';
 import { type Form, type Format, SIZES, type Theme } from '../src/image/image.ts';
 import { readImageUrl, type Wanted } from '../src/image/image-path.ts';
-import { createPictures } from '../src/pictures/pictures.ts';
+import { Pictures } from '../src/pictures/pictures.ts';
 import { standInWorkers } from './stand-in-workers.ts';
 
 const BYTES = 10_000;
@@ -33,7 +33,8 @@ function testPictures({ cacheBytes = 1_000_000, render = standInWorkers.render, 
     findStated: vi.fn(async (id: string) => find(id)),
   };
   const workers = { render: vi.fn(render) };
-  return { store, workers, ...createPictures(store, workers, { cacheBytes }) };
+  const pictures = new Pictures(store, workers, { cacheBytes });
+  return { store, workers, find: pictures.find.bind(pictures), stats: pictures.stats.bind(pictures) };
 }
 
 function wanted(hash: string, rest: string): Wanted {

@@ -20,7 +20,7 @@ function crashingStore(store: ImageStore, calls: number, isAfter: boolean): Imag
       return async (...given: unknown[]) => {
         left -= 1;
         if (left < 0 || (left === 0 && !isAfter)) throw new Crash();
-        const result = await method(...given);
+        const result = await method.apply(target, given);
         if (left === 0) throw new Crash();
         return result;
       };
@@ -238,7 +238,7 @@ function interrupted(
       const call = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;
       return async (...given: unknown[]) => {
         if (name === method) await happens();
-        return call(...given);
+        return call.apply(target, given);
       };
     },
   });

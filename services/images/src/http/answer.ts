@@ -2,7 +2,8 @@ import { etagOf, type HttpAnswer, matchesTag } from '@brand-data/runtime/http';
 import type { Format } from '../image/image.ts';
 import { BASE, QUERY_HELP, readImageUrl, type Wanted } from '../image/image-path.ts';
 import { MEDIA_TYPES } from '../pictures/negotiate.ts';
-import type { FoundPicture, Pictures, ServedPicture } from '../pictures/pictures.ts';
+import type { ServedPicture } from '../pictures/picture-maker.ts';
+import type { FoundPicture, Pictures } from '../pictures/pictures.ts';
 import { ImageProblem } from './problem.ts';
 
 /** What a request asks for, as metrics count it. */
@@ -19,7 +20,7 @@ export interface ImageRequest {
 }
 
 /** The headers of every answer: any page may show every image, and read every error. */
-export const COMMON_HEADERS = {
+export const IMAGE_HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'ETag, Retry-After, X-Request-Id',
   'cross-origin-resource-policy': 'cross-origin',
@@ -36,7 +37,7 @@ const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
  * @param asked gets what the request asks for, as soon as it is known
  */
 export function answerImage(
-  pictures: Pictures,
+  pictures: Pick<Pictures, 'find'>,
   { url, accept, acceptEncoding, ifNoneMatch }: ImageRequest,
   asked: ImageLabels,
 ): HttpAnswer | Promise<HttpAnswer> {

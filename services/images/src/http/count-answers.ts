@@ -3,7 +3,7 @@ import { Counter, Histogram } from 'prom-client';
 import type { ImageLabels } from './answer.ts';
 
 /** Registers the metrics of answers, which never hold a URL, and returns the function that counts and times an answer. */
-export function countAnswers({
+export function countImageAnswers({
   metrics,
 }: Pick<Service, 'metrics'>): (asked: ImageLabels, status: number, tookMs?: number) => void {
   const requests = new Counter({

@@ -10,8 +10,8 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BASE } from '../image/image-path.ts';
 import type { Pictures } from '../pictures/pictures.ts';
-import { answerImage, COMMON_HEADERS, type ImageLabels } from './answer.ts';
-import { countAnswers } from './count-answers.ts';
+import { answerImage, IMAGE_HEADERS, type ImageLabels } from './answer.ts';
+import { countImageAnswers } from './count-answers.ts';
 import { errorsPage } from './errors-page.ts';
 import { IMAGE_PROBLEMS, imageProblemFrom } from './problem.ts';
 
@@ -20,8 +20,8 @@ const NOTHING: ImageLabels = { kind: 'none', format: 'none' };
 const MOST_CONNECTIONS = 10_000;
 
 /** Creates the public HTTP server. `answerImage` decides how a request is answered. */
-export function createImageServer(service: PublicService, pictures: Pictures): FastifyInstance {
-  const count = countAnswers(service);
+export function createImageServer(service: PublicService, pictures: Pick<Pictures, 'find'>): FastifyInstance {
+  const count = countImageAnswers(service);
   const askedOf = new WeakMap<FastifyRequest, ImageLabels>();
   const { app, endTrace } = createPublicServer(service, {
     // `answerImage` reads the whole URL itself, so there is one route.
@@ -32,7 +32,7 @@ export function createImageServer(service: PublicService, pictures: Pictures): F
       send(reply, answerOfProblem(problem, { requestId: reply.request.id })),
     unreadable: (problem, context) => {
       const { status, headers, body } = answerOfProblem(problem, context);
-      return { status, headers: { ...COMMON_HEADERS, ...headers }, body };
+      return { status, headers: { ...IMAGE_HEADERS, ...headers }, body };
     },
     answeredUnreadable: (status) => count(NOTHING, status),
   });
@@ -43,7 +43,7 @@ export function createImageServer(service: PublicService, pictures: Pictures): F
     const asked = askedOf.get(request) ?? NOTHING;
     count(asked, status, performance.now() - request.arrivedMs);
     endTrace(request, status, { 'image.kind': asked.kind, 'image.format': asked.format });
-    reply.code(status).headers(COMMON_HEADERS).headers(headers);
+    reply.code(status).headers(IMAGE_HEADERS).headers(headers);
     // While this replica drains, callers have to open new connections, which load balancers send to other replicas.
     if (!service.readiness.started) reply.header('connection', 'close');
     return reply.send(body);

@@ -1,11 +1,11 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter, Gauge } from 'prom-client';
-import type { PictureStats } from './pictures.ts';
+import type { Pictures } from './pictures.ts';
 
 /** Registers the metrics of the cache of pictures, which are read at each scrape. */
 export function registerPictureMetrics(
   { metrics }: Pick<Service, 'metrics'>,
-  stats: () => PictureStats,
+  pictures: Pick<Pictures, 'stats'>,
 ): void {
   const registers = [metrics];
   new Counter({
@@ -15,7 +15,7 @@ export function registerPictureMetrics(
     registers,
     collect() {
       this.reset();
-      const { hits, joined, misses } = stats();
+      const { hits, joined, misses } = pictures.stats();
       this.inc({ result: 'hit' }, hits);
       this.inc({ result: 'joined' }, joined);
       this.inc({ result: 'miss' }, misses);
@@ -26,7 +26,7 @@ export function registerPictureMetrics(
     help: 'Pictures that the cache holds now',
     registers,
     collect() {
-      this.set(stats().entries);
+      this.set(pictures.stats().entries);
     },
   });
   new Gauge({
@@ -34,7 +34,7 @@ export function registerPictureMetrics(
     help: 'Bytes that the pictures in the cache take now',
     registers,
     collect() {
-      this.set(stats().bytes);
+      this.set(pictures.stats().bytes);
     },
   });
 }

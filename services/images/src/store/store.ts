@@ -1,5 +1,5 @@
 import { answerWithin, type Mongo } from '@brand-data/runtime';
-import { Binary, type Filter } from 'mongodb';
+import { Binary, type Collection, type Filter } from 'mongodb';
 import type { Form, Theme, Treatment } from '../image/image.ts';
 
 const ANSWER_WITHIN_MS = 5_000;
@@ -50,24 +50,154 @@ interface ImageDoc {
   unnamedSince?: Date;
 }
 
+/** Holds all that a sweep reads, so that a sweep reads no pictures. */
+const USE_INDEX = { _id: 1, putAt: 1, unnamedSince: 1 } as const;
+
+/** Opens the images database and creates its indexes, which any replica may do at any time. Every query uses one of them, or _id. */
+export async function openImageStore({ db }: Mongo): Promise<ImageStore> {
+  const images = db.collection<ImageDoc>('images');
+  await images.createIndex(USE_INDEX);
+  await images.createIndex({ given: 1 });
+  return new ImageStore(images);
+}
+
 /**
  * The images database. Every operation rejects with Fault `unavailable` while the database cannot be reached. A read may show the
  * state of a second ago just after an election. So each write states the condition on which it depends.
  */
-export type ImageStore = Awaited<ReturnType<typeof openImageStore>>;
+export class ImageStore {
+  readonly #images: Collection<ImageDoc>;
 
-/** Creates the indexes, which any replica may do at any time. Every query below uses one of them, or _id. */
-export async function openImageStore({ db }: Mongo) {
-  const images = db.collection<ImageDoc>('images');
-  // Holds all that a sweep reads, so that a sweep reads no pictures.
-  const use = { _id: 1, putAt: 1, unnamedSince: 1 } as const;
-  await images.createIndex(use);
-  await images.createIndex({ given: 1 });
+  constructor(images: Collection<ImageDoc>) {
+    this.#images = images;
+  }
 
-  async function readUse(filter: Filter<ImageDoc>, most: number): Promise<ImageUse[]> {
-    const found = await withDeadline(
-      images.find(filter, { projection: use, sort: { _id: 1 }, hint: use, limit: most }).toArray(),
+  /** Returns how many images are stored, by the collection's metadata: after a crash of MongoDB it may be a little off. */
+  countImages(): Promise<number> {
+    return withDeadline(this.#images.estimatedDocumentCount());
+  }
+
+  /**
+   * Stores an image, or notes that it was put again. Returns the small form that is stored: the one of the first put. The other
+   * forms are those of `image`, since the id is their hash.
+   *
+   * @param given the hash of the files that the image was made of
+   */
+  async put({ id, light, dark, small, treatments }: StoredImage, now: Date, given?: string): Promise<Form> {
+    const stored = {
+      light: formToDoc(light),
+      ...(dark ? { dark: formToDoc(dark) } : {}),
+      small: formToDoc(small),
+      treatments,
+    };
+    const doc = await withDeadline(
+      this.#images.findOneAndUpdate(
+        { _id: id },
+        {
+          $set: { putAt: now, ...(given !== undefined && { given }) },
+          $unset: { unnamedSince: '' },
+          $setOnInsert: stored,
+        },
+        { upsert: true, returnDocument: 'after', projection: { small: 1 } },
+      ),
     );
+    if (!doc) throw new Error('an upsert has returned no document');
+    return formFromDoc(doc.small);
+  }
+
+  /** Returns a stored image. Undefined if there is no such image. */
+  async find(wanted: Wanted): Promise<StoredImage | undefined> {
+    const doc = await withDeadline(this.#images.findOne(filterOf(wanted)));
+    return doc ? imageFromDoc(doc) : undefined;
+  }
+
+  /** Notes that a stored image was put again, and returns the image. Undefined if there is no such image. */
+  async putAgain(wanted: Wanted, now: Date): Promise<StoredImage | undefined> {
+    const doc = await withDeadline(
+      this.#images.findOneAndUpdate(
+        filterOf(wanted),
+        { $set: { putAt: now }, $unset: { unnamedSince: '' } },
+        { returnDocument: 'after' },
+      ),
+    );
+    return doc ? imageFromDoc(doc) : undefined;
+  }
+
+  /** Returns the form for a theme, with the small form if that is made from it. Undefined if no image has the id. */
+  async findForm(
+    id: string,
+    theme: Theme,
+  ): Promise<{ form: Form; small?: Form; stated: StatedForms } | undefined> {
+    const projection =
+      theme === 'light'
+        ? { ...STATED, form: '$light', small: 1 }
+        : {
+            ...STATED,
+            form: { $ifNull: ['$dark', '$light'] },
+            small: { $cond: [{ $ifNull: ['$dark', false] }, '$$REMOVE', '$small'] },
+          };
+    const doc = await withDeadline(
+      this.#images.findOne<StatedForms & { form: FormDoc; small?: FormDoc }>(
+        { _id: id },
+        // What a URL leads to never changes, so any member may answer while there is no primary.
+        { projection, readPreference: 'primaryPreferred' },
+      ),
+    );
+    if (!doc) return undefined;
+    const small = doc.small ? { small: formFromDoc(doc.small) } : {};
+    return { form: formFromDoc(doc.form), ...small, stated: statedForms(doc) };
+  }
+
+  /** Returns the formats and sizes of an image's forms, without reading the pictures. Undefined if no image has the id. */
+  async findStated(id: string): Promise<StatedForms | undefined> {
+    const options = { projection: STATED, readPreference: 'primaryPreferred' } as const;
+    const doc = await withDeadline(this.#images.findOne<StatedForms>({ _id: id }, options));
+    return doc ? statedForms(doc) : undefined;
+  }
+
+  /** Returns the use of those of the images that are stored. */
+  readUseOf(ids: readonly string[]): Promise<ImageUse[]> {
+    return this.#readUse({ _id: { $in: ids } }, ids.length);
+  }
+
+  /** Returns the use of up to `most` images, in the order of their ids, beginning after the id `after`. */
+  listUse(after: string, most: number): Promise<ImageUse[]> {
+    return this.#readUse({ _id: { $gt: after } }, most);
+  }
+
+  /** Notes that a record names the images. */
+  async markNamed(ids: readonly string[]): Promise<void> {
+    await withDeadline(
+      this.#images.updateMany(
+        // With $exists, MongoDB would read the pictures.
+        { _id: { $in: ids }, unnamedSince: { $gt: new Date(0) } },
+        { $unset: { unnamedSince: '' } },
+        { hint: USE_INDEX },
+      ),
+    );
+  }
+
+  /** Notes since when no record has named the images. Skips images that were put at this time or later. */
+  async markUnnamed(ids: readonly string[], since: Date): Promise<void> {
+    await withDeadline(
+      this.#images.updateMany(
+        { _id: { $in: ids }, unnamedSince: { $exists: false }, putAt: { $lt: since } },
+        { $set: { unnamedSince: since } },
+      ),
+    );
+  }
+
+  /** Removes those of the images that no record has named since `cutoff` or longer. Returns their number. */
+  async removeUnnamed(ids: readonly string[], cutoff: Date): Promise<number> {
+    const { deletedCount } = await withDeadline(
+      this.#images.deleteMany({ _id: { $in: ids }, unnamedSince: { $lte: cutoff } }),
+    );
+    return deletedCount;
+  }
+
+  async #readUse(filter: Filter<ImageDoc>, most: number): Promise<ImageUse[]> {
+    const options = { projection: USE_INDEX, sort: { _id: 1 }, hint: USE_INDEX, limit: most } as const;
+    const found = await withDeadline(this.#images.find(filter, options).toArray());
     return found.map(({ _id, putAt, unnamedSince }) => ({
       id: _id,
       putAt,
@@ -75,130 +205,6 @@ export async function openImageStore({ db }: Mongo) {
       unnamedSince: unnamedSince ?? undefined,
     }));
   }
-
-  return {
-    /** How many images are stored, by the collection's metadata: after a crash of MongoDB it may be a little off. */
-    countImages: (): Promise<number> => withDeadline(images.estimatedDocumentCount()),
-
-    /**
-     * Stores an image, or notes that it was put again. Returns the small form that is stored: the one of the first put. The other
-     * forms are those of `image`, since the id is their hash.
-     *
-     * @param given the hash of the files that the image was made of
-     */
-    put: async (
-      { id, light, dark, small, treatments }: StoredImage,
-      now: Date,
-      given?: string,
-    ): Promise<Form> => {
-      const stored = {
-        light: formToDoc(light),
-        ...(dark ? { dark: formToDoc(dark) } : {}),
-        small: formToDoc(small),
-        treatments,
-      };
-      const doc = await withDeadline(
-        images.findOneAndUpdate(
-          { _id: id },
-          {
-            $set: { putAt: now, ...(given !== undefined && { given }) },
-            $unset: { unnamedSince: '' },
-            $setOnInsert: stored,
-          },
-          { upsert: true, returnDocument: 'after', projection: { small: 1 } },
-        ),
-      );
-      if (!doc) throw new Error('an upsert has returned no document');
-      return formFromDoc(doc.small);
-    },
-
-    /** Undefined if there is no such image. */
-    find: async (wanted: Wanted): Promise<StoredImage | undefined> => {
-      const doc = await withDeadline(images.findOne(filterOf(wanted)));
-      return doc ? imageFromDoc(doc) : undefined;
-    },
-
-    /** Notes that a stored image was put again, and returns the image. Undefined if there is no such image. */
-    putAgain: async (wanted: Wanted, now: Date): Promise<StoredImage | undefined> => {
-      const doc = await withDeadline(
-        images.findOneAndUpdate(
-          filterOf(wanted),
-          { $set: { putAt: now }, $unset: { unnamedSince: '' } },
-          { returnDocument: 'after' },
-        ),
-      );
-      return doc ? imageFromDoc(doc) : undefined;
-    },
-
-    /** Returns the form for a theme, with the small form if that is made from it. Undefined if no image has the id. */
-    findForm: async (
-      id: string,
-      theme: Theme,
-    ): Promise<{ form: Form; small?: Form; stated: StatedForms } | undefined> => {
-      const projection =
-        theme === 'light'
-          ? { ...STATED, form: '$light', small: 1 }
-          : {
-              ...STATED,
-              form: { $ifNull: ['$dark', '$light'] },
-              small: { $cond: [{ $ifNull: ['$dark', false] }, '$$REMOVE', '$small'] },
-            };
-      const doc = await withDeadline(
-        images.findOne<StatedForms & { form: FormDoc; small?: FormDoc }>(
-          { _id: id },
-          // What a URL leads to never changes, so any member may answer while there is no primary.
-          { projection, readPreference: 'primaryPreferred' },
-        ),
-      );
-      if (!doc) return undefined;
-      const small = doc.small ? { small: formFromDoc(doc.small) } : {};
-      return { form: formFromDoc(doc.form), ...small, stated: statedForms(doc) };
-    },
-
-    /** Returns the formats and sizes of an image's forms, without reading the pictures. Undefined if no image has the id. */
-    findStated: async (id: string): Promise<StatedForms | undefined> => {
-      const doc = await withDeadline(
-        images.findOne<StatedForms>({ _id: id }, { projection: STATED, readPreference: 'primaryPreferred' }),
-      );
-      return doc ? statedForms(doc) : undefined;
-    },
-
-    /** The use of those of the images that are stored. */
-    readUseOf: (ids: readonly string[]): Promise<ImageUse[]> => readUse({ _id: { $in: ids } }, ids.length),
-
-    /** The use of up to `most` images, in the order of their ids, beginning after the id `after`. */
-    listUse: (after: string, most: number): Promise<ImageUse[]> => readUse({ _id: { $gt: after } }, most),
-
-    /** Notes that a record names the images. */
-    markNamed: async (ids: readonly string[]): Promise<void> => {
-      await withDeadline(
-        images.updateMany(
-          // With $exists, MongoDB would read the pictures.
-          { _id: { $in: ids }, unnamedSince: { $gt: new Date(0) } },
-          { $unset: { unnamedSince: '' } },
-          { hint: use },
-        ),
-      );
-    },
-
-    /** Notes since when no record has named the images. Skips images that were put at this time or later. */
-    markUnnamed: async (ids: readonly string[], since: Date): Promise<void> => {
-      await withDeadline(
-        images.updateMany(
-          { _id: { $in: ids }, unnamedSince: { $exists: false }, putAt: { $lt: since } },
-          { $set: { unnamedSince: since } },
-        ),
-      );
-    },
-
-    /** Removes those of the images that no record has named since `cutoff` or longer. Returns their number. */
-    removeUnnamed: async (ids: readonly string[], cutoff: Date): Promise<number> => {
-      const { deletedCount } = await withDeadline(
-        images.deleteMany({ _id: { $in: ids }, unnamedSince: { $lte: cutoff } }),
-      );
-      return deletedCount;
-    },
-  };
 }
 
 /** Names an image by its id, or by the hash of the files of its last put. */

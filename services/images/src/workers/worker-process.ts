@@ -31,9 +31,12 @@ const LAST_WORDS = 2000;
 /** Why a worker did not answer a job: it was ended, or it ended by itself (`crash`). */
 export type Ending = 'time' | 'busy_machine' | 'memory' | 'crash';
 
+/** What comes of a job: the worker's reply, or why it ended without one. */
+export type JobOutcome = Reply | { outcome: 'ended'; why: Ending };
+
 export interface WorkerProcess {
   /** Does one job. No other may be under way. Never rejects. */
-  run(job: Job): Promise<Reply | { outcome: 'ended'; why: Ending }>;
+  run(job: Job): Promise<JobOutcome>;
   /** Whether the worker can do another job. */
   isFit(): boolean;
   /** Resolved with the worker's last output when the process has ended. */
@@ -94,11 +97,7 @@ export async function startWorker(): Promise<WorkerProcess> {
 }
 
 /** Hands the job to the worker and watches it until it answers or ends. */
-async function runJob(
-  child: ChildProcess,
-  job: Job,
-  ended: Promise<string>,
-): Promise<Reply | { outcome: 'ended'; why: Ending }> {
+async function runJob(child: ChildProcess, job: Job, ended: Promise<string>): Promise<JobOutcome> {
   const { promise, resolve } = Promise.withResolvers<Reply | 'ended'>();
   let why: Ending = 'crash';
   const kill = (reason: Ending) => {

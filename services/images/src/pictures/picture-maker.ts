@@ -1,0 +1,186 @@
+import { Fault } from '@brand-data/runtime';
+import { type Encoding, tagOf } from '@brand-data/runtime/http';
+import { LRUCache } from 'lru-cache';
+import { type Form, type Format, type Size, SMALL_SIZE, type Theme } from '../image/image.ts';
+import type { Wanted } from '../image/image-path.ts';
+import type { ImageStore, StatedForms } from '../store/store.ts';
+import type { Workers } from '../workers/workers.ts';
+import { createLimiter } from './limiter.ts';
+import { monogramForm } from './monogram.ts';
+import { SharedWork } from './shared-work.ts';
+
+/**
+ * Bounds of the pictures that are only read, and of those that are drawn. `most`: each form in memory may take some MB. `waitMs`: if
+ * the database does not answer, requests wait for so long, and for one look-up that fails.
+ */
+const TURNS = { most: 8, mostWaiting: 248, waitMs: 3_000 };
+const MOST_KNOWN = 50_000;
+const ABSENT_MS = 5_000;
+const MOST_FAILED = 1_000;
+const FAILED_MS = 30_000;
+
+/** A picture as callers get it. */
+export interface ServedPicture {
+  format: Format;
+  /** The ETag without quotes and encoding. */
+  tag: string;
+  encoding: Encoding;
+  body: Buffer;
+}
+
+/** Why there is no picture. `no_image`: there is no such image. `no_svg`: the image is stored as a raster. */
+export type NoPicture = 'no_image' | 'no_svg';
+
+/**
+ * Makes pictures, each from a stored form or as a monogram. It remembers for some seconds that an image does not exist, and that a
+ * picture could not be drawn.
+ */
+export class PictureMaker {
+  readonly #store: Pick<ImageStore, 'findForm' | 'findStated'>;
+  readonly #workers: Pick<Workers, 'render'>;
+  /** The stored formats and sizes of images by id. */
+  readonly #known = new LRUCache<string, StatedForms | 'no_image'>({ max: MOST_KNOWN });
+  readonly #failed = new LRUCache<string, Fault>({ max: MOST_FAILED, ttl: FAILED_MS });
+  readonly #stating = new SharedWork<StatedForms | 'no_image'>();
+  readonly #reading = createLimiter(TURNS);
+  readonly #drawing = createLimiter(TURNS);
+
+  constructor(store: Pick<ImageStore, 'findForm' | 'findStated'>, workers: Pick<Workers, 'render'>) {
+    this.#store = store;
+    this.#workers = workers;
+  }
+
+  /** Returns why there is no such picture, as far as that is known without the database. Throws the fault of a drawing that failed. */
+  knownAbsence({ source, theme }: Wanted, format: Format, key: string): NoPicture | undefined {
+    const forms = this.#known.get(sourceKey(source));
+    if (forms === 'no_image') return forms;
+    if (format === 'svg' && forms && formFor(theme, forms).format !== 'svg') return 'no_svg';
+    const failure = this.#failed.get(key);
+    if (failure) throw failure;
+    return undefined;
+  }
+
+  /** Returns the format in which an image is stored for a theme. */
+  async storedFormat(id: string, theme: Theme): Promise<Format | 'no_image'> {
+    const forms = this.#known.get(id) ?? (await this.#statedForms(id));
+    return forms === 'no_image' ? forms : formFor(theme, forms).format;
+  }
+
+  async make(wanted: Wanted, format: Format, key: string): Promise<ServedPicture | NoPicture> {
+    const { source } = wanted;
+    // A monogram needs no database, so it does not wait behind look-ups.
+    return source.kind === 'monogram'
+      ? this.#makeMonogram(source.path, wanted, format, key)
+      : this.#makeStored(source.id, wanted, format, key);
+  }
+
+  async #makeMonogram(
+    path: string,
+    { size }: Wanted,
+    format: Format,
+    key: string,
+  ): Promise<ServedPicture | NoPicture> {
+    const form = monogramForm(path, { format, size });
+    if (!form) return 'no_image';
+    return format === 'svg' ? pictureOf(form) : this.#draw(form, size, format, key);
+  }
+
+  /**
+   * Pictures that no worker draws, as most of those that records name, have turns of their own, so that they do not wait for busy
+   * workers. A picture that turns out to need drawing gives its turn back and is read again: a form that waits would take memory.
+   */
+  async #makeStored(
+    id: string,
+    wanted: Wanted,
+    format: Format,
+    key: string,
+  ): Promise<ServedPicture | NoPicture> {
+    const forms =
+      this.#known.get(id) ?? (isOftenStored(wanted, format) ? undefined : await this.#statedForms(id));
+    if (forms === 'no_image') return forms;
+    if (!forms || !isDrawn(wanted, format, forms)) {
+      const made = await this.#reading(async () => {
+        const result = await this.#read(id, wanted, format, key);
+        return 'made' in result ? result.made : undefined;
+      });
+      if (made) return made;
+    }
+    return this.#drawing(async () => {
+      const result = await this.#read(id, wanted, format, key);
+      return 'made' in result ? result.made : this.#draw(result.form, wanted.size, format, key);
+    });
+  }
+
+  /** Returns the picture if no worker has to draw it, otherwise the stored form that a worker draws it from. */
+  async #read(
+    id: string,
+    { size, theme }: Wanted,
+    format: Format,
+    key: string,
+  ): Promise<{ made: ServedPicture | NoPicture } | { form: Form }> {
+    const found = await this.#store.findForm(id, theme);
+    this.#remember(id, found?.stated);
+    if (!found) return { made: 'no_image' };
+    const { form, small } = found;
+    if (format === 'svg' && form.format !== 'svg') return { made: 'no_svg' };
+    if (format === form.format) {
+      if (size === undefined) return { made: pictureOf(form) };
+      if (size === SMALL_SIZE && small) return { made: pictureOf(small) };
+      // An SVG in another size is the same text with another width and height.
+      if (format === 'svg') return { made: await this.#draw(form, size, format, key) };
+      if (Math.max(form.width, form.height) <= size) return { made: pictureOf(form) };
+    }
+    return { form };
+  }
+
+  async #draw(form: Form, size: Size | undefined, format: Format, key: string): Promise<ServedPicture> {
+    try {
+      return pictureOf(await this.#workers.render(form, { format, ...(size ? { size } : {}) }));
+    } catch (error) {
+      // A picture that ends a worker would end others if it were tried again at once.
+      if (error instanceof Fault && error.kind === 'failed_precondition') this.#failed.set(key, error);
+      throw error;
+    }
+  }
+
+  #statedForms(id: string): Promise<StatedForms | 'no_image'> {
+    return this.#stating.share(id, () =>
+      this.#reading(async () => this.#known.get(id) ?? this.#remember(id, await this.#store.findStated(id))),
+    );
+  }
+
+  #remember(id: string, forms: StatedForms | undefined): StatedForms | 'no_image' {
+    if (forms) this.#known.set(id, forms);
+    else this.#known.set(id, 'no_image', { ttl: ABSENT_MS });
+    return forms ?? 'no_image';
+  }
+}
+
+export function sourceKey(source: Wanted['source']): string {
+  return source.kind === 'monogram' ? source.path : source.id;
+}
+
+function formFor(theme: Theme, { light, dark = light }: StatedForms): StatedForms['light'] {
+  return theme === 'dark' ? dark : light;
+}
+
+/** Whether a worker has to draw the picture. If not, it is a stored form, or an SVG in another size. */
+function isDrawn({ size, theme }: Wanted, format: Format, forms: StatedForms): boolean {
+  const stored = formFor(theme, forms);
+  if (format !== stored.format) return true;
+  if (format === 'svg' || size === undefined || (size === SMALL_SIZE && stored === forms.light)) return false;
+  return Math.max(stored.width, stored.height) > size;
+}
+
+/** Whether a picture is so often a stored one that its form is read at once, before it is known what is stored. */
+function isOftenStored({ size }: Wanted, format: Format): boolean {
+  return format === 'svg' || size === undefined || size === SMALL_SIZE;
+}
+
+function pictureOf({ format, bytes }: Form): ServedPicture {
+  // A copy, because the bytes may be part of a larger message, which the cache would keep.
+  const body = Buffer.allocUnsafeSlow(bytes.length);
+  body.set(bytes);
+  const tag = tagOf(body);
+  return { format, tag, encoding: 'identity', body };
+}
