@@ -1,3 +1,5 @@
+import { type Html, html } from '@brand-data/runtime/html';
+import { list } from '../src/parts.ts';
 import { DOCS } from './pages.ts';
 
 const SERVICE = 'Brand Data Service';
@@ -10,8 +12,8 @@ interface Content {
   path: string;
   title: string;
   summary: string;
-  /** Between the page's header and its end, as HTML. */
-  body: string;
+  /** Between the page's header and its end. */
+  body: Html;
   /** Paths of the files that it loads, in addition to the styles of all pages. */
   styles: readonly string[];
   scripts: readonly string[];
@@ -22,19 +24,18 @@ interface Content {
 /** Returns a whole page. */
 export function layout({ path, title, summary, body, styles, scripts, skip }: Content): string {
   const root = rootFrom(path);
-  const links = ['style/base.css', ...styles].map((file) => `<link rel="stylesheet" href="${root}${file}">`);
-  return `<!doctype html>
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>${escapeHtml(title)} · ${SERVICE}</title>
-<meta name="description" content="${escapeHtml(summary)}">
+<title>${title} · ${SERVICE}</title>
+<meta name="description" content="${summary}">
 <link rel="icon" href="${root}style/icon.svg" type="image/svg+xml">
-${links.join('\n')}
-${scripts.map((file) => `<script type="module" src="${root}${file}"></script>`).join('\n')}
+${['style/base.css', ...styles].map((file) => html`<link rel="stylesheet" href="${root}${file}">\n`)}
+${scripts.map((file) => html`<script type="module" src="${root}${file}"></script>\n`)}
 </head>
 <body>
 <a class="skip" href="#${skip.to}">${skip.text}</a>
@@ -49,17 +50,17 @@ ${navigation(path, 'Pages', [
 ${body}
 </body>
 </html>
-`;
+`.markup;
 }
 
 /** Returns the body of a page of the documentation: the list of its pages, and the page. */
-export function docsBody(path: string, article: string): string {
+export function docsBody(path: string, article: Html): Html {
   const index = DOCS.findIndex((page) => page.path === path);
   const next = DOCS[index + 1];
-  const onward = next
-    ? `<p class="onward">Next: <a href="${rootFrom(path)}${next.path.slice(1)}">${next.name}</a></p>`
-    : '';
-  return `<div class="docs">
+  const onward =
+    next &&
+    html`<p class="onward">Next: <a href="${rootFrom(path)}${next.path.slice(1)}">${next.name}</a></p>`;
+  return html`<div class="docs">
 ${navigation(path, 'Documentation', DOCS)}
 <main id="content" tabindex="-1">
 ${article}
@@ -73,14 +74,10 @@ function navigation(
   path: string,
   label: string,
   entries: readonly { path: string; name: string; isPart?: boolean }[],
-): string {
-  const items = entries.map((entry) => {
-    const current = entry.path === path ? ' aria-current="page"' : entry.isPart ? ' aria-current="true"' : '';
-    return `<li><a href="${rootFrom(path)}${entry.path.slice(1)}"${current}>${entry.name}</a></li>`;
+): Html {
+  const links = entries.map((entry) => {
+    const current = entry.path === path ? 'page' : entry.isPart ? 'true' : undefined;
+    return html`<a href="${rootFrom(path)}${entry.path.slice(1)}"${current && html` aria-current="${current}"`}>${entry.name}</a>`;
   });
-  return `<nav aria-label="${label}"><ul>${items.join('')}</ul></nav>`;
-}
-
-export function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+  return html`<nav aria-label="${label}">${list(links)}</nav>`;
 }

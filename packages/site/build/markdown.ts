@@ -1,9 +1,11 @@
+import { Html, html } from '@brand-data/runtime/html';
 import { Marked, type Token, type Tokens } from 'marked';
-import { escapeHtml, rootFrom } from './layout.ts';
+import { codeBlock, contents, heading, list, table } from '../src/parts.ts';
+import { rootFrom } from './layout.ts';
 
 interface Guide {
   title: string;
-  html: string;
+  article: Html;
 }
 
 /**
@@ -13,51 +15,45 @@ interface Guide {
 export function guideFrom(markdown: string, path: string): Guide {
   const marked = new Marked({ renderer: rendererFor(path) });
   const tokens = marked.lexer(markdown);
-  const [heading] = tokens;
-  if (heading?.type !== 'heading' || heading.depth !== 1) throw new Error(`${path} begins without a title`);
-  const sections = tokens.filter(isSection).map((each) => `<li>${linkTo(each)}</li>`);
-  const intro = tokens.findIndex((token) => isSection(token));
-  const html = (part: Token[]) => marked.parser(part);
-  const contents =
-    sections.length > 1
-      ? `<nav class="contents" aria-label="On this page"><ul>${sections.join('')}</ul></nav>\n`
-      : '';
+  const [title] = tokens;
+  if (title?.type !== 'heading' || title.depth !== 1) throw new Error(`${path} begins without a title`);
+  const sections = tokens.filter(isSection).map(({ tokens }) => plainText(tokens));
+  const introEnds = tokens.findIndex(isSection);
+  const htmlOf = (part: Token[]) => new Html(marked.parser(part));
+  const links = list(sections.map((text) => html`<a href="#${idOf(text)}">${text}</a>`));
   return {
-    title: plainText(heading.tokens ?? []),
-    html:
-      intro < 0
-        ? html(tokens)
-        : `<div class="intro">${html(tokens.slice(0, intro))}</div>\n${contents}${html(tokens.slice(intro))}`,
+    title: plainText(title.tokens ?? []),
+    article:
+      introEnds < 0
+        ? htmlOf(tokens)
+        : html`<div class="intro">${htmlOf(tokens.slice(0, introEnds))}</div>
+${sections.length > 1 ? html`${contents('On this page', links)}\n` : undefined}${htmlOf(tokens.slice(introEnds))}`,
   };
 }
 
 const isSection = (token: Token): token is Tokens.Heading => token.type === 'heading' && token.depth === 2;
 
-const linkTo = ({ tokens }: Tokens.Heading) => {
-  const text = plainText(tokens);
-  return `<a href="#${idOf(text)}">${escapeHtml(text)}</a>`;
-};
+type WithParser = { parser: { parseInline(tokens: Token[]): string } };
 
 function rendererFor(path: string) {
   return {
-    heading(this: { parser: { parseInline(tokens: Token[]): string } }, { tokens, depth }: Tokens.Heading) {
-      const text = this.parser.parseInline(tokens);
-      if (depth === 1) return `<h1>${text}</h1>\n`;
-      const id = idOf(plainText(tokens));
-      return `<h${depth} id="${id}"><a href="#${id}">${text}</a></h${depth}>\n`;
+    heading(this: WithParser, { tokens, depth }: Tokens.Heading) {
+      const content = new Html(this.parser.parseInline(tokens));
+      if (depth === 1) return html`<h1>${content}</h1>\n`.markup;
+      return heading(depth, idOf(plainText(tokens)), content).markup;
     },
-    link(this: { parser: { parseInline(tokens: Token[]): string } }, { href, tokens }: Tokens.Link) {
+    link(this: WithParser, { href, tokens }: Tokens.Link) {
       const to = href.startsWith('/') ? `${rootFrom(path)}${href.slice(1)}` : href;
       return `<a href="${to}">${this.parser.parseInline(tokens)}</a>`;
     },
     code({ text, lang = '' }: Tokens.Code) {
       const label = lang === '' ? 'Example' : `Example in ${LANGUAGES[lang] ?? lang}`;
-      return `<pre tabindex="0" role="group" aria-label="${label}"><code class="language-${lang}">${escapeHtml(text)}\n</code></pre>\n`;
+      return `${codeBlock(text, lang, label).markup}\n`;
     },
-    table(this: { parser: { parseInline(tokens: Token[]): string } }, { header, rows }: Tokens.Table) {
-      const row = (cells: Tokens.TableCell[], tag: string) =>
-        `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag.split(' ')[0]}>`).join('')}</tr>`;
-      return `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table><thead>${row(header, 'th scope="col"')}</thead><tbody>${rows.map((cells) => row(cells, 'td')).join('')}</tbody></table></div>\n`;
+    table(this: WithParser, { header, rows }: Tokens.Table) {
+      const contentOf = ({ tokens }: Tokens.TableCell) => new Html(this.parser.parseInline(tokens));
+      const cells = rows.map((row) => row.map(contentOf));
+      return `${table('Table', header.map(contentOf), cells).markup}\n`;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { Html } from '@brand-data/runtime/html';
 import { bundle } from '../../client/bundle.ts';
 import { docsBody, layout } from './layout.ts';
 import { llmsText } from './llms.ts';
@@ -23,15 +24,15 @@ export async function buildSite(folder: string): Promise<void> {
       path: '/playground',
       title: 'Playground',
       summary: 'Give a ticker, a domain or a name, and see the record that a program gets.',
-      body: await source('playground/body.html'),
+      body: new Html(await source('playground/body.html')),
       styles: ['playground/style.css'],
       scripts: ['playground/main.js'],
       skip: { text: 'Skip to the answer', to: 'answer-heading' },
     }),
   );
   for (const { path, file, summary } of DOCS) {
-    const { title, html } = guideFrom(await source(`docs/${file}`), path);
-    const body = docsBody(path, html);
+    const { title, article } = guideFrom(await source(`docs/${file}`), path);
+    const body = docsBody(path, article);
     const skip = { text: 'Skip to the content', to: 'content' };
     const styles = ['docs/style.css'];
     await write(`${path.slice(1)}.html`, layout({ path, title, summary, body, styles, scripts: [], skip }));

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** All that the pages are made of: their own files, the client, and the versions of packages. */
+/** All that the pages are made of: the files of this package, the client, how HTML is written, and the versions of packages. */
 const SOURCES = [
   'packages/site/{build.ts,build/**,docs/**,playground/**,src/**,style/**}',
   'packages/client/{bundle.ts,src/**}',
+  'packages/runtime/src/http/html.ts',
   'pnpm-lock.yaml',
 ];
 

@@ -1,11 +1,11 @@
+import { type Html, html } from '@brand-data/runtime/html';
 import type { AllowanceUse } from '../allowance-use.ts';
 import { STATE_NAME } from '../commands/account-state.ts';
 import { MAY_BE_TOO_SMALL } from '../commands/usage-text.ts';
 import type { Connection } from '../connection.ts';
 import { type AccountUse, type MonthOfAll, readUsageOfAll } from '../usage-of-all.ts';
 import { shareBar } from './charts.ts';
-import { figure, type Html, html } from './html.ts';
-import { HOME, layout, table } from './layout.ts';
+import { figure, HOME, layout, table } from './layout.ts';
 import { accountUrl, monthAskedFor, monthsKept, urlOf } from './query.ts';
 
 /** Metering answers the last calls of at most 100 accounts at once. */

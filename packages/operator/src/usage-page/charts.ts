@@ -1,5 +1,6 @@
+import { type Html, html } from '@brand-data/runtime/html';
 import { scaleBand, scaleLinear } from 'd3-scale';
-import { figure, type Html, html } from './html.ts';
+import { figure } from './layout.ts';
 
 const WIDTH = 720;
 const HEIGHT = 220;

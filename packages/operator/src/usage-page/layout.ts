@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '@brand-data/runtime/html';
 
 /** Where the page of all accounts and the style are. */
 export const HOME = '/';
@@ -57,4 +57,9 @@ export function table(
 <tbody>
 ${rows.map(row)}</tbody>${sums && html`<tfoot>${row(sums)}</tfoot>`}
 </table></div>`;
+}
+
+/** A whole number with separators of thousands. */
+export function figure(value: number): string {
+  return value.toLocaleString('en');
 }

@@ -6,6 +6,7 @@ import {
   type MonthUsage,
   type UsageCell,
 } from '@brand-data/contracts';
+import { type Html, html } from '@brand-data/runtime/html';
 import { type AllowanceUse, allowanceUse } from '../allowance-use.ts';
 import { STATE_NAME } from '../commands/account-state.ts';
 import { routeName } from '../commands/plan.ts';
@@ -14,8 +15,7 @@ import type { Connection } from '../connection.ts';
 import { plansByName } from '../plans.ts';
 import { figuresOf, percentOf, select, shareOf } from './all-accounts.ts';
 import { barChart, shareBar } from './charts.ts';
-import { figure, type Html, html } from './html.ts';
-import { layout, table } from './layout.ts';
+import { figure, layout, table } from './layout.ts';
 import { accountUrl, monthAskedFor, monthsKept } from './query.ts';
 
 const DAY_MS = 86_400_000;

@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { isOperatorCredential } from '@brand-data/contracts';
 import { closeHttpServer, Fault, type FaultKind } from '@brand-data/runtime';
+import { html } from '@brand-data/runtime/html';
 import type { Connection } from '../connection.ts';
 import { allAccountsPage } from './all-accounts.ts';
 import { type Attempts, createAttempts } from './attempts.ts';
-import { html } from './html.ts';
 import { HOME, layout, STYLE } from './layout.ts';
 import { oneAccountPage } from './one-account.ts';
 import { STYLE_SHEET } from './style.ts';

@@ -1,23 +1,24 @@
+import { type Html, html } from '@brand-data/runtime/html';
+import { contents, heading, list } from '@brand-data/site';
 import { PROBLEMS, type ProblemCode } from '../answers/problem.ts';
 import { exampleOf } from '../openapi/problems.ts';
-import { codeOf, escapeHtml, inline, jsonBlock } from './html.ts';
+import { codeOf, inline, jsonBlock } from './html.ts';
 
 /**
- * The sections of the page of errors, one for each code, under the anchor to which a problem's `type` leads.
+ * Returns the sections of the page of errors, one for each code, under the anchor to which a problem's `type` leads.
  *
  * @param docsUrl the URL of the page, for examples
  */
-export function errorSections(docsUrl: string): string {
+export function errorSections(docsUrl: string): Html {
   const codes = Object.keys(PROBLEMS) as ProblemCode[];
-  const links = codes.map((code) => `<li><a href="#${code}">${codeOf(code)}</a></li>`);
+  const links = codes.map((code) => html`<a href="#${code}">${codeOf(code)}</a>`);
   const sections = codes.map((code) => {
     const { status, title, help } = PROBLEMS[code];
-    return `<section aria-labelledby="${code}">
-<h3 id="${code}"><a href="#${code}">${codeOf(code)} (${status})</a></h3>
-<p><strong>${escapeHtml(title)}.</strong> ${inline(help)}</p>
+    return html`<section aria-labelledby="${code}">
+${heading(3, code, [codeOf(code), ` (${status})`])}<p><strong>${title}.</strong> ${inline(help)}</p>
 <details><summary>Example of ${codeOf(code)}</summary>
 ${jsonBlock(exampleOf(code, docsUrl), `Example of ${code}`)}</details>
-</section>`;
+</section>\n`;
   });
-  return `<nav class="contents" aria-label="Codes"><ul>${links.join('')}</ul></nav>\n${sections.join('\n')}`;
+  return html`${contents('Codes', list(links))}\n${sections}`;
 }

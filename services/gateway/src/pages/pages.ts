@@ -1,8 +1,8 @@
 import { EXAMPLE_LOGO_HOST } from '@brand-data/presenters';
+import { escapeHtml, html } from '@brand-data/runtime/html';
 import type { SiteFile } from '@brand-data/site';
 import type { Content } from '../answers/answer.ts';
 import { errorSections } from './errors.ts';
-import { escapeHtml } from './html.ts';
 import { referenceOf } from './reference.ts';
 import { createStaticFile, type FileAnswer } from './static-file.ts';
 
@@ -72,8 +72,8 @@ function fillingFor({
   const api = publicUrl || EXAMPLE_API;
   const fillings = {
     '<!-- fill: demo token -->': () => demoButton(demoToken),
-    '<!-- fill: errors -->': () => errorSections(docsUrl),
-    '<!-- fill: reference -->': () => referenceOf(description, { api, errorsPage: 'errors' }),
+    '<!-- fill: errors -->': () => errorSections(docsUrl).markup,
+    '<!-- fill: reference -->': () => referenceOf(description, { api, errorsPage: 'errors' }).markup,
   };
   return (text) => {
     let filled = text
@@ -87,7 +87,8 @@ function fillingFor({
 
 function demoButton(token: string): string {
   if (token === '') return '';
-  return `<button id="demo" type="button" class="quiet" data-token="${escapeHtml(token)}">Use the demo token</button>`;
+  return html`<button id="demo" type="button" class="quiet" data-token="${token}">Use the demo token</button>`
+    .markup;
 }
 
 /** Pages load only files and answers of this gateway, and images from `logoHost`. */

@@ -1,3 +1,4 @@
+import { escapeHtml } from '@brand-data/runtime/html';
 import type { ProblemKind } from '@brand-data/runtime/http';
 
 /**
@@ -30,8 +31,4 @@ export function errorsPage(
     },
     body: Buffer.from(body),
   };
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

@@ -7,29 +7,26 @@ export class Html {
   }
 }
 
-type Part = Html | string | number | undefined | readonly Part[];
+export type HtmlPart = Html | string | number | undefined | readonly HtmlPart[];
 
-/** Markup with values in it, for elements and for attributes between double quotes. Undefined and empty lists leave nothing. */
-export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
+/**
+ * Returns markup with values in it, for elements and for attributes between double quotes. Undefined and empty lists leave nothing.
+ */
+export function html(texts: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(texts.map((text, place) => text + markupOf(parts[place])).join(''));
 }
 
-function markupOf(part: Part): string {
+function markupOf(part: HtmlPart): string {
   if (part === undefined) return '';
   if (part instanceof Html) return part.markup;
   if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part));
   return part.map(markupOf).join('');
 }
 
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;');
-}
-
-/** A whole number with separators of thousands. */
-export function figure(value: number): string {
-  return value.toLocaleString('en');
 }
