@@ -6,6 +6,7 @@ import { importCatalogue } from './catalogue.ts';
 import { keepCertificates } from './certificates.ts';
 import { lockDataFolder, readState, writeSecret, writeState } from './data-folder.ts';
 import { demoAccounts } from './demo.ts';
+import { develop } from './develop.ts';
 import { parseOptions, USAGE } from './options.ts';
 import { planStack } from './plan.ts';
 import { requireFreePorts, stackPorts } from './ports.ts';
@@ -72,6 +73,7 @@ async function start(): Promise<void> {
       certificates,
       transport: isInsecure(process.env) ? 'insecure_plaintext' : 'mutual_tls',
     });
+    plan.services = develop(plan.services, options);
     return startStack(plan, { restart: true, say, started: (part) => say(`  ${part}`), signal });
   });
   stops.push(() => stack.stop());

@@ -7,6 +7,8 @@ export const USAGE = `npm start -- [options]
   --gateways N   how many gateways to start, 1 to 8 (default 1)
   --port PORT    the first gateway's port; the others take the next ones (default 8080)
   --data DIR     where data, logs and tokens are kept (default .local)
+  --watch        restart a service when its sources change, as \`npm run dev\` does
+  --inspect      let a debugger attach to each service, from port 9229 on
   --help         this text
 
 If MONGODB_URL or NATS_URL is set in the environment, that server is used instead of a new one.
@@ -14,6 +16,8 @@ If MONGODB_URL or NATS_URL is set in the environment, that server is used instea
 
 export interface Options {
   help: boolean;
+  watch: boolean;
+  inspect: boolean;
   gateways: number;
   port: number;
   /** An absolute path. */
@@ -22,9 +26,11 @@ export interface Options {
 
 /** Parses the command line. A relative `--data` is relative to `cwd`. Throws a Problem if the command line is wrong. */
 export function parseOptions(args: string[], { root, cwd }: { root: string; cwd: string }): Options {
-  const { gateways, port, data, help } = parse(args);
+  const { gateways, port, data, help, watch, inspect } = parse(args);
   const options = {
     help,
+    watch,
+    inspect,
     gateways: wholeNumber('--gateways', gateways, 1, 8),
     port: wholeNumber('--port', port, 1, 65_535),
     dataDir: data === undefined ? resolve(root, '.local') : resolve(cwd, data),
@@ -44,6 +50,8 @@ function parse(args: string[]) {
         port: { type: 'string', default: '8080' },
         data: { type: 'string' },
         help: { type: 'boolean', default: false },
+        watch: { type: 'boolean', default: false },
+        inspect: { type: 'boolean', default: false },
       },
     }).values;
   } catch (error) {

@@ -55,6 +55,8 @@ export interface PlannedService {
   service: ServiceName;
   /** The main file. A function is called at each start. */
   main: string | (() => string);
+  /** More options of Node. */
+  nodeOptions?: readonly string[];
   opsPort: number;
   /** The settings that have a password in them. The service reads each from a file that only its owner can read. */
   urls: { NATS_URL: string; MONGODB_URL?: string };

@@ -115,7 +115,15 @@ class StartingStack {
     this.#options.started?.(`${name} ${found.version} (${found.from})`);
   }
 
-  async #startService({ name, service, main, opsPort, urls, environment }: PlannedService): Promise<void> {
+  async #startService({
+    name,
+    service,
+    main,
+    nodeOptions,
+    opsPort,
+    urls,
+    environment,
+  }: PlannedService): Promise<void> {
     const files: Record<string, string> = {};
     for (const [setting, url] of Object.entries(urls)) {
       const file = settingFile(this.#plan.dataDir, name, setting);
@@ -126,6 +134,7 @@ class StartingStack {
     const child = serviceProcess({
       ...this.#processOptions(name),
       main,
+      nodeOptions,
       opsPort,
       environment: { ...environment, ...files },
     });

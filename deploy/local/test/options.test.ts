@@ -8,6 +8,8 @@ const FOLDERS = { root: '/project', cwd: '/home/me' };
 test('without arguments there is one gateway on port 8080, and the data is in a folder of the project', () => {
   expect(parseOptions([], FOLDERS)).toEqual({
     help: false,
+    watch: false,
+    inspect: false,
     gateways: 1,
     port: 8080,
     dataDir: '/project/.local',
@@ -20,7 +22,14 @@ test('given options are used, and a relative data folder is relative to the work
   fc.assert(
     fc.property(gateways, port, (gateways, port) => {
       const args = ['--gateways', String(gateways), `--port=${port}`, '--data', 'other'];
-      expect(parseOptions(args, FOLDERS)).toEqual({ help: false, gateways, port, dataDir: '/home/me/other' });
+      expect(parseOptions(args, FOLDERS)).toEqual({
+        help: false,
+        watch: false,
+        inspect: false,
+        gateways,
+        port,
+        dataDir: '/home/me/other',
+      });
     }),
   );
 });

@@ -6,6 +6,8 @@ export interface ServiceOptions {
   name: string;
   /** The service's main file. A function is called at each start. */
   main: string | (() => string);
+  /** More options of Node, such as `--watch`. */
+  nodeOptions?: readonly string[] | undefined;
   /** The port on which the service answers /readyz. */
   opsPort: number;
   /** The service's settings, in addition to the addresses that it listens on. */
@@ -38,7 +40,7 @@ export function serviceProcess(options: ServiceOptions): Child {
   return new SupervisedProcess({
     ...options,
     command: process.execPath,
-    args: () => [...V8_OPTIONS, typeof main === 'function' ? main() : main],
+    args: () => [...V8_OPTIONS, ...(options.nodeOptions ?? []), typeof main === 'function' ? main() : main],
     env: { ...baseEnvironment(), ...Object.fromEntries(given.map(([key, value]) => [key, String(value)])) },
     ready: () => isReady(opsPort),
     readyWithinMs: 60_000,
