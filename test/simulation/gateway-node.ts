@@ -1,7 +1,16 @@
-import { type AcquireRequest, type AcquireResponse, type Recall, Route } from '@brand-data/contracts';
-import { assembleQuota } from '@brand-data/gateway/src/quota/assemble-quota.ts';
+import {
+  type AcquireRequest,
+  type AcquireResponse,
+  type Recall,
+  Route,
+  usageStream,
+  usageStreamOf,
+} from '@brand-data/contracts';
+import type { Acquire } from '@brand-data/gateway/src/quota/acquirer.ts';
 import type { GrantBook } from '@brand-data/gateway/src/quota/grant-book.ts';
 import type { Allowance } from '@brand-data/gateway/src/quota/holding.ts';
+import { startQuota } from '@brand-data/gateway/src/quota/quota.ts';
+import { GroupCommitJournal, type UsagePaths } from '@brand-data/gateway/src/quota/usage-journal.ts';
 import { Fault, type ReplicaChoice } from '@brand-data/runtime';
 import type { JetStream } from './jetstream.ts';
 import type { Machine, Process } from './machine.ts';
@@ -75,39 +84,36 @@ export function startGateway({
       server ? handle(server) : Promise.reject(new Fault('unavailable', 'metering is away'));
     return network.call(process, server, answer, deadlineMs);
   };
-  const quota = assembleQuota(
-    {
-      clock,
-      holder,
-      book,
-      streams: jetStreams.length,
-      ports: {
-        publish: async (event, { stream, messageId, withinMs }) => {
-          const jetStream = jetStreams.find(({ name }) => name === stream.name);
-          await jetStream?.publish(process, event, withinMs, messageId);
-        },
-        report: ({ usage }, withinMs, choice) =>
-          call(choice, withinMs, async ({ metering }) => {
-            const { refused, foreign, unknown, unavailable } = await metering.report(usage, holder);
-            const refusedGrantIds = [...refused, ...foreign];
-            return { refusedGrantIds, unavailableGrantIds: [...unknown, ...unavailable] };
-          }),
-        acquire: (request, withinMs, choice) =>
-          call(choice, withinMs, async ({ metering }) => {
-            const response = await metering.acquire(request, holder);
-            decided(request, response);
-            return response;
-          }),
-      },
+  const stream = usageStream(usageStreamOf(holder, jetStreams.length));
+  const jetStream = jetStreams.find(({ name }) => name === stream.name);
+  const events = {
+    committed: () => {},
+    waits: () => {},
+    asked: () => {},
+    waited: () => {},
+    recalled: () => {},
+    failed: (calls: number, error: unknown) =>
+      world.note(() => `${holder} could not bill ${calls} calls: ${error}`),
+  };
+  const paths: UsagePaths = {
+    publish: async (event, messageId, withinMs) => {
+      await jetStream?.publish(process, event, withinMs, messageId);
     },
-    {
-      committed: () => {},
-      asked: () => {},
-      waited: () => {},
-      recalled: () => {},
-      failed: (calls, error) => world.note(() => `${holder} could not bill ${calls} calls: ${error}`),
-    },
-  );
+    report: ({ usage }, withinMs, choice) =>
+      call(choice, withinMs, async ({ metering }) => {
+        const { refused, foreign, unknown, unavailable } = await metering.report(usage, holder);
+        const refusedGrantIds = [...refused, ...foreign];
+        return { refusedGrantIds, unavailableGrantIds: [...unknown, ...unavailable] };
+      }),
+  };
+  const acquire: Acquire = (request, withinMs, choice) =>
+    call(choice, withinMs, async ({ metering }) => {
+      const response = await metering.acquire(request, holder);
+      decided(request, response);
+      return response;
+    });
+  const journal = new GroupCommitJournal({ book, holder, clock, paths }, events);
+  const quota = startQuota({ book, journal, acquire, clock, holder }, events);
   world.note(() => `${holder} starts`);
 
   let underWay = 0;
@@ -149,7 +155,7 @@ export function startGateway({
       underWay -= 1;
       return result;
     },
-    recall: quota.recall,
+    recall: (recall) => quota.recall(recall),
     drain: async () => {
       ready = false;
       while (underWay > 0) await clock.sleep(20);

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GrantBook, type Permit } from '../src/quota/grant-book.ts';
 import { type HeldGrant, markDurable, newHeldGrant, snapshotOf, useOne } from '../src/quota/held-grant.ts';
-import { createUsageJournal, MOST_IN_BATCH } from '../src/quota/usage-journal.ts';
+import { GroupCommitJournal, MOST_IN_BATCH } from '../src/quota/usage-journal.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);
 const GRACE_MS = 5_000;
@@ -25,7 +25,7 @@ function journalWith({
   const clock = createVirtualClock(START_MS);
   const book = new GrantBook();
   const reports: string[][] = [];
-  const journal = createUsageJournal(
+  const journal = new GroupCommitJournal(
     {
       book,
       clock,
@@ -40,7 +40,7 @@ function journalWith({
         },
       },
     },
-    { committed: () => {}, failed: () => {} },
+    { waits: () => {}, committed: () => {}, failed: () => {} },
   );
   const permitOf = (accountId: string, ttlMs: number): Permit => {
     const allowance = { accountId, pool: 'calls', limit: 100, limitRevision: 1 };
@@ -233,7 +233,7 @@ describe('the breakdown of a grant', () => {
           const stored: GrantUsage[] = [];
           const clock = createVirtualClock(START_MS);
           const book = new GrantBook();
-          const journal = createUsageJournal(
+          const journal = new GroupCommitJournal(
             {
               book,
               clock,
@@ -249,7 +249,7 @@ describe('the breakdown of a grant', () => {
                   clock.sleep(withinMs).then(() => Promise.reject(new Fault('unavailable', 'away'))),
               },
             },
-            { committed: () => {}, failed: () => {} },
+            { waits: () => {}, committed: () => {}, failed: () => {} },
           );
           const now = clock.now();
           const allowance = { accountId: 'acct', pool: 'calls', limit: 1_000, limitRevision: 1 };

@@ -1,28 +1,16 @@
-import type { AcquireRequest, AcquireResponse, Recall } from '@brand-data/contracts';
-import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '@brand-data/runtime';
-import { hedge } from '../upstream/hedge.ts';
+import type { Recall } from '@brand-data/contracts';
+import { type Clock, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
+import { type Acquire, type AcquireOutcome, Acquirer, RETRY_AFTER_MS } from './acquirer.ts';
 import type { Admission, GrantBook, Permit } from './grant-book.ts';
 import { type Allowance, countCall, type Holding } from './holding.ts';
 import { awaitedGrants, isRecalled } from './recall.ts';
 import type { UsageJournal } from './usage-journal.ts';
 
 const ADMIT_WITHIN_MS = 2_000;
-const ACQUIRE_WITHIN_MS = 1_000;
-const RETRY_AFTER_MS = 50;
 const SWEEP_EVERY_MS = 100;
 const FLUSH_WITHIN_MS = 5_000;
 /** The largest number of calls that wait for permits, of all accounts together. */
 const WAITING_CALLS = 10_000;
-
-/**
- * Sends one attempt. Rejects with Fault `failed_precondition` if metering gives no permits of the requested month now, and with
- * Fault `unavailable` if no answer comes in time.
- */
-export type Acquire = (
-  request: AcquireRequest,
-  withinMs: number,
-  replica: ReplicaChoice,
-) => Promise<AcquireResponse>;
 
 export type Admitted = Exclude<Admission, { kind: 'empty' }>;
 
@@ -52,16 +40,10 @@ export interface Quota {
 
 /** For metrics. */
 export interface QuotaEvents {
-  asked(outcome: 'grant' | 'wait' | 'exhausted' | 'stale' | 'unavailable'): void;
+  asked(outcome: AcquireOutcome): void;
   /** A call found no free permit and has to wait. */
   waited(): void;
   recalled(permits: number): void;
-}
-
-/** The outcome of an Acquire: how long to wait before the next one. `hasNone`: it brought neither a grant nor `exhausted`. */
-interface Asked {
-  retryAfterMs: number;
-  hasNone?: boolean;
 }
 
 interface WaitingCall {
@@ -70,220 +52,187 @@ interface WaitingCall {
   reject: (fault: Fault) => void;
 }
 
-export function startQuota(
-  {
-    book,
-    journal,
-    acquire,
-    clock,
-    holder,
-  }: { book: GrantBook; journal: UsageJournal; acquire: Acquire; clock: Clock; holder: string },
-  events: QuotaEvents,
-): Quota {
-  const asking = new Map<Holding, Promise<Asked>>();
+interface QuotaParts {
+  book: GrantBook;
+  journal: UsageJournal;
+  acquire: Acquire;
+  clock: Clock;
+  holder: string;
+}
+
+/** Starts the quota of a gateway. It looks ten times a second which grants end. */
+export function startQuota(parts: QuotaParts, events: QuotaEvents): Quota {
+  return new GrantedQuota(parts, events);
+}
+
+class GrantedQuota implements Quota {
+  readonly #book: GrantBook;
+  readonly #journal: UsageJournal;
+  readonly #clock: Clock;
+  readonly #holder: string;
+  readonly #events: QuotaEvents;
+  readonly #acquirer: Acquirer;
   /** Calls that wait for permits, in the order in which they came. */
-  const queues = new Map<Holding, WaitingCall[]>();
+  readonly #queues = new Map<Holding, WaitingCall[]>();
   /** When an early Acquire last brought neither a grant nor `exhausted`. For a moment afterwards the gateway does not ask early. */
-  const emptyAt = new WeakMap<Holding, Instant>();
-  const reporting = new Set<Holding>();
-  let waiting = 0;
-  let stopping = false;
+  readonly #emptyAt = new WeakMap<Holding, Instant>();
+  readonly #reporting = new Set<Holding>();
+  readonly #sweeping: Promise<void>;
+  #waiting = 0;
+  #stopping = false;
 
-  /** Sends one Acquire at a time for a holding. All calls of the holding wait for the same answer. */
-  const ask = (holding: Holding): Promise<Asked> => {
-    let pending = asking.get(holding);
-    if (!pending) {
-      pending = askMetering(holding).finally(() => asking.delete(holding));
-      asking.set(holding, pending);
-    }
-    return pending;
-  };
+  constructor(parts: QuotaParts, events: QuotaEvents) {
+    this.#book = parts.book;
+    this.#journal = parts.journal;
+    this.#clock = parts.clock;
+    this.#holder = parts.holder;
+    this.#events = events;
+    this.#acquirer = new Acquirer(parts, (outcome) => events.asked(outcome));
+    this.#book.onOutcome((holding, isReleased) => this.#ended(holding, isReleased));
+    this.#sweeping = this.#sweep();
+  }
 
-  const askMetering = async (holding: Holding): Promise<Asked> => {
-    for (const grant of book.retire(holding, clock.now())) journal.send(grant);
-    const { accountId, pool, limit, limitRevision, signed } = holding;
-    const callsWaiting = queues.get(holding)?.length ?? 0;
-    const urgent = callsWaiting > 0;
-    const { snapshots, ...next } = book.nextAcquire(holding, callsWaiting, clock.now());
-    const usage = [...snapshots.values()].map((snapshot) => snapshot.usage);
-    try {
-      const request = {
-        holder,
-        accountId,
-        pool,
-        limit,
-        limitRevision,
-        allowance: signed,
-        urgent,
-        usage,
-        readsStale: true,
-        ...next,
-      };
-      const { outcome } = await hedge(clock, ACQUIRE_WITHIN_MS, holding.preference, (withinMs, replica) =>
-        acquire(request, withinMs, replica),
-      );
-      if (outcome?.$case === 'stale') return refusedAsStale(holding, next.seq);
-      // Metering stored the request's usage before it answered.
-      book.reported(snapshots, clock.now());
-      events.asked(outcome?.$case ?? 'wait');
-      if (outcome?.$case === 'grant') {
-        const isSpendable = book.granted(holding, next.seq, outcome.value, clock.now());
-        // At the month's end metering's clock may already be in another month. Then it would not help to ask again at once.
-        return { retryAfterMs: isSpendable ? 0 : RETRY_AFTER_MS };
-      }
-      if (outcome?.$case === 'exhausted') {
-        book.exhausted(holding, next.seq, outcome.value.periodEndMs, clock.now());
-        return { retryAfterMs: 0 };
-      }
-      // If no call waited when the gateway sent this Acquire, it sends the next one at once for the calls that have come since.
-      return { retryAfterMs: urgent ? (outcome?.value.retryAfterMs ?? RETRY_AFTER_MS) : 0, hasNone: true };
-    } catch (error) {
-      // Metering gives no permits of this month now. An earlier version of metering also answers a stale seq with this error.
-      if (error instanceof Fault && error.kind === 'failed_precondition')
-        return refusedAsStale(holding, next.seq);
-      events.asked('unavailable');
-      return { retryAfterMs: RETRY_AFTER_MS, hasNone: true };
-    }
-  };
+  admit(allowance: Allowance): Admitted | Promise<Admitted> {
+    const now = this.#clock.now();
+    const holding = this.#book.holding(allowance, now);
+    countCall(holding, now);
+    // A new call waits behind the calls that already wait.
+    if (this.#queues.has(holding)) return this.#enqueue(holding, now);
+    const admission = this.#book.take(holding, now);
+    if (admission.kind === 'empty') return this.#enqueue(holding, now);
+    if (admission.kind === 'permit' && this.#book.wantsRenewal(holding, now))
+      void this.#askEarly(holding, now);
+    return admission;
+  }
 
-  /** Abandons the seq, so that the next Acquire has a new one. */
-  const refusedAsStale = (holding: Holding, seq: number): Asked => {
-    events.asked('stale');
-    book.refused(holding, seq);
-    return { retryAfterMs: RETRY_AFTER_MS, hasNone: true };
-  };
+  commit({ grant }: Permit): Promise<void> {
+    return this.#journal.commit(grant);
+  }
+
+  remaining(allowance: Allowance, permit?: Permit): number | undefined {
+    const now = this.#clock.now();
+    return this.#book.estimateRemaining(permit?.holding ?? this.#book.holding(allowance, now), now);
+  }
+
+  recall({ accountId, pool, holder }: Recall): void {
+    const now = this.#clock.now();
+    const holding = this.#book.recalled(accountId, pool, now);
+    if (!holding) return;
+    const before = this.#book.permitsOf(accountId, pool);
+    // If the recall names this gateway, its own calls wait, so it has no free permits to return.
+    if (holder !== this.#holder) this.#giveBack(holding, now);
+    this.#events.recalled(before - this.#book.permitsOf(accountId, pool));
+    void this.#reportOutcomes(holding);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#acquirer.ended();
+    for (const grant of this.#book.retireAll(this.#clock.now())) this.#journal.send(grant);
+    await this.#journal.flush(FLUSH_WITHIN_MS);
+    await this.#sweeping;
+  }
+
+  #ask(holding: Holding) {
+    return this.#acquirer.ask(holding, this.#queues.get(holding)?.length ?? 0);
+  }
 
   /** Asks for more permits before the last ones are used, except just after an early Acquire that brought none. */
-  const askEarly = async (holding: Holding, now: Instant): Promise<void> => {
-    const since = emptyAt.get(holding);
-    if (asking.has(holding) || (since && elapsedMs(since, now) < RETRY_AFTER_MS)) return;
-    const { hasNone } = await ask(holding);
-    if (hasNone) emptyAt.set(holding, clock.now());
-    admitWaiting(holding);
-  };
+  async #askEarly(holding: Holding, now: Instant): Promise<void> {
+    const since = this.#emptyAt.get(holding);
+    if (this.#acquirer.isAsking(holding) || (since && elapsedMs(since, now) < RETRY_AFTER_MS)) return;
+    const { hasNone } = await this.#ask(holding);
+    if (hasNone) this.#emptyAt.set(holding, this.#clock.now());
+    this.#admitWaiting(holding);
+  }
+
+  #enqueue(holding: Holding, began: Instant): Promise<Admitted> {
+    if (this.#stopping || this.#waiting >= WAITING_CALLS) return Promise.reject(noPermit());
+    this.#events.waited();
+    this.#waiting += 1;
+    return new Promise((resolve, reject) => {
+      const call = { began, resolve, reject };
+      const queue = this.#queues.get(holding);
+      if (queue) queue.push(call);
+      else {
+        const first = [call];
+        this.#queues.set(holding, first);
+        void this.#serveQueue(holding, first);
+      }
+    });
+  }
+
+  /** Asks metering until no call of the holding waits any more. Rejects calls that have waited too long. */
+  async #serveQueue(holding: Holding, queue: WaitingCall[]): Promise<void> {
+    // Calls of the same moment share one Acquire.
+    await this.#clock.sleep(0);
+    while (queue.length > 0) {
+      const { retryAfterMs } = await this.#ask(holding);
+      this.#admitWaiting(holding);
+      const now = this.#clock.now();
+      const late = queue.findIndex(({ began }) => !this.#stopping && elapsedMs(began, now) < ADMIT_WITHIN_MS);
+      const failed = queue.splice(0, late < 0 ? queue.length : late);
+      for (const { reject } of failed) reject(noPermit());
+      this.#leaveQueue(holding, failed.length);
+      if (queue.length > 0 && retryAfterMs > 0) await this.#clock.sleep(retryAfterMs);
+    }
+  }
 
   /** Gives free permits to the calls that have waited longest. */
-  const admitWaiting = (holding: Holding): void => {
-    const queue = queues.get(holding);
+  #admitWaiting(holding: Holding): void {
+    const queue = this.#queues.get(holding);
     if (!queue) return;
-    const now = clock.now();
+    const now = this.#clock.now();
     let admitted = 0;
     for (const { resolve } of queue) {
-      const admission = book.take(holding, now);
+      const admission = this.#book.take(holding, now);
       if (admission.kind === 'empty') break;
       resolve(admission);
       admitted += 1;
     }
-    leaveQueue(holding, queue.splice(0, admitted).length);
-  };
+    this.#leaveQueue(holding, queue.splice(0, admitted).length);
+  }
 
-  const leaveQueue = (holding: Holding, calls: number): void => {
-    waiting -= calls;
-    if (queues.get(holding)?.length === 0) queues.delete(holding);
-  };
+  #leaveQueue(holding: Holding, calls: number): void {
+    this.#waiting -= calls;
+    if (this.#queues.get(holding)?.length === 0) this.#queues.delete(holding);
+  }
 
-  /** Asks metering until no call of the holding waits any more. Rejects calls that have waited too long. */
-  const serveQueue = async (holding: Holding, queue: WaitingCall[]): Promise<void> => {
-    // Calls of the same moment share one Acquire.
-    await clock.sleep(0);
-    while (queue.length > 0) {
-      const { retryAfterMs } = await ask(holding);
-      admitWaiting(holding);
-      const now = clock.now();
-      const late = queue.findIndex(({ began }) => !stopping && elapsedMs(began, now) < ADMIT_WITHIN_MS);
-      const failed = queue.splice(0, late < 0 ? queue.length : late);
-      for (const { reject } of failed) reject(noPermit());
-      leaveQueue(holding, failed.length);
-      if (queue.length > 0 && retryAfterMs > 0) await clock.sleep(retryAfterMs);
-    }
-  };
-
-  const enqueue = (holding: Holding, began: Instant): Promise<Admitted> => {
-    if (stopping || waiting >= WAITING_CALLS) return Promise.reject(noPermit());
-    events.waited();
-    waiting += 1;
-    return new Promise((resolve, reject) => {
-      const call = { began, resolve, reject };
-      const queue = queues.get(holding);
-      if (queue) queue.push(call);
-      else {
-        const first = [call];
-        queues.set(holding, first);
-        void serveQueue(holding, first);
-      }
-    });
-  };
+  /** Called when a call's permit is released and, after a recall, when it is used. */
+  #ended(holding: Holding, isReleased: boolean): void {
+    if (isReleased) this.#admitWaiting(holding);
+    const now = this.#clock.now();
+    if (!isRecalled(holding, now)) return;
+    if (isReleased) this.#giveBack(holding, now);
+    void this.#reportOutcomes(holding);
+  }
 
   /**
-   * Returns unneeded permits. `reportOutcomes` reports them to metering, but only for a second after the recall. So closes also go
+   * Returns unneeded permits. `#reportOutcomes` reports them to metering, but only for a second after the recall. So closes also go
    * through the stream.
    */
-  const giveBack = (holding: Holding, now: Instant): void => {
-    for (const grant of book.giveBack(holding, now)) journal.send(grant);
-  };
+  #giveBack(holding: Holding, now: Instant): void {
+    for (const grant of this.#book.giveBack(holding, now)) this.#journal.send(grant);
+  }
 
   /** After a recall, reports the outcomes of calls to metering. Outcomes of the same moment share one report. */
-  const reportOutcomes = async (holding: Holding): Promise<void> => {
-    if (reporting.has(holding)) return;
-    reporting.add(holding);
-    await clock.sleep(0);
-    while (isRecalled(holding, clock.now())) {
-      const awaited = awaitedGrants(holding, clock.now());
-      if (awaited.length === 0 || !(await journal.reportAtOnce(awaited, holding.preference))) break;
+  async #reportOutcomes(holding: Holding): Promise<void> {
+    if (this.#reporting.has(holding)) return;
+    this.#reporting.add(holding);
+    await this.#clock.sleep(0);
+    while (isRecalled(holding, this.#clock.now())) {
+      const awaited = awaitedGrants(holding, this.#clock.now());
+      if (awaited.length === 0 || !(await this.#journal.reportAtOnce(awaited, holding.preference))) break;
     }
-    reporting.delete(holding);
-  };
+    this.#reporting.delete(holding);
+  }
 
-  book.onOutcome((holding, isReleased) => {
-    if (isReleased) admitWaiting(holding);
-    const now = clock.now();
-    if (!isRecalled(holding, now)) return;
-    if (isReleased) giveBack(holding, now);
-    void reportOutcomes(holding);
-  });
-
-  const sweep = async (): Promise<void> => {
-    while (!stopping) {
-      for (const grant of book.sweep(clock.now())) journal.send(grant);
-      await clock.sleep(SWEEP_EVERY_MS);
+  async #sweep(): Promise<void> {
+    while (!this.#stopping) {
+      for (const grant of this.#book.sweep(this.#clock.now())) this.#journal.send(grant);
+      await this.#clock.sleep(SWEEP_EVERY_MS);
     }
-  };
-  const sweeping = sweep();
-
-  return {
-    admit: (allowance) => {
-      const now = clock.now();
-      const holding = book.holding(allowance, now);
-      countCall(holding, now);
-      // A new call waits behind the calls that already wait.
-      const admission: Admission = queues.has(holding) ? { kind: 'empty' } : book.take(holding, now);
-      if (admission.kind === 'permit' && book.wantsRenewal(holding, now)) void askEarly(holding, now);
-      return admission.kind === 'empty' ? enqueue(holding, now) : admission;
-    },
-    commit: ({ grant }) => journal.commit(grant),
-    remaining: (allowance, permit) => {
-      const now = clock.now();
-      return book.estimateRemaining(permit?.holding ?? book.holding(allowance, now), now);
-    },
-    recall: (recall) => {
-      const { accountId, pool } = recall;
-      const now = clock.now();
-      const holding = book.recalled(accountId, pool, now);
-      if (!holding) return;
-      const before = book.permitsOf(accountId, pool);
-      // If the recall names this gateway, its own calls wait, so it has no free permits to return.
-      if (recall.holder !== holder) giveBack(holding, now);
-      events.recalled(before - book.permitsOf(accountId, pool));
-      void reportOutcomes(holding);
-    },
-    stop: async () => {
-      stopping = true;
-      await Promise.all(asking.values());
-      for (const grant of book.retireAll(clock.now())) journal.send(grant);
-      await journal.flush(FLUSH_WITHIN_MS);
-      await sweeping;
-    },
-  };
+  }
 }
 
 function noPermit(): Fault {

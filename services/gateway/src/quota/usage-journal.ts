@@ -13,6 +13,7 @@ import {
 
 const COMMIT_WITHIN_MS = 1_500;
 const REPORT_AT_ONCE_WITHIN_MS = 1_000;
+const PUBLISH_WITHIN_MS = 250;
 const PUBLISH_AGAIN_AFTER_MS = 20;
 const BATCHES_IN_FLIGHT = 2;
 /**
@@ -30,12 +31,12 @@ const SEND_AGAIN_AFTER_MS = 250;
 /** The two paths on which usage becomes durable. Each call is one attempt, and rejects if no acknowledgement comes in time. */
 export interface UsagePaths {
   /** Resolves once the stream has stored the message. The stream stores only the first message with a message id. */
-  publish(event: UsageEvent, messageId: string): Promise<void>;
+  publish(event: UsageEvent, messageId: string, withinMs: number): Promise<void>;
   /** Resolves once metering has answered for each grant: it has stored the usage, refused it, or cannot store it now. */
   report(request: ReportRequest, withinMs: number, replica: ReplicaChoice): Promise<ReportResponse>;
 }
 
-/** Makes usage durable by group commit: calls that end while a batch is under way share the next batch. */
+/** Makes usage durable. */
 export interface UsageJournal {
   /**
    * Called once for each used permit. Resolves once the grant's current usage is durable. Rejects with Fault `unavailable` if
@@ -53,8 +54,10 @@ export interface UsageJournal {
   flush(withinMs: number): Promise<void>;
 }
 
-/** For metrics and the log. */
+/** For metrics, traces and the log. */
 export interface JournalEvents {
+  /** A call begins to wait until its usage is durable. */
+  waits(): void;
   committed(path: 'stream' | 'report', calls: number, tookMs: number): void;
   failed(calls: number, error: unknown): void;
 }
@@ -74,120 +77,244 @@ interface Batch {
   readonly began: Instant;
 }
 
-export function createUsageJournal(
-  { book, holder, clock, paths }: { book: GrantBook; holder: string; clock: Clock; paths: UsagePaths },
-  events: JournalEvents,
-): UsageJournal {
-  /** Grants whose usage the next batches have to contain, each once. */
-  const unsent: HeldGrant[] = [];
-  let inFlight = 0;
-  let resting = 0;
-  let reporting = 0;
-  let scheduled = false;
-  let gathering = false;
-  let published = 0;
-  /** Calls that wait for the next batches. */
-  let unsentCalls = 0;
-  /** The calls of the last batch, and when it began. */
-  let last: { calls: number; began: Instant } | undefined;
-  /** Whether the last publish failed. Until the stream acknowledges one again, each batch goes to both paths at once. */
-  let isStreamDown = false;
-
+/** Makes usage durable by group commit: calls that end while a batch is under way share the next batch. */
+export class GroupCommitJournal implements UsageJournal {
+  readonly #book: GrantBook;
+  readonly #holder: string;
+  readonly #clock: Clock;
+  readonly #paths: UsagePaths;
+  readonly #events: JournalEvents;
   /** Decides which replica of metering gets a report about many accounts first. */
-  const sharedPreference: ReplicaPreference = { key: holder };
+  readonly #sharedPreference: ReplicaPreference;
+  /** Grants whose usage the next batches have to contain, each once. */
+  readonly #unsent: HeldGrant[] = [];
+  /** Calls that wait for the next batches. */
+  #unsentCalls = 0;
+  #inFlight = 0;
+  #resting = 0;
+  #reporting = 0;
+  #isScheduled = false;
+  #isGathering = false;
+  #published = 0;
+  /** The calls of the last batch, and when it began. */
+  #last: { calls: number; began: Instant } | undefined;
+  /** Whether the last publish failed. Until the stream acknowledges one again, each batch goes to both paths at once. */
+  #isStreamDown = false;
 
-  const report = (
-    request: ReportRequest,
-    withinMs: number,
-    preference: ReplicaPreference,
-  ): Promise<ReportResponse> =>
-    hedge(clock, withinMs, preference, (leftMs, replica) => paths.report(request, leftMs, replica));
+  constructor(
+    { book, holder, clock, paths }: { book: GrantBook; holder: string; clock: Clock; paths: UsagePaths },
+    events: JournalEvents,
+  ) {
+    this.#book = book;
+    this.#holder = holder;
+    this.#clock = clock;
+    this.#paths = paths;
+    this.#events = events;
+    this.#sharedPreference = { key: holder };
+  }
+
+  commit(grant: HeldGrant): Promise<void> {
+    if (grant.refused) {
+      this.#book.committed(grant, 1);
+      return Promise.reject(closedMeanwhile());
+    }
+    this.#events.waits();
+    if (!grant.waiting) {
+      const { promise: durable, resolve, reject } = Promise.withResolvers<void>();
+      grant.waiting = { calls: 0, durable, resolve, reject };
+    }
+    const { waiting } = grant;
+    waiting.calls += 1;
+    this.#unsentCalls += 1;
+    this.send(grant);
+    return waiting.durable;
+  }
+
+  send(grant: HeldGrant): void {
+    this.#toSend(grant);
+    this.#schedule();
+  }
+
+  async reportAtOnce(grants: readonly HeldGrant[], preference: ReplicaPreference): Promise<boolean> {
+    if (grants.length === 0) return true;
+    const snapshots = new Map(grants.map((grant) => [grant, snapshotOf(grant)]));
+    const usage = [...snapshots.values()].map((snapshot) => snapshot.usage);
+    this.#reporting += 1;
+    let left = grants;
+    try {
+      const { unavailableGrantIds } = await this.#report(usage, REPORT_AT_ONCE_WITHIN_MS, preference);
+      left = grants.filter(({ id }) => unavailableGrantIds.includes(id));
+      for (const grant of left) snapshots.delete(grant);
+      this.#book.reported(snapshots, this.#clock.now());
+    } catch {
+      // The stream takes what the report did not bring.
+    } finally {
+      this.#reporting -= 1;
+    }
+    for (const grant of left) this.#toSend(grant);
+    this.#schedule();
+    return left.length === 0;
+  }
+
+  async flush(withinMs: number): Promise<void> {
+    const began = this.#clock.now();
+    const isIdle = () => this.#unsent.length + this.#inFlight + this.#resting + this.#reporting === 0;
+    while (!isIdle() && elapsedMs(began, this.#clock.now()) < withinMs) await this.#clock.sleep(10);
+  }
+
+  #toSend(grant: HeldGrant): void {
+    if (grant.isUnsent) return;
+    grant.isUnsent = true;
+    this.#unsent.push(grant);
+  }
 
   /**
    * Sends a batch at the end of this turn of the event loop, so that calls of the same moment share the batch, or later, if more calls
    * are about to come.
    */
-  const schedule = (): void => {
-    if (scheduled || inFlight >= BATCHES_IN_FLIGHT || unsent.length === 0) return;
-    if (unsentCalls < FULL_CALLS) {
-      if (gathering) return;
-      const waitMs = gatherMs();
-      if (waitMs > 0) return void gather(waitMs);
+  #schedule(): void {
+    if (this.#isScheduled || this.#inFlight >= BATCHES_IN_FLIGHT || this.#unsent.length === 0) return;
+    if (this.#unsentCalls < FULL_CALLS) {
+      if (this.#isGathering) return;
+      const waitMs = this.#gatherMs();
+      if (waitMs > 0) return void this.#gather(waitMs);
     }
-    void sendSoon();
-  };
+    void this.#sendSoon();
+  }
 
-  const gatherMs = (): number =>
-    last && last.calls >= FAST_CALLS ? Math.ceil(GATHER_MS - elapsedMs(last.began, clock.now())) : 0;
+  #gatherMs(): number {
+    const last = this.#last;
+    return last && last.calls >= FAST_CALLS
+      ? Math.ceil(GATHER_MS - elapsedMs(last.began, this.#clock.now()))
+      : 0;
+  }
 
-  const gather = async (ms: number): Promise<void> => {
-    gathering = true;
-    await clock.sleep(ms);
-    gathering = false;
-    schedule();
-  };
+  async #gather(ms: number): Promise<void> {
+    this.#isGathering = true;
+    await this.#clock.sleep(ms);
+    this.#isGathering = false;
+    this.#schedule();
+  }
 
-  const sendSoon = async (): Promise<void> => {
-    scheduled = true;
-    await clock.sleep(0);
-    scheduled = false;
-    if (inFlight < BATCHES_IN_FLIGHT) await sendBatch();
-  };
+  async #sendSoon(): Promise<void> {
+    this.#isScheduled = true;
+    await this.#clock.sleep(0);
+    this.#isScheduled = false;
+    if (this.#inFlight < BATCHES_IN_FLIGHT) await this.#sendBatch();
+  }
 
-  const sendBatch = async (): Promise<void> => {
-    const entries = takeEntries(unsent);
+  async #sendBatch(): Promise<void> {
+    const entries = takeEntries(this.#unsent);
     if (entries.length === 0) return;
-    const batch: Batch = { unsettled: entries, began: clock.now() };
+    const batch: Batch = { unsettled: entries, began: this.#clock.now() };
     const calls = entries.reduce((sum, { waiting }) => sum + (waiting?.calls ?? 0), 0);
-    unsentCalls -= calls;
-    last = { calls, began: batch.began };
-    inFlight += 1;
+    this.#unsentCalls -= calls;
+    this.#last = { calls, began: batch.began };
+    this.#inFlight += 1;
     // The journal collects the next batch while this one is under way.
-    schedule();
+    this.#schedule();
     try {
       const needsReport = Promise.withResolvers<void>();
-      if (isStreamDown) needsReport.resolve();
+      if (this.#isStreamDown) needsReport.resolve();
       // The first acknowledgement of either path decides.
-      await Promise.any([byStream(batch, needsReport.resolve), byReport(batch, needsReport.promise)]);
+      await Promise.any([
+        this.#byStream(batch, needsReport.resolve),
+        this.#byReport(batch, needsReport.promise),
+      ]);
     } catch (error) {
-      const fault = new Fault('unavailable', 'usage could not be recorded in time');
-      let failed = 0;
-      for (const { grant, waiting } of batch.unsettled) {
-        if (!waiting) continue;
-        failed += waiting.calls;
-        book.committed(grant, waiting.calls);
-        waiting.reject(fault);
-      }
-      events.failed(failed, error);
-      void sendAgain(batch.unsettled);
+      this.#fail(batch.unsettled, error);
     } finally {
-      inFlight -= 1;
-      schedule();
+      this.#inFlight -= 1;
+      this.#schedule();
     }
-  };
+  }
 
-  /** Sends the usage of these grants again in a later batch. Usage is cumulative, so metering bills it only once. */
-  const sendAgain = async (entries: readonly Entry[]): Promise<void> => {
-    resting += 1;
-    await clock.sleep(SEND_AGAIN_AFTER_MS);
-    resting -= 1;
-    for (const { grant } of entries) toSend(grant);
-    schedule();
-  };
+  /** Rejects the commits of these entries' calls, and sends the usage again later. Metering bills it only once. */
+  #fail(entries: readonly Entry[], error: unknown): void {
+    const fault = new Fault('unavailable', 'usage could not be recorded in time');
+    let failed = 0;
+    for (const { grant, waiting } of entries) {
+      if (!waiting) continue;
+      failed += waiting.calls;
+      this.#book.committed(grant, waiting.calls);
+      waiting.reject(fault);
+    }
+    this.#events.failed(failed, error);
+    void this.#sendAgain(entries);
+  }
 
-  const toSend = (grant: HeldGrant): void => {
-    if (grant.isUnsent) return;
-    grant.isUnsent = true;
-    unsent.push(grant);
-  };
+  async #sendAgain(entries: readonly Entry[]): Promise<void> {
+    this.#resting += 1;
+    await this.#clock.sleep(SEND_AGAIN_AFTER_MS);
+    this.#resting -= 1;
+    for (const { grant } of entries) this.#toSend(grant);
+    this.#schedule();
+  }
+
+  /**
+   * Publishes the batch, until the stream acknowledges it. If the acknowledgement comes too late for some of the grants, commits
+   * the usage of the others, and then rejects.
+   *
+   * @param startReport called when a publish fails, and at the acknowledgement
+   */
+  async #byStream(batch: Batch, startReport: () => void): Promise<void> {
+    this.#published += 1;
+    const messageId = `${this.#holder}-${this.#published}`;
+    const event = { holder: this.#holder, usage: batch.unsettled.map(usageOf) };
+    for (;;) {
+      try {
+        await this.#paths.publish(event, messageId, PUBLISH_WITHIN_MS);
+        break;
+      } catch (error) {
+        this.#isStreamDown = true;
+        startReport();
+        if (batch.unsettled.length === 0 || this.#leftMs(batch) <= 0) throw error;
+        await this.#clock.sleep(PUBLISH_AGAIN_AFTER_MS);
+      }
+    }
+    this.#isStreamDown = false;
+    const now = this.#clock.now();
+    const { inTime = [], late = [] } = Object.groupBy(batch.unsettled, ({ grant }) =>
+      this.#book.acknowledgementCounts(grant, now) ? 'inTime' : 'late',
+    );
+    batch.unsettled = late;
+    this.#settle('stream', batch, inTime);
+    startReport();
+    if (late.length > 0)
+      throw new Fault('unavailable', "the acknowledgement came after a grant's end: only a report counts");
+  }
+
+  /** Reports the usage that the stream has not confirmed, if there is any. Rejects if metering could not store all of it. */
+  async #byReport(batch: Batch, isNeeded: Promise<void>): Promise<void> {
+    await isNeeded;
+    if (batch.unsettled.length === 0) return;
+    const { refusedGrantIds, unavailableGrantIds } = await this.#report(
+      batch.unsettled.map(usageOf),
+      Math.max(1, this.#leftMs(batch)),
+      this.#sharedPreference,
+    );
+    const { stored = [], notStored = [] } = Object.groupBy(batch.unsettled, ({ grant }) =>
+      unavailableGrantIds.includes(grant.id) ? 'notStored' : 'stored',
+    );
+    batch.unsettled = notStored;
+    this.#settle('report', batch, stored, refusedGrantIds);
+    if (notStored.length > 0) throw new Fault('unavailable', 'metering could not store all of the usage');
+  }
+
+  #report(usage: GrantUsage[], withinMs: number, preference: ReplicaPreference): Promise<ReportResponse> {
+    const request: ReportRequest = { holder: this.#holder, usage };
+    return hedge(this.#clock, withinMs, preference, (leftMs, replica) =>
+      this.#paths.report(request, leftMs, replica),
+    );
+  }
 
   /** Resolves the commits of these entries' calls, whose usage is durable. Rejects those of grants that metering refused. */
-  const settle = (
+  #settle(
     path: 'stream' | 'report',
     { began }: Batch,
     entries: readonly Entry[],
     refused: readonly string[] = [],
-  ): void => {
+  ): void {
     let calls = 0;
     const closed: HeldGrant[] = [];
     for (const { grant, snapshot, waiting } of entries) {
@@ -197,116 +324,19 @@ export function createUsageJournal(
       if (snapshot.usage.closed || grant.refused) closed.push(grant);
       if (!waiting) continue;
       calls += waiting.calls;
-      book.committed(grant, waiting.calls);
+      this.#book.committed(grant, waiting.calls);
       if (isRefused) waiting.reject(closedMeanwhile());
       else waiting.resolve();
     }
-    const now = clock.now();
-    if (path === 'report') book.forget(new Set(closed), now);
-    else book.stored(closed, now);
-    events.committed(path, calls, elapsedMs(began, now));
-  };
+    const now = this.#clock.now();
+    if (path === 'report') this.#book.forget(new Set(closed), now);
+    else this.#book.stored(closed, now);
+    this.#events.committed(path, calls, elapsedMs(began, now));
+  }
 
-  /**
-   * Publishes the batch, until the stream acknowledges it. If the acknowledgement comes too late for some of the grants, commits
-   * the usage of the others, and then rejects.
-   *
-   * @param startReport called when a publish fails, and at the acknowledgement
-   */
-  const byStream = async (batch: Batch, startReport: () => void): Promise<void> => {
-    published += 1;
-    const messageId = `${holder}-${published}`;
-    const usage = batch.unsettled.map(usageOf);
-    for (;;) {
-      try {
-        await paths.publish({ holder, usage }, messageId);
-        break;
-      } catch (error) {
-        isStreamDown = true;
-        startReport();
-        if (batch.unsettled.length === 0 || elapsedMs(batch.began, clock.now()) >= COMMIT_WITHIN_MS)
-          throw error;
-        await clock.sleep(PUBLISH_AGAIN_AFTER_MS);
-      }
-    }
-    isStreamDown = false;
-    const now = clock.now();
-    const { inTime = [], late = [] } = Object.groupBy(batch.unsettled, ({ grant }) =>
-      book.acknowledgementCounts(grant, now) ? 'inTime' : 'late',
-    );
-    batch.unsettled = late;
-    settle('stream', batch, inTime);
-    startReport();
-    if (late.length > 0)
-      throw new Fault('unavailable', "the acknowledgement came after a grant's end: only a report counts");
-  };
-
-  /** Reports the usage that the stream has not confirmed, if there is any. Rejects if metering could not store all of it. */
-  const byReport = async (batch: Batch, isNeeded: Promise<void>): Promise<void> => {
-    await isNeeded;
-    if (batch.unsettled.length === 0) return;
-    const usage = batch.unsettled.map(usageOf);
-    const leftMs = COMMIT_WITHIN_MS - elapsedMs(batch.began, clock.now());
-    const { refusedGrantIds, unavailableGrantIds } = await report(
-      { holder, usage },
-      Math.max(1, leftMs),
-      sharedPreference,
-    );
-    const { stored = [], notStored = [] } = Object.groupBy(batch.unsettled, ({ grant }) =>
-      unavailableGrantIds.includes(grant.id) ? 'notStored' : 'stored',
-    );
-    batch.unsettled = notStored;
-    settle('report', batch, stored, refusedGrantIds);
-    if (notStored.length > 0) throw new Fault('unavailable', 'metering could not store all of the usage');
-  };
-
-  return {
-    commit: (grant) => {
-      if (grant.refused) {
-        book.committed(grant, 1);
-        return Promise.reject(closedMeanwhile());
-      }
-      if (!grant.waiting) {
-        const { promise: durable, resolve, reject } = Promise.withResolvers<void>();
-        grant.waiting = { calls: 0, durable, resolve, reject };
-      }
-      const { waiting } = grant;
-      waiting.calls += 1;
-      unsentCalls += 1;
-      toSend(grant);
-      schedule();
-      return waiting.durable;
-    },
-    send: (grant) => {
-      toSend(grant);
-      schedule();
-    },
-    reportAtOnce: async (grants, preference) => {
-      if (grants.length === 0) return true;
-      const snapshots = new Map(grants.map((grant) => [grant, snapshotOf(grant)]));
-      const usage = [...snapshots.values()].map((snapshot) => snapshot.usage);
-      reporting += 1;
-      let left = grants;
-      try {
-        const { unavailableGrantIds } = await report({ holder, usage }, REPORT_AT_ONCE_WITHIN_MS, preference);
-        left = grants.filter(({ id }) => unavailableGrantIds.includes(id));
-        for (const grant of left) snapshots.delete(grant);
-        book.reported(snapshots, clock.now());
-      } catch {
-        // The stream takes what the report did not bring.
-      } finally {
-        reporting -= 1;
-      }
-      for (const grant of left) toSend(grant);
-      schedule();
-      return left.length === 0;
-    },
-    flush: async (withinMs) => {
-      const began = clock.now();
-      while (unsent.length + inFlight + resting + reporting > 0 && elapsedMs(began, clock.now()) < withinMs)
-        await clock.sleep(10);
-    },
-  };
+  #leftMs({ began }: Batch): number {
+    return COMMIT_WITHIN_MS - elapsedMs(began, this.#clock.now());
+  }
 }
 
 function closedMeanwhile(): Fault {
