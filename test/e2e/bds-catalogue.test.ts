@@ -13,7 +13,7 @@ import {
 import { SOURCES, someBrand } from '@brand-data/catalog/test/some-records.ts';
 import { Brand } from '@brand-data/contracts';
 import { main } from '@brand-data/operator';
-import type { Streams } from '@brand-data/operator/src/output.ts';
+import type { Streams } from '@brand-data/operator/src/terminal/output.ts';
 import { brandOfField, recordFromBrand } from '@brand-data/records';
 import { brandOf } from '@brand-data/testing/brand-of';
 import { startTestNats, type TestServer } from '@brand-data/testing/servers';

@@ -1,12 +1,18 @@
 import { OptionError } from '@brand-data/importers';
 import { type Command, CommanderError } from 'commander';
-import { Interrupted } from './commands/reported-import.ts';
-import { type Connection, openConnection, readAddresses, readSettings, UsageError } from './connection.ts';
-import { type Context, pathsFrom } from './context.ts';
-import { FILE_PROBLEM } from './file-problem.ts';
-import { outputTo, type Streams } from './output.ts';
-import { printable } from './printable.ts';
+import {
+  type Connection,
+  connectionSettings,
+  openConnection,
+  serviceAddresses,
+  UsageError,
+} from './connection/connection.ts';
+import { FILE_PROBLEM } from './connection/file-problem.ts';
 import { createProgram, type GlobalOptions } from './program.ts';
+import { type Context, pathsFrom } from './terminal/context.ts';
+import { Interrupted } from './terminal/interrupted.ts';
+import { outputTo, type Streams } from './terminal/output.ts';
+import { printable } from './text/printable.ts';
 
 /** `interrupted` is what shells report for Ctrl-C: 128 and the number of the signal. */
 export const EXIT = { good: 0, failed: 1, wrongUsage: 2, interrupted: 130 } as const;
@@ -28,8 +34,8 @@ export async function main(args: readonly string[], environment: CommandEnvironm
   const options = (): GlobalOptions => program.opts();
 
   const context: Context = {
-    connect: () => (connection ??= openConnection(readSettings(options(), env, cwd))),
-    connectAs: (operatorToken) => openConnection({ ...readAddresses(options(), env, cwd), operatorToken }),
+    connect: () => (connection ??= openConnection(connectionSettings(options(), env, cwd))),
+    connectAs: (operatorToken) => openConnection({ ...serviceAddresses(options(), env, cwd), operatorToken }),
     env,
     output: outputTo({ stdout, stderr }, () => options().json === true),
     ...pathsFrom(cwd),

@@ -1,7 +1,7 @@
 import { AccountState, Route } from '@brand-data/contracts';
 import { expect, test } from 'vitest';
-import { accountToJson } from '../src/commands/account.ts';
-import { routeName } from '../src/commands/plan.ts';
+import { accountToJson } from '../src/commands/accounts/account.ts';
+import { routeWord } from '../src/usage/routes.ts';
 
 test.each([
   [AccountState.ACTIVE, 'active'],
@@ -13,7 +13,7 @@ test.each([
 });
 
 test('a route of a newer plan is shown as unknown', () => {
-  expect([Route.BRANDS, Route.LOGOS, Route.UNSPECIFIED].map(routeName)).toEqual([
+  expect([Route.BRANDS, Route.LOGOS, Route.UNSPECIFIED].map(routeWord)).toEqual([
     'brands',
     'logos',
     'unknown',

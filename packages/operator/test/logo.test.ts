@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { acme } from '@brand-data/records/test/acme.ts';
 import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Ran, runBds } from './run-bds.ts';
+import { type RanBds, runBds } from './run-bds.ts';
 
 let stack: TestStack;
 let folder: string;
@@ -36,7 +36,7 @@ async function write(name: string, content: string | Buffer): Promise<string> {
   return name;
 }
 
-async function importRecords(...records: object[]): Promise<Ran> {
+async function importRecords(...records: object[]): Promise<RanBds> {
   const file = await write('records.ndjson', records.map((record) => JSON.stringify(record)).join('\n'));
   return bds('import', 'records', file, '--source', 'mine', '--json');
 }

@@ -4,7 +4,8 @@ import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { main } from '../src/index.ts';
-import { outputTo, table } from '../src/output.ts';
+import { outputTo } from '../src/terminal/output.ts';
+import { table } from '../src/text/tables.ts';
 
 /** Everything that a terminal may obey. */
 const CONTROL = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { TestStack } from '@brand-data/test/stack/index.ts';
 import { main } from '../src/index.ts';
 
-export interface Ran {
+export interface RanBds {
   code: number;
   out: string;
   errors: string;
@@ -15,7 +15,7 @@ export async function runBds(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   ask?: (question: string) => Promise<string>,
-): Promise<Ran> {
+): Promise<RanBds> {
   const { accounts, catalog, metering, images, operatorToken } = stack.operator;
   const ran = { code: 0, out: '', errors: '' };
   const take = (stream: 'out' | 'errors') => ({ write: (text: string) => (ran[stream] += text) });

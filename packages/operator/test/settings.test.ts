@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openConnection, readSettings, UsageError } from '../src/connection.ts';
+import { connectionSettings, openConnection, UsageError } from '../src/connection/connection.ts';
 
 let folder: string;
 
@@ -26,14 +26,14 @@ const writeStack = (text: string) => writeFile(join(folder, '.local', 'operator.
 
 test('without options and environment, the settings of the running stack are found from the working directory upward', async () => {
   await writeStack(JSON.stringify(stack));
-  expect(readSettings({}, {}, join(folder, 'below', 'it'))).toEqual(stack);
+  expect(connectionSettings({}, {}, join(folder, 'below', 'it'))).toEqual(stack);
 });
 
 test('BDS_STACK names another stack', async () => {
   await writeStack(JSON.stringify(stack));
   const other = join(folder, 'other.json');
   await writeFile(other, JSON.stringify({ ...stack, catalog: 'c:2' }));
-  expect(readSettings({}, { BDS_STACK: other }, folder)).toMatchObject({ catalog: 'c:2' });
+  expect(connectionSettings({}, { BDS_STACK: other }, folder)).toMatchObject({ catalog: 'c:2' });
 });
 
 test('options override the environment, and a running stack is then ignored', async () => {
@@ -45,7 +45,7 @@ test('options override the environment, and a running stack is then ignored', as
     BDS_OPERATOR_TOKEN: 'env secret',
     BDS_CERTIFICATES: '/env/certificates',
   };
-  expect(readSettings({ catalog: 'option:1' }, env, folder)).toEqual({
+  expect(connectionSettings({ catalog: 'option:1' }, env, folder)).toEqual({
     accounts: undefined,
     catalog: 'option:1',
     metering: 'env:2',
@@ -53,16 +53,22 @@ test('options override the environment, and a running stack is then ignored', as
     operatorToken: 'env secret',
     certificates: '/env/certificates',
   });
-  const given = readSettings({ certificates: '/option/certificates' }, env, folder);
+  const given = connectionSettings({ certificates: '/option/certificates' }, env, folder);
   expect(given).toMatchObject({ certificates: '/option/certificates' });
 });
 
 test('calls without certificates need a setting that says so', () => {
   const env = { BDS_CATALOG: 'env:1', BDS_OPERATOR_TOKEN: 'env secret' };
-  expect(() => readSettings({}, env, folder)).toThrow(/the certificates are missing: give --certificates/);
-  expect(() => readSettings({}, { ...env, BDS_GRPC_TRANSPORT: 'plaintext' }, folder)).toThrow(UsageError);
+  expect(() => connectionSettings({}, env, folder)).toThrow(
+    /the certificates are missing: give --certificates/,
+  );
+  expect(() => connectionSettings({}, { ...env, BDS_GRPC_TRANSPORT: 'plaintext' }, folder)).toThrow(
+    UsageError,
+  );
   const transport = 'insecure_plaintext';
-  expect(readSettings({}, { ...env, BDS_GRPC_TRANSPORT: transport }, folder)).toMatchObject({ transport });
+  expect(connectionSettings({}, { ...env, BDS_GRPC_TRANSPORT: transport }, folder)).toMatchObject({
+    transport,
+  });
 });
 
 test('a folder without usable certificates is wrong usage', () => {
@@ -74,7 +80,7 @@ test('the credential in a file overrides the credential in the environment', asy
   const file = join(folder, 'token');
   await writeFile(file, 'file secret\n');
   const env = { BDS_CATALOG: 'env:1', BDS_OPERATOR_TOKEN: 'env secret', BDS_CERTIFICATES: 'here' };
-  expect(readSettings({ operatorTokenFile: file }, env, folder).operatorToken).toBe('file secret');
+  expect(connectionSettings({ operatorTokenFile: file }, env, folder).operatorToken).toBe('file secret');
 });
 
 test('of two credentials, each on a line of its own, the first is sent', async () => {
@@ -82,23 +88,26 @@ test('of two credentials, each on a line of its own, the first is sent', async (
   const two = '\nfirst secret\r\nsecond secret\n';
   await writeFile(file, two);
   const env = { BDS_CATALOG: 'env:1', BDS_CERTIFICATES: 'here' };
-  expect(readSettings({ operatorTokenFile: file }, env, folder).operatorToken).toBe('first secret');
-  expect(readSettings({}, { ...env, BDS_OPERATOR_TOKEN: two }, folder).operatorToken).toBe('first secret');
+  expect(connectionSettings({ operatorTokenFile: file }, env, folder).operatorToken).toBe('first secret');
+  expect(connectionSettings({}, { ...env, BDS_OPERATOR_TOKEN: two }, folder).operatorToken).toBe(
+    'first secret',
+  );
 });
 
 test.each(['{"operatorToken":"stack secret",', 'stack secret', '{}', '[]', 'null'])(
   'a stack that cannot be read is refused without being quoted: %s',
   async (text) => {
     await writeStack(text);
-    expect(() => readSettings({}, {}, folder)).toThrow(/operator\.json/);
-    expect(() => readSettings({}, {}, folder)).not.toThrow(/secret/);
+    expect(() => connectionSettings({}, {}, folder)).toThrow(/operator\.json/);
+    expect(() => connectionSettings({}, {}, folder)).not.toThrow(/secret/);
   },
 );
 
 describe("an operator's own credential", () => {
   const at = { BDS_CATALOG: 'c:1', BDS_CERTIFICATES: 'here' };
   const home = () => ({ HOME: folder });
-  const token = (options: object, env: NodeJS.ProcessEnv) => readSettings(options, env, folder).operatorToken;
+  const token = (options: object, env: NodeJS.ProcessEnv) =>
+    connectionSettings(options, env, folder).operatorToken;
 
   async function save(name: string, text: string, mode = 0o600): Promise<void> {
     await mkdir(join(folder, '.config', 'bds'), { recursive: true });

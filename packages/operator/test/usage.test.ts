@@ -1,8 +1,8 @@
 import { MonthUsage, Route } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { allowanceUse } from '../src/allowance-use.ts';
-import { usageText, usageToJson } from '../src/commands/usage.ts';
+import { usageText, usageToJson } from '../src/commands/accounts/usage.ts';
+import { allowanceUse } from '../src/usage/allowance-use.ts';
 
 const known = { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20', count: 2 };
 const unattributed = {

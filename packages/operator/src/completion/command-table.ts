@@ -7,7 +7,7 @@ export interface CommandEntry {
   commands: { name: string; description: string }[];
   options: OptionEntry[];
   /** What its arguments can be. */
-  values: Values;
+  values: Completions;
 }
 
 interface OptionEntry {
@@ -15,11 +15,11 @@ interface OptionEntry {
   flag: string;
   description: string;
   /** Undefined if the option takes no value. */
-  values: Values | undefined;
+  values: Completions | undefined;
 }
 
 /** What a value can be: one of these words, the path of a file or folder, or a text that nobody can complete. */
-export type Values = readonly string[] | 'paths' | 'text';
+export type Completions = readonly string[] | 'paths' | 'text';
 
 /** The names of values that are paths, as in `<file>` and `[path...]`. */
 const PATH = /[<[](?:file|folder|path)\b/;
@@ -47,7 +47,7 @@ function optionEntry(option: Option): OptionEntry {
   return { flag: option.long ?? flags, description, values: takesValue ? values : undefined };
 }
 
-function valuesOf(argument: Argument | undefined): Values {
+function valuesOf(argument: Argument | undefined): Completions {
   if (argument === undefined) return [];
   return argument.argChoices ?? (PATH.test(`<${argument.name()}`) ? 'paths' : 'text');
 }
@@ -59,7 +59,7 @@ export function flagsWithValue(table: readonly CommandEntry[]): string[] {
 }
 
 /** An option after the words of a command, such as " catalogue list --type", with what its value can be. */
-export function optionPlaces(table: readonly CommandEntry[]): { place: string; values: Values }[] {
+export function optionPlaces(table: readonly CommandEntry[]): { place: string; values: Completions }[] {
   return table.flatMap(({ at, options }) =>
     options.flatMap(({ flag, values }) => (values === undefined ? [] : [{ place: `${at} ${flag}`, values }])),
   );

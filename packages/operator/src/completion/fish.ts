@@ -1,4 +1,4 @@
-import { type CommandEntry, flagsWithValue, type Values } from './command-table.ts';
+import { type CommandEntry, type Completions, flagsWithValue } from './command-table.ts';
 
 /** A script for fish, with the descriptions of commands and options. */
 export function fishCompletion(table: readonly CommandEntry[]): string {
@@ -41,7 +41,7 @@ function linesOf({ at, commands, options, values }: CommandEntry): string[] {
   ];
 }
 
-function valueFlags(values: Values | undefined): string[] {
+function valueFlags(values: Completions | undefined): string[] {
   if (values === undefined) return [];
   if (values === 'paths') return ['-r', '-F'];
   return values === 'text' ? ['-x'] : ['-x', '-a', quoted(values.join(' '))];

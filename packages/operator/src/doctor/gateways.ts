@@ -1,5 +1,5 @@
 import { foundExpiry } from '@brand-data/runtime';
-import { type Line, lineOf, ok } from './line.ts';
+import { type CheckLine, lineOf, ok } from './line.ts';
 import { versionLine } from './services.ts';
 
 const ANSWER_MS = 4_000;
@@ -7,7 +7,7 @@ const ANSWER_MS = 4_000;
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
 /** Asks a gateway's operations port. Never rejects because of the gateway. */
-export async function examineGateway(url: string): Promise<Line[]> {
+export async function examineGateway(url: string): Promise<CheckLine[]> {
   const part = url.replace(/\/$/, '');
   const [readiness, metrics] = await Promise.all([ask(`${part}/readyz`), ask(`${part}/metrics`)]);
   if (readiness === undefined)
@@ -36,7 +36,7 @@ export async function examineGateway(url: string): Promise<Line[]> {
   ];
 }
 
-function metricLines(part: string, metrics: string): Line[] {
+function metricLines(part: string, metrics: string): CheckLine[] {
   const version = /^brand_data_build_info\{[^}]*\bversion="([^"]*)"/m.exec(metrics)?.[1];
   const revision = /^brand_data_build_info\{[^}]*\brevision="([^"]*)"/m.exec(metrics)?.[1];
   const connected = /^nats_connected(?:\{[^}]*\})? ([01])$/m.exec(metrics)?.[1];
@@ -52,7 +52,7 @@ function metricLines(part: string, metrics: string): Line[] {
   ];
 }
 
-function natsLine(part: string, isConnected: boolean): Line {
+function natsLine(part: string, isConnected: boolean): CheckLine {
   if (isConnected) return ok(part, 'NATS', 'connected');
   const advice =
     'check NATS: until it is back, the gateway reports usage to metering directly, which is slower';

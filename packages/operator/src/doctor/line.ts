@@ -4,7 +4,7 @@ import type { Found } from '@brand-data/runtime';
  * The result of one check. `warning`: callers notice nothing yet. `wrong`: something does not work, or will stop working soon.
  * `skipped`: nobody has said where the part is.
  */
-export interface Line {
+export interface CheckLine {
   state: 'ok' | 'warning' | 'wrong' | 'skipped';
   /** "accounts", "bds", "http://10.0.0.7:9090". */
   part: string;
@@ -15,11 +15,11 @@ export interface Line {
   advice: string;
 }
 
-export function ok(part: string, check: string, found: string): Line {
+export function ok(part: string, check: string, found: string): CheckLine {
   return { state: 'ok', part, check, found, advice: '' };
 }
 
-export function lineOf(part: string, check: string, found: Found): Line {
+export function lineOf(part: string, check: string, found: Found): CheckLine {
   const advice = found.state === 'ok' ? '' : found.advice;
   return { state: found.state, part, check, found: found.detail, advice };
 }

@@ -1,7 +1,7 @@
 import { type DiagnoseResponse, FindingState } from '@brand-data/contracts';
 import { Fault, VERSION } from '@brand-data/runtime';
-import { AddressMissing, type Connection, type ServiceName } from '../connection.ts';
-import { type Line, ok } from './line.ts';
+import { AddressMissing, type AdminServer, type Connection } from '../connection/connection.ts';
+import { type CheckLine, ok } from './line.ts';
 
 /** A service makes its checks within five seconds. */
 const ANSWER_MS = 6_000;
@@ -17,19 +17,19 @@ const STATE: Record<FindingState, 'ok' | 'warning' | 'wrong'> = {
 
 /** What a service says of itself. `clock` is absent if it does not answer. */
 export interface Examined {
-  lines: Line[];
-  clock?: Clock;
+  lines: CheckLine[];
+  clock?: ServiceClock;
 }
 
 /** How far the clock of a service is ahead of this machine's, and by how much this may be wrong. */
-export interface Clock {
+export interface ServiceClock {
   part: string;
   aheadMs: number;
   uncertainMs: number;
 }
 
 /** Never rejects because of the service. */
-export async function examineService(connection: Connection, part: ServiceName): Promise<Examined> {
+export async function examineService(connection: Connection, part: AdminServer): Promise<Examined> {
   const began = Date.now();
   let answer: DiagnoseResponse;
   try {
@@ -47,7 +47,7 @@ export async function examineService(connection: Connection, part: ServiceName):
       ok(part, 'connection', `answers in ${tookMs} ms`),
       ok(part, 'credential', `${operator}, with the role ${role}`),
       versionLine(part, version, revision),
-      ...findings.map(({ what, state, detail, advice }): Line => {
+      ...findings.map(({ what, state, detail, advice }): CheckLine => {
         return { state: STATE[state], part, check: what, found: detail, advice };
       }),
     ],
@@ -56,7 +56,7 @@ export async function examineService(connection: Connection, part: ServiceName):
 }
 
 /** The messages of failed calls say what is wrong, then what to do. */
-function unreachable(part: string, { kind, message }: Fault): Line {
+function unreachable(part: string, { kind, message }: Fault): CheckLine {
   // Accounts gives operators the passes for the other services.
   if (part !== 'accounts' && message.startsWith('accounts at'))
     return {
@@ -72,7 +72,7 @@ function unreachable(part: string, { kind, message }: Fault): Line {
   return { state: 'wrong', part, check, found, advice };
 }
 
-export function versionLine(part: string, version: string, revision: string): Line {
+export function versionLine(part: string, version: string, revision: string): CheckLine {
   const shown = revision === '' ? version : `${version} (${revision.slice(0, 12)})`;
   if (version === VERSION) return ok(part, 'version', shown);
   const advice = `use the bds of the same release; this is ${VERSION}. During an upgrade this passes`;
@@ -80,7 +80,7 @@ export function versionLine(part: string, version: string, revision: string): Li
 }
 
 /** The clocks of the services compared with this machine's, and with one another. */
-export function clockLines(clocks: readonly Clock[]): Line[] {
+export function clockLines(clocks: readonly ServiceClock[]): CheckLine[] {
   const own = clocks.map(({ part, aheadMs, uncertainMs }) =>
     clockLine(part, 'clock', Math.max(0, Math.abs(aheadMs) - uncertainMs), 'from this machine'),
   );
@@ -90,7 +90,7 @@ export function clockLines(clocks: readonly Clock[]): Line[] {
   return [...own, clockLine('services', 'clocks', Math.max(0, latest - earliest), 'from one another')];
 }
 
-function clockLine(part: string, check: string, apartMs: number, from: string): Line {
+function clockLine(part: string, check: string, apartMs: number, from: string): CheckLine {
   const found = `at least ${(apartMs / 1_000).toFixed(1)} s ${from}`;
   const advice = 'synchronize the clocks of the machines by NTP';
   if (apartMs >= SKEW.wrongMs) return { state: 'wrong', part, check, found, advice };

@@ -1,11 +1,12 @@
 import { type Html, html } from '@brand-data/runtime/html';
-import type { AllowanceUse } from '../allowance-use.ts';
-import { STATE_NAME } from '../commands/account-state.ts';
-import { MAY_BE_TOO_SMALL } from '../commands/usage-text.ts';
-import type { Connection } from '../connection.ts';
-import { type AccountUse, type MonthOfAll, readUsageOfAll } from '../usage-of-all.ts';
+import type { Connection } from '../connection/connection.ts';
+import { figure } from '../text/progress.ts';
+import { STATE_NAME } from '../usage/account-state.ts';
+import type { AllowanceUse } from '../usage/allowance-use.ts';
+import { type AccountUse, type MonthOfAll, readUsageOfAll } from '../usage/usage-of-all.ts';
+import { MAY_BE_TOO_SMALL } from '../usage/usage-text.ts';
 import { shareBar } from './charts.ts';
-import { figure, HOME, layout, table } from './layout.ts';
+import { HOME, htmlTable, wholePage } from './layout.ts';
 import { accountUrl, monthAskedFor, monthsKept, urlOf } from './query.ts';
 
 /** Metering answers the last calls of at most 100 accounts at once. */
@@ -20,7 +21,7 @@ interface Row {
 
 const SORTS = {
   used: ({ use }: Row) => use.used,
-  share: ({ use }: Row) => shareOf(use),
+  share: ({ use }: Row) => usedShare(use),
   allowance: ({ use }: Row) => use.allowance,
   remaining: ({ use }: Row) => use.remaining,
 };
@@ -49,7 +50,7 @@ export async function allAccountsPage(
   const page = Math.min(view.page, pages);
   const shown = rows.slice((page - 1) * ROWS_ON_PAGE, page * ROWS_ON_PAGE);
   const lastCalls = await readLastCalls(connection, shown);
-  return layout(
+  return wholePage(
     `Usage in ${usage.month}${usage.final ? '' : ' (so far)'}`,
     html`${usage.isExact ? undefined : html`<p class="notice">${MAY_BE_TOO_SMALL}</p>`}
 ${filterForm(view, usage.accounts)}
@@ -122,7 +123,7 @@ function tableOf(
     stateOf(account),
     use.pool,
     ...figuresOf(use),
-    html`${shareBar(shareOf(use))}${percentOf(use)}`,
+    html`${shareBar(usedShare(use))}${percentOf(use)}`,
     lastCalls.get(id) ?? 'none',
   ]);
   const sum = (of: (use: AllowanceUse) => number) =>
@@ -140,7 +141,7 @@ function tableOf(
     '',
     '',
   ];
-  return table('Accounts', columns, cells, sums);
+  return htmlTable('Accounts', columns, cells, sums);
 }
 
 /** Allowance, used, remaining and held by gateways. */
@@ -149,14 +150,14 @@ export function figuresOf({ allowance, used, remaining, held_by_gateways: held }
 }
 
 /** Calls beyond an allowance of 0 were made before the plan changed. */
-export function shareOf({ allowance, used }: AllowanceUse): number {
+export function usedShare({ allowance, used }: AllowanceUse): number {
   if (used === 0) return 0;
   return allowance === 0 ? 1 : used / allowance;
 }
 
 /** The share of the allowance, rounded down, so that only a whole allowance is 100 %. */
 export function percentOf(use: AllowanceUse): string {
-  return `${Math.floor(shareOf(use) * 100)} %`;
+  return `${Math.floor(usedShare(use) * 100)} %`;
 }
 
 function stateOf(account: AccountUse['account']): string {

@@ -5,7 +5,7 @@ export const HOME = '/';
 export const STYLE = '/style.css';
 
 /** A whole page. */
-export function layout(title: string, body: Html): string {
+export function wholePage(title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -26,7 +26,7 @@ ${body}
 `.markup;
 }
 
-/** A column of a table. Figures are aligned to the right. */
+/** A column of a table. ImportFigures are aligned to the right. */
 interface Column {
   head: Html | string;
   isFigure?: boolean;
@@ -35,7 +35,7 @@ interface Column {
 }
 
 /** A table that the keyboard can scroll on narrow screens. The first cell of a row is its heading. */
-export function table(
+export function htmlTable(
   label: string,
   columns: readonly Column[],
   rows: readonly (readonly (Html | string | number)[])[],
@@ -57,9 +57,4 @@ export function table(
 <tbody>
 ${rows.map(row)}</tbody>${sums && html`<tfoot>${row(sums)}</tfoot>`}
 </table></div>`;
-}
-
-/** A whole number with separators of thousands. */
-export function figure(value: number): string {
-  return value.toLocaleString('en');
 }

@@ -7,15 +7,16 @@ import {
   type UsageCell,
 } from '@brand-data/contracts';
 import { type Html, html } from '@brand-data/runtime/html';
-import { type AllowanceUse, allowanceUse } from '../allowance-use.ts';
-import { STATE_NAME } from '../commands/account-state.ts';
-import { routeName } from '../commands/plan.ts';
-import { isCurrent, MAY_BE_TOO_SMALL } from '../commands/usage-text.ts';
-import type { Connection } from '../connection.ts';
-import { plansByName } from '../plans.ts';
-import { figuresOf, percentOf, select, shareOf } from './all-accounts.ts';
+import type { Connection } from '../connection/connection.ts';
+import { figure } from '../text/progress.ts';
+import { STATE_NAME } from '../usage/account-state.ts';
+import { type AllowanceUse, allowanceUse } from '../usage/allowance-use.ts';
+import { plansByName } from '../usage/plans.ts';
+import { routeWord } from '../usage/routes.ts';
+import { isCurrent, MAY_BE_TOO_SMALL } from '../usage/usage-text.ts';
+import { figuresOf, percentOf, select, usedShare } from './all-accounts.ts';
 import { barChart, shareBar } from './charts.ts';
-import { figure, layout, table } from './layout.ts';
+import { htmlTable, wholePage } from './layout.ts';
 import { accountUrl, monthAskedFor, monthsKept } from './query.ts';
 
 const DAY_MS = 86_400_000;
@@ -44,7 +45,7 @@ export async function oneAccountPage(
     usage.pools.map(({ pool, limit, used, out }) => ({ pool, allowance: limit, used, heldByGateways: out })),
   );
   const cells = usage.pools.flatMap((pool) => pool.cells);
-  return layout(
+  return wholePage(
     account.name || id,
     html`<p class="muted">${id}, plan ${account.plan}, ${STATE_NAME[account.state]}</p>
 <form>${select('Month', 'month', monthsKept(), month)}<button>Show</button></form>
@@ -87,10 +88,10 @@ function allowances({ month, final }: MonthUsage, uses: readonly AllowanceUse[])
   const rows = uses.map((use) => [
     use.pool,
     ...figuresOf(use),
-    html`${shareBar(shareOf(use))}${percentOf(use)}`,
+    html`${shareBar(usedShare(use))}${percentOf(use)}`,
   ]);
   return html`<h2>${month}${final ? '' : ' (so far)'}</h2>
-${uses.length === 0 ? html`<p>There are no calls in this month.</p>` : table('Allowances', columns, rows)}`;
+${uses.length === 0 ? html`<p>There are no calls in this month.</p>` : htmlTable('Allowances', columns, rows)}`;
 }
 
 function breakdown(month: string, cells: readonly UsageCell[], keys: readonly Key[]): Html {
@@ -98,7 +99,7 @@ function breakdown(month: string, cells: readonly UsageCell[], keys: readonly Ke
   const labels = new Map(keys.map(({ id, label }) => [id, label]));
   const byKey = countsBy(cells, ({ keyId }) => keyId);
   const all = cells.reduce((total, { count }) => total + count, 0);
-  const byAnswer = countsBy(cells, ({ route, status }) => `${routeName(route)} ${status || 'unknown'}`);
+  const byAnswer = countsBy(cells, ({ route, status }) => `${routeWord(route)} ${status || 'unknown'}`);
   const calls = { head: 'Calls', isFigure: true };
   const keyRows = [...byKey]
     .sort(([, one], [, other]) => other - one)
@@ -113,11 +114,11 @@ ${barChart(
   `Calls by day in ${month}`,
   daysOf(month).map((day) => ({ name: day.slice(8), value: byDay.get(day) ?? 0 })),
 )}
-${table('Calls by day', [{ head: 'Day' }, calls], countRows(byDay))}
+${htmlTable('Calls by day', [{ head: 'Day' }, calls], countRows(byDay))}
 <h2>Calls by key</h2>
-${table('Calls by key', [{ head: 'Key' }, { head: 'Label' }, calls, { head: 'Share of calls' }], keyRows)}
+${htmlTable('Calls by key', [{ head: 'Key' }, { head: 'Label' }, calls, { head: 'Share of calls' }], keyRows)}
 <h2>Calls by route and status</h2>
-${table('Calls by route and status', [{ head: 'Route and status' }, calls], countRows(byAnswer))}`;
+${htmlTable('Calls by route and status', [{ head: 'Route and status' }, calls], countRows(byAnswer))}`;
 }
 
 function monthsBefore(id: string, months: readonly MonthSum[]): Html {
@@ -137,7 +138,7 @@ ${barChart(
   'Calls by month',
   months.map(({ month, used }) => ({ name: month, value: used })),
 )}
-${table('Calls by month', columns, rows)}`;
+${htmlTable('Calls by month', columns, rows)}`;
 }
 
 function countsBy(cells: readonly UsageCell[], nameOf: (cell: UsageCell) => string): Map<string, number> {

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { isOperatorCredential } from '@brand-data/contracts';
 import { closeHttpServer, Fault, type FaultKind } from '@brand-data/runtime';
 import { html } from '@brand-data/runtime/html';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { allAccountsPage } from './all-accounts.ts';
 import { type Attempts, createAttempts } from './attempts.ts';
-import { HOME, layout, STYLE } from './layout.ts';
+import { HOME, STYLE, wholePage } from './layout.ts';
 import { oneAccountPage } from './one-account.ts';
 import { STYLE_SHEET } from './style.ts';
 
@@ -204,7 +204,7 @@ function failed(error: unknown, attempts: Attempts, onDefect: (error: unknown) =
 }
 
 function problem(status: number, title: string, text: string): Answer {
-  return { status, body: layout(title, html`<p>${text}</p>`) };
+  return { status, body: wholePage(title, html`<p>${text}</p>`) };
 }
 
 /** Makes browsers ask for name and password. */

@@ -1,0 +1,96 @@
+import type { AuditEntry } from '@brand-data/contracts';
+import { Command } from 'commander';
+import { readCount, readTime } from '../../options/readers.ts';
+import type { Context } from '../../terminal/context.ts';
+import { table, time } from '../../text/tables.ts';
+
+const MOST_IN_A_PAGE = 1_000;
+
+interface AuditOptions {
+  operator?: string;
+  service?: string;
+  method?: string;
+  about?: string;
+  since?: number;
+  until?: number;
+  limit: number;
+}
+
+export function auditCommand({ connect, output }: Context): Command {
+  return new Command('audit')
+    .description('Show who has changed what, when and from where; the latest change first')
+    .option('--operator <name>', 'only the changes of this operator ("installation": by the operator token)')
+    .option('--about <id>', 'only changes of this account, key, plan, record, source or operator')
+    .option('--method <method>', 'only changes by this gRPC method, such as CreateKey')
+    .option('--service <service>', 'only changes at accounts, catalog, metering or images')
+    .option(
+      '--since <time>',
+      'only changes from this time on: YYYY-MM-DD (00:00 UTC) or YYYY-MM-DDTHH:MM:SSZ',
+      readTime,
+    )
+    .option('--until <time>', 'only changes before this time', readTime)
+    .option('--limit <count>', 'show at most this many changes', readCount, 100)
+    .action(async ({ operator, service, method, about, since, until, limit }: AuditOptions) => {
+      const filters = {
+        operator: operator ?? '',
+        service: service ?? '',
+        method: method ?? '',
+        about: about ?? '',
+        sinceMs: since,
+        untilMs: until,
+      };
+      const accounts = connect().accounts();
+      const entries: AuditEntry[] = [];
+      let after = '';
+      do {
+        const page = { limit: Math.min(limit - entries.length, MOST_IN_A_PAGE), after };
+        const answer = await accounts.call((client) => client.listAudit, { ...filters, ...page });
+        entries.push(...answer.entries);
+        after = answer.next;
+      } while (after !== '' && entries.length < limit);
+      output.answer({ entries: entries.map(entryToJson), more: after !== '' }, () =>
+        entries.length === 0 ? 'There is no such change.' : entryTable(entries, after !== ''),
+      );
+    });
+}
+
+function entryToJson({ id, atMs, lastAtMs, credentialId, requestId, ...entry }: AuditEntry) {
+  const { service, method, operator, role, from, details, outcome, counts } = entry;
+  return {
+    id,
+    at: time(atMs),
+    operator,
+    role,
+    credential: credentialId || null,
+    service,
+    method,
+    details,
+    outcome,
+    from,
+    request_id: requestId,
+    ...(Object.keys(counts).length > 0 && { counts, last_at: time(lastAtMs) }),
+  };
+}
+
+function entryTable(entries: readonly AuditEntry[], more: boolean): string {
+  const rows = entries.map(({ atMs, operator, role, service, method, outcome, from, details, counts }) => [
+    time(atMs),
+    operator,
+    role,
+    `${service}.${method}`,
+    outcome,
+    from,
+    [...Object.entries(details), ...shownCounts(counts)]
+      .map(([name, value]) => `${name}=${/^[^\s="]+$/.test(value) ? value : JSON.stringify(value)}`)
+      .join(' '),
+  ]);
+  const shown = table(['TIME', 'OPERATOR', 'ROLE', 'CHANGE', 'OUTCOME', 'FROM', 'DETAILS'], rows);
+  return more ? `${shown}\nThere are earlier changes: raise --limit, or use --until.` : shown;
+}
+
+/** The counts that say more than the outcome does. */
+function shownCounts(counts: Readonly<Record<string, number>>): [string, string][] {
+  return Object.entries(counts).flatMap(([name, value]) =>
+    value === 0 || name === 'done' || (name === 'calls' && value === 1) ? [] : [[name, String(value)]],
+  );
+}

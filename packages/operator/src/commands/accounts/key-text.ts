@@ -1,0 +1,55 @@
+import type { Key } from '@brand-data/contracts';
+import { limitsText, limitsToJson } from '../../options/limits.ts';
+import { facts, table, time } from '../../text/tables.ts';
+
+export function keyToJson(key: Key) {
+  return {
+    id: key.id,
+    account: key.accountId,
+    label: key.label,
+    origins: key.allowedOrigins,
+    ...limitsToJson(key.limits),
+    state: stateOf(key),
+    created_at: time(key.createdAtMs),
+    expires_at: time(key.expiresAtMs),
+    revoked_at: time(key.revokedAtMs),
+    replaced_by: key.replacedBy || null,
+  };
+}
+
+export function keyTable(keys: readonly Key[]): string {
+  const rows = keys.map((key) => [
+    key.id,
+    key.label,
+    stateOf(key),
+    time(key.createdAtMs),
+    time(key.expiresAtMs),
+    key.replacedBy,
+    key.allowedOrigins.join(', '),
+    limitsText(key.limits),
+  ]);
+  const headers = ['KEY', 'LABEL', 'STATE', 'CREATED', 'EXPIRES', 'REPLACED BY', 'ORIGINS', 'LIMITS'];
+  return table(headers, rows);
+}
+
+function stateOf({ revokedAtMs, expiresAtMs }: Key): 'active' | 'expired' | 'revoked' {
+  if (revokedAtMs !== undefined) return 'revoked';
+  return expiresAtMs !== undefined && expiresAtMs <= Date.now() ? 'expired' : 'active';
+}
+
+/** A new key with its token. */
+export function newKeyText(key: Key, token: string): string {
+  return [
+    facts([
+      ['Key', key.id],
+      ['Account', key.accountId],
+      ['Label', key.label],
+      ['Origins', key.allowedOrigins.join(', ')],
+      ['Expires', time(key.expiresAtMs)],
+      ['Limits', limitsText(key.limits)],
+      ['Token', token],
+    ]),
+    '',
+    'Save the token now: it is not stored and cannot be shown again.',
+  ].join('\n');
+}

@@ -1,0 +1,71 @@
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { firstLineOf, lastLineOf, lineOfCompany, type NewestImports } from '@brand-data/records';
+import { Command } from 'commander';
+import type { Connection } from '../../connection/connection.ts';
+import { resumedStream } from '../../connection/resumed-stream.ts';
+import type { Context } from '../../terminal/context.ts';
+import { printable } from '../../text/printable.ts';
+import { figure } from '../../text/progress.ts';
+
+const STATISTICS_MS = 60_000;
+const EXPORT_MS = 3_600_000;
+
+export function catalogueExportCommand({ connect, output, pathOf, shown }: Context): Command {
+  return new Command('export')
+    .description('Write all source records and overrides as NDJSON, one company a line, in a stable order')
+    .option('--out <file>', 'write to this file, which appears when it is whole (default: standard output)')
+    .action(async ({ out }: { out?: string }) => {
+      const count = { companies: 0 };
+      const lines = exportLines(connect(), count, () =>
+        output.progress(() => `${figure(count.companies)} companies exported`),
+      );
+      if (out === undefined) for await (const text of lines) await output.stream(text);
+      else await writeWhole(pathOf(out), lines);
+      output.progress();
+      if (out !== undefined)
+        output.answer(
+          { file: shown(pathOf(out)), companies: count.companies },
+          () => `${figure(count.companies)} companies are in ${shown(pathOf(out))}.`,
+        );
+    });
+}
+
+async function* exportLines(
+  { catalog }: Connection,
+  count: { companies: number },
+  onProgress: () => void,
+): AsyncGenerator<string> {
+  const { sources } = await catalog().call((client) => client.getStatistics, {}, STATISTICS_MS);
+  const newest: NewestImports = new Map(
+    sources.flatMap(({ source, newestImport }) => (newestImport === '' ? [] : [[source, newestImport]])),
+  );
+  yield lineOf(firstLineOf(newest));
+  const messages = resumedStream((after) =>
+    catalog().readStream((client) => client.exportCompanies, { after }, EXPORT_MS),
+  );
+  for await (const { companies } of messages) {
+    yield companies.map((company) => lineOf(lineOfCompany(company, newest))).join('');
+    count.companies += companies.length;
+    onProgress();
+  }
+  yield lineOf(lastLineOf(count.companies));
+}
+
+function lineOf(value: object): string {
+  return `${printable(JSON.stringify(value))}\n`;
+}
+
+/** Nobody takes a part of an export for the whole, because the file gets its name at the end. */
+async function writeWhole(path: string, lines: AsyncIterable<string>): Promise<void> {
+  const part = `${path}.part`;
+  try {
+    await pipeline(Readable.from(lines), createWriteStream(part));
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,43 @@
+import type { ListedOverride, Override } from '@brand-data/contracts';
+import { recordValueOf } from '@brand-data/records';
+import type { Context } from '../../terminal/context.ts';
+import { table, time } from '../../text/tables.ts';
+
+/** Writes all overrides, including waiting ones. With --json, writes one on each line, as `bds set --from-file` reads them. */
+export async function listOverrides({ connect, output }: Context): Promise<void> {
+  const listed: ListedOverride[] = [];
+  let after = '';
+  do {
+    const page = await connect()
+      .catalog()
+      .call((client) => client.listOverrides, { after }, 60_000);
+    listed.push(...page.overrides);
+    after = page.next;
+  } while (after !== '');
+  if (listed.length === 0) return output.lines([], () => 'No field is set.');
+  output.lines(
+    listed.flatMap(({ id, override, waits }) =>
+      override === undefined ? [] : [{ id, ...overrideToJson(override), ...(waits && { waits }) }],
+    ),
+    () =>
+      table(
+        ['ID', ...OVERRIDE_COLUMNS],
+        listed.flatMap(({ id, override, waits }) =>
+          override === undefined ? [] : [[waits ? `${id} (waits)` : id, ...overrideCells(override)]],
+        ),
+      ),
+  );
+}
+
+export const OVERRIDE_COLUMNS = ['FIELD', 'VALUE', 'BY', 'AT', 'REASON'];
+
+export function overrideCells(override: Override): string[] {
+  const { field, value, by, at, reason } = overrideToJson(override);
+  const text = typeof value === 'string' ? value : value === null ? '(none)' : JSON.stringify(value);
+  return [field, text, by, at, reason];
+}
+
+/** `value` is as in records, and null if the operator has decided that the field has no value. */
+export function overrideToJson({ field, value, by, atMs, reason }: Override) {
+  return { field, value: recordValueOf(value, field), by, at: time(atMs) ?? '', reason };
+}

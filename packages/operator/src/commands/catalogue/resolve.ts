@@ -1,0 +1,149 @@
+import { BrandType, MatchKind, MatchStrength, type Meaning, type Resolution } from '@brand-data/contracts';
+import { readLines } from '@brand-data/importers';
+import { Command } from 'commander';
+import { UsageError } from '../../connection/connection.ts';
+import type { Context } from '../../terminal/context.ts';
+import { table } from '../../text/tables.ts';
+
+/** The most identifiers that the catalogue resolves at once. */
+const BATCH = 200;
+const MAX_CHARACTERS = 256;
+
+interface Options {
+  file?: string;
+  superinvestors: boolean;
+}
+
+/** An identifier of the input. `problem` says why it cannot be sent. */
+interface Query {
+  identifier: string;
+  problem?: string;
+}
+
+export function resolveCommand({ connect, output, pathOf }: Context): Command {
+  return new Command('resolve')
+    .description(
+      'Show which record each identifier means, how it matched, and which other records it could mean',
+    )
+    .argument('[identifier...]', 'tickers, domains, names, ISINs …')
+    .option('--file <file>', 'read identifiers from this file, one on each line; the file may be compressed')
+    .option('--no-superinvestors', 'ignore portfolio managers, as logo requests do')
+    .action(async (identifiers: string[], { file, superinvestors }: Options) => {
+      if (identifiers.length === 0 && file === undefined)
+        throw new UsageError('there is nothing to resolve: give identifiers, or --file <file>');
+      let unreadable = 0;
+      const inputs = [queriesOf(identifiers), ...(file === undefined ? [] : [queriesInFile(pathOf(file))])];
+      for (const input of inputs) {
+        for await (const batch of batchesOf(input)) {
+          unreadable += batch.filter(({ problem }) => problem !== undefined).length;
+          const sent = batch.filter(({ problem }) => problem === undefined);
+          const { resolutions } =
+            sent.length === 0
+              ? { resolutions: [] }
+              : await connect()
+                  .catalog()
+                  .call((client) => client.resolve, {
+                    queries: sent.map(({ identifier }) => ({ identifier, superinvestors, suggest: true })),
+                  });
+          const answers = new Map(sent.map((query, index) => [query, resolutions[index]]));
+          output.lines(
+            batch.map((query) => resolutionToJson(query, answers.get(query))),
+            () =>
+              table(
+                ['IDENTIFIER', 'ID', 'NAME', 'KIND', 'STRENGTH', 'VALUE', 'RANK'],
+                batch.flatMap((query) => rowsOf(query, answers.get(query))),
+              ),
+          );
+        }
+      }
+      if (unreadable > 0)
+        throw new Error(
+          `${unreadable} ${unreadable === 1 ? 'identifier is' : 'identifiers are'} not valid and could not be resolved: correct and try again`,
+        );
+    });
+}
+
+async function* queriesOf(identifiers: readonly string[]): AsyncGenerator<Query> {
+  for (const identifier of identifiers) yield queryOf(identifier);
+}
+
+async function* queriesInFile(file: string): AsyncGenerator<Query> {
+  for await (const line of readLines(file)) {
+    if ('problem' in line) yield { identifier: line.raw ?? '', problem: `${line.from}: ${line.problem}` };
+    else if (line.text.trim() !== '') yield queryOf(line.text.trim());
+  }
+}
+
+function queryOf(identifier: string): Query {
+  const isValid = identifier.length > 0 && identifier.length <= MAX_CHARACTERS;
+  return isValid
+    ? { identifier }
+    : { identifier, problem: `an identifier must have 1 to ${MAX_CHARACTERS} characters` };
+}
+
+async function* batchesOf(queries: AsyncIterable<Query>): AsyncGenerator<Query[]> {
+  let batch: Query[] = [];
+  for await (const query of queries) {
+    batch.push(query);
+    if (batch.length === BATCH) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function resolutionToJson({ identifier, problem }: Query, resolution: Resolution | undefined) {
+  const [meaning = null, ...others] = (resolution?.meanings ?? []).map(meaningToJson);
+  const suggestions = resolution?.suggestions ?? [];
+  return {
+    identifier,
+    meaning,
+    others,
+    ...(suggestions.length === 0 ? {} : { suggestions }),
+    ...(problem === undefined ? {} : { problem }),
+  };
+}
+
+function meaningToJson({ id, name, type, rank, match }: Meaning) {
+  return {
+    id,
+    name,
+    type: wordOf(BrandType, 'BRAND_TYPE_', type),
+    rank,
+    kind: wordOf(MatchKind, 'MATCH_KIND_', match?.kind),
+    strength: wordOf(MatchStrength, 'MATCH_STRENGTH_', match?.strength),
+    value: match?.value,
+  };
+}
+
+/** "MATCH_KIND_TICKER" becomes "ticker". */
+function wordOf(names: Record<string, string>, prefix: string, value: string | undefined): string {
+  const known = Object.values(names).find((name) => name === value) ?? '';
+  return known.slice(prefix.length).toLowerCase();
+}
+
+function rowsOf(
+  { identifier, problem }: Query,
+  resolution: Resolution | undefined,
+): (string | number | undefined)[][] {
+  const meanings = (resolution?.meanings ?? []).map(meaningToJson);
+  if (meanings.length === 0)
+    return [
+      [identifier, '-', problem ?? 'no record has it'],
+      ...(resolution?.suggestions ?? []).map((suggestion) => [
+        `  perhaps ${suggestion.identifier}`,
+        '',
+        suggestion.name,
+      ]),
+    ];
+  return meanings.map(({ id, name, kind, strength, value, rank }, index) => [
+    index === 0 ? identifier : '  or',
+    id,
+    name,
+    kind,
+    strength,
+    value,
+    rank,
+  ]);
+}

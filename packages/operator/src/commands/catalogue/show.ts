@@ -1,0 +1,138 @@
+import type { GetBrandResponse, RefusedLink, Source } from '@brand-data/contracts';
+import { OPERATOR, recordFromBrand } from '@brand-data/records';
+import { Command } from 'commander';
+import type { Context } from '../../terminal/context.ts';
+import { table, time } from '../../text/tables.ts';
+import { OVERRIDE_COLUMNS, overrideCells, overrideToJson } from './overrides.ts';
+
+/** A source of a field's value, or of some of its items. */
+interface Origin {
+  /** The source's name in imports: "sample". "operator" if bds set has set the field. */
+  source: string;
+  /** The origin that the source itself states, or who has set the field. */
+  name?: string;
+  url?: string;
+  licence?: string;
+  date?: string;
+}
+
+export function showCommand({ connect, output }: Context): Command {
+  return new Command('show')
+    .description('Show a record and the source of each of its fields')
+    .argument('<id>', "the record's id, such as apple")
+    .action(async (id: string) => {
+      const answer = await connect()
+        .catalog()
+        .call((client) => client.getBrand, { id, refusedLinks: true });
+      if (answer.brand === undefined) return;
+      const record = recordFromBrand(answer.brand);
+      const fields = flattened('', record).filter(([path]) => !/^(id$|sources\b|derived_fields$)/.test(path));
+      const origins = new Map(fields.map(([path]) => [path, originsOf(withoutIndexes(path), answer)]));
+      const document = {
+        record,
+        fields: Object.fromEntries([...origins].map(([path, from]) => [withoutIndexes(path), from])),
+        overrides: answer.overrides.map(overrideToJson),
+        contributions: answer.contributions.map(({ source, importId, brand }) => ({
+          source,
+          import_id: importId,
+          record: brand && recordFromBrand(brand),
+        })),
+        refused_links: answer.refusedLinks.map((link) => refusedLinkToJson(link, answer)),
+      };
+      const set = answer.overrides.map(overrideCells);
+      const setByOperator = set.length === 0 ? [] : ['', 'Set with bds set:', table(OVERRIDE_COLUMNS, set)];
+      const refusedLinks = answer.refusedLinks.map(
+        ({ otherId, otherName, identifiers, reason }) =>
+          `Not ${otherId} (${otherName}), though both have ${identifiers.join(', ')}: ${reason}`,
+      );
+      output.answer(document, () =>
+        [
+          table(
+            ['FIELD', 'SOURCE', 'FROM', 'LICENCE', 'DATE', 'VALUE'],
+            [
+              ['id', '', '', '', '', answer.brand?.id ?? id],
+              ...fields.map(([path, value]) => {
+                const from = origins.get(path) ?? [];
+                const of = (name: keyof Origin) =>
+                  [...new Set(from.flatMap((each) => each[name] ?? []))].join(', ');
+                return [path, of('source'), of('name'), of('licence'), of('date'), value];
+              }),
+            ],
+          ),
+          ...setByOperator,
+          ...refusedLinks,
+        ].join('\n'),
+      );
+    });
+}
+
+/** A link of one of the record's source records with another company, which the catalogue refused. */
+function refusedLinkToJson(link: RefusedLink, { contributions }: Pick<GetBrandResponse, 'contributions'>) {
+  return {
+    source: contributions[link.index]?.source,
+    identifiers: link.identifiers,
+    other_source: link.otherSource,
+    other_record_id: link.otherRecordId,
+    other_id: link.otherId,
+    other_name: link.otherName,
+    reason: link.reason,
+  };
+}
+
+/** All fields by their dotted names. A list of texts is one field. A list of groups has fields for each item. */
+function flattened(path: string, value: unknown): [string, string][] {
+  if (typeof value !== 'object' || value === null) return [[path, String(value)]];
+  if (Array.isArray(value)) {
+    return value.every((item) => typeof item !== 'object')
+      ? [[path, value.join('; ')]]
+      : value.flatMap((item, index) => flattened(`${path}[${index}]`, item));
+  }
+  return Object.entries(value).flatMap(([name, field]) =>
+    flattened(path === '' ? name : `${path}.${name}`, field),
+  );
+}
+
+/** Removes indexes from a name, because the sources of a list are the sources of all its items. */
+function withoutIndexes(path: string): string {
+  return path.replace(/\[\d+\]/g, '');
+}
+
+/** A list that was merged from several sources has several origins, the strongest first. */
+function originsOf(
+  field: string,
+  {
+    contributions,
+    fieldSources,
+    overrides,
+  }: Pick<GetBrandResponse, 'contributions' | 'fieldSources' | 'overrides'>,
+): Origin[] {
+  const override = nearest(field, (path) => overrides.find((each) => each.field === path));
+  const sources = nearest(field, (path) => fieldSources[path])?.split(', ') ?? [];
+  return sources.map((source) => {
+    if (source === OPERATOR && override !== undefined)
+      return { source, name: override.by, date: time(override.atMs)?.slice(0, 10) ?? '' };
+    const stated = contributions.find((contribution) => contribution.source === source)?.brand?.sources ?? [];
+    const { name, url, licence, date } = statementFor(field, stated) ?? {};
+    return {
+      source,
+      ...(name && { name }),
+      ...(url && { url }),
+      ...(licence && { licence }),
+      ...(date && { date }),
+    };
+  });
+}
+
+/** The source statement that names the field or a group around it, else the statement that names no fields and covers the rest. */
+function statementFor(field: string, stated: readonly Source[]): Source | undefined {
+  return (
+    nearest(field, (path) => stated.find(({ fields }) => fields.includes(path))) ??
+    stated.find(({ fields }) => fields.length === 0)
+  );
+}
+
+/** Looks up the field's dotted name, then the groups around the field, the innermost first. */
+function nearest<T>(field: string, find: (path: string) => T | undefined): T | undefined {
+  const end = field.lastIndexOf('.');
+  return find(field) ?? (end < 0 ? undefined : nearest(field.slice(0, end), find));
+}

@@ -1,0 +1,129 @@
+import {
+  conflictToJson,
+  type ImportReport,
+  refusedLinkToJson,
+  refusedPictureToJson,
+} from '@brand-data/importers';
+import { duration, figure } from '../../text/progress.ts';
+import { facts } from '../../text/tables.ts';
+
+/** ImportFigures of one source, by group and name. */
+export type ImportFigures = Record<string, Record<string, number>>;
+
+interface TimedReport extends ImportReport {
+  seconds: number;
+  figures: ImportFigures;
+}
+
+export function reportToJson(report: TimedReport) {
+  const { summary, failure, seconds, refusals, refusedPictures, rejectsFile, figures } = report;
+  const { conflicts, refusedLinks, conflictsFile } = report;
+  const { importId, dryRun, source, stopped, unpruned, ...named } = summary;
+  const { refusedLinks: refused_links, refusedPictures: refused_pictures, ...counts } = named;
+  return {
+    ...(importId !== undefined && { import_id: importId }),
+    source,
+    dry_run: dryRun,
+    stopped,
+    ...(failure !== undefined && { failed: failure.message }),
+    ...counts,
+    refused_links,
+    refused_pictures,
+    ...(unpruned !== undefined && { not_pruned: unpruned }),
+    seconds: Math.round(seconds * 1_000) / 1_000,
+    ...figures,
+    ...(rejectsFile !== undefined && { rejects_file: rejectsFile }),
+    ...(refusals.length > 0 && { first_refusals: refusals }),
+    ...(refusedPictures.length > 0 && { first_refused_pictures: refusedPictures.map(refusedPictureToJson) }),
+    ...(conflictsFile !== undefined && {
+      conflicts_file: conflictsFile,
+      first_conflicts: conflicts.map(conflictToJson),
+      first_refused_links: refusedLinks.map(refusedLinkToJson),
+    }),
+  };
+}
+
+export function reportText(report: TimedReport): string {
+  const { summary, failure, seconds, refusals, refusedPictures, rejectsFile, figures } = report;
+  const { conflicts, refusedLinks, conflictsFile } = report;
+  const { source, dryRun, pruned, unpruned, ...counts } = summary;
+  const notPruned = unpruned === undefined ? undefined : `nothing, because ${unpruned}`;
+  const lost = counts.conflicts > 0 ? `, ${figure(counts.lost)} lost` : '';
+  const rate = seconds >= 1 ? `, ${figure(Math.round(counts.read / seconds))} a second` : '';
+  return [
+    ...(failure === undefined ? [] : ['The import failed before its end. This is what it did until then:']),
+    ...(dryRun ? ['This was a dry run, which changes nothing. A real import would do this:'] : []),
+    facts([
+      ['Source', source],
+      ['Read', `${figure(counts.read)} in ${duration(seconds)}${rate}`],
+      ['Created', figure(counts.created)],
+      ['Changed', figure(counts.changed)],
+      ['Unchanged', figure(counts.unchanged)],
+      ['Refused', `${figure(counts.refused)}${inFile(counts.refused > 0 ? rejectsFile : undefined)}`],
+      ['Skipped', counts.skipped > 0 ? `${figure(counts.skipped)}${inFile(rejectsFile)}` : undefined],
+      [
+        'Pictures',
+        counts.pictures + counts.refusedPictures > 0 ? picturesOf(counts, rejectsFile) : undefined,
+      ],
+      ['Conflicts', `${figure(counts.conflicts)}${lost}${inFile(conflictsFile)}`],
+      [
+        'Refused links',
+        counts.refusedLinks > 0 ? `${figure(counts.refusedLinks)}${inFile(conflictsFile)}` : undefined,
+      ],
+      ['Pruned', pruned === undefined ? notPruned : figure(pruned)],
+    ]),
+    ...Object.entries(figures).flatMap(([group, named]) => {
+      const lines = Object.entries(named).map(([name, count]) => `  ${figure(count).padStart(7)}  ${name}`);
+      return lines.length === 0 ? [] : [sentenceCase(group), ...lines];
+    }),
+    ...titled(
+      'Refused',
+      refusals.map(({ from, reason }) => `  ${from}: ${reason}`),
+      counts.refused,
+    ),
+    ...titled(
+      'Refused pictures',
+      refusedPictures.map(({ from, id, field, reason }) => `  ${from}: ${field} of ${id}: ${reason}`),
+      counts.refusedPictures,
+    ),
+    ...titled(
+      'Conflicts',
+      conflicts.map(
+        ({ from, id, identifier, otherId, otherName, lost }) =>
+          `  ${from}: ${identifier} of ${id} ${lost ? 'leads to' : 'also belongs to'} ${otherId} (${otherName})`,
+      ),
+      counts.conflicts,
+    ),
+    ...titled(
+      'Refused links',
+      refusedLinks.map(
+        ({ from, id, identifiers, otherId, otherName, reason }) =>
+          `  ${from}: ${id} is not ${otherId} (${otherName}), though both have ${identifiers.join(', ')}: ${reason}`,
+      ),
+      counts.refusedLinks,
+    ),
+  ].join('\n');
+}
+
+function picturesOf(
+  { pictures, refusedPictures }: Pick<ImportReport['summary'], 'pictures' | 'refusedPictures'>,
+  rejectsFile: string | undefined,
+): string {
+  const refused = `, ${figure(refusedPictures)} refused${inFile(rejectsFile)}`;
+  return `${figure(pictures)}${refusedPictures > 0 ? refused : ''}`;
+}
+
+export function inFile(path: string | undefined): string {
+  return path === undefined ? '' : ` (${path})`;
+}
+
+/** "missing_rates" becomes "Missing rates". */
+function sentenceCase(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
+}
+
+/** The lines under a title, and how many more there are in the file. */
+export function titled(title: string, lines: readonly string[], count: number): string[] {
+  if (count === 0) return [];
+  return [title, ...lines, ...(count > lines.length ? [`  … and ${figure(count - lines.length)} more`] : [])];
+}

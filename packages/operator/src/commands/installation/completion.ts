@@ -1,0 +1,28 @@
+import { Argument, Command } from 'commander';
+import { bashCompletion } from '../../completion/bash.ts';
+import { type CommandEntry, commandTable } from '../../completion/command-table.ts';
+import { fishCompletion } from '../../completion/fish.ts';
+import { zshCompletion } from '../../completion/zsh.ts';
+import type { Context } from '../../terminal/context.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
+
+const SCRIPT: Record<Shell, (table: readonly CommandEntry[]) => string> = {
+  bash: bashCompletion,
+  zsh: zshCompletion,
+  fish: fishCompletion,
+};
+
+/** @param program its commands and options, also this one, are what the scripts complete */
+export function completionCommand({ output }: Context, program: Command): Command {
+  return new Command('completion')
+    .description('Print a script by which a shell completes the commands and options of bds')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .addHelpText(
+      'after',
+      '\nbash: eval "$(bds completion bash)" in ~/.bashrc. zsh: eval "$(bds completion zsh)" in ~/.zshrc, after compinit.' +
+        '\nfish: bds completion fish > ~/.config/fish/completions/bds.fish',
+    )
+    .action((shell: Shell) => output.text(SCRIPT[shell](commandTable(program)).trimEnd()));
+}

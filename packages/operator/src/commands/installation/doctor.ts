@@ -1,0 +1,58 @@
+import { ADMIN_SERVERS } from '@brand-data/contracts';
+import { foundExpiry, VERSION } from '@brand-data/runtime';
+import { Command } from 'commander';
+import type { Connection } from '../../connection/connection.ts';
+import { examineGateway } from '../../doctor/gateways.ts';
+import { type CheckLine, lineOf, ok } from '../../doctor/line.ts';
+import { clockLines, examineService } from '../../doctor/services.ts';
+import type { Context } from '../../terminal/context.ts';
+import { table } from '../../text/tables.ts';
+
+/** Something is wrong, or with --strict there is a warning. */
+class Unwell extends Error {
+  override readonly name = 'Unwell';
+}
+
+export function doctorCommand({ connect, output }: Context): Command {
+  return new Command('doctor')
+    .description(
+      'Check the services, what they depend on, credentials, certificates, clocks and versions, and say what to do',
+    )
+    .option('--strict', 'exit with 1 also if there are only warnings')
+    .action(async ({ strict = false }: { strict?: boolean }) => {
+      const lines = await examine(connect());
+      output.answer({ healthy: lines.every(({ state }) => state !== 'wrong'), checks: lines }, () =>
+        table(
+          ['STATE', 'PART', 'CHECK', 'FOUND', 'WHAT TO DO'],
+          lines.map(({ state, part, check, found, advice }) => [state, part, check, found, advice]),
+        ),
+      );
+      const counted = (wanted: CheckLine['state']) => lines.filter(({ state }) => state === wanted).length;
+      const [wrong, warnings] = [counted('wrong'), counted('warning')];
+      if (wrong > 0 || (strict && warnings > 0))
+        throw new Unwell(`wrong: ${wrong}, warnings: ${warnings}. The last column says what to do`);
+    });
+}
+
+/** All checks run at the same time, and each has its deadline. */
+async function examine(connection: Connection): Promise<CheckLine[]> {
+  const [services, gateways] = await Promise.all([
+    Promise.all(ADMIN_SERVERS.map((service) => examineService(connection, service))),
+    Promise.all(connection.gateways.map(examineGateway)),
+  ]);
+  const { certificate } = connection;
+  return [
+    ok('bds', 'version', VERSION),
+    ...(certificate ? [lineOf('bds', 'certificate', foundExpiry(certificate.endMs))] : []),
+    ...services.flatMap(({ lines }) => lines),
+    ...clockLines(services.flatMap(({ clock }) => clock ?? [])),
+    ...(connection.gateways.length === 0
+      ? [
+          {
+            ...ok('gateway', 'connection', 'no address given: --gateway http://host:port'),
+            state: 'skipped' as const,
+          },
+        ]
+      : gateways.flat()),
+  ];
+}

@@ -1,0 +1,149 @@
+import { type RestoredServices, type RestoreResult, readManifest, restore } from '@brand-data/backup';
+import { DATABASE_SERVICES, type DatabaseService } from '@brand-data/contracts';
+import { Command } from 'commander';
+import { UsageError } from '../../connection/connection.ts';
+import { readTime } from '../../options/readers.ts';
+import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
+import type { Context } from '../../terminal/context.ts';
+import { Interrupted } from '../../terminal/interrupted.ts';
+import { figure } from '../../text/progress.ts';
+import { facts } from '../../text/tables.ts';
+import { type DatabaseOptions, databaseNames, databaseOption, onlyOption, readServers } from './servers.ts';
+
+/** Ending a restore takes about a minute for each 20,000 ledgers. */
+const END_WITHIN_MS = 6 * 3_600_000;
+
+interface Options extends DatabaseOptions {
+  from: string;
+  replace?: boolean;
+  yes?: boolean;
+  gatewaysStopped?: boolean;
+  meteringStoppedAt?: number;
+  revokeChangedKeys?: boolean;
+}
+
+export function restoreCommand(context: Context): Command {
+  const { connect, env, output, pathOf, shown, interruption } = context;
+  return new Command('restore')
+    .description(
+      'Restore a copy of bds backup while accounts, catalog, metering and images are stopped, and finish when they run. Needs MONGODB_URL and NATS_URL',
+    )
+    .requiredOption('--from <folder>', 'the folder of the copy')
+    .addOption(onlyOption())
+    .addOption(databaseOption())
+    .option('--replace', 'remove what the databases hold; needs --yes or your answer')
+    .option('--gateways-stopped', 'do not wait until the grants of gateways end, because no gateway runs')
+    .option(
+      '--metering-stopped-at <time>',
+      'when the last replica of metering ended (default: now); gateways hold grants for up to 10.5 minutes after it',
+      readTime,
+    )
+    .option(
+      '--revoke-changed-keys',
+      'revoke the keys that were changed after the copy, because some may have been revoked',
+    )
+    .option(...YES_OPTION)
+    .action(async ({ from, only, ...options }: Options) => {
+      const folder = pathOf(from);
+      const manifest = await readManifest(folder);
+      const copied = manifest.databases.map(({ service }) => service);
+      const services = only ?? DATABASE_SERVICES.filter((service) => copied.includes(service));
+      const servers = readServers(
+        env,
+        (service) => service === 'metering' || service === 'accounts',
+        services,
+      );
+      const { replace = false, gatewaysStopped = false, revokeChangedKeys = false } = options;
+      const stoppedAtMs = options.meteringStoppedAt ?? Date.now();
+      if (stoppedAtMs > Date.now()) throw new UsageError('--metering-stopped-at is in the future');
+      if (replace) await confirm(context, `Replacing the databases of ${services.join(', ')}`, options);
+      const restored = restoredServices(connect, services);
+      const signal = interruption();
+      const result = await restore({
+        servers,
+        restored,
+        folder,
+        services,
+        replace,
+        gatewaysStopped,
+        revokeChangedKeys,
+        signal,
+        meteringStoppedAt: new Date(stoppedAtMs),
+        databaseOf: databaseNames(options),
+        onProgress: (what, count) =>
+          output.progress(() => (count === undefined ? what : `${what}; ${figure(count)} so far`)),
+      }).catch((error: unknown) => {
+        if (signal.aborted)
+          throw new Interrupted('stopped: restore again with --replace before you start the services');
+        throw error;
+      });
+      output.progress();
+      const { manifest: _, ...document } = result;
+      output.answer({ folder: shown(folder), ...document }, () => textOf(result));
+    });
+}
+
+/** The services that end the restore. Throws at once if the address of one is missing. */
+function restoredServices(
+  connect: Context['connect'],
+  services: readonly DatabaseService[],
+): RestoredServices {
+  for (const service of ['accounts', 'metering'] as const)
+    if (services.includes(service)) connect()[service]();
+  return {
+    finishRestore: (request) =>
+      connect()
+        .accounts()
+        .call((client) => client.finishRestore, request, END_WITHIN_MS),
+    replayUsage: (requests) =>
+      connect()
+        .metering()
+        .sendStream((client) => client.replayUsage, requests, END_WITHIN_MS),
+  };
+}
+
+function textOf({ manifest, documents, usage, changes }: RestoreResult): string {
+  return [
+    facts([
+      ['Copy ended', manifest.endedAt],
+      ['Documents', figure(documents)],
+      ['Usage messages', usage && figure(usage.messages)],
+      ['Calls billed from them', usage && figure(usage.billed)],
+      ['Grants closed', usage && figure(usage.closed)],
+      ['Later grants', usage && figure(usage.adopted)],
+      ['Calls disputed', usage && figure(usage.disputed)],
+    ]),
+    ...(usage?.gone ?? []).map(
+      (stream) => `${stream} was lost after the copy: what it had after ${manifest.endedAt} is not billed.`,
+    ),
+    ...(usage?.lost ?? []).map(
+      ({ stream, messages }) =>
+        `${figure(messages)} messages of ${stream} are gone: some of their calls may not be billed.`,
+    ),
+    ...(changes ? textOfChanges(changes) : []),
+  ].join('\n');
+}
+
+function textOfChanges({
+  complete,
+  keys,
+  accounts,
+  plans,
+  validKeys,
+  revoked,
+}: NonNullable<RestoreResult['changes']>) {
+  const list = (what: string, ids: readonly string[]) =>
+    ids.length > 0 ? [`  ${what}: ${ids.join(', ')}`] : [];
+  return [
+    complete
+      ? 'Operators have changed this after the copy. Make the changes again:'
+      : 'NATS does not know all changes after the copy. Search the log of accounts for "an operator made a change". It knows of:',
+    ...list('plans', plans),
+    ...list('accounts', accounts),
+    ...list('keys', keys),
+    ...list(
+      revoked ? 'revoked by this restore' : 'valid again, perhaps after they were revoked',
+      validKeys.map(({ id, accountId }) => `${id} (${accountId})`),
+    ),
+  ];
+}

@@ -1,0 +1,33 @@
+import { printableLine } from './printable.ts';
+
+type Cell = string | number | undefined;
+
+/** Aligns columns. Numbers are aligned to the right. */
+export function table(headers: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const lines = [headers, ...rows].map((row) => row.map((cell) => printableLine(String(cell ?? ''))));
+  const widths = headers.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  const isFigure = headers.map((_, column) => rows.every((row) => typeof row[column] === 'number'));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => {
+          const width = widths[column] ?? 0;
+          return isFigure[column] && rows.length > 0 ? cell.padStart(width) : cell.padEnd(width);
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** One fact on each line, with the values aligned. Unknown facts are left out. */
+export function facts(entries: readonly (readonly [name: string, value: Cell])[]): string {
+  const known = entries.filter(([, value]) => value !== undefined && value !== '');
+  const width = Math.max(0, ...known.map(([name]) => name.length));
+  return known.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+/** Formats milliseconds since 1970 as ISO 8601. */
+export function time(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}
