@@ -62,8 +62,8 @@ test('a change is announced at once, in a series that begins before the write an
   const series = heard[0]?.series;
   expect(series).not.toBe('');
   expect(heard).toEqual([
-    { brandIds: [], keys: [], everyRecord: false, series, number: 0, last: false },
-    { brandIds: [], keys: [1, 2], everyRecord: false, series, number: 1, last: true },
+    { keys: [], everyRecord: false, series, number: 0, last: false },
+    { keys: [1, 2], everyRecord: false, series, number: 1, last: true },
   ]);
 });
 

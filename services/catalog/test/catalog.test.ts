@@ -167,23 +167,6 @@ test('a name without "Group" or without its spaces is found if one company has i
   ]);
 });
 
-test('a gateway that does not know the strengths of weak matches gets them as matches without the legal form', async () => {
-  await catalog.put('sample', [
-    brandOf('sachs', { name: 'The Goldman Sachs Group, Inc.' }),
-    brandOf('cola', { name: 'Coca-Cola' }),
-  ]);
-  const identifiers = ['Goldman Sachs', 'cocacola', 'Coca-Cola'];
-  const queries = identifiers.map((identifier) => ({ identifier, superinvestors: true, suggest: false }));
-  const request = { queries, weakMatches: false, maxBytes: 0 };
-  const { client } = catalog;
-  const { results } = await callUnary(client, client.lookup, request, { deadlineMs: 10_000 });
-  expect(results.map(({ match }) => match?.strength)).toEqual([
-    MatchStrength.LEGAL_FORM,
-    MatchStrength.LEGAL_FORM,
-    MatchStrength.EXACT,
-  ]);
-});
-
 test('an answer to many queries stays within its bytes, and the results that it leaves out come when asked for again', async () => {
   const ids = Array.from({ length: 150 }, (_, index) => `large-${index}`);
   const description = 'x'.repeat(4_000);

@@ -28,7 +28,7 @@ export interface CatalogDoc {
   keys: string[];
   /**
    * The `lookupRank` of the record (Brand.rank, or a figure below 0 for a bare record) plus a fraction below 1, which decides
-   * between equal ranks. The index sorts by it. Earlier versions stored it without the fraction, and Brand.rank for bare records.
+   * between equal ranks. The index sorts by it.
    */
   rank: number;
   /** The record, merged from the source records: an encoded Brand. */

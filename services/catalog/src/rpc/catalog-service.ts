@@ -3,8 +3,6 @@ import {
   type LookupRequest,
   type LookupResponse,
   LookupResult,
-  type Match,
-  MatchStrength,
 } from '@brand-data/contracts';
 import type { Service } from '@brand-data/runtime';
 import { bestOfEntry, byEntry, meaningsOf, readQueries } from '../lookup/answers.ts';
@@ -27,16 +25,11 @@ export function catalogService(
     lookup: withDeadline<LookupRequest, LookupResponse>(
       service,
       LOOKUP_DEADLINE_MS,
-      async ({ queries, weakMatches, maxBytes }) => {
+      async ({ queries, maxBytes }) => {
         const read = readQueries(queries);
         const entries = [...new Set(read.flatMap((query) => query.entries))];
         const candidates = byEntry(await findCandidates(entries, { perEntry: bestOfEntry(read) }));
-        const meanings = read.map((query) => {
-          const [meaning] = meaningsOf(query, candidates, 1);
-          return (
-            meaning && { ...meaning, match: weakMatches ? meaning.match : withOldStrength(meaning.match) }
-          );
-        });
+        const meanings = read.map((query) => meaningsOf(query, candidates, 1)[0]);
         const suggested = await suggestFor(
           suggest,
           read.filter((_, index) => meanings[index] === undefined),
@@ -65,10 +58,4 @@ function withinBytes(results: readonly LookupResult[], maxBytes: number): Lookup
     leftBytes -= bytes;
     return result;
   });
-}
-
-/** The match for gateways of earlier versions, which do not know the strengths of weak matches. */
-function withOldStrength(match: Match): Match {
-  const isWeak = match.strength === MatchStrength.GROUP_WORD || match.strength === MatchStrength.SPACING;
-  return isWeak ? { ...match, strength: MatchStrength.LEGAL_FORM } : match;
 }

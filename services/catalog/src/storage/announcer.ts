@@ -159,7 +159,7 @@ export class Announcer {
     const place = { series: this.#series.id, number: this.#series.messages++ };
     this.#connection.publish(
       CATALOG_CHANGES_SUBJECT,
-      CatalogChanged.encode({ brandIds: [], ...place, ...message }).finish(),
+      CatalogChanged.encode({ ...place, ...message }).finish(),
     );
   }
 

@@ -107,10 +107,7 @@ export function matchKindToNumber(object: MatchKind): number {
   }
 }
 
-/**
- * How strongly a value matches, strongest first. Gateways of the first versions cannot read a response that has a value unknown to
- * them. So catalog answers GROUP_WORD and SPACING only to gateways that say that they know them (proto/README.md).
- */
+/** How strongly a value matches, strongest first. */
 export const MatchStrength = {
   UNSPECIFIED: "MATCH_STRENGTH_UNSPECIFIED",
   /** EXACT - Equal to a current identifier of the record in its normal form. */
@@ -244,11 +241,11 @@ export function fieldOutcomeToNumber(object: FieldOutcome): number {
 
 export interface LookupRequest {
   queries: LookupQuery[];
-  /** The caller knows the strengths GROUP_WORD and SPACING. Otherwise such a match is answered as LEGAL_FORM. */
+  /** Catalog 0.1 answers the strengths GROUP_WORD and SPACING only if this is set, and otherwise LEGAL_FORM. Later versions ignore it. */
   weakMatches: boolean;
   /**
-   * The answer may have this many bytes. Catalog leaves out the results that do not fit, but never the first. 0: gateways of earlier
-   * versions, which accept an answer of any size.
+   * The answer may have this many bytes. Catalog leaves out the results that do not fit, but never the first. 0: an answer of any
+   * size.
    */
   maxBytes: number;
 }
@@ -284,7 +281,7 @@ export interface LookupResult {
   leftOut: boolean;
   /**
    * What brand and match depend on: hashes of the identifier's keys in the index. Changed records can change them only if
-   * CatalogChanged has one of these keys. Empty: any changed record can, as far as a catalog of an earlier version says.
+   * CatalogChanged has one of these keys.
    */
   keys: number[];
 }
@@ -737,13 +734,11 @@ export interface RestoreCompaniesResponse {
  * the numbers, or because a series falls silent before its end.
  */
 export interface CatalogChanged {
-  /** Always empty. To gateways of earlier versions this says that any record may have changed. */
-  brandIds: string[];
   /** Hashes of the index keys that the changed records had before or have now, as in LookupResult. */
   keys: number[];
   /** More records have changed than the message can name: any record may have changed. */
   everyRecord: boolean;
-  /** A random name. Empty: any record may have changed. A catalog of an earlier version sends nothing else. */
+  /** A random name. */
   series: string;
   /** The place of the message in its series, from 0. */
   number: number;
@@ -5344,14 +5339,11 @@ export const RestoreCompaniesResponse: MessageFns<RestoreCompaniesResponse> = {
 };
 
 function createBaseCatalogChanged(): CatalogChanged {
-  return { brandIds: [], keys: [], everyRecord: false, series: "", number: 0, last: false };
+  return { keys: [], everyRecord: false, series: "", number: 0, last: false };
 }
 
 export const CatalogChanged: MessageFns<CatalogChanged> = {
   encode(message: CatalogChanged, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.brandIds) {
-      writer.uint32(10).string(v!);
-    }
     if (message.keys.length !== 0) {
       writer.uint32(18).fork();
       for (const v of message.keys) {
@@ -5387,14 +5379,6 @@ export const CatalogChanged: MessageFns<CatalogChanged> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.brandIds.push(reader.string());
-            continue;
-          }
           case 2: {
             if (tag === 21) {
               message.keys.push(reader.fixed32());
@@ -5462,7 +5446,6 @@ export const CatalogChanged: MessageFns<CatalogChanged> = {
   },
   fromPartial(object: DeepPartial<CatalogChanged>): CatalogChanged {
     const message = createBaseCatalogChanged();
-    message.brandIds = object.brandIds?.map((e) => e) || [];
     message.keys = object.keys?.map((e) => e) || [];
     message.everyRecord = object.everyRecord ?? false;
     message.series = object.series ?? "";
