@@ -13,7 +13,7 @@ export {
   refusedPictureToJson,
 } from './framework/import-journal.ts';
 export { DEFAULT_MEMORY_MIB } from './framework/kept-memory.ts';
-export { ndjsonFile, removeEarlier } from './framework/ndjson-file.ts';
+export { NdjsonFile, removeEarlier } from './framework/ndjson-file.ts';
 export { OptionError } from './framework/option-error.ts';
 export { PictureProblem } from './framework/picture.ts';
 export { type ImportReport, reportImport } from './framework/report.ts';

@@ -5,7 +5,7 @@ import { Source, type Stock } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readNumber } from '../src/formats/cells.ts';
-import { stockOf } from '../src/sources/market-data/quotes.ts';
+import { stockOfFigures } from '../src/sources/market-data/quotes.ts';
 import { readRates } from '../src/sources/market-data/rates.ts';
 import { readMarketData } from '../src/sources/market-data/read-market-data.ts';
 import { allOf } from './all-of.ts';
@@ -193,8 +193,8 @@ test('change and its percentage agree, whichever of them is given', () => {
   fc.assert(
     fc.property(price, fc.double({ min: -0.5, max: 0.5, noNaN: true }), (close, share) => {
       const change = Number((close * share).toFixed(4));
-      const { changePercentage } = stockOf({ price: close, change }, new Map());
-      const back = stockOf({ price: close, changePercentage }, new Map());
+      const { changePercentage } = stockOfFigures({ price: close, change }, new Map());
+      const back = stockOfFigures({ price: close, changePercentage }, new Map());
       expect(Math.abs((back.change ?? 0) - change)).toBeLessThan(close * 1e-4 + 1e-3);
     }),
   );

@@ -2,13 +2,13 @@ const BLANK = new Set(['', '-', '–', '—', 'n/a', '#n/a']);
 const BLANK_WORDS = new Set(['null', 'nan', 'none']);
 
 /** Whether a cell has no value: it is empty, a dash or "N/A". */
-export function isBlank(cell: string): boolean {
+export function isBlankCell(cell: string): boolean {
   return BLANK.has(cell.trim().toLowerCase());
 }
 
-/** As `isBlank`, for a figure or a code. Here "null", "NaN" and "none" are blank too; in other cells they may be names. */
+/** As `isBlankCell`, for a figure or a code. Here "null", "NaN" and "none" are blank too; in other cells they may be names. */
 export function isBlankFigure(cell: string): boolean {
-  return isBlank(cell) || BLANK_WORDS.has(cell.trim().toLowerCase());
+  return isBlankCell(cell) || BLANK_WORDS.has(cell.trim().toLowerCase());
 }
 
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;

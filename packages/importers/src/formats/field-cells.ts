@@ -1,6 +1,6 @@
 import { readWebHost } from '@brand-data/identifiers';
 import { BrandRecord, categorySlug } from '@brand-data/records';
-import { isBlank, isBlankFigure, readBoolean, readNumber, readPercentage } from './cells.ts';
+import { isBlankCell, isBlankFigure, readBoolean, readNumber, readPercentage } from './cells.ts';
 import { micOfVenue } from './listing.ts';
 import { countryCodeOf, readPlace } from './places.ts';
 
@@ -62,7 +62,7 @@ export const CELL_FIELDS = [...FIELDS.keys()];
 export function isEmptyCell(field: string, cell: string): boolean {
   const kind = FIELDS.get(field) ?? 'text';
   if (kind === 'amount' && cell.includes('0') && !/[1-9]/.test(cell)) return true;
-  return FIGURES.has(kind) || isCode(field) ? isBlankFigure(cell) : isBlank(cell);
+  return FIGURES.has(kind) || isCode(field) ? isBlankFigure(cell) : isBlankCell(cell);
 }
 
 function isCode(field: string): boolean {
@@ -85,7 +85,7 @@ function itemsOf(cell: string, separator: string): string[] {
   return cell
     .split(separator)
     .map((item) => item.trim())
-    .filter((item) => !isBlank(item));
+    .filter((item) => !isBlankCell(item));
 }
 
 function readInteger(cell: string, options: CellOptions): number | undefined {

@@ -12,7 +12,7 @@ export interface RawLine {
 }
 
 /** A line of a text file, without its line ending. */
-export interface Line {
+export interface TextLine {
   from: string;
   /** From 1. */
   number: number;
@@ -104,7 +104,7 @@ export async function* readLines(
   file: string,
   progress?: BytesRead,
   maxMib: number = MAX_LINE_MIB,
-): AsyncGenerator<Line | Unreadable> {
+): AsyncGenerator<TextLine | Unreadable> {
   const before = progress?.read ?? 0;
   const onPosition = (position: number) => {
     if (progress !== undefined) progress.read = before + position;

@@ -100,19 +100,4 @@ function* namesOfCountries(): Generator<[string, string]> {
 }
 
 /** Codes that have a name in CLDR but are not assigned by ISO 3166-1. */
-const NOT_COUNTRIES = new Set([
-  'AC',
-  'CP',
-  'CQ',
-  'DG',
-  'EA',
-  'EU',
-  'EZ',
-  'IC',
-  'QO',
-  'TA',
-  'UN',
-  'XA',
-  'XB',
-  'ZZ',
-]);
+const NOT_COUNTRIES = new Set('AC CP CQ DG EA EU EZ IC QO TA UN XA XB ZZ'.split(' '));

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import type { BytesRead, Unreadable } from '../framework/source-items.ts';
-import { type Line, readLines } from './lines.ts';
+import { readLines, type TextLine } from './lines.ts';
 
 /** Characters that may separate cells. The one that makes the most cells in the heading is used. */
 const DELIMITERS = [',', ';', '\t', '|'];
@@ -13,7 +13,7 @@ const MAX_LINE_MIB = 4;
 const MAX_COLUMNS = 2_000;
 
 /** A row of a table, with its cells by column name. */
-export interface Row {
+export interface TableRow {
   from: string;
   cells: ReadonlyMap<string, string>;
   /** The row's lines as they were read. */
@@ -23,7 +23,7 @@ export interface Row {
 /** Disposing of the table closes the file, even if not all rows were read. */
 export interface Table extends AsyncDisposable {
   columns: readonly string[];
-  rows: AsyncGenerator<Row | Unreadable>;
+  rows: AsyncGenerator<TableRow | Unreadable>;
 }
 
 /** The file has no readable heading, so it cannot be read as a table. */
@@ -61,7 +61,7 @@ export async function openTable(file: string, progress?: BytesRead): Promise<Tab
   if (double !== undefined)
     throw new NoTable(first.value.from, `two columns have the name "${double}": rename one`);
 
-  async function* rows(): AsyncGenerator<Row | Unreadable> {
+  async function* rows(): AsyncGenerator<TableRow | Unreadable> {
     for await (const record of records) {
       if ('problem' in record) {
         yield record;
@@ -92,18 +92,18 @@ export async function openTable(file: string, progress?: BytesRead): Promise<Tab
  * that seemed to continue the cell are then parsed as rows of their own.
  */
 async function* recordsOf(
-  lines: AsyncGenerator<Line | Unreadable>,
+  lines: AsyncGenerator<TextLine | Unreadable>,
 ): AsyncGenerator<{ from: string; raw: string; cells: string[] } | Unreadable> {
   let delimiter: string | undefined;
-  const again: (Line | Unreadable)[] = [];
-  const next = async () => again.shift() ?? ((await lines.next()).value as Line | Unreadable | undefined);
+  const again: (TextLine | Unreadable)[] = [];
+  const next = async () => again.shift() ?? ((await lines.next()).value as TextLine | Unreadable | undefined);
   try {
     for (let first = await next(); first !== undefined; first = await next()) {
       if ('problem' in first) {
         yield first;
         continue;
       }
-      const taken: (Line | Unreadable)[] = [];
+      const taken: (TextLine | Unreadable)[] = [];
       let text = first.text;
       let isOpen = hasOddQuotes(text);
       while (isOpen && taken.length < MAX_LINES && text.length < MAX_ROW) {

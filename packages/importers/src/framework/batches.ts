@@ -1,6 +1,5 @@
 import { IdSet } from './id-set.ts';
 import type { ImportJournal } from './import-journal.ts';
-import { messageSizeOf } from './message-size.ts';
 import type { BrandPicture } from './picture.ts';
 import type { Skipped, SourceItem, Unreadable } from './source-items.ts';
 
@@ -86,4 +85,14 @@ function heldBy(pictures: readonly BrandPicture[] = [], raw: string | undefined)
 function shortened(text: string | undefined): string | undefined {
   if (text === undefined || text.length <= LONGEST_RAW) return text;
   return `${Buffer.from(text.slice(0, LONGEST_RAW)).toString()}…`;
+}
+
+/** Estimates how many bytes a message takes when encoded, rather too many than too few. Cheaper than encoding it. */
+function messageSizeOf(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value) + 4;
+  if (typeof value !== 'object' || value === null) return value === undefined ? 0 : 12;
+  let size = 8;
+  if (Array.isArray(value)) for (const item of value) size += messageSizeOf(item);
+  else for (const name in value) size += messageSizeOf((value as Record<string, unknown>)[name]);
+  return size;
 }

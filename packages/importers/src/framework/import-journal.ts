@@ -1,5 +1,5 @@
 import type { Conflict, RefusedLink } from '@brand-data/contracts';
-import { type NdjsonFile, ndjsonFile, removeEarlier } from './ndjson-file.ts';
+import { NdjsonFile, removeEarlier } from './ndjson-file.ts';
 import type { Refusal, RefusedPicture, Skipped } from './source-items.ts';
 
 /** How many refusals, conflicts and refused links a journal holds; the files have all of them. */
@@ -70,8 +70,8 @@ export class ImportJournal {
   readonly #shown: (path: string) => string;
 
   constructor({ rejectsPath, conflictsPath, shown }: JournalOptions) {
-    this.#rejects = ndjsonFile(rejectsPath);
-    this.#conflictsFile = ndjsonFile(conflictsPath);
+    this.#rejects = new NdjsonFile(rejectsPath);
+    this.#conflictsFile = new NdjsonFile(conflictsPath);
     this.#shown = shown;
   }
 

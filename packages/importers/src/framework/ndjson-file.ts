@@ -4,43 +4,33 @@ import { open, rm, stat } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 
 /** A file with one JSON document a line. Writing the first document creates the file, and replaces an existing one. */
-export interface NdjsonFile {
-  path: string;
-  /** How many documents were written. */
-  readonly count: number;
-  /** Resolves when more may be written. Rejects when the file cannot be written. */
-  write(document: unknown): Promise<void>;
-  /** Resolves when everything is in the file. Rejects when the file could not be written. */
-  close(): Promise<void>;
-}
+export class NdjsonFile {
+  readonly path: string;
+  #count = 0;
+  #stream: WriteStream | undefined;
 
-export function ndjsonFile(path: string): NdjsonFile {
-  let stream: WriteStream | undefined;
-  let failure: Error | undefined;
-  let count = 0;
-  return {
-    path,
-    get count() {
-      return count;
-    },
-    async write(document) {
-      if (stream === undefined) {
-        stream = createWriteStream(path);
-        stream.on('error', (error) => {
-          failure = error;
-        });
-      }
-      if (failure !== undefined) throw failure;
-      count++;
-      if (!stream.write(`${JSON.stringify(document)}\n`)) await once(stream, 'drain');
-    },
-    async close() {
-      if (failure !== undefined) throw failure;
-      if (stream === undefined) return;
-      stream.end();
-      await finished(stream);
-    },
-  };
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** How many documents were written. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Resolves when more may be written. Rejects when the file cannot be written. */
+  async write(document: unknown): Promise<void> {
+    // The error rejects the next call.
+    this.#stream ??= createWriteStream(this.path).on('error', () => undefined);
+    if (this.#stream.errored !== null) throw this.#stream.errored;
+    this.#count++;
+    if (!this.#stream.write(`${JSON.stringify(document)}\n`)) await once(this.#stream, 'drain');
+  }
+
+  /** Resolves when everything is in the file. Rejects when the file could not be written. */
+  async close(): Promise<void> {
+    if (this.#stream !== undefined) await finished(this.#stream.end());
+  }
 }
 
 /**
@@ -50,13 +40,8 @@ export function ndjsonFile(path: string): NdjsonFile {
 export async function removeEarlier(path: string, fields: readonly string[]): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) return;
-  const handle = await open(path);
-  let start: string;
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(64), 0, 64, 0);
-    start = buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(path);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(64), 0, 64, 0);
+  const start = buffer.toString('utf8', 0, bytesRead);
   if (fields.some((field) => start.startsWith(`{"${field}":`))) await rm(path, { force: true });
 }

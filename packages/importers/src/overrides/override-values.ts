@@ -1,6 +1,6 @@
 import type { Brand } from '@brand-data/contracts';
 import { brandOfField, SETTABLE_FIELDS } from '@brand-data/records';
-import { isBlank } from '../formats/cells.ts';
+import { isBlankCell } from '../formats/cells.ts';
 import { type CellOptions, readCell } from '../formats/field-cells.ts';
 import { parseJson } from '../formats/json-lines.ts';
 import { micOfVenue, readListing, type TickerAtVenue } from '../formats/listing.ts';
@@ -54,7 +54,7 @@ function readText(field: string, text: string, options: CellOptions): ReadValue 
   const schema = Object(SETTABLE_FIELDS.get(field));
   const isComposite = 'items' in schema || 'properties' in schema;
   if (isComposite && /^\s*[[{]/.test(text)) return parseJson(text);
-  if (isBlank(text)) return { problem: `"${text}" is no value` };
+  if (isBlankCell(text)) return { problem: `"${text}" is no value` };
   if (field === 'listings') return readListings(text, options.separator);
   if (WITHOUT_TEXT.includes(field)) return { problem: `${field} has parts: write it as JSON` };
   return readCell(field, text, options);

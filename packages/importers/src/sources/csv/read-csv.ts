@@ -6,7 +6,7 @@ import { sizeOf } from '../../formats/files.ts';
 import { readListing } from '../../formats/listing.ts';
 import { isTestListing, labelsOf } from '../../formats/other-securities.ts';
 import { countryCodeOf } from '../../formats/places.ts';
-import { openTable, type Row } from '../../formats/table.ts';
+import { openTable, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import { OptionError } from '../../framework/option-error.ts';
 import type { BrandPicture } from '../../framework/picture.ts';
@@ -98,8 +98,8 @@ export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGene
 }
 
 async function* rowsOf(
-  rows: AsyncIterable<Row | Unreadable>,
-  others: ReadonlyMap<string, Row['cells']> | undefined,
+  rows: AsyncIterable<TableRow | Unreadable>,
+  others: ReadonlyMap<string, TableRow['cells']> | undefined,
   options: RowOptions,
 ): AsyncGenerator<Item> {
   for await (const row of rows) {
@@ -157,7 +157,7 @@ async function keptTable({ file, otherColumn }: Join, memory: KeptMemory) {
   const { columns, rows } = table;
   if (!columns.includes(otherColumn))
     throw new OptionError(`${file} has no column "${otherColumn}": its columns are ${columns.join(', ')}`);
-  const kept = new Map<string, Row['cells']>();
+  const kept = new Map<string, TableRow['cells']>();
   const problems: Unreadable[] = [];
   for await (const row of rows) {
     memory.add('problem' in row ? row : row.cells);
@@ -168,7 +168,11 @@ async function keptTable({ file, otherColumn }: Join, memory: KeptMemory) {
 }
 
 /** The fields of a row, with its id. Or why the row is refused or skipped. */
-function recordOf({ from, cells, raw }: Row, joined: Row['cells'] | undefined, options: RowOptions): Item {
+function recordOf(
+  { from, cells, raw }: TableRow,
+  joined: TableRow['cells'] | undefined,
+  options: RowOptions,
+): Item {
   const { mapping, idPrefix, source, folder } = options;
   const fields: Record<string, unknown> = {};
   const problems: string[] = [];

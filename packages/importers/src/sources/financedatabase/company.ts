@@ -29,15 +29,25 @@ export type OwnIdentifiers = (
   row: Row,
 ) => Pick<Row, 'isin' | 'cusip' | 'figi' | 'compositeFigi' | 'shareClassFigi'>;
 
-/** The record of a company, without an id (idOf). The order of `listings` does not matter. */
-export function brandOfCompany(listings: readonly Row[], ownIdentifiers: OwnIdentifiers): Brand {
-  const rows = inOrder(listings, ownIdentifiers);
+/** A row as a listing of the record. */
+interface RowListing {
+  row: Row;
+  listing: Listing;
+  /** The listing with the ISIN of the company's country, if a listing of its share class has one (withIsinsAtHome). */
+  atHome: Listing;
+}
+
+/** The record of a company, without an id (idOf). The order of `given` does not matter. */
+export function brandOfCompany(given: readonly Row[], ownIdentifiers: OwnIdentifiers): Brand {
+  const headquarters = headquartersOf(given);
+  const listings = inOrder(
+    withIsinsAtHome(given, ownIdentifiers, headquarters.countryCode),
+    headquarters.countryCode,
+  );
+  const rows = listings.map(({ row }) => row);
   const [main] = rows;
   if (main === undefined) throw new Error('a company has a listing');
   const name = nameOfCompany(rows);
-  const headquarters = headquartersOf(rows);
-  const sector = firstOf(rows, ({ sector }) => sector);
-  const industry = firstOf(rows, ({ industry, industryGroup }) => industry || industryGroup);
   const websites = websitesOf(rows);
   const venue = exchangeOfMic(main.mic);
   const formerly = formerNamesOfCompany(rows, name);
@@ -47,10 +57,10 @@ export function brandOfCompany(listings: readonly Row[], ownIdentifiers: OwnIden
     category: isProduct(name) ? EXCHANGE_TRADED_PRODUCT : '',
     rank: rankOf(rows),
     names: otherNamesOf(rows, [name, ...formerly]),
-    listings: markedListings(rows, headquarters.countryCode, ownIdentifiers),
+    listings: markedListings(listings, headquarters.countryCode),
     company: {
-      sector,
-      industry,
+      sector: firstOf(rows, ({ sector }) => sector),
+      industry: firstOf(rows, ({ industry, industryGroup }) => industry || industryGroup),
       companyType: main.delisted ? [] : ['Public'],
       ...(headquarters.country !== '' && { headquarters }),
     },
@@ -60,7 +70,7 @@ export function brandOfCompany(listings: readonly Row[], ownIdentifiers: OwnIden
       exchange: venue?.code ?? main.mic,
       exchangeFullName: venue?.name ?? main.market,
       currency: /^[A-Z]{3}$/.test(main.currency) ? main.currency : '',
-      ...securityOf(main, rows, headquarters.countryCode, ownIdentifiers),
+      ...securityOf(listings),
       isActivelyTrading: !main.delisted,
     },
     sources: [{ ...FINANCE_DATABASE }],
@@ -90,85 +100,73 @@ export function idOf(brand: Brand): string {
 }
 
 /** Puts listings that trade before delisted listings, and among each the main listing first. */
-function inOrder(listings: readonly Row[], ownIdentifiers: OwnIdentifiers): Row[] {
-  const country = headquartersOf(listings).countryCode;
-  const ordered = (rows: Row[]) => {
-    const byListing = new Map(rows.map((row) => [`${row.ticker}@${row.mic}`, row]));
-    return orderListings(
-      withIsinsAtHome(
-        rows.map((row) => listingOf(row, ownIdentifiers)),
-        country,
-      ),
-      { country },
-    ).flatMap(({ ticker, mic }) => byListing.get(`${ticker}@${mic}`) ?? []);
-  };
-  return [
-    ...ordered(listings.filter(({ delisted }) => !delisted)),
-    ...ordered(listings.filter(({ delisted }) => delisted)),
-  ];
+function inOrder(listings: readonly RowListing[], country: string): RowListing[] {
+  const byKey = new Map(listings.map((each) => [keyOf(each.listing), each]));
+  return [false, true].flatMap((delisted) => {
+    const part = listings.filter(({ row }) => row.delisted === delisted).map(({ atHome }) => atHome);
+    return orderListings(part, { country }).flatMap((listing) => byKey.get(keyOf(listing)) ?? []);
+  });
 }
 
-function markedListings(rows: readonly Row[], country: string, ownIdentifiers: OwnIdentifiers): Listing[] {
-  const listings = rows.map((row) => listingOf(row, ownIdentifiers));
-  const isMarked = new Set(
-    orderListings(withIsinsAtHome(listings, country), { country }).flatMap(({ ticker, mic, primary }) =>
-      primary ? [`${ticker}@${mic}`] : [],
-    ),
+function markedListings(listings: readonly RowListing[], country: string): Listing[] {
+  const ordered = orderListings(
+    listings.map(({ atHome }) => atHome),
+    { country },
   );
-  return listings.map((listing, index) => ({
+  const marked = new Set(ordered.filter(({ primary }) => primary).map(keyOf));
+  return listings.map(({ listing }, index) => ({
     ...listing,
-    primary: index > 0 && isMarked.has(`${listing.ticker}@${listing.mic}`),
+    primary: index > 0 && marked.has(keyOf(listing)),
   }));
 }
 
-function listingOf(row: Row, ownIdentifiers: OwnIdentifiers): Listing {
-  const { ticker, mic } = row;
-  const { isin, cusip, figi, compositeFigi, shareClassFigi } = ownIdentifiers(row);
-  return { ticker, mic, primary: false, isin, cusip, figi, compositeFigi, shareClassFigi };
+function keyOf({ ticker, mic }: Listing): string {
+  return `${ticker}@${mic}`;
 }
 
 /**
  * Some rows of shares have the ISIN of the shares' receipts (Henkel in Frankfurt has "US42550U2087"). If a listing of the same
  * share class has an ISIN of the company's country, all listings of the class get that ISIN.
  */
-function withIsinsAtHome(listings: readonly Listing[], country: string): Listing[] {
-  const atHome = new Map(
+function withIsinsAtHome(
+  rows: readonly Row[],
+  ownIdentifiers: OwnIdentifiers,
+  country: string,
+): RowListing[] {
+  const listings = rows.map((row) => {
+    const { ticker, mic } = row;
+    return { row, listing: { ticker, mic, primary: false, ...ownIdentifiers(row) } };
+  });
+  const isinAtHome = new Map(
     listings
+      .map(({ listing }) => listing)
       .filter(
         ({ isin, shareClassFigi }) => shareClassFigi !== '' && country !== '' && isin.startsWith(country),
       )
       .map(({ isin, shareClassFigi }) => [shareClassFigi, isin] as const)
       .toSorted(([, a], [, b]) => (a < b ? 1 : -1)),
   );
-  return listings.map((listing) => ({
-    ...listing,
-    isin: atHome.get(listing.shareClassFigi) ?? listing.isin,
+  return listings.map(({ row, listing }) => ({
+    row,
+    listing,
+    atHome: { ...listing, isin: isinAtHome.get(listing.shareClassFigi) ?? listing.isin },
   }));
 }
 
 /** The identifiers of the main listing's security. If the main listing lacks them, another listing of the security gives them. */
-function securityOf(
-  main: Row,
-  rows: readonly Row[],
-  country: string,
-  ownIdentifiers: OwnIdentifiers,
-): { isin: string; cusip: string } {
-  const listings = withIsinsAtHome(
-    rows.map((row) => listingOf(row, ownIdentifiers)),
-    country,
-  );
-  const own = listings.find(({ ticker, mic }) => ticker === main.ticker && mic === main.mic);
+function securityOf(listings: readonly RowListing[]): { isin: string; cusip: string } {
+  const [main] = listings;
+  if (main === undefined) return { isin: '', cusip: '' };
+  const { isin: own, cusip, shareClassFigi } = main.atHome;
   const ofClass = listings.filter(
-    ({ shareClassFigi }) => shareClassFigi !== '' && shareClassFigi === own?.shareClassFigi,
+    ({ atHome }) => shareClassFigi !== '' && atHome.shareClassFigi === shareClassFigi,
   );
-  const isin =
-    own?.isin ||
-    (ofClass
-      .map((other) => other.isin)
-      .filter((each) => each !== '')
-      .toSorted()[0] ??
-      '');
-  return { isin, cusip: cusipOfIsin(isin) ?? (isin === main.isin ? (own?.cusip ?? '') : '') };
+  const [smallest = ''] = ofClass
+    .map(({ atHome }) => atHome.isin)
+    .filter((isin) => isin !== '')
+    .toSorted();
+  const isin = own || smallest;
+  return { isin, cusip: cusipOfIsin(isin) ?? (isin === main.row.isin ? cusip : '') };
 }
 
 /**

@@ -27,7 +27,11 @@ export interface RowConflict {
  *
  * @param given the rows as they were read, so that identifiers that were later removed as misattributed are included
  */
-export function conflictsOf(given: readonly Row[], rows: readonly Row[], clusters: Clusters): RowConflict[] {
+export function rowConflictsOf(
+  given: readonly Row[],
+  rows: readonly Row[],
+  clusters: Clusters,
+): RowConflict[] {
   const rowOf = new Map(rows.map((row) => [row.symbol, row]));
   const apart = new Map<string, RowConflict>();
   const joined = new Map<readonly Row[], RowConflict>();

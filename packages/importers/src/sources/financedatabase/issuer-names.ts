@@ -20,7 +20,7 @@ const GERMAN_MARKS = [PAR_VALUE, RECEIPT, SHARE_TYPE, SHARE_LETTER, /(?<=\p{L})I
 const MARKS = [RECEIPT, /[\s,]+(?:class [a-z]|pref|preferred|ord|cdi|\(publ\))\.?$/iu];
 
 /** The issuer in the name of a security. Undefined if the name contains no word. */
-export function nameOf(text: string): CompanyName | undefined {
+export function issuerIn(text: string): CompanyName | undefined {
   const plain = withoutSecurity(text)
     .replace(/\b[LD]['’](?=\p{L})/giu, '')
     .replace(/(?<=\S)\s*\+\s*(?=\S)/g, ' & ');

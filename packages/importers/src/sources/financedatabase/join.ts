@@ -1,5 +1,5 @@
 import { Clusters } from './clusters.ts';
-import { conflictsOf, type RowConflict } from './conflicts.ts';
+import { type RowConflict, rowConflictsOf } from './conflicts.ts';
 import { withoutKnownError } from './known-errors.ts';
 import { linksBetween, MERGE, type Merge } from './links.ts';
 import { withoutMisattributedFacts } from './misattributed-facts.ts';
@@ -57,7 +57,7 @@ export function joinRows(unordered: readonly Row[]): Joined {
   return {
     companies: clusters.all().filter(([first]) => first !== undefined && !out.has(first)),
     merges,
-    conflicts: conflictsOf(companies, rows, clusters).filter(({ a, b }) => !out.has(a) && !out.has(b)),
+    conflicts: rowConflictsOf(companies, rows, clusters).filter(({ a, b }) => !out.has(a) && !out.has(b)),
     refused,
   };
 }

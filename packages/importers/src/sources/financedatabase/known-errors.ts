@@ -1,4 +1,4 @@
-import { nameOf } from './issuer-names.ts';
+import { issuerIn } from './issuer-names.ts';
 import { NO_DESCRIPTION, NO_FACTS, NO_IDENTIFIERS, type Row } from './rows.ts';
 
 /**
@@ -82,7 +82,7 @@ export function withoutKnownError(row: Row): Row {
   if (named !== undefined && named.wrong === row.name) {
     const name = named.right;
     const identifiers = named.hasOwnIdentifiers ? {} : NO_IDENTIFIERS;
-    return { ...row, ...identifiers, ...NO_DESCRIPTION, ...NO_FACTS, name, issuer: nameOf(name) };
+    return { ...row, ...identifiers, ...NO_DESCRIPTION, ...NO_FACTS, name, issuer: issuerIn(name) };
   }
   const identified = WRONG_ISIN_OF.get(row.symbol);
   if (identified === undefined || identified.isin !== row.isin) return row;

@@ -12,7 +12,7 @@ import {
 import { filesOf, sizeOf } from '../../formats/files.ts';
 import { NoTable, openTable } from '../../formats/table.ts';
 import type { BytesRead, Unreadable } from '../../framework/source-items.ts';
-import { formerNamesOf, nameOf, subjectOf } from './issuer-names.ts';
+import { formerNamesOf, issuerIn, subjectOf } from './issuer-names.ts';
 
 /** The most characters of a description that are kept. Some descriptions have several thousand. */
 const MOST_CHARACTERS = 1_000;
@@ -184,11 +184,11 @@ function rowOf(from: string, field: (column: string) => string): Row | Unreadabl
     compositeFigi: valid(field('composite_figi').toUpperCase(), FIGI),
     shareClassFigi: valid(field('shareclass_figi').toUpperCase(), FIGI),
     delisted: /^(true|1)$/i.test(field('delisted')),
-    issuer: nameOf(name),
-    subject: nameOf(subjectOf(summary)),
+    issuer: issuerIn(name),
+    subject: issuerIn(subjectOf(summary)),
     formers: formerNamesOf(summary)
       .slice(0, MOST_FORMER_NAMES)
-      .flatMap((former) => nameOf(former) ?? []),
+      .flatMap((former) => issuerIn(former) ?? []),
     domain: readWebHost(field('website'))?.domain ?? '',
   };
 }

@@ -2,7 +2,7 @@ import type { Stock } from '@brand-data/contracts';
 import type { Rates } from './rates.ts';
 
 /** A security's figures of one day, parsed from a table, in the table's own unit of currency. */
-export interface Figures {
+export interface DayFigures {
   currency?: string | undefined;
   price: number;
   priceUsd?: number | undefined;
@@ -48,7 +48,7 @@ export function readCurrency(text: string): { currency: string; units: number } 
  * percentage from the change, prices in US dollars by `rates`, the range, and the distance from its low. Market values are
  * never in hundredths, even if the price is.
  */
-export function stockOf(figures: Figures, rates: Rates): Partial<Stock> {
+export function stockOfFigures(figures: DayFigures, rates: Rates): Partial<Stock> {
   const { currency, units } = readCurrency(figures.currency ?? '') ?? { currency: undefined, units: 1 };
   const inUnits = (value: number | undefined) =>
     value === undefined ? undefined : rounded(value / units, 10);

@@ -1,13 +1,13 @@
 import { Quote, type Source, Stock } from '@brand-data/contracts';
-import { isBlank, isBlankFigure, readBoolean, readNumber, readPercentage } from '../../formats/cells.ts';
+import { isBlankCell, isBlankFigure, readBoolean, readNumber, readPercentage } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/files.ts';
-import { type JsonValue, readJsonLines } from '../../formats/json-lines.ts';
+import { readJsonLines } from '../../formats/json-lines.ts';
 import { micOfVenue } from '../../formats/listing.ts';
-import { openTable } from '../../formats/table.ts';
+import { openTable, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import { OptionError } from '../../framework/option-error.ts';
 import type { BytesRead, ReadQuote, Unreadable } from '../../framework/source-items.ts';
-import { type Figures, readCurrency, stockOf } from './quotes.ts';
+import { type DayFigures, readCurrency, stockOfFigures } from './quotes.ts';
 import type { Rates } from './rates.ts';
 
 /** The fields of market data, and the names of columns that give them. Names consist of lower-case letters and digits. */
@@ -80,8 +80,8 @@ export async function* readMarketData(
   file: string,
   options: ReadMarketDataOptions,
 ): AsyncGenerator<ReadQuote> {
-  const { progress, memoryMib } = options;
-  const isDated = (await columnsOf(file, options)).has('date');
+  const { map, progress, memoryMib } = options;
+  const isDated = checkColumns(file, await columnsOf(file), map).has('date');
   if (progress !== undefined) progress.total = (await sizeOf([file])) * (isDated ? 2 : 1);
   if (!isDated) {
     for await (const read of daysOf(file, options))
@@ -130,7 +130,7 @@ interface Day {
   isin: string;
   /** Days since 1970. */
   day: number | undefined;
-  figures: Figures;
+  figures: DayFigures;
   /** The low and high of the day. */
   dayLow: number;
   dayHigh: number;
@@ -168,12 +168,12 @@ function quoteOf(
   const isYear = year !== undefined && (day ?? 0) - year.firstDay >= NEARLY_A_YEAR_DAYS;
   const hasChange = figures.change !== undefined || figures.changePercentage !== undefined;
   const hasRange = figures.low !== undefined && figures.high !== undefined;
-  const known: Figures = {
+  const known: DayFigures = {
     ...figures,
     ...(!hasChange && year?.before && { change: figures.price - year.before.price }),
     ...(!hasRange && isYear && { low: year.low, high: year.high }),
   };
-  const stock = stockOf(known, rates);
+  const stock = stockOfFigures(known, rates);
   if (stock.priceUsd === undefined && stock.currency !== undefined) onMissingRate?.(stock.currency);
   const date = day === undefined ? source.date : new Date(day * 86_400_000).toISOString().slice(0, 10);
   const quote = Quote.fromPartial({
@@ -189,12 +189,26 @@ function quoteOf(
 type Texts = ReadonlyMap<Field, string>;
 
 async function* daysOf(file: string, options: ReadMarketDataOptions): AsyncGenerator<Day | Unreadable> {
-  const rows = LINES_FILE.test(file) ? rowsOfLines(file, options) : rowsOfTable(file, options);
-  for await (const row of rows) yield 'problem' in row ? row : dayOf(row, options);
+  const { map, progress } = options;
+  let columns = '';
+  let fields = new Map<string, Field>();
+  for await (const row of LINES_FILE.test(file) ? rowsOfLines(file, progress) : rowsOfTable(file, progress)) {
+    if ('problem' in row) {
+      yield row;
+      continue;
+    }
+    const names = [...row.cells.keys()];
+    if (names.join('\n') !== columns) {
+      columns = names.join('\n');
+      fields = fieldsByColumn(names, map);
+    }
+    yield dayOf(row, textsOf(fields, row.cells), options);
+  }
 }
 
 function dayOf(
-  { from, raw, texts }: { from: string; raw: string; texts: Texts },
+  { from, raw }: TableRow,
+  texts: Texts,
   { decimalComma, currency: ofAll, exchange: venueOfAll }: ReadMarketDataOptions,
 ): Day | Unreadable {
   const problems: string[] = [];
@@ -278,45 +292,50 @@ function dayNumberOf(text: string): number | undefined {
   return ms / 86_400_000;
 }
 
-/** The fields that the columns of a table, or the names in the first JSON object, give. Throws an OptionError if one is missing. */
-async function columnsOf(file: string, { map }: ReadMarketDataOptions): Promise<Set<Field>> {
-  let names: readonly string[] = [];
-  if (LINES_FILE.test(file)) {
-    for await (const line of readJsonLines(file)) {
-      const value = 'problem' in line ? undefined : objectOf(line);
-      if (value === undefined) continue;
-      names = Object.keys(value);
-      break;
-    }
-  } else {
+/** The names of a table's columns, or those in the first JSON object. */
+async function columnsOf(file: string): Promise<readonly string[]> {
+  if (!LINES_FILE.test(file)) {
     await using table = await openTable(file);
-    names = table.columns;
+    return table.columns;
   }
-  const fields = new Set(fieldsByColumn(names, map).values());
-  if (!fields.has('symbol') && !fields.has('isin'))
-    throw new OptionError(
-      `${file} has no column for a symbol or an ISIN (its columns: ${names.join(', ')}): name one with --map column=symbol`,
+  for await (const row of rowsOfLines(file)) if ('cells' in row) return [...row.cells.keys()];
+  return [];
+}
+
+/** Parses "column=field" and lists of it. Throws an OptionError. */
+function readMap(map: readonly string[]): [column: string, field: Field][] {
+  return map
+    .flatMap((text) => text.split(/,(?=[^,]*=)/))
+    .map((part) => {
+      const at = part.lastIndexOf('=');
+      const [column, name] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+      const field = MARKET_DATA_FIELDS.find((each) => each === name);
+      if (field === undefined)
+        throw new OptionError(
+          `"${part}" is not column=field: the fields are ${MARKET_DATA_FIELDS.join(', ')}`,
+        );
+      return [column, field];
+    });
+}
+
+/** Throws an OptionError if a mapped column or a column for a required field is missing. */
+function checkColumns(file: string, columns: readonly string[], map: readonly string[]): Set<Field> {
+  const missing = readMap(map).find(([column]) => !columns.includes(column));
+  if (missing !== undefined)
+    throw new OptionError(`there is no column "${missing[0]}": the columns are ${columns.join(', ')}`);
+  const fields = new Set(fieldsByColumn(columns, map).values());
+  const lacks = (what: string, field: Field) =>
+    new OptionError(
+      `${file} has no column for ${what} (its columns: ${columns.join(', ')}): name one with --map column=${field}`,
     );
-  if (!fields.has('price'))
-    throw new OptionError(
-      `${file} has no column for the price (its columns: ${names.join(', ')}): name one with --map column=price`,
-    );
+  if (!fields.has('symbol') && !fields.has('isin')) throw lacks('a symbol or an ISIN', 'symbol');
+  if (!fields.has('price')) throw lacks('the price', 'price');
   return fields;
 }
 
 /** Assigns columns to fields by `map`, else by name. If two columns fit a field, the name that is first in FIELDS decides. */
 function fieldsByColumn(columns: readonly string[], map: readonly string[]): Map<string, Field> {
-  const fields = new Map<string, Field>();
-  for (const part of map.flatMap((text) => text.split(/,(?=[^,]*=)/))) {
-    const at = part.lastIndexOf('=');
-    const [column, name] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
-    const field = MARKET_DATA_FIELDS.find((each) => each === name);
-    if (field === undefined)
-      throw new OptionError(`"${part}" is not column=field: the fields are ${MARKET_DATA_FIELDS.join(', ')}`);
-    if (!columns.includes(column))
-      throw new OptionError(`there is no column "${column}": the columns are ${columns.join(', ')}`);
-    fields.set(column, field);
-  }
+  const fields = new Map(readMap(map).filter(([column]) => columns.includes(column)));
   const plain = (name: string) =>
     name
       .toLowerCase()
@@ -332,50 +351,41 @@ function fieldsByColumn(columns: readonly string[], map: readonly string[]): Map
   return fields;
 }
 
-async function* rowsOfTable(file: string, { map, progress }: ReadMarketDataOptions) {
+async function* rowsOfTable(file: string, progress?: BytesRead): AsyncGenerator<TableRow | Unreadable> {
   await using table = await openTable(file, progress);
-  const { columns, rows } = table;
-  const fields = fieldsByColumn(columns, map);
-  for await (const row of rows) {
-    if ('problem' in row) yield row;
-    else yield { from: row.from, raw: row.raw, texts: textsOf(fields, (column) => row.cells.get(column)) };
-  }
+  yield* table.rows;
 }
 
-async function* rowsOfLines(file: string, { map, progress }: ReadMarketDataOptions) {
+/** The objects of a file with one JSON object a line, as rows of a table. */
+async function* rowsOfLines(file: string, progress?: BytesRead): AsyncGenerator<TableRow | Unreadable> {
   for await (const line of readJsonLines(file, progress)) {
     if ('problem' in line) {
       yield line;
       continue;
     }
-    const { from, raw } = line;
-    const value = objectOf(line);
-    if (value === undefined) {
+    const { from, raw, value } = line;
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
       yield { from, problem: 'the line is not a JSON object', raw };
-      continue;
-    }
-    const names = Object.keys(value);
-    const known = map.filter((part) => names.includes(part.slice(0, part.lastIndexOf('=')).trim()));
-    const texts = textsOf(fieldsByColumn(names, known), (name) => {
-      const cell = value[name];
-      return typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? '');
-    });
-    yield { from, raw, texts };
+    else
+      yield {
+        from,
+        raw,
+        cells: new Map(
+          Object.entries(value).map(([name, cell]) => [
+            name,
+            typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? ''),
+          ]),
+        ),
+      };
   }
 }
 
-function objectOf({ value }: JsonValue): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined;
-}
-
-function textsOf(fields: ReadonlyMap<string, Field>, cellOf: (column: string) => string | undefined): Texts {
+function textsOf(fields: ReadonlyMap<string, Field>, cells: TableRow['cells']): Texts {
   const texts = new Map<Field, string>();
   for (const [column, field] of fields) {
-    const cell = cellOf(column) ?? '';
+    const cell = cells.get(column) ?? '';
     // An empty date stays in `texts`, so that the row is refused: without a date it would belong to no day.
-    const isNothing = TEXTS.has(field) ? isBlank(cell) : isBlankFigure(cell);
+    const isNothing = TEXTS.has(field) ? isBlankCell(cell) : isBlankFigure(cell);
     if (!isNothing) texts.set(field, cell);
     else if (field === 'date') texts.set(field, '');
   }

@@ -7,44 +7,13 @@ import { drawIcon, type Icon, loadIcons, SIMPLE_ICONS } from '../../pictures/ico
  * Hosts of many brands. If an icon was found on such a host, the host is not the brand's own site. Hosts that are the source of
  * more than MANY icons are treated in the same way. A host's own brand (GitHub's icon at github.com) is recognized by its name.
  */
-const SHARED_HOSTS = new Set([
-  'archive.org',
-  'behance.net',
-  'bitbucket.org',
-  'brandfetch.com',
-  'brandfolder.com',
-  'codeberg.org',
-  'discord.com',
-  'dribbble.com',
-  'dropbox.com',
-  'facebook.com',
-  'figma.com',
-  'frontify.com',
-  'gitee.com',
-  'github.com',
-  'gitlab.com',
-  'google.com',
-  'instagram.com',
-  'issuu.com',
-  'linkedin.com',
-  'medium.com',
-  'notion.so',
-  'npmjs.com',
-  'pinterest.com',
-  'reddit.com',
-  'scribd.com',
-  'seeklogo.com',
-  'sourceforge.net',
-  'stackoverflow.com',
-  't.me',
-  'twitter.com',
-  'vimeo.com',
-  'wikimedia.org',
-  'wikipedia.org',
-  'wordpress.org',
-  'x.com',
-  'youtube.com',
-]);
+const SHARED_HOSTS = new Set(
+  `archive.org behance.net bitbucket.org brandfetch.com brandfolder.com codeberg.org discord.com
+  dribbble.com dropbox.com facebook.com figma.com frontify.com gitee.com github.com gitlab.com google.com
+  instagram.com issuu.com linkedin.com medium.com notion.so npmjs.com pinterest.com reddit.com scribd.com
+  seeklogo.com sourceforge.net stackoverflow.com t.me twitter.com vimeo.com wikimedia.org wikipedia.org
+  wordpress.org x.com youtube.com`.split(/\s+/),
+);
 const MANY = 3;
 
 /**

@@ -55,7 +55,7 @@ export function brandOfFacts(facts: CompanyFacts, named: Named, options: BrandOp
     company: {
       industry: industries[0] ?? '',
       industries,
-      companyType: companyTypeOf(facts.types),
+      companyType: facts.companyTypes,
       founded: facts.founded,
       founders: list('founders'),
       ceo: facts.ceo === undefined ? '' : labelOf(facts.ceo, named),
@@ -99,14 +99,6 @@ export function brandOfFacts(facts: CompanyFacts, named: Named, options: BrandOp
 
 function labelOf(item: ItemNumber, named: Named): string {
   return named.of(item)?.label ?? '';
-}
-
-function companyTypeOf(types: CompanyFacts['types']): string[] {
-  return [
-    ...(types.public ? ['Public'] : []),
-    ...(types.private && !types.public ? ['Private'] : []),
-    ...(types.subsidiary ? ['Subsidiary'] : []),
-  ];
 }
 
 function keyPeopleOf({ people }: CompanyFacts, named: Named): { name: string; role: string }[] {

@@ -142,13 +142,13 @@ const INDUSTRY = 'P452';
 const OF_BUSINESSES = ['P1454', 'P2139', 'P1056'];
 
 /** The evidence of what an entity is: its classes, and which properties it has. */
-export interface Evidence {
+export interface ClassEvidence {
   classes: readonly ItemNumber[];
   has(property: string): boolean;
 }
 
 /** A cheap test. It is true for every company, and for some other entities. `classes` may include wrong classes. */
-export function mayBeCompany({ classes, has }: Evidence): boolean {
+export function mayBeCompany({ classes, has }: ClassEvidence): boolean {
   return (
     classes.some((item) => companies.has(item)) ||
     LISTED.some(has) ||
@@ -160,12 +160,12 @@ export function mayBeCompany({ classes, has }: Evidence): boolean {
  * Whether an entity is a company or a brand. It must be of one of the listed classes, or have properties that usually only
  * businesses have and be of no class in NOT_BY_EVIDENCE. Entities of a class in NEVER, such as people and places, are neither.
  */
-export function isCompany({ classes, has }: Evidence): boolean {
+export function isCompany({ classes, has }: ClassEvidence): boolean {
   if (classes.some((item) => NEVER.has(item)) || !mayBeCompany({ classes, has })) return false;
   return classes.some((item) => companies.has(item)) || !classes.some((item) => NOT_BY_EVIDENCE.has(item));
 }
 
-export function evidenceOf(entity: Entity): Evidence {
+export function evidenceOf(entity: Entity): ClassEvidence {
   return {
     classes: classesOf(entity, 'P31'),
     has: (property) => statementsOf(entity, property).length > 0,
@@ -181,15 +181,15 @@ export function tradeAmong(classes: readonly ItemNumber[]): ItemNumber | undefin
   return classes.find((item) => !general.has(item) && !brands.has(item)) ?? undefined;
 }
 
-/** The kinds of company that classes name. */
-export function companyTypesOf(classes: readonly ItemNumber[]): {
-  public: boolean;
-  private: boolean;
-  subsidiary: boolean;
-} {
-  return {
-    public: classes.includes(PUBLIC_COMPANY),
-    private: classes.includes(PRIVATE_COMPANY),
-    subsidiary: classes.includes(SUBSIDIARY),
-  };
+/** The kinds of company that an item's classes, its listings and its parents show. */
+export function companyTypesOf(
+  classes: readonly ItemNumber[],
+  { isListed, hasParent }: { isListed: boolean; hasParent: boolean },
+): string[] {
+  const isPublic = isListed || classes.includes(PUBLIC_COMPANY);
+  return [
+    ...(isPublic ? ['Public'] : []),
+    ...(!isPublic && classes.includes(PRIVATE_COMPANY) ? ['Private'] : []),
+    ...(hasParent || classes.includes(SUBSIDIARY) ? ['Subsidiary'] : []),
+  ];
 }

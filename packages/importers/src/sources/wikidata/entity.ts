@@ -42,7 +42,7 @@ export interface LocalText {
 export type ItemNumber = number;
 
 /** About twice the highest number of 2026. A set of items takes one bit for each possible number. */
-const MAX_ITEM_NUMBER = 2 ** 28 - 1;
+export const MAX_ITEM_NUMBER = 2 ** 28 - 1;
 
 export function itemNumber(id: unknown): ItemNumber | undefined {
   if (typeof id !== 'string' || !/^Q[1-9]\d{0,9}$/.test(id)) return undefined;
@@ -84,11 +84,11 @@ export function bestOf(statements: readonly Statement[]): Statement[] {
 /** The statements that have begun and not ended. A statement that ended at an unknown time has ended. */
 export function currentOf(statements: readonly Statement[], now: Date): Statement[] {
   return statements.filter(
-    (statement) => !hasEnded(statement, now) && !qualifierTimes(statement, 'P580').some(isAfter(now)),
+    (statement) => !hasEndedBy(statement, now) && !qualifierTimes(statement, 'P580').some(isAfter(now)),
   );
 }
 
-export function hasEnded(statement: Statement, now: Date): boolean {
+export function hasEndedBy(statement: Statement, now: Date): boolean {
   const ends = qualifiersOf(statement, 'P582');
   return ends.some((end) => end.snaktype === 'somevalue') || ends.map(timeOf).some((end) => isBy(now, end));
 }

@@ -7,7 +7,7 @@ import {
   coordinatesOf,
   currentOf,
   type Entity,
-  hasEnded,
+  hasEndedBy,
   type ItemNumber,
   isBy,
   itemOf,
@@ -35,7 +35,7 @@ export interface CompanyFacts {
   officialNames: LocalText[];
   formerNames: { text: string; from: string; to: string }[];
   classes: ItemNumber[];
-  types: { public: boolean; private: boolean; subsidiary: boolean };
+  companyTypes: string[];
   listings: { exchange: ItemNumber; tickers: string[]; isin: string }[];
   listedOn: string;
   isins: string[];
@@ -104,11 +104,11 @@ export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date): Com
   const texts = (property: string) => unique(best(property).map(({ mainsnak }) => textOf(mainsnak)));
 
   const labels = textsOf(entity.labels);
+  const descriptions = textsOf(entity.descriptions);
   const dissolved = of('P576').flatMap(({ mainsnak }) => timeOf(mainsnak) ?? [])[0];
   const isOver = isBy(now, dissolved);
   const listings = isOver ? [] : currentOf(of('P414'), now);
   const classes = classesOf(entity, 'P31');
-  const types = companyTypesOf(itemsOf(best('P31')));
   const roles = Object.entries(ROLES).flatMap(([property, role]) =>
     itemsOf(best(property)).map((person) => ({ item: person, role })),
   );
@@ -117,22 +117,18 @@ export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date): Com
   return {
     item,
     labels: Object.fromEntries(labels),
-    description: englishOf(textsOf(entity.descriptions)) ?? '',
+    description: descriptions.get('en') ?? descriptions.get('mul') ?? '',
     aliases: unique([...aliasesOf(entity, 'en'), ...aliasesOf(entity, 'mul')]).slice(0, MOST),
-    officialNames: [
-      ...currentOf(of('P1448'), now),
-      ...currentOf(of('P1813'), now),
-      ...currentOf(of('P1705'), now),
-    ]
+    officialNames: ['P1448', 'P1813', 'P1705']
+      .flatMap((property) => currentOf(of(property), now))
       .slice(0, MOST_STATEMENTS)
       .flatMap(({ mainsnak }) => localTextOf(mainsnak) ?? []),
     formerNames: formerNamesOf(of('P1448'), now).slice(0, MOST_STATEMENTS),
     classes,
-    types: {
-      public: types.public || listings.length > 0,
-      private: types.private,
-      subsidiary: types.subsidiary || items(['P749']).length > 0,
-    },
+    companyTypes: companyTypesOf(itemsOf(best('P31')), {
+      isListed: listings.length > 0,
+      hasParent: items(['P749']).length > 0,
+    }),
     listings: listings.slice(0, MOST_STATEMENTS).flatMap((statement) => {
       const exchange = itemOf(statement.mainsnak);
       const tickers = qualifiersOf(statement, 'P249').slice(0, MOST_TICKERS).map(textOf).filter(Boolean);
@@ -163,19 +159,15 @@ export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date): Com
     wikipedia: cleanText(Object(sitelinks.enwiki).title),
     logoFile: texts('P154')[0] ?? '',
     editions: Object.keys(sitelinks).filter(isWikipedia).length,
-    modified: dayOf(entity.modified),
+    modified: /^\d{4}-\d{2}-\d{2}/.exec(String(entity.modified))?.[0] ?? '',
   };
-
-  function dayOf(time: unknown): string {
-    return /^\d{4}-\d{2}-\d{2}/.exec(String(time))?.[0] ?? '';
-  }
 }
 
 /** The day of the first listing. '' if it is unknown, or if a listing that has ended does not say when it began. */
 function listedOn(listings: readonly Statement[], now: Date): string {
   const starts = listings.flatMap((statement) => {
     const [start] = qualifierTimes(statement, 'P580');
-    return start === undefined && !hasEnded(statement, now) ? [] : [start];
+    return start === undefined && !hasEndedBy(statement, now) ? [] : [start];
   });
   if (starts.includes(undefined)) return '';
   const [first] = starts.flatMap((start) => start ?? []).sort((a, b) => a.begins - b.begins);
@@ -207,7 +199,7 @@ function unique<T>(values: readonly T[]): T[] {
 /** The names that have ended, each with its years if they are known. */
 function formerNamesOf(statements: readonly Statement[], now: Date): CompanyFacts['formerNames'] {
   return statements
-    .filter((statement) => hasEnded(statement, now))
+    .filter((statement) => hasEndedBy(statement, now))
     .flatMap((statement) => {
       const text = localTextOf(statement.mainsnak)?.text;
       const year = (property: string) => qualifierTimes(statement, property)[0]?.text.slice(0, 4) ?? '';
@@ -240,24 +232,11 @@ function headquartersOf(
   return { city: itemOf(seat?.mainsnak), ...coordinates };
 }
 
-const OTHER_WIKIS = new Set(
-  [
-    'commons',
-    'species',
-    'meta',
-    'wikidata',
-    'mediawiki',
-    'incubator',
-    'outreach',
-    'sources',
-    'wikimania',
-    'foundation',
-    'wikifunctions',
-  ].map((name) => `${name}wiki`),
-);
+const OTHER_WIKIS =
+  /^(?:commons|species|meta|wikidata|mediawiki|incubator|outreach|sources|wikimania|foundation|wikifunctions)wiki$/;
 
 function isWikipedia(site: string): boolean {
-  return site.endsWith('wiki') && !OTHER_WIKIS.has(site);
+  return site.endsWith('wiki') && !OTHER_WIKIS.test(site);
 }
 
 /** The facts of an item that records of companies refer to. Plain JSON. */
@@ -312,33 +291,8 @@ export function parentOf(partOf: readonly Statement[], now: Date): ItemNumber | 
   return itemsOf(bestOf(currentOf(usable, now)))[0];
 }
 
-export function partOfStatements(entity: Entity): Statement[] {
-  return statementsOf(entity, 'P131');
-}
-
-function englishOf(texts: ReadonlyMap<string, string>): string | undefined {
-  return texts.get('en') ?? texts.get('mul');
-}
-
 /** Languages in Latin letters, the one with the most readers first. */
-const READABLE = [
-  'en',
-  'mul',
-  'en-gb',
-  'en-ca',
-  'en-us',
-  'es',
-  'fr',
-  'de',
-  'pt',
-  'it',
-  'nl',
-  'pl',
-  'sv',
-  'tr',
-  'id',
-  'vi',
-];
+const READABLE = 'en mul en-gb en-ca en-us es fr de pt it nl pl sv tr id vi'.split(' ');
 
 export function labelAmong(labels: ReadonlyMap<string, string>): string | undefined {
   const language = READABLE.find((code) => labels.has(code));

@@ -2,16 +2,11 @@ import { parseJson } from '../../formats/json-lines.ts';
 import { mayBeCompany } from './classes.ts';
 import { type ItemNumber, itemNumber, type Statement } from './entity.ts';
 
-/** What a line holds, as far as it shows without parsing. */
-export type Glimpse =
-  /** No entity: the line is empty or a bracket of the array. */
-  | { kind: 'blank' }
-  /** A whole item in the form of the dumps. */
-  | { kind: 'item'; item: ItemNumber }
-  /** A lexeme or property in the form of the dumps. */
-  | { kind: 'other' }
-  /** The line must be parsed to find out. */
-  | { kind: 'unknown' };
+/**
+ * What a line holds, as far as it shows without parsing: the number of a whole item, `blank` (the line is empty or a bracket of the
+ * array), `other` (a lexeme or property), or `unknown` (the line must be parsed).
+ */
+export type Glimpse = ItemNumber | 'blank' | 'other' | 'unknown';
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -45,18 +40,13 @@ export function closesArray(line: Buffer): boolean {
   return line[end - 1] === CLOSE_BRACKET;
 }
 
-/** Finds out what a line holds without parsing it. The line must be trimmed. */
+/** Finds out what a line of a dump holds without parsing it. The line must be trimmed. */
 export function glimpse(json: Buffer): Glimpse {
-  if (json.length === 0 || (json.length === 1 && (opensArray(json) || closesArray(json))))
-    return { kind: 'blank' };
-  if (json[0] !== OPEN_BRACE || json[json.length - 1] !== CLOSE_BRACE) return { kind: 'unknown' };
+  if (json.length === 0 || (json.length === 1 && (opensArray(json) || closesArray(json)))) return 'blank';
   const head = HEAD.exec(json.toString('latin1', 0, HEAD_BYTES));
-  if (head === null) return { kind: 'unknown' };
-  const type = head[1] ?? head[4];
-  const id = head[2] ?? head[3] ?? '';
-  if (type !== 'item') return { kind: 'other' };
-  const item = itemNumber(id);
-  return item === undefined ? { kind: 'unknown' } : { kind: 'item', item };
+  if (head === null || json[json.length - 1] !== CLOSE_BRACE) return 'unknown';
+  const [, type, id, otherId, otherType] = head;
+  return (type ?? otherType) === 'item' ? (itemNumber(id ?? otherId) ?? 'unknown') : 'other';
 }
 
 /** The start of a property's statements. It occurs nowhere else, because quotes inside a text have backslashes. */
@@ -100,7 +90,8 @@ export interface Worth {
 }
 
 const LANDMARKS = ['P297', 'P300', 'P7534', 'P218'];
-const PART_OF = 'P131';
+/** The property of a place that names the place that it is part of. */
+export const PART_OF = 'P131';
 const WORTH_A_LOOK: Worth = { company: true, landmark: true, partOf: [] };
 
 /**

@@ -7,10 +7,10 @@ import { type RawLine, rawLinesOf } from '../../formats/lines.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
 import { brandOfFacts } from './brand.ts';
 import { evidenceOf, isCompany } from './classes.ts';
-import { type Entity, type ItemNumber, itemNumber } from './entity.ts';
-import { companyFactsOf, itemsNamedBy, namedFactsOf, parentOf, partOfStatements } from './facts.ts';
-import { closesArray, glimpse, opensArray, trimmed, worthOf } from './raw-line.ts';
-import { itemSet, openSideStore, type SideStore } from './side-store.ts';
+import { type Entity, type ItemNumber, itemNumber, type Statement, statementsOf } from './entity.ts';
+import { companyFactsOf, itemsNamedBy, namedFactsOf, parentOf } from './facts.ts';
+import { closesArray, glimpse, opensArray, PART_OF, trimmed, worthOf } from './raw-line.ts';
+import { ItemSet, SideStore } from './side-store.ts';
 
 export interface WikidataFigures {
   entities: number;
@@ -43,145 +43,166 @@ const OTHER_EXCHANGES = 'others';
 const MAX_FOREIGN_LINES = 1_000;
 
 /**
- * The companies and brands of a Wikidata dump. README.md describes the file's form. The file is read twice, because an item may
- * refer to any other item. If a line cannot be read, a problem with file and line is yielded, and reading continues.
+ * Reads the companies and brands of a Wikidata dump as records. README.md describes the file's form. The file is read twice, because
+ * an item may refer to any other item. A line that cannot be read gives a problem with its file and number, and reading continues.
  */
 export async function* readWikidata(file: string, options: WikidataOptions = {}): AsyncGenerator<ReadBrand> {
-  const { now = new Date(), workDir = tmpdir(), progress, signal, onFigures } = options;
+  const { signal, onFigures } = options;
   const { size } = await stat(file);
-  using store = openSideStore(workDir);
-  const wanted = itemSet();
-  const figures: WikidataFigures = { entities: 0, companies: 0, nameless: 0, unknownExchanges: {} };
-  const reading = (nth: number) => (position: number) => {
-    if (progress !== undefined) progress.read = Math.floor((nth * size + position) / 2);
-  };
-
-  yield* findCompanies(file, { ...options, now, store, wanted, figures, onPosition: reading(0) });
+  using store = new SideStore(options.workDir ?? tmpdir());
+  const dump = new DumpReader(file, size, store, options);
+  yield* dump.findCompanies();
   if (signal?.aborted) return;
-  await findNames(file, { ...options, now, store, wanted, onPosition: reading(1) });
+  await dump.findNames();
   if (signal?.aborted) return;
+  yield* dump.brands();
+  onFigures?.(dump.figures);
+}
 
-  const dumpDate = dateIn(basename(file));
-  for (const facts of store.companies()) {
-    const brand = brandOfFacts(
-      facts,
-      { of: store.named, parentOf: store.parentOf },
-      {
-        dumpDate,
-        onUnknownExchange: (exchange) => {
-          const counts = figures.unknownExchanges;
-          const isFull = Object.keys(counts).length >= MOST_EXCHANGES;
-          const id = isFull && counts[`Q${exchange}`] === undefined ? OTHER_EXCHANGES : `Q${exchange}`;
-          counts[id] = (counts[id] ?? 0) + 1;
-        },
-      },
-    );
-    if (brand === undefined) figures.nameless++;
-    else yield { from: brand.id, brand };
+class DumpReader {
+  readonly figures: WikidataFigures = { entities: 0, companies: 0, nameless: 0, unknownExchanges: {} };
+  readonly #file: string;
+  readonly #size: number;
+  readonly #store: SideStore;
+  readonly #options: WikidataOptions;
+  readonly #now: Date;
+  /** The items that the facts of companies refer to. */
+  readonly #wanted = new ItemSet();
+
+  constructor(file: string, size: number, store: SideStore, options: WikidataOptions) {
+    this.#file = file;
+    this.#size = size;
+    this.#store = store;
+    this.#options = options;
+    this.#now = options.now ?? new Date();
   }
-  onFigures?.(figures);
-}
 
-interface Pass {
-  now: Date;
-  store: SideStore;
-  signal?: AbortSignal | undefined;
-  wanted: ReturnType<typeof itemSet>;
-  onPosition: (position: number) => void;
-}
-
-/** The first reading: stores the facts of companies and places, and collects the items that the facts refer to. */
-async function* findCompanies(
-  file: string,
-  pass: Pass & { figures: WikidataFigures },
-): AsyncGenerator<Unreadable> {
-  const { now, store, wanted, figures } = pass;
-  const at = ({ number }: RawLine) => `${file}:${number}`;
-  let last = 0;
-  let problems = 0;
-  let isOpen = false;
-  let isLastBad = false;
-
-  function keep(entity: Entity, item: ItemNumber): boolean {
-    if (isCompany(evidenceOf(entity))) {
-      const facts = companyFactsOf(entity, item, now);
-      if (!store.addCompany(facts)) return false;
-      figures.companies++;
-      for (const other of itemsNamedBy(facts)) wanted.add(other);
+  /** The first reading: stores the facts of companies and places, and collects the items that the facts refer to. */
+  async *findCompanies(): AsyncGenerator<Unreadable> {
+    const file = this.#file;
+    let last = 0;
+    let problems = 0;
+    let isOpen = false;
+    let isLastBad = false;
+    for await (const lines of this.#lines(0)) {
+      for (const line of lines) {
+        last = line.number;
+        if (opensArray(line.bytes)) isOpen = true;
+        if (closesArray(line.bytes)) isOpen = false;
+        const problem = line.problem ?? this.#take(trimmed(line.bytes));
+        isLastBad = problem !== undefined;
+        if (problem === undefined) continue;
+        yield { from: `${file}:${last}`, problem, raw: line.bytes.toString() || undefined };
+        if (++problems >= MAX_FOREIGN_LINES && this.figures.entities === 0) {
+          yield { from: file, problem: 'the file is not a JSON dump of Wikidata: no line is an entity' };
+          return;
+        }
+      }
     }
-    const named = namedFactsOf(entity, now);
-    const isLandmark = named.countryCode ?? named.isSubdivision ?? named.languageCode ?? named.mics;
-    if (isLandmark !== undefined) store.addNamed(item, named);
-    const parent = parentOf(partOfStatements(entity), now);
-    if (parent !== undefined) store.addParent(item, parent);
-    return true;
+    if (this.#options.signal?.aborted) return;
+    if (isOpen && !isLastBad)
+      yield {
+        from: `${file}:${last}`,
+        problem: 'the file ends before its JSON array is closed: download or copy it again',
+      };
+    else if (last === 0) yield { from: file, problem: 'the file is empty' };
   }
 
-  /** Returns the line's problem, if it has one. */
-  function take(line: RawLine): string | undefined {
-    const json = trimmed(line.bytes);
+  /** The second reading: stores the names of the items that companies refer to. The first reading reported all problems. */
+  async findNames(): Promise<void> {
+    for await (const lines of this.#lines(1))
+      for (const line of lines) {
+        const json = trimmed(line.bytes);
+        const seen = glimpse(json);
+        if (seen !== 'unknown' && !(typeof seen === 'number' && this.#wanted.has(seen))) continue;
+        const entity = entityIn(json);
+        const item = 'problem' in entity ? undefined : itemNumber(entity.id);
+        if (item !== undefined && this.#wanted.has(item))
+          this.#store.named.set(item, namedFactsOf(entity as Entity, this.#now));
+      }
+  }
+
+  *brands(): Generator<ReadBrand> {
+    const { companies, named, parents } = this.#store;
+    const options = {
+      dumpDate: dateIn(basename(this.#file)),
+      onUnknownExchange: (exchange: ItemNumber) => this.#countExchange(`Q${exchange}`),
+    };
+    const lookup = {
+      of: (item: ItemNumber) => named.get(item),
+      parentOf: (place: ItemNumber) => parents.get(place),
+    };
+    for (const facts of companies.values()) {
+      const brand = brandOfFacts(facts, lookup, options);
+      if (brand === undefined) this.figures.nameless++;
+      else yield { from: brand.id, brand };
+    }
+  }
+
+  /** The lines of the dump, until the signal is aborted. The two readings are the halves of the progress. */
+  async *#lines(reading: 0 | 1): AsyncGenerator<RawLine[]> {
+    const { progress, signal } = this.#options;
+    const onPosition = (position: number) => {
+      if (progress !== undefined) progress.read = Math.floor((reading * this.#size + position) / 2);
+    };
+    for await (const lines of rawLinesOf(this.#file, MAX_LINE_MIB, onPosition)) {
+      if (signal?.aborted) return;
+      yield lines;
+    }
+  }
+
+  /** Stores what a line has. Returns the line's problem, if it has one. */
+  #take(json: Buffer): string | undefined {
     const seen = glimpse(json);
-    if (opensArray(line.bytes)) isOpen = true;
-    if (closesArray(line.bytes)) isOpen = false;
-    if (line.problem !== undefined) return line.problem;
-    if (seen.kind === 'blank') return undefined;
-    if (seen.kind === 'other') {
-      figures.entities++;
+    if (seen === 'blank') return undefined;
+    if (seen === 'other') {
+      this.figures.entities++;
       return undefined;
     }
-    if (seen.kind === 'item') {
+    if (typeof seen === 'number') {
       const { company, landmark, partOf } = worthOf(json);
       if (!company && !landmark) {
-        figures.entities++;
-        const parent = partOf.length === 0 ? undefined : parentOf(partOf, now);
-        if (parent !== undefined) store.addParent(seen.item, parent);
+        this.figures.entities++;
+        this.#addParent(seen, partOf);
         return undefined;
       }
     }
     const entity = entityIn(json);
     if ('problem' in entity) return entity.problem;
-    figures.entities++;
+    this.figures.entities++;
     const item = itemNumber(entity.id);
-    if (item !== undefined && !keep(entity, item))
+    if (item !== undefined && !this.#keep(entity, item))
       return `${entity.id} occurs twice in the dump: the import ignores this line`;
     return undefined;
   }
 
-  for await (const lines of rawLinesOf(file, MAX_LINE_MIB, pass.onPosition)) {
-    if (pass.signal?.aborted) return;
-    for (const line of lines) {
-      last = line.number;
-      const problem = take(line);
-      isLastBad = problem !== undefined;
-      if (problem === undefined) continue;
-      yield { from: at(line), problem, raw: line.bytes.toString() || undefined };
-      if (++problems >= MAX_FOREIGN_LINES && figures.entities === 0) {
-        yield { from: file, problem: 'the file is not a JSON dump of Wikidata: no line is an entity' };
-        return;
-      }
+  /** Returns false if the item is a company that was kept before. */
+  #keep(entity: Entity, item: ItemNumber): boolean {
+    const { companies, named } = this.#store;
+    if (isCompany(evidenceOf(entity))) {
+      if (companies.get(item) !== undefined) return false;
+      const facts = companyFactsOf(entity, item, this.#now);
+      companies.set(item, facts);
+      this.figures.companies++;
+      for (const other of itemsNamedBy(facts)) this.#wanted.add(other);
     }
+    const facts = namedFactsOf(entity, this.#now);
+    const isLandmark = facts.countryCode ?? facts.isSubdivision ?? facts.languageCode ?? facts.mics;
+    if (isLandmark !== undefined) named.set(item, facts);
+    this.#addParent(item, statementsOf(entity, PART_OF));
+    return true;
   }
-  if (isOpen && !isLastBad)
-    yield {
-      from: `${file}:${last}`,
-      problem: 'the file ends before its JSON array is closed: download or copy it again',
-    };
-  else if (last === 0) yield { from: file, problem: 'the file is empty' };
-}
 
-/** The second reading: stores the names of the items that companies refer to. The first reading reported all problems. */
-async function findNames(file: string, pass: Pass): Promise<void> {
-  const { now, store, wanted } = pass;
-  for await (const lines of rawLinesOf(file, MAX_LINE_MIB, pass.onPosition)) {
-    if (pass.signal?.aborted) return;
-    for (const line of lines) {
-      const json = trimmed(line.bytes);
-      const seen = glimpse(json);
-      if (seen.kind !== 'unknown' && !(seen.kind === 'item' && wanted.has(seen.item))) continue;
-      const entity = entityIn(json);
-      const item = 'problem' in entity ? undefined : itemNumber(entity.id);
-      if (item !== undefined && wanted.has(item)) store.addNamed(item, namedFactsOf(entity as Entity, now));
-    }
+  #addParent(place: ItemNumber, partOf: readonly Statement[]): void {
+    const parent = parentOf(partOf, this.#now);
+    if (parent !== undefined) this.#store.parents.set(place, parent);
+  }
+
+  #countExchange(id: string): void {
+    const counts = this.figures.unknownExchanges;
+    const isFull = Object.keys(counts).length >= MOST_EXCHANGES;
+    const counted = isFull && counts[id] === undefined ? OTHER_EXCHANGES : id;
+    counts[counted] = (counts[counted] ?? 0) + 1;
   }
 }
 

@@ -1,103 +1,80 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import type { ItemNumber } from './entity.ts';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { type ItemNumber, MAX_ITEM_NUMBER } from './entity.ts';
 import type { CompanyFacts, NamedFacts } from './facts.ts';
-
-/** Stores on disk what the first reading of a dump found. Its size depends on the number of companies and places. */
-export interface SideStore extends Disposable {
-  /** Returns false if the item was added before. */
-  addCompany(facts: CompanyFacts): boolean;
-  /** All companies, in the order of their items' numbers. */
-  companies(): Iterable<CompanyFacts>;
-  addNamed(item: ItemNumber, facts: NamedFacts): void;
-  named(item: ItemNumber): NamedFacts | undefined;
-  addParent(place: ItemNumber, parent: ItemNumber): void;
-  parentOf(place: ItemNumber): ItemNumber | undefined;
-}
 
 const CACHE_KIB = 64 * 1024;
 
-/** The names of the stores' folders. Each contains the id of the process that uses it. */
-const FOLDER = /^bds-wikidata-(\d+)-/;
+/** Values by item number on disk. The values are plain JSON. */
+class ItemTable<T> {
+  readonly #set: StatementSync;
+  readonly #get: StatementSync;
+  readonly #all: StatementSync;
 
-/**
- * Makes a store in a new folder below `workDir`. Disposing of the store removes the folder. If a process was killed before
- * that, its folder is removed when the next store is opened in the same `workDir`.
- */
-export function openSideStore(workDir: string): SideStore {
-  for (const name of readdirSync(workDir)) {
-    const [, processId] = FOLDER.exec(name) ?? [];
-    if (processId !== undefined && !isRunning(Number(processId)))
-      rmSync(join(workDir, name), { recursive: true, force: true });
+  constructor(database: DatabaseSync, name: string) {
+    database.exec(`CREATE TABLE ${name} (item INTEGER PRIMARY KEY, value TEXT NOT NULL)`);
+    this.#set = database.prepare(`INSERT OR REPLACE INTO ${name} VALUES (?, ?)`);
+    this.#get = database.prepare(`SELECT value FROM ${name} WHERE item = ?`);
+    this.#all = database.prepare(`SELECT value FROM ${name} ORDER BY item`);
   }
-  const folder = mkdtempSync(join(workDir, `bds-wikidata-${process.pid}-`));
-  const database = new DatabaseSync(join(folder, 'side.sqlite'));
-  // The data is not needed after the process ends, so the database needs no journal and no synchronous writes.
-  database.exec(`
-    PRAGMA journal_mode = OFF;
-    PRAGMA synchronous = OFF;
-    PRAGMA cache_size = -${CACHE_KIB};
-    CREATE TABLE company (item INTEGER PRIMARY KEY, facts TEXT NOT NULL);
-    CREATE TABLE named (item INTEGER PRIMARY KEY, facts TEXT NOT NULL);
-    CREATE TABLE parent (item INTEGER PRIMARY KEY, parent INTEGER NOT NULL);
-    BEGIN;
-  `);
-  const addCompany = database.prepare('INSERT OR IGNORE INTO company VALUES (?, ?)');
-  const companies = database.prepare('SELECT facts FROM company ORDER BY item');
-  const addNamed = database.prepare('INSERT OR REPLACE INTO named VALUES (?, ?)');
-  const named = database.prepare('SELECT facts FROM named WHERE item = ?');
-  const addParent = database.prepare('INSERT OR REPLACE INTO parent VALUES (?, ?)');
-  const parentOf = database.prepare('SELECT parent FROM parent WHERE item = ?');
-  const factsIn = (row: unknown) => {
-    const { facts } = Object(row);
-    return typeof facts === 'string' ? JSON.parse(facts) : undefined;
-  };
 
-  return {
-    addCompany: (facts) => addCompany.run(facts.item, JSON.stringify(facts)).changes === 1,
-    *companies() {
-      for (const row of companies.iterate()) yield factsIn(row);
-    },
-    addNamed: (item, facts) => {
-      addNamed.run(item, JSON.stringify(facts));
-    },
-    named: (item) => factsIn(named.get(item)),
-    addParent: (place, parent) => {
-      addParent.run(place, parent);
-    },
-    parentOf: (place) => {
-      const { parent } = Object(parentOf.get(place));
-      return typeof parent === 'number' ? parent : undefined;
-    },
-    [Symbol.dispose]: () => {
-      database.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
+  set(item: ItemNumber, value: T): void {
+    this.#set.run(item, JSON.stringify(value));
+  }
 
-function isRunning(processId: number): boolean {
-  try {
-    return process.kill(processId, 0);
-  } catch (error) {
-    // Any other error, such as EPERM for another user's process, means that the process exists.
-    return Object(error).code !== 'ESRCH';
+  get(item: ItemNumber): T | undefined {
+    const row = this.#get.get(item);
+    return row && JSON.parse(String(row.value));
+  }
+
+  /** All values, in the order of their items' numbers. */
+  *values(): Generator<T> {
+    for (const { value } of this.#all.iterate()) yield JSON.parse(String(value));
   }
 }
 
-/** A set of item numbers that takes one bit for each possible number. */
-export function itemSet() {
-  let bits = new Uint8Array(1 << 20);
-  return {
-    add(item: ItemNumber): void {
-      if (item >> 3 >= bits.length) {
-        const grown = new Uint8Array(2 ** Math.ceil(Math.log2((item >> 3) + 1)));
-        grown.set(bits);
-        bits = grown;
-      }
-      bits[item >> 3] = (bits[item >> 3] ?? 0) | (1 << (item & 7));
-    },
-    has: (item: ItemNumber): boolean => ((bits[item >> 3] ?? 0) & (1 << (item & 7))) !== 0,
-  };
+/** Stores on disk what the first reading of a dump found. Its size depends on the number of companies and places. */
+export class SideStore implements Disposable {
+  readonly companies: ItemTable<CompanyFacts>;
+  readonly named: ItemTable<NamedFacts>;
+  /** The place that a place is directly part of. */
+  readonly parents: ItemTable<ItemNumber>;
+  readonly #database: DatabaseSync;
+
+  constructor(workDir: string) {
+    const file = join(workDir, `bds-wikidata-${randomUUID()}`);
+    const database = new DatabaseSync(file);
+    // The data is not needed after the process ends, so the database needs no journal on disk and no synchronous writes.
+    database.exec(`
+      PRAGMA journal_mode = MEMORY;
+      PRAGMA synchronous = OFF;
+      PRAGMA cache_size = -${CACHE_KIB};
+      BEGIN;
+    `);
+    this.companies = new ItemTable(database, 'company');
+    this.named = new ItemTable(database, 'named');
+    this.parents = new ItemTable(database, 'parent');
+    this.#database = database;
+    // The open file needs no name. Without it, the system frees the file when the process ends, even if it is killed.
+    rmSync(file);
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+}
+
+/** A set of item numbers that takes one bit for each possible number. The system gives it memory only where bits are set. */
+export class ItemSet {
+  readonly #bits = new Uint8Array((MAX_ITEM_NUMBER + 1) / 8);
+
+  add(item: ItemNumber): void {
+    this.#bits[item >> 3] = (this.#bits[item >> 3] ?? 0) | (1 << (item & 7));
+  }
+
+  has(item: ItemNumber): boolean {
+    return ((this.#bits[item >> 3] ?? 0) & (1 << (item & 7))) !== 0;
+  }
 }

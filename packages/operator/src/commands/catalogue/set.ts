@@ -1,6 +1,6 @@
 import {
+  NdjsonFile,
   NO_VALUE,
-  ndjsonFile,
   readFieldValue,
   readOverrideFile,
   removeEarlier,
@@ -113,7 +113,7 @@ async function setFromFile(
     onProgress: (done, total) => output.progress(() => `${figure(done)} of ${figure(total)}`),
   }).finally(() => output.progress());
   const refusals = report.refusals.map((refusal) => ({ ...refusal, from: shown(refusal.from) }));
-  const rejects = ndjsonFile(pathOf(options.rejects ?? DEFAULT_REJECTS));
+  const rejects = new NdjsonFile(pathOf(options.rejects ?? DEFAULT_REJECTS));
   await removeEarlier(rejects.path, ['from']);
   for (const { from, reason, raw } of refusals) await rejects.write({ from, reason, raw });
   await rejects.close();
