@@ -1,5 +1,5 @@
 import type { SignedAllowance } from '@brand-data/contracts';
-import type { Allowances } from '@brand-data/metering/src/allowances.ts';
+import type { Allowances } from '@brand-data/metering/src/granting/allowances.ts';
 
 /** The signature of accounts is simulated by the text's beginning, which no attacker may write. */
 const SIGNED = 'accounts ';

@@ -12,21 +12,21 @@ import {
   trailTo,
   verifyingKeysFromPem,
 } from '@brand-data/runtime';
-import { meteringAdminService } from './admin-service.ts';
-import { createAllowances } from './allowances.ts';
 import { serviceSpec, storageSpec } from './config.ts';
+import { createAllowances } from './granting/allowances.ts';
 import { createMetering } from './granting/metering.ts';
 import { meteringEvents } from './granting/metering-events.ts';
 import { publishRecall } from './granting/recalls.ts';
 import { createLedgerStore } from './ledger/ledger-store.ts';
 import { storeEvents } from './ledger/store-events.ts';
-import { meteringService } from './metering-service.ts';
 import { createNoticeFinder } from './notices/finder.ts';
 import { noticeEvents } from './notices/notice-events.ts';
 import { publishNotice } from './notices/publish-notice.ts';
 import { createNoticeSender } from './notices/sender.ts';
 import { webhookOf } from './notices/webhook.ts';
 import { untilMeteringRestored } from './restoring/until-restored.ts';
+import { meteringAdminService } from './rpc/admin-service.ts';
+import { meteringService } from './rpc/metering-service.ts';
 import { startSettler } from './settling/settler.ts';
 import { settlerEvents } from './settling/settler-events.ts';
 import { usageBarrier } from './settling/usage-barrier.ts';
@@ -74,7 +74,10 @@ else
     service.onStop('usage consumer', () => consumer.stop());
     await consumer.opened;
 
-    const webhook = webhookOf(service, config);
+    const webhook = webhookOf(service, {
+      url: config.NOTICE_WEBHOOK_URL,
+      secrets: config.NOTICE_WEBHOOK_SECRETS,
+    });
     const sender = createNoticeSender(
       { store: notices, clock, webhook, publish: (notice) => publishNotice(nats, notice) },
       reportNotice,

@@ -21,10 +21,10 @@ import {
 import type { storageSpec } from './config.ts';
 import type { LedgerDatabase } from './ledger/ledger-database.ts';
 import { openMongoLedgerDatabase } from './ledger/mongo-ledger-database.ts';
+import { createSenders, type Senders } from './ledger/senders.ts';
 import { openUsageLists, type UsageLists } from './ledger/usage-lists.ts';
 import { openMongoNotices } from './notices/mongo-notices.ts';
 import type { NoticeStore } from './notices/notice-store.ts';
-import { createSenders, type Senders } from './senders.ts';
 import { ensureUsageStreams, natsUsageStreams } from './usage/nats-usage-streams.ts';
 import type { UsageStreams } from './usage/usage-streams.ts';
 

@@ -4,7 +4,7 @@ import { ALLOWANCE_LASTS_MS } from '@brand-data/contracts';
 import { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from '@brand-data/runtime';
 import { SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { createAllowances } from '../src/allowances.ts';
+import { createAllowances } from '../src/granting/allowances.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
 const newKey = () => generateKeyPairSync('ed25519').privateKey;

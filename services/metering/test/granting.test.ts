@@ -8,7 +8,7 @@ import type {
 import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Allowances } from '../src/allowances.ts';
+import type { Allowances } from '../src/granting/allowances.ts';
 import { createMetering } from '../src/granting/metering.ts';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { usageOf } from './ledger-actions.ts';

@@ -2,7 +2,7 @@ import { createHolderIdentity, isHolderKey, keyOfHolder, UsageEvent } from '@bra
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UNPROVED } from '../src/ledger/sender.ts';
-import { createSenders } from '../src/senders.ts';
+import { createSenders } from '../src/ledger/senders.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
 const sendersAt = (nowMs: number) => createSenders({ now: () => ({ monotonicMs: 0, wallMs: nowMs }) });

@@ -1,7 +1,7 @@
 import { createLogger, type Service, systemClock } from '@brand-data/runtime';
 import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { createSenders } from '../src/senders.ts';
+import { createSenders } from '../src/ledger/senders.ts';
 import { natsUsageStreams, type UsageStreamSettings } from '../src/usage/nats-usage-streams.ts';
 import type { UsageStreams } from '../src/usage/usage-streams.ts';
 

@@ -1,10 +1,10 @@
 import { dayOf, type LedgerUsage, Route } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { listLastCalls, listUsage } from '../src/account-lists.ts';
 import { outOf, usedOf } from '../src/ledger/ledger.ts';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { openUsageLists, type UsageLists } from '../src/ledger/usage-lists.ts';
+import { listLastCalls, listUsage } from '../src/rpc/account-lists.ts';
 import { NOW_MS, openGrant, usageOf } from './ledger-actions.ts';
 import { mongoLedgers, mongoStore } from './ledger-stores.ts';
 

@@ -9,7 +9,6 @@ import {
   type Recall,
 } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
-import type { Allowances } from '../allowances.ts';
 import { applyReadable, type UsageAnswer } from '../ledger/apply-readable.ts';
 import { type Dropped, reportDropped } from '../ledger/dropped-usage.ts';
 import {
@@ -27,6 +26,7 @@ import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { Rejected, RejectionReason } from '../ledger/rejected.ts';
 import { type Sender, type SentUsage, sentBy } from '../ledger/sender.ts';
 import { usageDefect } from '../ledger/usage-check.ts';
+import type { Allowances } from './allowances.ts';
 import { createRecalls } from './recalls.ts';
 
 /** Metering answers an Acquire that waits for permits within this time. */

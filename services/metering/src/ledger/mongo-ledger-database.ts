@@ -11,7 +11,6 @@ import {
   WriteConcern,
   type WriteError,
 } from 'mongodb';
-import { withDeadline } from '../deadline.ts';
 import { grantIdOf, type Ledger, type LedgerKey, ledgerIdOf, parseGrantId } from './ledger.ts';
 import {
   firstEndOf,
@@ -21,6 +20,7 @@ import {
   type StoredLedger,
   type UseChange,
 } from './ledger-database.ts';
+import { withLedgerDeadline } from './ledger-deadline.ts';
 import type { Breakdowns } from './ledger-usage.ts';
 import { unmetWrites } from './unmet-writes.ts';
 import { cellFromName, cellName } from './usage-merge.ts';
@@ -180,23 +180,23 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
 
   return {
     readLedgers: async (ids) => {
-      const docs = await withDeadline(ledgers.find({ _id: { $in: [...ids] } }).toArray());
+      const docs = await withLedgerDeadline(ledgers.find({ _id: { $in: [...ids] } }).toArray());
       return docs.map(ledgerFromDoc);
     },
-    readWithBreakdowns: (id) => withDeadline(readWithBreakdowns(id)),
-    storeLedgers: (changes) => withDeadline(storeLedgers(changes)),
-    replaceUse: (changes) => withDeadline(replaceUse(changes)),
-    raiseCells: (grants) => withDeadline(raiseCells(grants)),
+    readWithBreakdowns: (id) => withLedgerDeadline(readWithBreakdowns(id)),
+    storeLedgers: (changes) => withLedgerDeadline(storeLedgers(changes)),
+    replaceUse: (changes) => withLedgerDeadline(replaceUse(changes)),
+    raiseCells: (grants) => withLedgerDeadline(raiseCells(grants)),
     dropCells: (grantIds) => {
       if (grantIds.length > 0) grantCells.deleteMany({ _id: { $in: [...grantIds] } }).catch(() => {});
     },
     mergeIntoDays: async (key, grants, mergedBelow) => {
       const writes = dayWrites(ledgerIdOf(key), expiryOf(key), grants, mergedBelow);
-      if (writes.length > 0) await withDeadline(days.bulkWrite(writes));
+      if (writes.length > 0) await withLedgerDeadline(days.bulkWrite(writes));
     },
-    readMonth: (accountId, month) => withDeadline(readMonth(accountId, month)),
-    listOverdue: (nowMs, limit) => withDeadline(listOverdue(nowMs, limit)),
-    listOpen: (after, limit) => withDeadline(listOpen(after, limit)),
+    readMonth: (accountId, month) => withLedgerDeadline(readMonth(accountId, month)),
+    listOverdue: (nowMs, limit) => withLedgerDeadline(listOverdue(nowMs, limit)),
+    listOpen: (after, limit) => withLedgerDeadline(listOpen(after, limit)),
   };
 }
 

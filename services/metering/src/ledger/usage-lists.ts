@@ -1,8 +1,8 @@
 import type { LastCall, LedgerUsage } from '@brand-data/contracts';
 import type { Mongo } from '@brand-data/runtime';
 import type { ClientSession } from 'mongodb';
-import { withDeadline } from '../deadline.ts';
 import { grantIdOf, outOf, usedOf } from './ledger.ts';
+import { withLedgerDeadline } from './ledger-deadline.ts';
 import { CONCERNS, type DayDoc, type GrantCellsDoc, type LedgerDoc } from './mongo-ledger-database.ts';
 import { cellFromName } from './usage-merge.ts';
 
@@ -135,8 +135,8 @@ export async function openUsageLists({ client, db }: Mongo): Promise<UsageLists>
     });
 
   return {
-    list: (page) => withDeadline(list(page)),
-    lastCalls: (accountIds) => withDeadline(lastCalls(accountIds)),
+    list: (page) => withLedgerDeadline(list(page)),
+    lastCalls: (accountIds) => withLedgerDeadline(lastCalls(accountIds)),
   };
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Fault, type Mongo } from '@brand-data/runtime';
 import type { Filter, UpdateFilter, WithId } from 'mongodb';
-import { withDeadline } from '../deadline.ts';
+import { withLedgerDeadline } from '../ledger/ledger-deadline.ts';
 import { CONCERNS, expiryOf, type LedgerDoc } from '../ledger/mongo-ledger-database.ts';
 import { unmetWrites } from '../ledger/unmet-writes.ts';
 import type { Notice } from './notice.ts';
@@ -62,7 +62,7 @@ export async function openMongoNotices({ db }: Mongo): Promise<NoticeStore> {
           webhook: { state: webhook, attempts: 0, ...(webhook === 'pending' && { nextAt: at }) },
         }),
       );
-      return (await withDeadline(insert(docs))).map(passedFromDoc);
+      return (await withLedgerDeadline(insert(docs))).map(passedFromDoc);
     },
 
     findMissing: async function* (months) {
@@ -82,15 +82,15 @@ export async function openMongoNotices({ db }: Mongo): Promise<NoticeStore> {
       for await (const { limit, ...use } of docs) {
         passed.push(...passedWith({ ...use, allowance: limit }));
         if (passed.length < LEDGERS_AT_ONCE) continue;
-        yield await withDeadline(withoutNotice(passed));
+        yield await withLedgerDeadline(withoutNotice(passed));
         passed = [];
       }
-      if (passed.length > 0) yield await withDeadline(withoutNotice(passed));
+      if (passed.length > 0) yield await withLedgerDeadline(withoutNotice(passed));
     },
 
     claim: async (now, until) => {
       const claim = randomUUID();
-      const doc = await withDeadline(
+      const doc = await withLedgerDeadline(
         notices.findOneAndUpdate(
           { dueAt: { $lte: now } },
           { $set: { dueAt: until, claim } },
@@ -104,7 +104,7 @@ export async function openMongoNotices({ db }: Mongo): Promise<NoticeStore> {
       const set = { isPublished, webhook, ...(dueAt && { dueAt }) };
       const unset = { claim: '', ...(dueAt === undefined && { dueAt: '' }) };
       const update = { $set: set, $unset: unset } as UpdateFilter<NoticeDoc>;
-      await withDeadline(notices.updateOne({ _id: id, claim }, update));
+      await withLedgerDeadline(notices.updateOne({ _id: id, claim }, update));
     },
 
     list: async ({ state, accountId, month, limit, after }) => {
@@ -119,7 +119,7 @@ export async function openMongoNotices({ db }: Mongo): Promise<NoticeStore> {
         .find(filter)
         .sort({ at: -1, _id: -1 })
         .limit(limit + 1);
-      const docs = await withDeadline(found.toArray());
+      const docs = await withLedgerDeadline(found.toArray());
       const last = docs.length > limit ? docs[limit - 1] : undefined;
       return { notices: docs.slice(0, limit).map(noticeFromDoc), next: last ? endOfPage(last) : '' };
     },
@@ -130,11 +130,11 @@ export async function openMongoNotices({ db }: Mongo): Promise<NoticeStore> {
       };
       const wanted: Filter<NoticeDoc> =
         ids === 'all failed' ? { 'webhook.state': 'failed' } : { _id: { $in: [...ids] }, ...isNotDue };
-      const found = await withDeadline(notices.find(wanted, { projection: { _id: 1 } }).toArray());
+      const found = await withLedgerDeadline(notices.find(wanted, { projection: { _id: 1 } }).toArray());
       const chosen = found.map(({ _id }) => _id);
       const webhook = { state: 'pending', attempts: 0, nextAt: now };
       // Without its claim, a replica that is publishing the notice meanwhile cannot store the delivery of before.
-      await withDeadline(
+      await withLedgerDeadline(
         notices.updateMany({ _id: { $in: chosen }, ...isNotDue }, {
           $set: { dueAt: now, webhook },
           $unset: { claim: '' },
@@ -145,7 +145,7 @@ export async function openMongoNotices({ db }: Mongo): Promise<NoticeStore> {
 
     count: async () => {
       const of = (state: 'pending' | 'failed') =>
-        withDeadline(notices.countDocuments({ 'webhook.state': state }));
+        withLedgerDeadline(notices.countDocuments({ 'webhook.state': state }));
       const [pending, failed] = await Promise.all([of('pending'), of('failed')]);
       return { pending, failed };
     },

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { type ConfigOf, parseWebhookSecrets, type Service } from '@brand-data/runtime';
-import type { serviceSpec } from '../config.ts';
+import { parseWebhookSecrets, type Service } from '@brand-data/runtime';
 import { CLOUD_EVENT_TYPE } from './cloud-event.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
@@ -23,17 +22,17 @@ export interface Webhook {
   send(id: string, event: string, nowMs: number): Promise<Answer>;
 }
 
-/** The webhook of the settings. undefined: none is set. The secrets are read again when their file changes. */
+/** Returns the webhook of the settings. undefined: none is set. The secrets are read again when their file changes. */
 export function webhookOf(
   service: Pick<Service, 'onSettingChange'>,
-  { NOTICE_WEBHOOK_URL, NOTICE_WEBHOOK_SECRETS }: ConfigOf<typeof serviceSpec>,
+  { url, secrets }: { url: string | undefined; secrets: readonly Buffer[] | undefined },
 ): Webhook | undefined {
-  if (NOTICE_WEBHOOK_URL === undefined || NOTICE_WEBHOOK_SECRETS === undefined) return undefined;
-  let keys = NOTICE_WEBHOOK_SECRETS;
+  if (url === undefined || secrets === undefined) return undefined;
+  let keys = secrets;
   service.onSettingChange('NOTICE_WEBHOOK_SECRETS', (text) => {
     keys = parseWebhookSecrets(text);
   });
-  return createWebhook(NOTICE_WEBHOOK_URL, () => keys);
+  return createWebhook(url, () => keys);
 }
 
 /**

@@ -6,10 +6,10 @@ import type { LedgerDatabase } from '../ledger/ledger-database.ts';
 import { mergedBelow, withMerged } from '../ledger/ledger-usage.ts';
 import { CONCERNS, openMongoLedgerDatabase } from '../ledger/mongo-ledger-database.ts';
 import type { SentUsage } from '../ledger/sender.ts';
+import { createSenders } from '../ledger/senders.ts';
 import { usageDefect } from '../ledger/usage-check.ts';
 import { openUsageLists } from '../ledger/usage-lists.ts';
 import { cellFromName, cellName } from '../ledger/usage-merge.ts';
-import { createSenders } from '../senders.ts';
 import { closeAllGrants, NUMBERS_LEFT_OUT, type ReportedGrant } from './close-all-grants.ts';
 
 /** The usage of one grant that one sender has reported: the largest figures of all its messages. */

@@ -1,7 +1,7 @@
 import { isHolderKey, isSignedBy, keyOfHolder, proofEndMs } from '@brand-data/contracts';
 import { type Clock, Fault } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
-import { type Sender, UNPROVED } from './ledger/sender.ts';
+import { type Sender, UNPROVED } from './sender.ts';
 
 /** How many gateway processes' keys are remembered. */
 const HOLDERS_REMEMBERED = 10_000;

@@ -10,14 +10,14 @@ import {
 } from '@brand-data/contracts';
 import { type CallMetadata, type Service, unary } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
-import { withDeadline } from './deadline.ts';
-import type { Metering } from './granting/metering.ts';
-import type { LedgerStore } from './ledger/ledger-store.ts';
-import { countRejected } from './ledger/rejected.ts';
-import type { Sender } from './ledger/sender.ts';
+import type { Metering } from '../granting/metering.ts';
+import { withLedgerDeadline } from '../ledger/ledger-deadline.ts';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { countRejected } from '../ledger/rejected.ts';
+import type { Sender } from '../ledger/sender.ts';
+import type { Senders } from '../ledger/senders.ts';
+import type { CatchUp } from '../usage/catch-up.ts';
 import { readMonthUsage } from './month-usage.ts';
-import type { Senders } from './senders.ts';
-import type { CatchUp } from './usage/catch-up.ts';
 
 /** The gRPC service for gateways. See proto/brand_data/v1/metering.proto for messages and errors. */
 export function meteringService(
@@ -47,13 +47,13 @@ export function meteringService(
   };
   return {
     acquire: unary<AcquireRequest, AcquireResponse>(service, async (request, metadata, isOver) =>
-      withDeadline(metering.acquire(request, senderOf(request, metadata), isOver)),
+      withLedgerDeadline(metering.acquire(request, senderOf(request, metadata), isOver)),
     ),
 
     report: unary<ReportRequest, ReportResponse>(service, async (request, metadata) => {
       const { holder, usage } = request;
       const sender = senderOf(request, metadata);
-      const { refused, unavailable, unknown, ...senseless } = await withDeadline(
+      const { refused, unavailable, unknown, ...senseless } = await withLedgerDeadline(
         metering.report(usage, sender),
       ).catch((error: unknown) => {
         reports.inc({ result: 'failed' });
@@ -69,7 +69,7 @@ export function meteringService(
     }),
 
     readUsage: unary<ReadUsageRequest, ReadUsageResponse>(service, async (request) => ({
-      usage: await withDeadline(readMonthUsage({ store, catchUp: catchUp.recently }, request)),
+      usage: await withLedgerDeadline(readMonthUsage({ store, catchUp: catchUp.recently }, request)),
     })),
   };
 }

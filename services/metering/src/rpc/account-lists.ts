@@ -8,7 +8,7 @@ import {
   monthOf,
 } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
-import type { UsageLists } from './ledger/usage-lists.ts';
+import type { UsageLists } from '../ledger/usage-lists.ts';
 
 const MOST_ACCOUNTS = 100;
 const MOST_LEDGERS = 500;

@@ -1,8 +1,8 @@
 import { addMonths, monthOf, type RepairedLimit } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { Allowances } from './allowances.ts';
-import type { Ledger } from './ledger/ledger.ts';
-import type { LedgerStore } from './ledger/ledger-store.ts';
 
 /**
  * Gives the ledgers of an account, of this month and the next, the limits and the revision that accounts has just signed, whatever

@@ -1,8 +1,8 @@
 import { isMonth, MONTH_MARGIN_MS, type MonthUsage, monthOf } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
-import { outOf, remainingOf, usedOf } from './ledger/ledger.ts';
-import type { LedgerStore } from './ledger/ledger-store.ts';
-import { countOf } from './ledger/usage-merge.ts';
+import { outOf, remainingOf, usedOf } from '../ledger/ledger.ts';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { countOf } from '../ledger/usage-merge.ts';
 
 /**
  * An account's calls in a month ("YYYY-MM"; empty: the current one). If `complete` is true, they include every call that was

@@ -17,15 +17,15 @@ import {
   type Trail,
   unary,
 } from '@brand-data/runtime';
+import type { Allowances } from '../granting/allowances.ts';
+import { repairLimits } from '../granting/repair-limits.ts';
+import { withLedgerDeadline } from '../ledger/ledger-deadline.ts';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
+import type { UsageLists } from '../ledger/usage-lists.ts';
+import { listNotices, type NoticeAdmin, redeliverNotices, testWebhook } from '../notices/notice-admin.ts';
+import type { CatchUp } from '../usage/catch-up.ts';
 import { listLastCalls, listUsage } from './account-lists.ts';
-import type { Allowances } from './allowances.ts';
-import { withDeadline } from './deadline.ts';
-import type { LedgerStore } from './ledger/ledger-store.ts';
-import type { UsageLists } from './ledger/usage-lists.ts';
 import { readMonthUsage } from './month-usage.ts';
-import { listNotices, type NoticeAdmin, redeliverNotices, testWebhook } from './notices/notice-admin.ts';
-import { repairLimits } from './repair-limits.ts';
-import type { CatchUp } from './usage/catch-up.ts';
 
 /** The gRPC service for operators. See proto/brand_data/v1/metering.proto for messages and errors. */
 export function meteringAdminService(
@@ -48,10 +48,12 @@ export function meteringAdminService(
 ): MeteringAdminServiceServer {
   return {
     getUsage: unary<GetUsageRequest, GetUsageResponse>(service, async (request) => ({
-      usage: await withDeadline(readMonthUsage({ store, catchUp: catchUp.now }, request)),
+      usage: await withLedgerDeadline(readMonthUsage({ store, catchUp: catchUp.now }, request)),
     })),
 
-    listUsage: unary(service, (request) => withDeadline(listUsage({ lists, catchUp: catchUp.now }, request))),
+    listUsage: unary(service, (request) =>
+      withLedgerDeadline(listUsage({ lists, catchUp: catchUp.now }, request)),
+    ),
 
     listLastCalls: unary(service, (request) => listLastCalls({ lists }, request)),
 
@@ -62,7 +64,7 @@ export function meteringAdminService(
         const repaired = await trail.record(
           operatorCallOf(metadata),
           { method: 'RepairLimits', about: account ? [account] : [], details: { account: account ?? '' } },
-          () => withDeadline(repairLimits({ store, allowances }, allowance, Date.now())),
+          () => withLedgerDeadline(repairLimits({ store, allowances }, allowance, Date.now())),
           ({ limits }) => ({ ledgers: limits.length }),
         );
         service.log.warn(repaired, 'an operator has repaired limits');
