@@ -29,13 +29,22 @@ export function decoded(bytes: Uint8Array, { limit = true } = {}): Sharp {
   return sharp(bytes, { limitInputPixels: limit ? PIXELS : false, failOn: 'error', pages: 1 });
 }
 
-/** The picture as pixels, `longer` of them on the longer side. */
-export async function drawPixels(bytes: Uint8Array, longer = MEASURED): Promise<Pixels> {
-  const { data, info } = await decoded(bytes)
-    .resize(longer, longer, { fit: 'inside' })
+/** Returns the pixels of a picture, `longer` of them on the longer side. */
+export function drawPixels(bytes: Uint8Array, longer = MEASURED): Promise<Pixels> {
+  return pixelsOf(decoded(bytes).resize(longer, longer, { fit: 'inside' }));
+}
+
+/** Returns a picture's pixels in sRGB with 8 bits. */
+export async function pixelsOf(image: Sharp): Promise<Pixels> {
+  const { data, info } = await image
     .toColourspace('srgb')
     .ensureAlpha()
-    .raw()
+    .raw({ depth: 'uchar' })
     .toBuffer({ resolveWithObject: true });
   return { data, width: info.width, height: info.height };
+}
+
+/** Opens pixels as a picture. */
+export function fromPixels({ data, width, height }: Pixels): Sharp {
+  return sharp(data, { raw: { width, height, channels: 4 } });
 }

@@ -2,8 +2,8 @@ import { etagOf, type HttpAnswer, matchesTag } from '@brand-data/runtime/http';
 import type { Format } from '../image/image.ts';
 import { BASE, QUERY_HELP, readImageUrl, type Wanted } from '../image/image-path.ts';
 import { MEDIA_TYPES } from '../pictures/negotiate.ts';
-import type { ServedPicture } from '../pictures/picture-maker.ts';
-import type { FoundPicture, Pictures } from '../pictures/pictures.ts';
+import type { MadePicture, ServedPicture } from '../pictures/picture-maker.ts';
+import type { Pictures } from '../pictures/pictures.ts';
 import { ImageProblem } from './problem.ts';
 
 /** What a request asks for, as metrics count it. */
@@ -46,7 +46,7 @@ export function answerImage(
   if (wanted === 'no_image') throw noImage();
   if (wanted === 'bad_query') throw new ImageProblem('parameters_invalid', QUERY_HELP);
   asked.kind = wanted.source.kind;
-  const answer = (found: FoundPicture): HttpAnswer => {
+  const answer = (found: MadePicture): HttpAnswer => {
     if (found === 'no_image') throw noImage();
     if (found === 'no_svg') throw noSvg();
     asked.format = found.format;

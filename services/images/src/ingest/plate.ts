@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { decoded, type Pixels } from '../drawing/draw.ts';
+import { decoded, type Pixels, pixelsOf } from '../drawing/draw.ts';
 import type { Form } from '../image/image.ts';
 import { readSvg } from '../svg/read-svg.ts';
 import { scaled } from '../svg/svg-size.ts';
@@ -71,11 +71,6 @@ async function rasterOnPlate(form: Form, colour: Rgb): Promise<Form> {
     .png()
     .toBuffer();
   const rect = `<svg xmlns="${SVG_NAMESPACE}" width="${size.width}" height="${size.height}"><rect width="100%" height="100%" rx="${plate.radius * scale}" fill="${hexOf(colour)}"/></svg>`;
-  const { data, info } = await sharp(Buffer.from(rect))
-    .composite([{ input: mark, left: room, top: room }])
-    .toColourspace('srgb')
-    .ensureAlpha()
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  return encodeRaster({ data, width: info.width, height: info.height });
+  const plated = sharp(Buffer.from(rect)).composite([{ input: mark, left: room, top: room }]);
+  return encodeRaster(await pixelsOf(plated));
 }

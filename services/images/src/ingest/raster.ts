@@ -1,6 +1,5 @@
 import type { Metadata } from 'sharp';
-import sharp from 'sharp';
-import { decoded, PIXELS, type Pixels } from '../drawing/draw.ts';
+import { decoded, fromPixels, PIXELS, type Pixels, pixelsOf } from '../drawing/draw.ts';
 import type { Form } from '../image/image.ts';
 import { Refused } from '../svg/refused.ts';
 import type { RasterFormat } from './file-format.ts';
@@ -29,8 +28,8 @@ export async function readRaster(
 export async function encodeRaster(pixels: Pixels): Promise<Form> {
   const opaque = isOpaque(pixels);
   const format = opaque && isPhotograph(pixels) ? 'webp' : 'png';
-  const { data, width, height } = pixels;
-  const image = sharp(data, { raw: { width, height, channels: 4 } });
+  const { width, height } = pixels;
+  const image = fromPixels(pixels);
   if (opaque) image.removeAlpha();
   const encoded = format === 'png' ? image.png({ compressionLevel: 9 }) : image.webp({ quality: 90 });
   const bytes = await encoded.toBuffer();
@@ -56,25 +55,16 @@ async function checkedSize(bytes: Uint8Array): Promise<{ width: number; height: 
 
 async function decodedPixels(bytes: Uint8Array): Promise<Pixels> {
   try {
-    const { data, info } = await decoded(bytes)
-      .autoOrient()
-      .resize(LONGEST, LONGEST, { fit: 'inside', withoutEnlargement: true })
-      .toColourspace('srgb')
-      .ensureAlpha()
-      .raw({ depth: 'uchar' })
-      .toBuffer({ resolveWithObject: true });
-    return { data, width: info.width, height: info.height };
+    const upright = decoded(bytes).autoOrient();
+    return await pixelsOf(upright.resize(LONGEST, LONGEST, { fit: 'inside', withoutEnlargement: true }));
   } catch (error) {
     throw damaged(error);
   }
 }
 
-async function halved({ data, width, height }: Pixels): Promise<Pixels> {
-  const half = await sharp(data, { raw: { width, height, channels: 4 } })
-    .resize(Math.ceil(width / 2), Math.ceil(height / 2))
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  return { data: half.data, width: half.info.width, height: half.info.height };
+function halved(pixels: Pixels): Promise<Pixels> {
+  const { width, height } = pixels;
+  return pixelsOf(fromPixels(pixels).resize(Math.ceil(width / 2), Math.ceil(height / 2)));
 }
 
 function isOpaque({ data }: Pixels): boolean {

@@ -1,7 +1,7 @@
 import { Fault } from '@brand-data/runtime';
 import { type Encoding, tagOf } from '@brand-data/runtime/http';
 import { LRUCache } from 'lru-cache';
-import { type Form, type Format, type Size, SMALL_SIZE, type Theme } from '../image/image.ts';
+import { type Form, type Format, SMALL_SIZE, type Theme } from '../image/image.ts';
 import type { Wanted } from '../image/image-path.ts';
 import type { ImageStore, StatedForms } from '../store/store.ts';
 import type { Workers } from '../workers/workers.ts';
@@ -30,6 +30,25 @@ export interface ServedPicture {
 
 /** Why there is no picture. `no_image`: there is no such image. `no_svg`: the image is stored as a raster. */
 export type NoPicture = 'no_image' | 'no_svg';
+export type MadePicture = ServedPicture | NoPicture;
+
+/** One picture, with the format decided. */
+export interface PictureOrder extends Wanted {
+  format: Format;
+  /** Names the picture among all that there may be. */
+  key: string;
+}
+
+export function pictureOrder(wanted: Wanted, format: Format): PictureOrder {
+  const { source, size, theme } = wanted;
+  return {
+    source,
+    size,
+    theme,
+    format,
+    key: `${source.kind} ${sourceKey(source)} ${format} ${size} ${theme}`,
+  };
+}
 
 /**
  * Makes pictures, each from a stored form or as a monogram. It remembers for some seconds that an image does not exist, and that a
@@ -51,7 +70,7 @@ export class PictureMaker {
   }
 
   /** Returns why there is no such picture, as far as that is known without the database. Throws the fault of a drawing that failed. */
-  knownAbsence({ source, theme }: Wanted, format: Format, key: string): NoPicture | undefined {
+  knownAbsence({ source, theme, format, key }: PictureOrder): NoPicture | undefined {
     const forms = this.#known.get(sourceKey(source));
     if (forms === 'no_image') return forms;
     if (format === 'svg' && forms && formFor(theme, forms).format !== 'svg') return 'no_svg';
@@ -66,74 +85,52 @@ export class PictureMaker {
     return forms === 'no_image' ? forms : formFor(theme, forms).format;
   }
 
-  async make(wanted: Wanted, format: Format, key: string): Promise<ServedPicture | NoPicture> {
-    const { source } = wanted;
+  async make(order: PictureOrder): Promise<MadePicture> {
+    const { source, format, size } = order;
+    if (source.kind !== 'monogram') return this.#makeStored(source.id, order);
     // A monogram needs no database, so it does not wait behind look-ups.
-    return source.kind === 'monogram'
-      ? this.#makeMonogram(source.path, wanted, format, key)
-      : this.#makeStored(source.id, wanted, format, key);
-  }
-
-  async #makeMonogram(
-    path: string,
-    { size }: Wanted,
-    format: Format,
-    key: string,
-  ): Promise<ServedPicture | NoPicture> {
-    const form = monogramForm(path, { format, size });
+    const form = monogramForm(source.path, { format, size });
     if (!form) return 'no_image';
-    return format === 'svg' ? pictureOf(form) : this.#draw(form, size, format, key);
+    return format === 'svg' ? pictureOf(form) : this.#draw(form, order);
   }
 
   /**
    * Pictures that no worker draws, as most of those that records name, have turns of their own, so that they do not wait for busy
    * workers. A picture that turns out to need drawing gives its turn back and is read again: a form that waits would take memory.
    */
-  async #makeStored(
-    id: string,
-    wanted: Wanted,
-    format: Format,
-    key: string,
-  ): Promise<ServedPicture | NoPicture> {
-    const forms =
-      this.#known.get(id) ?? (isOftenStored(wanted, format) ? undefined : await this.#statedForms(id));
+  async #makeStored(id: string, order: PictureOrder): Promise<MadePicture> {
+    const forms = this.#known.get(id) ?? (isOftenStored(order) ? undefined : await this.#statedForms(id));
     if (forms === 'no_image') return forms;
-    if (!forms || !isDrawn(wanted, format, forms)) {
+    if (!forms || !isDrawn(order, forms)) {
       const made = await this.#reading(async () => {
-        const result = await this.#read(id, wanted, format, key);
+        const result = await this.#read(id, order);
         return 'made' in result ? result.made : undefined;
       });
       if (made) return made;
     }
     return this.#drawing(async () => {
-      const result = await this.#read(id, wanted, format, key);
-      return 'made' in result ? result.made : this.#draw(result.form, wanted.size, format, key);
+      const result = await this.#read(id, order);
+      return 'made' in result ? result.made : this.#draw(result.form, order);
     });
   }
 
   /** Returns the picture if no worker has to draw it, otherwise the stored form that a worker draws it from. */
-  async #read(
-    id: string,
-    { size, theme }: Wanted,
-    format: Format,
-    key: string,
-  ): Promise<{ made: ServedPicture | NoPicture } | { form: Form }> {
+  async #read(id: string, order: PictureOrder): Promise<{ made: MadePicture } | { form: Form }> {
+    const { format, size, theme } = order;
     const found = await this.#store.findForm(id, theme);
     this.#remember(id, found?.stated);
     if (!found) return { made: 'no_image' };
     const { form, small } = found;
     if (format === 'svg' && form.format !== 'svg') return { made: 'no_svg' };
-    if (format === form.format) {
-      if (size === undefined) return { made: pictureOf(form) };
-      if (size === SMALL_SIZE && small) return { made: pictureOf(small) };
-      // An SVG in another size is the same text with another width and height.
-      if (format === 'svg') return { made: await this.#draw(form, size, format, key) };
-      if (Math.max(form.width, form.height) <= size) return { made: pictureOf(form) };
-    }
-    return { form };
+    if (format !== form.format) return { form };
+    if (size === undefined) return { made: pictureOf(form) };
+    if (size === SMALL_SIZE && small) return { made: pictureOf(small) };
+    // An SVG in another size is the same text with another width and height.
+    if (format === 'svg') return { made: await this.#draw(form, order) };
+    return Math.max(form.width, form.height) <= size ? { made: pictureOf(form) } : { form };
   }
 
-  async #draw(form: Form, size: Size | undefined, format: Format, key: string): Promise<ServedPicture> {
+  async #draw(form: Form, { size, format, key }: PictureOrder): Promise<ServedPicture> {
     try {
       return pictureOf(await this.#workers.render(form, { format, ...(size ? { size } : {}) }));
     } catch (error) {
@@ -156,7 +153,7 @@ export class PictureMaker {
   }
 }
 
-export function sourceKey(source: Wanted['source']): string {
+function sourceKey(source: Wanted['source']): string {
   return source.kind === 'monogram' ? source.path : source.id;
 }
 
@@ -165,7 +162,7 @@ function formFor(theme: Theme, { light, dark = light }: StatedForms): StatedForm
 }
 
 /** Whether a worker has to draw the picture. If not, it is a stored form, or an SVG in another size. */
-function isDrawn({ size, theme }: Wanted, format: Format, forms: StatedForms): boolean {
+function isDrawn({ format, size, theme }: PictureOrder, forms: StatedForms): boolean {
   const stored = formFor(theme, forms);
   if (format !== stored.format) return true;
   if (format === 'svg' || size === undefined || (size === SMALL_SIZE && stored === forms.light)) return false;
@@ -173,7 +170,7 @@ function isDrawn({ size, theme }: Wanted, format: Format, forms: StatedForms): b
 }
 
 /** Whether a picture is so often a stored one that its form is read at once, before it is known what is stored. */
-function isOftenStored({ size }: Wanted, format: Format): boolean {
+function isOftenStored({ format, size }: PictureOrder): boolean {
   return format === 'svg' || size === undefined || size === SMALL_SIZE;
 }
 

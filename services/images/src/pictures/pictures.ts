@@ -7,7 +7,14 @@ import type { ImageStore } from '../store/store.ts';
 import type { Workers } from '../workers/workers.ts';
 import { createLimiter } from './limiter.ts';
 import { negotiateFormat } from './negotiate.ts';
-import { type NoPicture, PictureMaker, type ServedPicture, sourceKey } from './picture-maker.ts';
+import {
+  type MadePicture,
+  type NoPicture,
+  PictureMaker,
+  type PictureOrder,
+  pictureOrder,
+  type ServedPicture,
+} from './picture-maker.ts';
 import { SharedWork } from './shared-work.ts';
 
 /** Bounds of the drawings that are compressed: one a thread of Node's pool, and at most 1 MiB in memory for each that waits. */
@@ -22,8 +29,6 @@ interface Accepted {
   /** Decides the encoding of an SVG. */
   acceptEncoding?: string | undefined;
 }
-
-export type FoundPicture = ServedPicture | NoPicture;
 
 /** A picture in the cache: as it is, and an SVG also in each encoding from the first time that a caller accepted it. */
 type Cached = { identity: ServedPicture } & Partial<Record<Encoding, ServedPicture>>;
@@ -70,7 +75,7 @@ export class Pictures {
    * `resource_exhausted` if too many pictures wait to be made, and Fault `failed_precondition` if the picture cannot be drawn
    * within the bounds of a worker.
    */
-  find(wanted: Wanted, { accept, acceptEncoding }: Accepted): FoundPicture | Promise<FoundPicture> {
+  find(wanted: Wanted, { accept, acceptEncoding }: Accepted): MadePicture | Promise<MadePicture> {
     const { source, format, theme } = wanted;
     if (format !== undefined) return this.#findIn(format, wanted, acceptEncoding);
     if (source.kind === 'monogram')
@@ -93,28 +98,28 @@ export class Pictures {
     format: Format,
     wanted: Wanted,
     acceptEncoding: string | undefined,
-  ): FoundPicture | Promise<FoundPicture> {
-    const { source, size, theme } = wanted;
-    const key = `${source.kind} ${sourceKey(source)} ${format} ${size} ${theme}`;
+  ): MadePicture | Promise<MadePicture> {
+    const order = pictureOrder(wanted, format);
     const encoding = format === 'svg' ? chooseEncoding(acceptEncoding) : 'identity';
-    const found = this.#lookUp(wanted, format, key);
+    const found = this.#lookUp(order);
     return found instanceof Promise
-      ? found.then((made) => this.#encoded(made, encoding, key))
-      : this.#encoded(found, encoding, key);
+      ? found.then((made) => this.#encoded(made, encoding, order.key))
+      : this.#encoded(found, encoding, order.key);
   }
 
-  #lookUp(wanted: Wanted, format: Format, key: string): Cached | NoPicture | Promise<Cached | NoPicture> {
+  #lookUp(order: PictureOrder): Cached | NoPicture | Promise<Cached | NoPicture> {
+    const { key } = order;
     const cached = this.#cache.get(key);
     if (cached) {
       this.#counters.hits += 1;
       return cached;
     }
-    const absence = this.#maker.knownAbsence(wanted, format, key);
+    const absence = this.#maker.knownAbsence(order);
     if (absence) return absence;
     if (this.#making.isUnderWay(key)) this.#counters.joined += 1;
     else this.#counters.misses += 1;
     return this.#making.share(key, async () => {
-      const made = await this.#maker.make(wanted, format, key);
+      const made = await this.#maker.make(order);
       if (typeof made === 'string') return made;
       const entry = { identity: made };
       this.#cache.set(key, entry);
@@ -123,7 +128,7 @@ export class Pictures {
   }
 
   /** Returns the picture in an encoding, which is made once. If too many wait to be compressed, it is the picture as it is. */
-  #encoded(found: Cached | NoPicture, encoding: Encoding, key: string): FoundPicture | Promise<FoundPicture> {
+  #encoded(found: Cached | NoPicture, encoding: Encoding, key: string): MadePicture | Promise<MadePicture> {
     if (typeof found === 'string') return found;
     return (
       found[encoding] ??

@@ -1,5 +1,5 @@
 import { answerWithin, type Mongo } from '@brand-data/runtime';
-import { Binary, type Collection, type Filter } from 'mongodb';
+import type { Collection, Filter } from 'mongodb';
 import type { Form, Theme, Treatment } from '../image/image.ts';
 
 const ANSWER_WITHIN_MS = 5_000;
@@ -26,7 +26,7 @@ export interface ImageUse {
 /** Format and size of the form for light pages, and of the form for dark pages if there is one of its own. */
 export interface StatedForms {
   light: Stated;
-  dark?: Stated;
+  dark?: Stated | undefined;
 }
 type Stated = Omit<Form, 'bytes'>;
 
@@ -35,14 +35,8 @@ const STATED = Object.fromEntries(
   ['light', 'dark'].flatMap((form) => ['format', 'width', 'height'].map((field) => [`${form}.${field}`, 1])),
 );
 
-type FormDoc = Omit<Form, 'bytes'> & { bytes: Binary };
-
-interface ImageDoc {
+interface ImageDoc extends Omit<StoredImage, 'id'> {
   _id: string;
-  light: FormDoc;
-  dark?: FormDoc;
-  small: FormDoc;
-  treatments: StoredImage['treatments'];
   /** The hash of the files of the last put, by which a put of the same files finds the image without making it again. */
   given?: string;
   putAt: Date;
@@ -55,7 +49,7 @@ const USE_INDEX = { _id: 1, putAt: 1, unnamedSince: 1 } as const;
 
 /** Opens the images database and creates its indexes, which any replica may do at any time. Every query uses one of them, or _id. */
 export async function openImageStore({ db }: Mongo): Promise<ImageStore> {
-  const images = db.collection<ImageDoc>('images');
+  const images = db.collection<ImageDoc>('images', { promoteBuffers: true });
   await images.createIndex(USE_INDEX);
   await images.createIndex({ given: 1 });
   return new ImageStore(images);
@@ -84,25 +78,19 @@ export class ImageStore {
    * @param given the hash of the files that the image was made of
    */
   async put({ id, light, dark, small, treatments }: StoredImage, now: Date, given?: string): Promise<Form> {
-    const stored = {
-      light: formToDoc(light),
-      ...(dark ? { dark: formToDoc(dark) } : {}),
-      small: formToDoc(small),
-      treatments,
-    };
     const doc = await withDeadline(
       this.#images.findOneAndUpdate(
         { _id: id },
         {
           $set: { putAt: now, ...(given !== undefined && { given }) },
           $unset: { unnamedSince: '' },
-          $setOnInsert: stored,
+          $setOnInsert: { light, dark, small, treatments },
         },
         { upsert: true, returnDocument: 'after', projection: { small: 1 } },
       ),
     );
     if (!doc) throw new Error('an upsert has returned no document');
-    return formFromDoc(doc.small);
+    return doc.small;
   }
 
   /** Returns a stored image. Undefined if there is no such image. */
@@ -127,7 +115,7 @@ export class ImageStore {
   async findForm(
     id: string,
     theme: Theme,
-  ): Promise<{ form: Form; small?: Form; stated: StatedForms } | undefined> {
+  ): Promise<{ form: Form; small?: Form | undefined; stated: StatedForms } | undefined> {
     const projection =
       theme === 'light'
         ? { ...STATED, form: '$light', small: 1 }
@@ -137,15 +125,13 @@ export class ImageStore {
             small: { $cond: [{ $ifNull: ['$dark', false] }, '$$REMOVE', '$small'] },
           };
     const doc = await withDeadline(
-      this.#images.findOne<StatedForms & { form: FormDoc; small?: FormDoc }>(
+      this.#images.findOne<StatedForms & { form: Form; small?: Form }>(
         { _id: id },
         // What a URL leads to never changes, so any member may answer while there is no primary.
         { projection, readPreference: 'primaryPreferred' },
       ),
     );
-    if (!doc) return undefined;
-    const small = doc.small ? { small: formFromDoc(doc.small) } : {};
-    return { form: formFromDoc(doc.form), ...small, stated: statedForms(doc) };
+    return doc ? { form: doc.form, small: doc.small, stated: statedForms(doc) } : undefined;
   }
 
   /** Returns the formats and sizes of an image's forms, without reading the pictures. Undefined if no image has the id. */
@@ -214,26 +200,12 @@ function filterOf(wanted: Wanted): Filter<ImageDoc> {
   return 'id' in wanted ? { _id: wanted.id } : { given: wanted.given };
 }
 
-function formToDoc({ format, width, height, bytes }: Form): FormDoc {
-  return { format, width, height, bytes: new Binary(bytes) };
-}
-
-function formFromDoc({ format, width, height, bytes }: FormDoc): Form {
-  return { format, width, height, bytes: bytes.value() };
-}
-
 function statedForms({ light, dark }: StatedForms): StatedForms {
-  return { light, ...(dark ? { dark } : {}) };
+  return { light, dark };
 }
 
 function imageFromDoc({ _id, light, dark, small, treatments }: ImageDoc): StoredImage {
-  return {
-    id: _id,
-    light: formFromDoc(light),
-    dark: dark && formFromDoc(dark),
-    small: formFromDoc(small),
-    treatments,
-  };
+  return { id: _id, light, dark, small, treatments };
 }
 
 function withDeadline<T>(answer: Promise<T>): Promise<T> {

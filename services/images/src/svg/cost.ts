@@ -6,42 +6,11 @@ const FEW_BYTES = 16 * 1024;
 const FEW_ELEMENTS = 100;
 
 const ELEMENTS = new Set(['svg', 'g', 'path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon']);
-const ATTRIBUTES = new Set([
-  'xmlns',
-  'version',
-  'xml:space',
-  'id',
-  'class',
-  'width',
-  'height',
-  'viewBox',
-  'preserveAspectRatio',
-  'x',
-  'y',
-  'x1',
-  'y1',
-  'x2',
-  'y2',
-  'cx',
-  'cy',
-  'r',
-  'rx',
-  'ry',
-  'd',
-  'points',
-  'transform',
-  'color',
-  'fill',
-  'fill-rule',
-  'fill-opacity',
-  'clip-rule',
-  'stroke',
-  'stroke-width',
-  'stroke-linecap',
-  'stroke-linejoin',
-  'stroke-miterlimit',
-  'stroke-opacity',
-]);
+const ATTRIBUTES = new Set(
+  `xmlns version xml:space id class width height viewBox preserveAspectRatio x y x1 y1 x2 y2 cx cy r rx
+  ry d points transform color fill fill-rule fill-opacity clip-rule stroke stroke-width stroke-linecap
+  stroke-linejoin stroke-miterlimit stroke-opacity`.split(/\s+/),
+);
 
 /**
  * Whether a drawing surely takes little time and memory in every size. It is a list of what is cheap, so that what it does not know,

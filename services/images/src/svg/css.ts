@@ -16,77 +16,21 @@ export const COLOURS = new Set(['fill', 'stroke', 'color', 'stop-color', 'flood-
 /** The properties that drawings may use, in attributes and in CSS. */
 export const PROPERTIES = new Set([
   ...COLOURS,
-  'fill-rule',
-  'fill-opacity',
-  'stroke-width',
-  'stroke-linecap',
-  'stroke-linejoin',
-  'stroke-miterlimit',
-  'stroke-dasharray',
-  'stroke-dashoffset',
-  'stroke-opacity',
-  'opacity',
-  'stop-opacity',
-  'flood-opacity',
-  'clip-path',
-  'clip-rule',
-  'mask',
-  'mask-type',
-  'filter',
-  'marker',
-  'marker-start',
-  'marker-mid',
-  'marker-end',
-  'display',
-  'visibility',
-  'overflow',
-  'transform',
-  'transform-origin',
-  'paint-order',
-  'vector-effect',
-  'mix-blend-mode',
-  'isolation',
-  'color-interpolation',
-  'color-interpolation-filters',
-  'shape-rendering',
-  'text-rendering',
-  'font',
-  'font-family',
-  'font-size',
-  'font-style',
-  'font-variant',
-  'font-weight',
-  'font-stretch',
-  'text-anchor',
-  'text-decoration',
-  'letter-spacing',
-  'word-spacing',
-  'writing-mode',
-  'dominant-baseline',
-  'alignment-baseline',
-  'baseline-shift',
-  'direction',
-  'unicode-bidi',
+  ...`fill-rule fill-opacity stroke-width stroke-linecap stroke-linejoin stroke-miterlimit
+    stroke-dasharray stroke-dashoffset stroke-opacity opacity stop-opacity flood-opacity clip-path
+    clip-rule mask mask-type filter marker marker-start marker-mid marker-end display visibility
+    overflow transform transform-origin paint-order vector-effect mix-blend-mode isolation
+    color-interpolation color-interpolation-filters shape-rendering text-rendering font font-family
+    font-size font-style font-variant font-weight font-stretch text-anchor text-decoration
+    letter-spacing word-spacing writing-mode dominant-baseline alignment-baseline baseline-shift
+    direction unicode-bidi`.split(/\s+/),
 ]);
 
 /** The functions that values may call besides url(#id), in lower case. */
-const FUNCTIONS = new Set([
-  'rgb',
-  'rgba',
-  'hsl',
-  'hsla',
-  'hwb',
-  'matrix',
-  'translate',
-  'translatex',
-  'translatey',
-  'scale',
-  'scalex',
-  'scaley',
-  'rotate',
-  'skewx',
-  'skewy',
-]);
+const FUNCTIONS = new Set(
+  `rgb rgba hsl hsla hwb
+  matrix translate translatex translatey scale scalex scaley rotate skewx skewy`.split(/\s+/),
+);
 
 const SELECTORS = new Set([
   'SelectorList',

@@ -13,22 +13,9 @@ import {
 import { elementsOf, escapeText, type SvgElement, svgText } from './svg-tree.ts';
 
 const SHAPES = ['path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon', 'use'];
-const FILTERS = [
-  'feBlend',
-  'feColorMatrix',
-  'feComponentTransfer',
-  'feComposite',
-  'feDropShadow',
-  'feFlood',
-  'feFuncA',
-  'feFuncB',
-  'feFuncG',
-  'feFuncR',
-  'feGaussianBlur',
-  'feMerge',
-  'feMergeNode',
-  'feOffset',
-];
+const FILTERS =
+  `feBlend feColorMatrix feComponentTransfer feComposite feDropShadow feFlood feFuncA feFuncB feFuncG
+  feFuncR feGaussianBlur feMerge feMergeNode feOffset`.split(/\s+/);
 /** Elements that SVG draws without what is in them. sanitize-html would put it behind them. */
 const WITHOUT_CHILDREN = [
   ...SHAPES,
@@ -36,95 +23,21 @@ const WITHOUT_CHILDREN = [
   'stop',
 ];
 const ELEMENTS = [
-  'svg',
-  'g',
-  'defs',
-  'symbol',
-  'switch',
-  'text',
-  'tspan',
-  'textPath',
-  'clipPath',
-  'mask',
-  'pattern',
-  'marker',
-  'linearGradient',
-  'radialGradient',
-  'stop',
-  'filter',
+  ...`svg g defs symbol switch text tspan textPath clipPath mask pattern marker linearGradient
+    radialGradient stop filter`.split(/\s+/),
   ...SHAPES,
   ...FILTERS,
 ];
 
 /** Attributes whose values are names and numbers. */
-const PLAIN = new Set([
-  'version',
-  'xml:space',
-  'width',
-  'height',
-  'x',
-  'y',
-  'x1',
-  'y1',
-  'x2',
-  'y2',
-  'cx',
-  'cy',
-  'r',
-  'rx',
-  'ry',
-  'fx',
-  'fy',
-  'fr',
-  'd',
-  'points',
-  'pathLength',
-  'viewBox',
-  'preserveAspectRatio',
-  'dx',
-  'dy',
-  'rotate',
-  'textLength',
-  'lengthAdjust',
-  'startOffset',
-  'method',
-  'spacing',
-  'side',
-  'offset',
-  'gradientUnits',
-  'spreadMethod',
-  'clipPathUnits',
-  'maskUnits',
-  'maskContentUnits',
-  'patternUnits',
-  'patternContentUnits',
-  'markerUnits',
-  'markerWidth',
-  'markerHeight',
-  'refX',
-  'refY',
-  'orient',
-  'filterUnits',
-  'primitiveUnits',
-  'in',
-  'in2',
-  'result',
-  'mode',
-  'type',
-  'values',
-  'operator',
-  'k1',
-  'k2',
-  'k3',
-  'k4',
-  'stdDeviation',
-  'edgeMode',
-  'tableValues',
-  'slope',
-  'intercept',
-  'amplitude',
-  'exponent',
-]);
+const PLAIN = new Set(
+  `version xml:space width height x y x1 y1 x2 y2 cx cy r rx ry fx fy fr d points pathLength viewBox
+  preserveAspectRatio dx dy rotate textLength lengthAdjust startOffset method spacing side offset
+  gradientUnits spreadMethod clipPathUnits maskUnits maskContentUnits patternUnits patternContentUnits
+  markerUnits markerWidth markerHeight refX refY orient filterUnits primitiveUnits in in2 result mode
+  type values operator k1 k2 k3 k4 stdDeviation edgeMode tableValues slope intercept amplitude
+  exponent`.split(/\s+/),
+);
 const PLAIN_VALUE = /^[\w\s.,+%-]*$/;
 /** Attributes with the values of a property under another name. */
 const TRANSFORMS = new Set(['gradientTransform', 'patternTransform']);
