@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { GRPC_SERVICES } from './callers.ts';
 import { AccountsAdminServiceService } from './gen/brand_data/v1/accounts.ts';
 import { CatalogAdminServiceService } from './gen/brand_data/v1/catalog.ts';
 import { DiagnosisAdminServiceService } from './gen/brand_data/v1/diagnosis.ts';
@@ -79,7 +80,9 @@ const IMAGES: RoleByMethod<typeof ImagesAdminServiceService> = {
 const DIAGNOSIS: RoleByMethod<typeof DiagnosisAdminServiceService> = { diagnose: 'read' };
 
 /** Who may call which method of the admin ports. */
-export const OPERATOR_RULES = {
+export const ADMIN_PORT = {
+  /** What `bds doctor` asks. */
+  diagnosis: GRPC_SERVICES.DiagnosisAdminService,
   /** By the path of the method: "/brand_data.v1.AccountsAdminService/CreateKey". */
   roleNeeded: new Map([
     ...rolesByPath(AccountsAdminServiceService, ACCOUNTS),

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import {
+  ADMIN_PORT,
   createOperatorCredential,
   isOperatorCredential,
   OPERATOR_ROLES,
-  OPERATOR_RULES,
 } from '../src/operators.ts';
 
-const { mayCall, roleNeeded } = OPERATOR_RULES;
+const { mayCall, roleNeeded } = ADMIN_PORT;
 
 test('the role read is enough for exactly the methods that only look', () => {
   for (const [path, needed] of roleNeeded)

@@ -1,5 +1,7 @@
 /** The parts of every service's main: configuration, log, metrics, traces, health, gRPC, NATS, MongoDB, shutdown. */
 
+export type { BackendPorts } from './backend/ports.ts';
+export { runBackend } from './backend/run-backend.ts';
 export { type Clock, elapsedMs, type Instant, setInstant, systemClock } from './base/clock.ts';
 export { Fault, type FaultKind } from './base/fault.ts';
 export { createKeyedBatches, type KeyedBatches } from './base/keyed-batches.ts';
@@ -20,6 +22,7 @@ export { KEPT, problemOfClient, problemOfMongoUrl } from './config/mongo-url.ts'
 export { plainAddress } from './config/networks.ts';
 export { findKeyIn, keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from './config/pem-keys.ts';
 export { readSettingFiles } from './config/setting-files.ts';
+export { adminPortSpec, databaseSpec, grpcPortsSpec, natsSpec } from './config/shared-specs.ts';
 export { type CertificateFiles, Certificates, foundExpiry } from './grpc/certificates.ts';
 export { callUnary, connectChannel, waitForConnection } from './grpc/client.ts';
 export { nameOf } from './grpc/identity.ts';
@@ -33,7 +36,7 @@ export {
   operatorCallOf,
 } from './grpc/operator.ts';
 export type { ReplicaChoice } from './grpc/replica-order.ts';
-export { type CallMetadata, clientStream, type GrpcServer, startGrpcServer, unary } from './grpc/server.ts';
+export { type CallMetadata, clientStream, startGrpcServer, unary } from './grpc/server.ts';
 export { grpcStatusOf } from './grpc/status.ts';
 export { callClientStream, callServerStream, serverStream } from './grpc/streams.ts';
 export {
@@ -45,9 +48,8 @@ export {
 export { type CallTrouble, callTroubleOf } from './grpc/trouble.ts';
 export { closeHttpServer } from './http/close.ts';
 export { answerWithin } from './mongo/answer-within.ts';
-export { checkIndexes } from './mongo/checks.ts';
-export { checkTransactionLifetime, connectMongo } from './mongo/connect.ts';
 export type { Mongo } from './mongo/mongo.ts';
+export { openDatabase } from './mongo/open-database.ts';
 export { bringUpToDate, type Migration } from './mongo/schema.ts';
 export { checkConsumer } from './nats/checks.ts';
 export {
@@ -74,11 +76,9 @@ export {
   type Tracer,
   withSpan,
 } from './observe/tracing.ts';
-export { diagnosisService } from './operators/diagnosis-service.ts';
 export { installationOrPass, PASS_LASTS_MS, signPass } from './operators/operator-pass.ts';
 export { type Told, type Trail, trailTo } from './operators/operator-trail.ts';
 export { endRestore, markRestoring, RESTORING, refuseRestore, untilRestored } from './operators/restoring.ts';
 export { retryUntilStopped } from './service/retry.ts';
 export { runService } from './service/run-service.ts';
 export type { Service } from './service/service.ts';
-export { isSetUp, runSetUp } from './service/set-up.ts';

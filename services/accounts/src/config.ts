@@ -1,8 +1,8 @@
 import {
   configSpec,
-  MONGODB_CA,
-  NATS_CA,
-  OPERATOR_TOKEN,
+  databaseSpec,
+  grpcPortsSpec,
+  natsSpec,
   streamSpec,
   transportSpec,
 } from '@brand-data/runtime';
@@ -10,26 +10,18 @@ import {
 /** The settings that `set-up` needs too. */
 export const storageSpec = {
   ...streamSpec,
-  MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
-  MONGODB_CA,
-  MONGODB_DATABASE: configSpec.str({
-    default: 'brand_data_accounts',
-    desc: 'Name of the database, which only this service uses',
-  }),
+  ...databaseSpec('brand_data_accounts'),
   AUDIT_DAYS: configSpec.days({
     default: 400,
     desc: "Number of days for which the trail of operators' changes is kept",
   }),
-  NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
-  NATS_CA,
+  ...natsSpec,
 };
 
 export const serviceSpec = {
   ...storageSpec,
   ...transportSpec,
-  GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service AccountsService, for gateways' }),
-  ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service AccountsAdminService, for operators' }),
-  OPERATOR_TOKEN,
+  ...grpcPortsSpec('Accounts'),
   ALLOWANCE_SIGNING_KEY: configSpec.signingKey({
     desc: 'Private key with which accounts signs the limits that gateways name to metering: Ed25519, in PEM',
   }),

@@ -4,16 +4,12 @@ import {
   ACCOUNT_CHANGES_SUBJECTS,
 } from '@brand-data/contracts';
 import {
-  bringUpToDate,
   type ConfigOf,
-  checkIndexes,
-  checkTransactionLifetime,
-  connectMongo,
   connectNats,
   ensureStream,
   type Mongo,
   type Nats,
-  retryUntilStopped,
+  openDatabase,
   type Service,
   untilRestored,
 } from '@brand-data/runtime';
@@ -34,16 +30,12 @@ export async function openStorage(
   config: ConfigOf<typeof storageSpec>,
   restored: (mongo: Mongo) => Promise<void> = (mongo) => untilRestored(service, mongo),
 ): Promise<{ store: Store; nats: Nats }> {
-  const mongo = await connectMongo(service, config, config.MONGODB_DATABASE);
-  await restored(mongo);
-  await checkTransactionLifetime(service, mongo);
-  await bringUpToDate(service, mongo);
-  const store = await retryUntilStopped(
-    'indexes',
-    () => openStore(service, mongo, { auditDays: config.AUDIT_DAYS }),
+  const store = await openDatabase(
     service,
+    config,
+    (mongo) => openStore(service, mongo, { auditDays: config.AUDIT_DAYS }),
+    { restored, hasTransactions: true },
   );
-  await checkIndexes(service, mongo);
   const nats = await connectNats(service, config);
   await ensureStream(service, nats, {
     name: ACCOUNT_CHANGES_STREAM,

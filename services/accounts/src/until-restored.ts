@@ -1,12 +1,7 @@
+import { type FinishRestoreRequest, type FinishRestoreResponse, GRPC_SERVICES } from '@brand-data/contracts';
 import {
-  type FinishRestoreRequest,
-  type FinishRestoreResponse,
-  GRPC_SERVICES,
-  OPERATOR_RULES,
-} from '@brand-data/contracts';
-import {
+  type BackendPorts,
   endRestore,
-  type GrpcServer,
   installationOr,
   type Mongo,
   operatorCallOf,
@@ -22,8 +17,8 @@ import { type OperatorDoc, storedOperators } from './operator.ts';
 export function untilAccountsRestored(
   service: Service,
   mongo: Mongo,
-  port: Pick<GrpcServer, 'transport' | 'host' | 'port'>,
-  { operatorTokens, auditDays }: { operatorTokens: readonly string[]; auditDays: number },
+  ports: BackendPorts,
+  { OPERATOR_TOKEN, AUDIT_DAYS }: { OPERATOR_TOKEN: readonly string[]; AUDIT_DAYS: number },
 ): Promise<void> {
   const { db } = mongo;
   const operators = db.collection<OperatorDoc>('operators');
@@ -32,16 +27,12 @@ export function untilAccountsRestored(
   const handlers = {
     finishRestore: unary<FinishRestoreRequest, FinishRestoreResponse>(service, (request, metadata) =>
       endRestore(db, request.restoreId, () =>
-        finishRestore(db, request, { by: operatorCallOf(metadata), auditDays }),
+        finishRestore(db, request, { by: operatorCallOf(metadata), auditDays: AUDIT_DAYS }),
       ),
     ),
   };
   return untilRestored(service, mongo, {
-    ...port,
+    ...ports.adminPort(installationOr(service, OPERATOR_TOKEN, storedOperators({ findOperator }))),
     services: [{ ...GRPC_SERVICES.AccountsAdminService, handlers }],
-    operators: {
-      ...OPERATOR_RULES,
-      authenticate: installationOr(service, operatorTokens, storedOperators({ findOperator })),
-    },
   });
 }

@@ -1,28 +1,20 @@
 import {
+  adminPortSpec,
   configSpec,
-  MONGODB_CA,
+  databaseSpec,
   NATS_CA,
-  OPERATOR_TOKEN,
   PASS_PUBLIC_KEYS,
   transportSpec,
 } from '@brand-data/runtime';
 
 /** The settings that `set-up` needs too. */
-export const storageSpec = {
-  MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
-  MONGODB_CA,
-  MONGODB_DATABASE: configSpec.str({
-    default: 'brand_data_images',
-    desc: 'Name of the database, which only this service uses',
-  }),
-};
+export const storageSpec = databaseSpec('brand_data_images');
 
 export const serviceSpec = {
   ...storageSpec,
   ...transportSpec,
   PORT: configSpec.port({ desc: 'Port of the public HTTP server of images' }),
-  ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service ImagesAdminService, for operators' }),
-  OPERATOR_TOKEN,
+  ...adminPortSpec('Images'),
   PASS_PUBLIC_KEYS,
   NATS_URL: configSpec.natsUrl({
     desc: "NATS servers, comma-separated, nats://…; images needs them only for the trail of operators' changes",

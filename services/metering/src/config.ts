@@ -1,9 +1,9 @@
 import { MOST_USAGE_STREAMS } from '@brand-data/contracts';
 import {
   configSpec,
-  MONGODB_CA,
-  NATS_CA,
-  OPERATOR_TOKEN,
+  databaseSpec,
+  grpcPortsSpec,
+  natsSpec,
   PASS_PUBLIC_KEYS,
   streamSpec,
   transportSpec,
@@ -12,14 +12,8 @@ import {
 /** The settings of `set-up`, which the service has too. */
 export const storageSpec = {
   ...streamSpec,
-  MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
-  MONGODB_CA,
-  MONGODB_DATABASE: configSpec.str({
-    default: 'brand_data_metering',
-    desc: 'Name of the database, which only this service uses',
-  }),
-  NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
-  NATS_CA,
+  ...databaseSpec('brand_data_metering'),
+  ...natsSpec,
   USAGE_STREAMS: configSpec.num({
     default: 1,
     choices: Array.from({ length: MOST_USAGE_STREAMS }, (_, index) => index + 1),
@@ -34,9 +28,7 @@ export const storageSpec = {
 export const serviceSpec = {
   ...storageSpec,
   ...transportSpec,
-  GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service MeteringService, for gateways' }),
-  ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service MeteringAdminService, for operators' }),
-  OPERATOR_TOKEN,
+  ...grpcPortsSpec('Metering'),
   PASS_PUBLIC_KEYS,
   ALLOWANCE_PUBLIC_KEYS: configSpec.verifyingKeys({
     desc: 'Public keys of accounts, with which metering verifies limits: Ed25519, in PEM; several while the key is replaced',

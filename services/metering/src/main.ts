@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { auditPublisher, GRPC_SERVICES, OPERATOR_RULES } from '@brand-data/contracts';
+import { ADMIN_PORT, auditPublisher, GRPC_SERVICES } from '@brand-data/contracts';
 import {
-  diagnosisService,
   installationOrPass,
-  isSetUp,
-  openTransport,
-  runService,
-  runSetUp,
-  startGrpcServer,
+  runBackend,
   systemClock,
   trailTo,
   verifyingKeysFromPem,
@@ -38,99 +33,75 @@ import { startUsageConsumer } from './usage/usage-consumer.ts';
 import { registerUsageGauges } from './usage/usage-gauges.ts';
 import { keepRoom } from './usage/usage-retention.ts';
 
-if (isSetUp(process.argv)) await runSetUp('metering', storageSpec, openStorage);
-else
-  await runService('metering', serviceSpec, async (service, config) => {
-    const clock = systemClock;
-    const transport = await openTransport(service, config);
-    const adminPort = {
-      transport,
-      host: config.HOST,
-      port: config.ADMIN_GRPC_PORT,
-      operators: {
-        ...OPERATOR_RULES,
-        authenticate: installationOrPass(service, config),
-      },
-    };
-    const { database, notices, lists, nats, streams, senders } = await openStorage(service, config, (mongo) =>
-      untilMeteringRestored(service, mongo, adminPort),
-    );
-    const reportNotice = noticeEvents(service, notices);
-    const hasWebhook = config.NOTICE_WEBHOOK_URL !== undefined;
-    const finder = createNoticeFinder({ store: notices, clock, hasWebhook }, reportNotice);
-    const store = createLedgerStore({
-      database,
-      clock,
-      events: storeEvents(service, finder.changed),
-      beforeNewLimit: finder.storeAllOf,
-    });
-    registerUsageGauges(service, nats, streams);
-    const trail = trailTo(service, auditPublisher('metering', nats.publish));
-
-    const retention = keepRoom({ streams, clock }, retentionEvents(service));
-    service.onStop('usage retention', () => retention.stop());
-
-    const consumer = startUsageConsumer({ streams, store, clock }, usageConsumerEvents(service));
-    service.onStop('usage consumer', () => consumer.stop());
-    await consumer.opened;
-
-    const webhook = webhookOf(service, {
-      url: config.NOTICE_WEBHOOK_URL,
-      secrets: config.NOTICE_WEBHOOK_SECRETS,
-    });
-    const sender = createNoticeSender(
-      { store: notices, clock, webhook, publish: (notice) => publishNotice(nats, notice) },
-      reportNotice,
-    );
-    for (const running of [finder.run(), sender.run()]) service.onStop('notices', () => running.stop());
-
-    const holder = `metering-${randomBytes(6).toString('hex')}`;
-    const barrier = usageBarrier({ streams, clock, holder });
-    const settler = startSettler({ store, clock, barrier }, settlerEvents(service));
-    service.onStop('settler', () => settler.stop());
-
-    const allowances = createAllowances(config.ALLOWANCE_PUBLIC_KEYS);
-    service.onSettingChange('ALLOWANCE_PUBLIC_KEYS', (pem) =>
-      allowances.replaceKeys(verifyingKeysFromPem(pem)),
-    );
-    const metering = createMetering(
-      {
-        store,
-        clock,
-        allowances,
-        recall: (recall) => publishRecall(nats, recall),
-      },
-      meteringEvents(service),
-    );
-    const catchUp = catchUpWith({ streams, clock, consumer });
-    await startGrpcServer(service, {
-      transport,
-      host: config.HOST,
-      port: config.GRPC_PORT,
-      services: [
-        {
-          ...GRPC_SERVICES.MeteringService,
-          handlers: { ...meteringService(service, { metering, senders, store, catchUp }) },
-        },
-      ],
-    });
-    await startGrpcServer(service, {
-      ...adminPort,
-      services: [
-        {
-          ...GRPC_SERVICES.MeteringAdminService,
-          handlers: {
-            ...meteringAdminService(service, {
-              store,
-              lists,
-              catchUp,
-              allowances,
-              trail,
-              notices: { store: notices, webhook },
-            }),
-          },
-        },
-        { ...GRPC_SERVICES.DiagnosisAdminService, handlers: diagnosisService(service) },
-      ],
-    });
+const backend = { storageSpec, openStorage, serviceSpec, adminPort: ADMIN_PORT };
+await runBackend('metering', backend, async (service, config, ports) => {
+  const clock = systemClock;
+  const adminPort = ports.adminPort(installationOrPass(service, config));
+  const { database, notices, lists, nats, streams, senders } = await openStorage(service, config, (mongo) =>
+    untilMeteringRestored(service, mongo, adminPort),
+  );
+  const reportNotice = noticeEvents(service, notices);
+  const hasWebhook = config.NOTICE_WEBHOOK_URL !== undefined;
+  const finder = createNoticeFinder({ store: notices, clock, hasWebhook }, reportNotice);
+  const store = createLedgerStore({
+    database,
+    clock,
+    events: storeEvents(service, finder.changed),
+    beforeNewLimit: finder.storeAllOf,
   });
+  registerUsageGauges(service, nats, streams);
+  const trail = trailTo(service, auditPublisher('metering', nats.publish));
+
+  const retention = keepRoom({ streams, clock }, retentionEvents(service));
+  service.onStop('usage retention', () => retention.stop());
+
+  const consumer = startUsageConsumer({ streams, store, clock }, usageConsumerEvents(service));
+  service.onStop('usage consumer', () => consumer.stop());
+  await consumer.opened;
+
+  const webhook = webhookOf(service, {
+    url: config.NOTICE_WEBHOOK_URL,
+    secrets: config.NOTICE_WEBHOOK_SECRETS,
+  });
+  const sender = createNoticeSender(
+    { store: notices, clock, webhook, publish: (notice) => publishNotice(nats, notice) },
+    reportNotice,
+  );
+  for (const running of [finder.run(), sender.run()]) service.onStop('notices', () => running.stop());
+
+  const holder = `metering-${randomBytes(6).toString('hex')}`;
+  const barrier = usageBarrier({ streams, clock, holder });
+  const settler = startSettler({ store, clock, barrier }, settlerEvents(service));
+  service.onStop('settler', () => settler.stop());
+
+  const allowances = createAllowances(config.ALLOWANCE_PUBLIC_KEYS);
+  service.onSettingChange('ALLOWANCE_PUBLIC_KEYS', (pem) =>
+    allowances.replaceKeys(verifyingKeysFromPem(pem)),
+  );
+  const metering = createMetering(
+    {
+      store,
+      clock,
+      allowances,
+      recall: (recall) => publishRecall(nats, recall),
+    },
+    meteringEvents(service),
+  );
+  const catchUp = catchUpWith({ streams, clock, consumer });
+  await ports.serve(
+    GRPC_SERVICES.MeteringService,
+    meteringService(service, { metering, senders, store, catchUp }),
+  );
+  await ports.serveOperators(
+    adminPort,
+    GRPC_SERVICES.MeteringAdminService,
+    meteringAdminService(service, {
+      store,
+      lists,
+      catchUp,
+      allowances,
+      trail,
+      notices: { store: notices, webhook },
+    }),
+  );
+});

@@ -5,15 +5,12 @@ import {
   NOTICES_SUBJECTS,
 } from '@brand-data/contracts';
 import {
-  bringUpToDate,
   type ConfigOf,
-  checkIndexes,
-  connectMongo,
   connectNats,
   ensureStream,
   type Mongo,
   type Nats,
-  retryUntilStopped,
+  openDatabase,
   type Service,
   systemClock,
   untilRestored,
@@ -47,13 +44,7 @@ export async function openStorage(
   streams: UsageStreams;
   senders: Senders;
 }> {
-  const mongo = await connectMongo(service, settings, settings.MONGODB_DATABASE);
-  await restored(mongo);
-  await bringUpToDate(service, mongo);
-  const database = await retryUntilStopped('indexes', () => openMongoLedgerDatabase(mongo), service);
-  const lists = await retryUntilStopped('indexes of lists', () => openUsageLists(mongo), service);
-  const notices = await retryUntilStopped('indexes of notices', () => openMongoNotices(mongo), service);
-  await checkIndexes(service, mongo);
+  const { database, lists, notices } = await openDatabase(service, settings, openCollections, { restored });
   const nats = await connectNats(service, settings);
   await ensureStream(service, nats, {
     name: DEAD_LETTER_STREAM,
@@ -80,6 +71,13 @@ export async function openStorage(
   const senders = createSenders(systemClock);
   const streams = natsUsageStreams(service, nats, usageStreams, senders);
   return { database, notices, lists, nats, senders, streams };
+}
+
+async function openCollections(mongo: Mongo) {
+  const database = await openMongoLedgerDatabase(mongo);
+  const lists = await openUsageLists(mongo);
+  const notices = await openMongoNotices(mongo);
+  return { database, lists, notices };
 }
 
 function checkDeadLetters({ diagnosis }: Service, { manager }: Nats): void {

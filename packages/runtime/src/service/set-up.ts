@@ -10,11 +10,6 @@ import type { Service } from './service.ts';
 const LAST_ATTEMPT_MS = 3_500;
 const STOP_WITHIN_MS = 5_000;
 
-/** Whether the command line asks for the set-up instead of the service: `node main.js set-up`. */
-export function isSetUp(argv: readonly string[]): boolean {
-  return argv[2] === 'set-up';
-}
-
 /**
  * Runs `setUp`, which creates a service's database and streams or brings them up to date, and may run any number of times. Exits
  * with 0 when that is done. Exits with 1 and the reason if the settings (`spec`, and those of every set-up) are wrong, or if a

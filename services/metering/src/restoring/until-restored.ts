@@ -5,10 +5,10 @@ import {
   type ReportedUsage,
 } from '@brand-data/contracts';
 import {
+  type BackendPorts,
   clientStream,
   endRestore,
   Fault,
-  type GrpcServer,
   type Mongo,
   type Service,
   untilRestored,
@@ -19,7 +19,7 @@ import { billReportedUsage } from './bill-reported-usage.ts';
 export function untilMeteringRestored(
   service: Service,
   mongo: Mongo,
-  adminPort: Omit<GrpcServer, 'services'>,
+  adminPort: ReturnType<BackendPorts['adminPort']>,
 ): Promise<void> {
   const handlers = {
     replayUsage: clientStream<ReplayUsageRequest, ReplayUsageResponse>(service, async (requests) => {
