@@ -48,7 +48,7 @@ export async function callUntilAllIsBilled(
     );
     for (let times = 0; times < 10; times++) {
       const calls = unfinished.flatMap((account) => Array(leftOf(account) > 20 ? 8 : 1).fill(account));
-      await Promise.all(calls.map(traffic.call));
+      await Promise.all(calls.map((account) => traffic.call(account)));
       await delay(200);
     }
   }

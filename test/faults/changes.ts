@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Route } from '@brand-data/contracts';
 import { MongoClient } from 'mongodb';
-import { fullStock } from '../e2e/fixtures.ts';
-import { type Operator, operatorOf } from '../e2e/operator.ts';
-import { type ApiClient, createApiClient, nameOf } from './api-call.ts';
-import { type FaultStack, startFaultStack } from './stack.ts';
+import { nameOf } from './api-call.ts';
+import { msUntil, type Stand, startStand } from './engine.ts';
+import type { FaultStack } from './stack.ts';
 
 const ASK_EVERY_MS = 50;
 const UNCHANGED_FOR_MS = 700;
@@ -40,37 +39,13 @@ interface Change {
   make(): Promise<void>;
 }
 
-export interface ChangeStand {
-  /** Makes each kind of change once, all at about the same time. */
-  run(mishap: Mishap): Promise<Arrival[]>;
-  stop(): Promise<void>;
+/** Starts a stack for `runChanges`. */
+export function startChangeStand(): Promise<Stand> {
+  return startStand({ gateways: 2, canBeCutOff: { 'gateway-1': ['NATS'], accounts: ['NATS'] } });
 }
 
-export async function startChangeStand(): Promise<ChangeStand> {
-  const stack = await startFaultStack({
-    gateways: 2,
-    canBeCutOff: { 'gateway-1': ['NATS'], accounts: ['NATS'] },
-  });
-  const operator = operatorOf(stack);
-  const client = createApiClient();
-  await operator.putBrands([fullStock]);
-  return {
-    run: (mishap) => runChanges({ stack, operator, client }, mishap),
-    stop: async () => {
-      client.close();
-      operator.close();
-      await stack.stop();
-    },
-  };
-}
-
-interface Parts {
-  stack: FaultStack;
-  operator: Operator;
-  client: ApiClient;
-}
-
-async function runChanges(parts: Parts, mishap: Mishap): Promise<Arrival[]> {
+/** Makes each kind of change once, all at about the same time. */
+export async function runChanges(parts: Stand, mishap: Mishap): Promise<Arrival[]> {
   const { stack } = parts;
   const changes = await prepare(parts);
   for (const change of changes)
@@ -90,22 +65,22 @@ async function runChanges(parts: Parts, mishap: Mishap): Promise<Arrival[]> {
 }
 
 /** Waits until the gateway has noticed that its connection to NATS is dead and has opened another. */
-async function untilOnStream({ stack, operator, client }: Parts, name: string): Promise<void> {
+async function untilOnStream({ stack, operator, client }: Stand, name: string): Promise<void> {
   const { token } = await operator.newAccount(1_000);
   const gateway = stack.gateways.find((each) => each.name === name);
   const onStream = async () =>
     (await stack.metrics(name)).sum('gateway_usage_commit_duration_seconds_count', { path: 'stream' }) ?? 0;
   const before = await onStream();
-  const began = performance.now();
-  while ((await onStream()) === before) {
-    if (performance.now() - began > GIVEN_UP_AFTER_MS) throw new Error(`${name} did not reconnect to NATS`);
+  const isBack = async () => {
     await client.get(`${gateway?.url}/v1/brands/ZPHX?token=${token}`);
-    await delay(200);
-  }
+    return (await onStream()) !== before;
+  };
+  if ((await msUntil(isBack, GIVEN_UP_AFTER_MS)) === undefined)
+    throw new Error(`${name} did not reconnect to NATS`);
 }
 
 /** Creates an account for each change. */
-async function prepare({ operator }: Parts): Promise<Change[]> {
+async function prepare({ operator }: Stand): Promise<Change[]> {
   const plan = (name: string, allowance: number, routes = BOTH_ROUTES) =>
     operator.setPlan(name, [{ name: routes.length === 1 ? 'logos' : 'calls', allowance, routes }]);
   const larger = await operator.newAccount(2);
@@ -157,11 +132,11 @@ async function prepare({ operator }: Parts): Promise<Change[]> {
 
 type Gateway = FaultStack['gateways'][number];
 
-async function askOnce({ client }: Parts, { token }: Change, { url }: Gateway): Promise<string> {
+async function askOnce({ client }: Stand, { token }: Change, { url }: Gateway): Promise<string> {
   return nameOf(await client.get(`${url}/v1/brands/ZPHX?token=${token}`));
 }
 
-async function untilTold(parts: Parts, change: Change, gateway: Gateway, wanted: string): Promise<void> {
+async function untilTold(parts: Stand, change: Change, gateway: Gateway, wanted: string): Promise<void> {
   const began = performance.now();
   for (let told = ''; told !== wanted; await delay(20)) {
     told = await askOnce(parts, change, gateway);
@@ -174,7 +149,7 @@ async function untilTold(parts: Parts, change: Change, gateway: Gateway, wanted:
 
 /** Makes each change while every gateway answers calls, and finds when calls last got the answer of before the change. */
 async function follow(
-  parts: Parts,
+  parts: Stand,
   changes: readonly Change[],
   make: (change: Change) => Promise<void>,
 ): Promise<Arrival[]> {
@@ -210,20 +185,15 @@ async function follow(
  * Kills accounts after the changes are committed and before it sends their notices. The gateways still receive the stream, so
  * only the outbox in accounts' database shows that they miss notices.
  */
-async function killBetweenCommitAndNotice(
-  { stack }: Pick<Parts, 'stack'>,
-  changes: readonly Change[],
-): Promise<void> {
+async function killBetweenCommitAndNotice({ stack }: Stand, changes: readonly Change[]): Promise<void> {
   const database = new MongoClient(stack.mongodbUrl);
   try {
     const outbox = database.db(`${stack.databasePrefix}_accounts`).collection('outbox');
     stack.cut('accounts');
     const made = Promise.allSettled(changes.map((change) => change.make()));
-    const began = performance.now();
-    while ((await outbox.countDocuments()) < changes.length) {
-      if (performance.now() - began > GIVEN_UP_AFTER_MS) throw new Error('the changes were not committed');
-      await delay(20);
-    }
+    const areCommitted = async () => (await outbox.countDocuments()) >= changes.length;
+    if ((await msUntil(areCommitted, GIVEN_UP_AFTER_MS)) === undefined)
+      throw new Error('the changes were not committed');
     await stack.kill('accounts');
     for (const { status } of await made)
       if (status === 'fulfilled') throw new Error('a change was confirmed whose notice was not sent');
@@ -254,7 +224,7 @@ export async function runAllChanges(say: (line: string) => void): Promise<string
   try {
     for (const mishap of MISHAPS) {
       say(mishap);
-      const arrivals = await stand.run(mishap);
+      const arrivals = await runChanges(stand, mishap);
       for (const arrival of arrivals) say(`  ${lineOf(arrival)}`);
       violations.push(...tooLate(arrivals).map((line) => `${mishap}: ${line}`));
     }

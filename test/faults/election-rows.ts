@@ -1,19 +1,7 @@
-import { AFTER_CUT_MS, boundAfter } from './fault.ts';
-import type { CutFrom, FaultStack } from './stack.ts';
-
-type How = 'killed' | 'frozen';
-
-/** Something that is lost until the run brings it back. */
-export type Loss =
-  | { of: 'mongodb' | 'nats'; member: 'leader' | 'follower'; how: How }
-  /** The primary is cut off from the other members, but clients can still reach it. */
-  | { of: 'mongodb'; member: 'leader'; how: 'cut off' }
-  | { of: 'process'; name: string; how: How }
-  /** The process is cut off from `from`. Absent: from everything. */
-  | { of: 'way'; name: string; from?: CutFrom };
+import type { How, Loss } from './fault.ts';
 
 /** The parts that are lost within the same second, and the bounds that hold meanwhile. */
-export interface Row {
+export interface ElectionRow {
   name: string;
   losses: readonly Loss[];
   /**
@@ -49,8 +37,8 @@ const service = (name: string, how: How): Loss => ({ of: 'process', name, how })
 
 const BOTH: readonly How[] = ['killed', 'frozen'];
 
-export const ROWS: readonly Row[] = [
-  ...BOTH.flatMap((how): Row[] => [
+export const ROWS: readonly ElectionRow[] = [
+  ...BOTH.flatMap((how): ElectionRow[] => [
     {
       name: `MongoDB's primary ${how}`,
       losses: [mongodb('leader', how)],
@@ -108,7 +96,7 @@ export const ROWS: readonly Row[] = [
       billedWithinMs: TAKEN_MS,
     },
   ]),
-  ...OTHERS.map((name, index): Row => {
+  ...OTHERS.map((name, index): ElectionRow => {
     const how = index % 2 === 0 ? 'killed' : 'frozen';
     return {
       name: `${name} ${how}`,
@@ -144,9 +132,9 @@ export const ROWS: readonly Row[] = [
       [GATEWAY, 'metering'],
     ] as const
   ).map(
-    ([name, from, answeredWithinMs = REPLICA_MS]): Row => ({
+    ([name, from, answeredWithinMs = REPLICA_MS]): ElectionRow => ({
       name: `${name} cut off from ${from ?? 'everything'}`,
-      losses: [{ of: 'way', name, ...(from && { from }) }],
+      losses: [{ of: 'link', name, from }],
       answeredWithinMs,
       billedWithinMs: TAKEN_MS,
     }),
@@ -154,55 +142,11 @@ export const ROWS: readonly Row[] = [
 ];
 
 /** The services that the row kills, freezes or cuts off. */
-export function targetsOf({ losses }: Row): string[] {
+export function targetsOf({ losses }: ElectionRow): string[] {
   return losses.flatMap((loss) => ('name' in loss ? loss.name : []));
 }
 
-/** Whether a gateway is killed or frozen, so that no other gateway can use its permits. */
-export function losesGrants({ losses }: Row): boolean {
+/** Checks whether a gateway is killed or frozen, so that no other gateway can use its permits. */
+export function losesGrants({ losses }: ElectionRow): boolean {
   return losses.some((loss) => loss.of === 'process' && loss.name.startsWith('gateway'));
-}
-
-/** How long callers may notice the loss after all parts are back. */
-export function boundMsOf({ losses }: Row): number {
-  const bounds = losses.map((loss) => {
-    if (loss.of === 'way') return AFTER_CUT_MS;
-    return loss.of === 'process' ? boundAfter(loss.name) : AFTER_MEMBER_IS_BACK_MS;
-  });
-  return Math.max(...bounds);
-}
-
-const AFTER_MEMBER_IS_BACK_MS = 5_000;
-
-/** Resolves to the function that brings the part back. */
-export async function lose(stack: FaultStack, loss: Loss): Promise<() => Promise<void>> {
-  if (loss.of === 'way') {
-    stack.cut(loss.name, loss.from);
-    return async () => stack.heal(loss.name, loss.from);
-  }
-  const name = loss.of === 'process' ? loss.name : await memberOf(stack, loss.of, loss.member);
-  if (loss.how === 'frozen') {
-    stack.freeze(name);
-    return async () => stack.thaw(name);
-  }
-  if (loss.how === 'cut off') {
-    stack.clusters?.mongodb.isolate(name);
-    return async () => stack.clusters?.mongodb.heal();
-  }
-  await stack.kill(name);
-  return () => stack.restart(name);
-}
-
-async function memberOf(
-  { clusters }: FaultStack,
-  which: 'mongodb' | 'nats',
-  member: 'leader' | 'follower',
-): Promise<string> {
-  const cluster = clusters?.[which];
-  const leader = await cluster?.leader();
-  const found = [...(cluster?.members.keys() ?? [])].find(
-    (name) => (name === leader) === (member === 'leader'),
-  );
-  if (leader === undefined || found === undefined) throw new Error(`${which} has no leader`);
-  return found;
 }

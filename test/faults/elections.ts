@@ -1,26 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { BrandType, type PoolUsage } from '@brand-data/contracts';
-import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
-import { type Operator, operatorOf } from '../e2e/operator.ts';
-import { startAdminChanges } from './admin-changes.ts';
-import { type ApiClient, createApiClient, nameOf } from './api-call.ts';
-import { type BillWatch, brokenBills, callUntilAllIsBilled, readBills, watchBill } from './bill.ts';
-import type { Campaign } from './campaign.ts';
-import {
-  boundMsOf,
-  GATEWAY,
-  lose,
-  losesGrants,
-  METERING,
-  ROWS,
-  type Row,
-  targetsOf,
-} from './election-rows.ts';
-import { add, judge, listed, sumOf } from './ledger.ts';
+import { BrandType } from '@brand-data/contracts';
+import { AdminChanges } from './admin-changes.ts';
+import { nameOf } from './api-call.ts';
+import { type BillWatch, watchBill } from './bill.ts';
+import { type ElectionRow, GATEWAY, losesGrants, METERING, ROWS, targetsOf } from './election-rows.ts';
+import { type CampaignOptions, inRounds, msUntil, type Parts, runCampaign, seconds } from './engine.ts';
+import { boundAfterLosses, lose } from './fault.ts';
+import { add, listed } from './ledger.ts';
 import { callFor } from './outages.ts';
-import { randomFrom, shuffled } from './random.ts';
-import { type FaultStack, startFaultStack } from './stack.ts';
-import { type Account, startTraffic, type Traffic, UNLIMITED, type Window } from './traffic.ts';
+import { type Account, type Traffic, UNLIMITED, type Window } from './traffic.ts';
 
 const LEAD_IN_MS = 20_000;
 const QUIET_MS = 2_500;
@@ -32,7 +20,6 @@ const BILLED_WITHIN_MS = 90_000;
 /** Longer than any bound. After this time the run no longer waits for answers. */
 const GIVEN_UP_AFTER_MS = 40_000;
 const ASK_EVERY_MS = 500;
-const UNLIMITED_PER_S = 15;
 const FINISHED_AFTER_MS = 3_000;
 /**
  * The allowances of each row's new accounts. Calls of some accounts begin before the loss. Calls of the others begin one after
@@ -51,7 +38,7 @@ const companies = Array.from({ length: 40 }, (_, index) => ({
 
 /** How one row went. */
 interface RowResult {
-  row: Row;
+  row: ElectionRow;
   window: Window;
   /**
    * How long it took until all calls were answered again while the lost part was still away: the longest time of all accounts,
@@ -62,98 +49,70 @@ interface RowResult {
   broken: string[];
 }
 
-interface Parts {
-  stack: FaultStack;
-  operator: Operator;
-  client: ApiClient;
-  traffic: Traffic;
+interface Elections extends Parts {
   bill: BillWatch;
   /** The token of an account that only the probes use. */
   token: string;
-  random: () => number;
-  say: (line: string) => void;
 }
 
 /**
  * Loses cluster members, gateways, metering replicas and links while accounts are driven past their limits. Compares for each
  * account the answers that callers saw with the bill. Returns the violations.
  */
-export async function runElections(options: Campaign): Promise<string[]> {
-  const { say, seed } = options;
-  const stack = await startFaultStack({
-    gateways: 3,
-    meterings: 2,
-    others: 2,
-    clusters: true,
-    canBeCutOff: { [GATEWAY]: ['NATS', 'metering'], [METERING]: ['NATS', 'MongoDB', 'gateways'] },
-  });
-  const operator = operatorOf(stack);
-  const client = createApiClient();
-  let isGood = false;
-  try {
-    await operator.putBrands([fullStock, bareMerchant, ...companies]);
-    const random = randomFrom(seed);
-    const traffic = startTraffic({ stack, operator, client, random, finishesAfterMs: FINISHED_AFTER_MS });
-    for (let each = 0; each < 3; each++) await traffic.open(UNLIMITED, UNLIMITED_PER_S);
-    const [watched] = traffic.accounts;
-    if (!watched) throw new Error('there are no accounts');
-    const bill = watchBill(operator, watched, traffic.now);
-    const { token } = await operator.newAccount(UNLIMITED);
-    const changes = await startAdminChanges({
-      stack,
-      operator,
-      client,
-      seed,
-      records: companies.map(({ id }) => id),
-    });
-    const parts = { stack, operator, client, traffic, bill, token, random, say };
-    await delay(LEAD_IN_MS);
-    const results = await sufferAll(parts, options);
-    await changes.stop();
-    await bill.stop();
-    await traffic.stop();
-    await callUntilAllIsBilled(parts, options.settleMinutes);
-    const { billed, violations: ofBill } = await settleBills(parts);
-    const violations = [
-      ...results.flatMap(({ row, broken }) => broken.map((line) => `${row.name}: ${line}`)),
-      ...failuresOutside(traffic),
-      ...ofBill,
-      ...traffic.wrong,
-      ...(await changes.differences()),
-    ];
-    sayTable(results, say);
-    sayTotals(traffic, billed, say);
-    say(`admin changes    ${changes.summary()}`);
-    say(`violations       ${violations.length}`);
-    isGood = violations.length === 0;
-    return violations;
-  } finally {
-    client.close();
-    operator.close();
-    if (isGood) await stack.stop();
-    else {
-      await stack.stopButKeepLogs();
-      say(`logs of all processes: ${stack.dataDir}/logs`);
-    }
-  }
+export function runElections(options: CampaignOptions): Promise<string[]> {
+  return runCampaign(
+    {
+      stack: {
+        gateways: 3,
+        meterings: 2,
+        others: 2,
+        clusters: true,
+        canBeCutOff: { [GATEWAY]: ['NATS', 'metering'], [METERING]: ['NATS', 'MongoDB', 'gateways'] },
+      },
+      records: companies,
+      unlimitedPerS: 15,
+      finishesAfterMs: FINISHED_AFTER_MS,
+      billedWithinMs: BILLED_WITHIN_MS,
+      // A row judges the failures in its window.
+      judgesWindows: false,
+      suffer: (parts) => sufferAll(parts, options),
+    },
+    options,
+  );
 }
 
-async function sufferAll(parts: Parts, { minutes, only }: Campaign): Promise<RowResult[]> {
-  const { traffic, random, say } = parts;
-  const rows = ROWS.filter(({ name }) => name.includes(only));
+async function sufferAll(parts: Parts, options: CampaignOptions) {
+  const { operator, traffic, random, say } = parts;
+  const [watched] = traffic.accounts;
+  if (!watched) throw new Error('there are no accounts');
+  const bill = watchBill(operator, watched, () => traffic.now());
+  const { token } = await operator.newAccount(UNLIMITED);
+  const changes = await AdminChanges.start(
+    parts,
+    options.seed,
+    companies.map(({ id }) => id),
+  );
+  await delay(LEAD_IN_MS);
   const results: RowResult[] = [];
-  for (let round = 0; round === 0 || traffic.now() < minutes * 60_000; round++) {
-    for (const row of shuffled(rows, random)) {
-      if (round > 0 && traffic.now() >= minutes * 60_000) break;
-      const result = await sufferRow(parts, row);
-      results.push(result);
-      say(rowLine(results.length, result));
-    }
-  }
-  return results;
+  const ofRound = () => random.shuffled(ROWS.filter(({ name }) => name.includes(options.only)));
+  await inRounds(parts, options, ofRound, async (row) => {
+    const result = await sufferRow({ ...parts, bill, token }, row);
+    results.push(result);
+    say(rowLine(results.length, result));
+  });
+  await changes.stop();
+  await bill.stop();
+  return {
+    broken: results.flatMap(({ row, broken }) => broken.map((line) => `${row.name}: ${line}`)),
+    check: () => changes.differences(),
+    report: () => {
+      sayTable(results, say);
+      say(`admin changes    ${changes.summary()}`);
+    },
+  };
 }
 
-async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
+async function sufferRow(parts: Elections, row: ElectionRow): Promise<RowResult> {
   const { stack, traffic, bill } = parts;
   const broken: string[] = [];
   const accounts = async (allowances: readonly number[]) => {
@@ -174,7 +133,7 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
     const comeBack: (() => Promise<void>)[] = [];
     try {
       const losses = row.losses.map(async (loss) => {
-        await delay(parts.random() * SAME_SECOND_MS);
+        await delay(parts.random.between(0, SAME_SECOND_MS));
         comeBack.push(await lose(stack, loss));
       });
       await Promise.all(losses);
@@ -194,7 +153,7 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
       name: row.name,
       targets: targetsOf(row),
       losesGrants: losesGrants(row),
-      boundMs: boundMsOf(row),
+      boundMs: boundAfterLosses(row.losses),
       happen,
     },
     AWAY_MS,
@@ -229,7 +188,7 @@ async function beginOneByOne(traffic: Traffic, accounts: readonly Account[]): Pr
 }
 
 /** Whether new tokens, first calls of accounts and calls for uncached records are asked for meanwhile. */
-function needsQuestions({ losses }: Row): boolean {
+function needsQuestions({ losses }: ElectionRow): boolean {
   return losses.some(
     (loss) =>
       loss.of === 'mongodb' ||
@@ -253,7 +212,7 @@ type Question = readonly [Need, () => Promise<boolean>];
  * Each question makes a new call, so that no cache can answer it. The operator creates the account in advance, because it could
  * not do so during the loss.
  */
-async function questions(parts: Parts): Promise<Question[]> {
+async function questions(parts: Elections): Promise<Question[]> {
   const callOfAccount = await callFor(parts, 'an account without a grant');
   return Object.entries(NEEDS).map(([name, wanted]): Question => {
     const need = name as Need;
@@ -268,20 +227,6 @@ async function msUntilAnswered(calls: readonly Question[]): Promise<Map<Need, nu
   return new Map(
     await Promise.all(calls.map(async ([need, ask]) => [need, await msUntilOneHolds(ask)] as const)),
   );
-}
-
-/**
- * How long it takes until `holds` resolves to true. undefined: it did not within this time. A rejection counts as false.
- */
-async function msUntil(holds: () => Promise<boolean>, withinMs: number): Promise<number | undefined> {
-  const beganMs = performance.now();
-  for (;;) {
-    const isSo = await holds().catch(() => false);
-    const tookMs = performance.now() - beganMs;
-    if (isSo) return tookMs;
-    if (tookMs > withinMs) return undefined;
-    await delay(100);
-  }
 }
 
 /**
@@ -301,33 +246,6 @@ async function msUntilOneHolds(holds: () => Promise<boolean>): Promise<number> {
     const asking = setInterval(ask, ASK_EVERY_MS);
     const late = setTimeout(() => end(GIVEN_UP_AFTER_MS), GIVEN_UP_AFTER_MS);
   });
-}
-
-/** Restarts gateways so that they return their permits, and waits for the messages of lost replicas to be delivered again. */
-async function settleBills({ stack, operator, traffic }: Parts) {
-  for (const { name } of stack.gateways) await stack.restart(name);
-  const billed = new Map<Account, PoolUsage>();
-  let unsettled = traffic.accounts;
-  const judged = ({ ledger, isDriven }: Account, pool: PoolUsage | undefined) =>
-    judge(ledger, pool, isDriven);
-  await msUntil(async () => {
-    for (const [account, pool] of await readBills(operator, unsettled)) billed.set(account, pool);
-    unsettled = unsettled.filter((account) => judged(account, billed.get(account)).length > 0);
-    return unsettled.length === 0;
-  }, BILLED_WITHIN_MS);
-  return { billed, violations: brokenBills(unsettled, billed) };
-}
-
-function failuresOutside({ windows, failures }: Traffic): string[] {
-  return failures
-    .filter(({ window, isExcused }) => window === undefined && !isExcused)
-    .map(({ what, gateway, identifier, account, atMs, permits }) => {
-      const last = windows.findLast(({ overMs }) => overMs > 0 && overMs <= atMs);
-      const since = last
-        ? `${seconds(atMs - last.overMs)} after the row "${last.fault.name}"`
-        : 'before the first row';
-      return `${since}: a call of account ${account.name} to ${gateway} for "${identifier}" ended with ${what} (${permits})`;
-    });
 }
 
 function rowLine(number: number, { row, window, recoveredMs, billLateMs, broken }: RowResult): string {
@@ -361,44 +279,4 @@ function sayTable(results: readonly RowResult[], say: (line: string) => void): v
     say(
       `${String(kind).padEnd(52)} ${String(times).padStart(5)} ${String(calls).padStart(7)}  ${String(recovered).padEnd(30)} ${String(bill).padEnd(16)} ${failed}`,
     );
-}
-
-function sayTotals(
-  { accounts, windows, failures, wrong, longestMs, now }: Traffic,
-  billed: ReadonlyMap<Account, PoolUsage>,
-  say: (line: string) => void,
-): void {
-  const total = (figureOf: (account: Account) => number) =>
-    accounts.reduce((sum, account) => sum + figureOf(account), 0);
-  const usedOf = (account: Account) => billed.get(account)?.used ?? 0;
-  const driven = accounts.filter(({ isDriven }) => isDriven);
-  const outcomes = new Map<string, number>();
-  for (const { ledger } of accounts) for (const [name, count] of ledger.outcomes) add(outcomes, name, count);
-  const outside = failures.filter(({ window }) => window === undefined);
-  const lines = [
-    ['rows', `${windows.length} in ${seconds(now())}`],
-    ['accounts', `${accounts.length}, of which ${driven.length} were driven past their limits`],
-    ['answers', listed(outcomes)],
-    ['longest call', `${longestMs().toFixed(0)} ms, without faulty gateways`],
-    [
-      'failed calls',
-      `${windows.reduce((sum, { failures: all }) => sum + sumOf(all), 0)} in rows, ${outside.length} between rows; ${outside.filter(({ isExcused }) => isExcused).length} of the latter needed permits that a lost gateway may have held`,
-    ],
-    ['counted answers', total(({ ledger }) => ledger.counted)],
-    ['billed calls', total(usedOf)],
-    ['may be billed', `${total(({ ledger }) => sumOf(ledger.unsure))} calls that failed for their callers`],
-    ['not billed', total((account) => Math.max(0, account.ledger.counted - usedOf(account)))],
-    ['wrong answers', wrong.length],
-    ['over allowance', total((account) => Math.max(0, usedOf(account) - account.ledger.allowance))],
-    [
-      'used up',
-      `${driven.filter((account) => usedOf(account) === account.ledger.allowance).length} of ${driven.length} driven accounts to the last call; ${driven.filter((account) => (billed.get(account)?.out ?? 0) > 0).length} accounts still have permits in the grants of lost gateways`,
-    ],
-  ];
-  say('');
-  for (const [name, figures] of lines) say(`${String(name).padEnd(16)} ${figures}`);
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1_000).toFixed(1)} s`;
 }

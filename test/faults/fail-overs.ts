@@ -59,7 +59,7 @@ interface FailOver {
 export async function runFailOvers(times: number, say: (line: string) => void): Promise<string[]> {
   const stack = await startFaultStack({ gateways: 1, meterings: 2, clusters: true });
   const nats = await connect({ servers: stack.natsUrl.split(','), maxReconnectAttempts: -1 });
-  const driver = driverOf(stack, jetstream(nats));
+  const driver = new Driver(stack, jetstream(nats));
   const violations: string[] = [];
   const all: FailOver[] = [];
   try {
@@ -114,81 +114,57 @@ async function failOverOnce(stack: FaultStack, driver: Driver): Promise<FailOver
   return { electedMs, grants: given.length, refused, lost };
 }
 
-interface Driver {
-  begin(): Load;
-  /** The number of these grants whose usage is not billed. */
-  missing(given: readonly Given[]): Promise<number>;
-  closeGrants(given: readonly Given[]): Promise<void>;
-  close(): void;
-}
-
-interface Load {
-  /** Resolves when metering has given a grant that was requested after this call. */
-  givesAgain(): Promise<void>;
-  /** Stops requesting grants. Resolves when all usage is durable or refused. */
-  end(): Promise<{ given: Given[]; refused: number }>;
-}
+type Holder = ReturnType<typeof createHolderIdentity>;
 
 /** Requests grants and reports their usage as gateways do. */
-function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
-  const replicas = stack.meteringTargets.map((target) =>
-    connectChannel(MeteringServiceClient, target, channelFrom(stack.certificates, 'gateway', 'metering')),
-  );
-  const admin = connectChannel(
-    MeteringAdminServiceClient,
-    stack.operator.metering,
-    channelFrom(stack.certificates, 'bds', 'metering'),
-  );
-  const { operatorToken } = stack.operator;
-  const signer = createAllowanceSigner(signingKeyFromPem(stack.secrets.allowanceSigningKey));
-  const holders = Array.from({ length: HOLDERS }, createHolderIdentity);
+class Driver {
+  readonly #replicas: MeteringServiceClient[];
+  readonly #admin: MeteringAdminServiceClient;
+  readonly #stack: FaultStack;
+  readonly #js: JetStreamClient;
+  readonly #signer: ReturnType<typeof createAllowanceSigner>;
+  readonly #holders = Array.from({ length: HOLDERS }, createHolderIdentity);
   /** The holder of each grant, by the grant's id. */
-  const holderOf = new Map<string, (typeof holders)[number]>();
-  let seq = 0;
-  let turn = 0;
-  const replica = () => {
-    turn += 1;
-    const found = replicas[turn % replicas.length];
-    if (!found) throw new Error('there are no replicas');
-    return found;
-  };
-  const proofOf = (holder: (typeof holders)[number]) => ({
-    [HOLDER_PROOF_METADATA]: holder.proofAt(Date.now()),
-  });
-  const reportOf = async (holder: (typeof holders)[number], usage: GrantUsage[]) => {
-    const client = replica();
-    const request = { holder: holder.name, usage };
-    const options = { deadlineMs: ASK_WITHIN_MS, metadata: proofOf(holder) };
-    const told = await callUnary(client, client.report, request, options);
-    if (told.unavailableGrantIds.length > 0) throw new Error('metering could not store all of the usage');
-    return told.refusedGrantIds.length;
-  };
-  const report = async (...usage: GrantUsage[]) => {
-    const byHolder = Map.groupBy(usage, ({ grantId }) => holderOf.get(grantId) ?? createHolderIdentity());
-    const refused = await Promise.all([...byHolder].map(([holder, own]) => reportOf(holder, own)));
-    return refused.reduce((sum, each) => sum + each, 0);
-  };
-  const { subjectOf } = usageStream(1);
-  const publish = async (usage: GrantUsage, msgID: string) => {
-    const holder = holderOf.get(usage.grantId) ?? createHolderIdentity();
-    const event = UsageEvent.encode({ holder: holder.name, usage: [usage] }).finish();
-    const signed = headers();
-    signed.set(USAGE_SIGNATURE_HEADER, holder.sign(event));
-    await js.publish(subjectOf(holder.name), event, { msgID, timeout: ASK_WITHIN_MS, headers: signed });
-    return 0;
-  };
-  const acquire = async (accountId: string): Promise<Grant | undefined> => {
-    const client = replica();
-    seq += 1;
-    const holder = holders[seq % holders.length] ?? createHolderIdentity();
+  readonly #holderOf = new Map<string, Holder>();
+  #seq = 0;
+  #turn = 0;
+
+  constructor(stack: FaultStack, js: JetStreamClient) {
+    const { certificates, operator, secrets } = stack;
+    this.#stack = stack;
+    this.#js = js;
+    this.#replicas = stack.meteringTargets.map((target) =>
+      connectChannel(MeteringServiceClient, target, channelFrom(certificates, 'gateway', 'metering')),
+    );
+    this.#admin = connectChannel(
+      MeteringAdminServiceClient,
+      operator.metering,
+      channelFrom(certificates, 'bds', 'metering'),
+    );
+    this.#signer = createAllowanceSigner(signingKeyFromPem(secrets.allowanceSigningKey));
+  }
+
+  begin(): Load {
+    return new Load(this);
+  }
+
+  /** Resolves to undefined if metering gives no grant. */
+  async acquire(accountId: string): Promise<Grant | undefined> {
+    this.#seq += 1;
+    const client = this.#replica();
+    const holder = this.#holders[this.#seq % HOLDERS] ?? createHolderIdentity();
     const pools = [{ name: 'calls', allowance: 10_000_000, routes: [] }];
-    const { token } = await signer.sign({ _id: accountId, revision: 0 }, { pools, revision: 1 }, Date.now());
+    const { token } = await this.#signer.sign(
+      { _id: accountId, revision: 0 },
+      { pools, revision: 1 },
+      Date.now(),
+    );
     const { outcome } = await callUnary(
       client,
       client.acquire,
       {
         holder: holder.name,
-        seq,
+        seq: this.#seq,
         accountId,
         pool: 'calls',
         urgent: false,
@@ -206,73 +182,126 @@ function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
       { deadlineMs: ASK_WITHIN_MS, metadata: proofOf(holder) },
     );
     if (outcome?.$case !== 'grant') return undefined;
-    holderOf.set(outcome.value.id, holder);
+    this.#holderOf.set(outcome.value.id, holder);
     return outcome.value;
-  };
+  }
 
-  const begin = (): Load => {
-    const accounts = Array.from({ length: ACCOUNTS }, () => `acct-${randomBytes(6).toString('hex')}`);
-    const given: Given[] = [];
-    const waiting = new Set<{ sinceMs: number; resolve: () => void }>();
-    const inFlight = new Set<Promise<void>>();
-    let refused = 0;
-    const useOne = async (account: string) => {
-      const beganMs = performance.now();
-      const grant = await acquire(account).catch(() => undefined);
-      if (!grant) return;
-      for (const each of waiting) if (beganMs > each.sinceMs) each.resolve();
-      given.push({ account, grantId: grant.id });
-      const usage = usageOf(grant.id);
-      const isStreamed = given.length % 2 === 0;
-      refused += await untilDone(() => (isStreamed ? publish(usage, grant.id) : report(usage)));
-    };
-    let timer = 0;
-    const began = performance.now();
-    const ticking = setInterval(() => {
-      for (; timer < ((performance.now() - began) / 1_000) * GRANTS_PER_S; timer++) {
-        if (inFlight.size >= MOST_IN_FLIGHT) continue;
-        const using = useOne(accounts[timer % ACCOUNTS] ?? '').finally(() => inFlight.delete(using));
-        inFlight.add(using);
-      }
-    }, TICK_MS);
-    return {
-      givesAgain: () =>
-        new Promise((resolve) => {
-          waiting.add({ sinceMs: performance.now(), resolve });
-        }),
-      end: async () => {
-        clearInterval(ticking);
-        while (inFlight.size > 0) await Promise.all(inFlight);
-        return { given, refused };
-      },
-    };
-  };
+  /** Sends usage by Reports. Resolves to the number of grants whose usage metering refused. */
+  async report(...usage: GrantUsage[]): Promise<number> {
+    const reports = [...Map.groupBy(usage, (each) => this.#holder(each))].map(async ([holder, own]) => {
+      const client = this.#replica();
+      const request = { holder: holder.name, usage: own };
+      const options = { deadlineMs: ASK_WITHIN_MS, metadata: proofOf(holder) };
+      const answer = await callUnary(client, client.report, request, options);
+      if (answer.unavailableGrantIds.length > 0) throw new Error('metering could not store all of the usage');
+      return answer.refusedGrantIds.length;
+    });
+    return (await Promise.all(reports)).reduce((sum, each) => sum + each, 0);
+  }
 
-  return {
-    begin,
-    missing: async (given) => {
-      const used = Map.groupBy(given, ({ account }) => account);
-      let missing = 0;
-      for (const [accountId, { length }] of used) {
-        const request = { accountId, month: '' };
-        const { usage } = await callUnary(admin, admin.getUsage, request, {
-          deadlineMs: 10_000,
-          operatorToken,
-        });
-        missing += Math.max(0, length - (usage?.pools[0]?.used ?? 0));
-      }
-      return missing;
-    },
-    closeGrants: async (given) => {
-      for (let at = 0; at < given.length; at += CLOSED_AT_ONCE) {
-        const usage = given.slice(at, at + CLOSED_AT_ONCE).map(({ grantId }) => usageOf(grantId, true));
-        await untilDone(() => report(...usage));
-      }
-    },
-    close: () => {
-      for (const client of [...replicas, admin]) client.close();
-    },
-  };
+  /** Sends usage on the stream. */
+  async publish(usage: GrantUsage): Promise<void> {
+    const holder = this.#holder(usage);
+    const event = UsageEvent.encode({ holder: holder.name, usage: [usage] }).finish();
+    const signed = headers();
+    signed.set(USAGE_SIGNATURE_HEADER, holder.sign(event));
+    const subject = usageStream(1).subjectOf(holder.name);
+    await this.#js.publish(subject, event, { msgID: usage.grantId, timeout: ASK_WITHIN_MS, headers: signed });
+  }
+
+  /** Returns the number of these grants whose usage is not billed. */
+  async missing(given: readonly Given[]): Promise<number> {
+    const options = { deadlineMs: 10_000, operatorToken: this.#stack.operator.operatorToken };
+    let missing = 0;
+    for (const [accountId, { length }] of Map.groupBy(given, ({ account }) => account)) {
+      const { usage } = await callUnary(this.#admin, this.#admin.getUsage, { accountId, month: '' }, options);
+      missing += Math.max(0, length - (usage?.pools[0]?.used ?? 0));
+    }
+    return missing;
+  }
+
+  async closeGrants(given: readonly Given[]): Promise<void> {
+    for (let at = 0; at < given.length; at += CLOSED_AT_ONCE) {
+      const usage = given.slice(at, at + CLOSED_AT_ONCE).map(({ grantId }) => usageOf(grantId, true));
+      await untilDone(() => this.report(...usage));
+    }
+  }
+
+  close(): void {
+    for (const client of [...this.#replicas, this.#admin]) client.close();
+  }
+
+  #holder({ grantId }: GrantUsage): Holder {
+    return this.#holderOf.get(grantId) ?? createHolderIdentity();
+  }
+
+  #replica(): MeteringServiceClient {
+    this.#turn += 1;
+    const found = this.#replicas[this.#turn % this.#replicas.length];
+    if (!found) throw new Error('there are no replicas');
+    return found;
+  }
+}
+
+/** Requests grants and uses one permit of each, until its end. */
+class Load {
+  readonly #driver: Driver;
+  readonly #accounts = Array.from({ length: ACCOUNTS }, () => `acct-${randomBytes(6).toString('hex')}`);
+  readonly #given: Given[] = [];
+  readonly #waiting = new Set<{ sinceMs: number; resolve: () => void }>();
+  readonly #inFlight = new Set<Promise<void>>();
+  readonly #beganMs = performance.now();
+  readonly #ticking: NodeJS.Timeout;
+  #asked = 0;
+  #refused = 0;
+
+  constructor(driver: Driver) {
+    this.#driver = driver;
+    this.#ticking = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  /** Resolves when metering has given a grant that was requested after this call. */
+  givesAgain(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.add({ sinceMs: performance.now(), resolve });
+    });
+  }
+
+  /** Stops requesting grants. Resolves when all usage is durable or refused. */
+  async end(): Promise<{ given: Given[]; refused: number }> {
+    clearInterval(this.#ticking);
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+    return { given: this.#given, refused: this.#refused };
+  }
+
+  #tick(): void {
+    const due = ((performance.now() - this.#beganMs) / 1_000) * GRANTS_PER_S;
+    for (; this.#asked < due; this.#asked++) {
+      if (this.#inFlight.size >= MOST_IN_FLIGHT) continue;
+      const using = this.#useOne(this.#accounts[this.#asked % ACCOUNTS] ?? '').finally(() =>
+        this.#inFlight.delete(using),
+      );
+      this.#inFlight.add(using);
+    }
+  }
+
+  async #useOne(account: string): Promise<void> {
+    const beganMs = performance.now();
+    const grant = await this.#driver.acquire(account).catch(() => undefined);
+    if (!grant) return;
+    for (const each of this.#waiting) if (beganMs > each.sinceMs) each.resolve();
+    this.#given.push({ account, grantId: grant.id });
+    const usage = usageOf(grant.id);
+    if (this.#given.length % 2 === 0) await untilDone(() => this.#driver.publish(usage));
+    else {
+      const refused = await untilDone(() => this.#driver.report(usage));
+      this.#refused += refused;
+    }
+  }
+}
+
+function proofOf(holder: Holder) {
+  return { [HOLDER_PROOF_METADATA]: holder.proofAt(Date.now()) };
 }
 
 /** Repeats the attempt until it succeeds, as gateways do. */

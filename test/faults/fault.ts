@@ -14,12 +14,23 @@ export interface Fault {
   happen(stack: FaultStack, forMs: number): Promise<void>;
 }
 
+export type How = 'killed' | 'frozen';
+
+/** Something that is lost until the run brings it back. */
+export type Loss =
+  | { of: 'mongodb' | 'nats'; member: 'leader' | 'follower'; how: How }
+  /** The primary is cut off from the other members, but clients can still reach it. */
+  | { of: 'mongodb'; member: 'leader'; how: 'cut off' }
+  | { of: 'process'; name: string; how: How }
+  /** The process is cut off from `from`. Absent: from everything. */
+  | { of: 'link'; name: string; from?: CutFrom | undefined };
+
 export const isServer = (name: string) => /^(nats-server|mongod)/.test(name);
 /**
  * Connections seem to be open until keepalives on both sides have detected the cut: 13 s for gRPC, 13 s for MongoDB, 6 s for
  * NATS.
  */
-export const AFTER_CUT_MS = 14_000;
+const AFTER_CUT_MS = 14_000;
 /** A killed leader of a cluster is back before the other members elect another. They still wait for the election to end. */
 const AFTER_MEMBER_MS = 14_000;
 const AFTER_SERVER_MS = 5_000;
@@ -31,22 +42,50 @@ export function boundAfter(target: string): number {
   return /\d$/.test(target) ? AFTER_MEMBER_MS : AFTER_SERVER_MS;
 }
 
-export function killed(target: string): Fault {
+/** How long callers may notice the loss after all parts are back and the clusters are whole. */
+export function boundAfterLosses(losses: readonly Loss[]): number {
+  const bounds = losses.map((loss) => {
+    if (loss.of === 'link') return AFTER_CUT_MS;
+    return loss.of === 'process' ? boundAfter(loss.name) : AFTER_SERVER_MS;
+  });
+  return Math.max(...bounds);
+}
+
+/** A fault that loses one part and brings it back. */
+function losing(name: string, loss: Loss & { name: string }, boundMs: number): Fault {
   return {
-    name: `kill -9 ${target}`,
-    targets: [target],
-    losesGrants: target.startsWith('gateway'),
-    boundMs: boundAfter(target),
+    name,
+    targets: [loss.name],
+    losesGrants: loss.of === 'process' && loss.how === 'killed' && loss.name.startsWith('gateway'),
+    boundMs,
     happen: async (stack, forMs) => {
-      await stack.kill(target);
-      await delay(forMs);
-      await stack.restart(target);
+      const bringBack = await lose(stack, loss);
+      try {
+        await delay(forMs);
+      } finally {
+        await bringBack();
+      }
     },
   };
 }
 
+export function killed(target: string): Fault {
+  return losing(`kill -9 ${target}`, { of: 'process', name: target, how: 'killed' }, boundAfter(target));
+}
+
+/** SIGSTOP and SIGCONT. */
+export function frozen(target: string): Fault {
+  return losing(`SIGSTOP ${target}`, { of: 'process', name: target, how: 'frozen' }, boundAfter(target));
+}
+
+/** Cuts a process off from `from`, or from everything if `from` is absent. */
+export function cutOff(target: string, from?: CutFrom): Fault {
+  const name = `cut ${target} off from ${from ?? 'everything'}`;
+  return losing(name, { of: 'link', name: target, from }, AFTER_CUT_MS);
+}
+
 /**
- * Cuts a gateway off from NATS, and kills it before it sends a Report. So its latest usage is neither in the stream nor in
+ * Cuts a gateway off from NATS, and kills it before it sends a Report. Its latest usage is then neither in the stream nor in
  * metering. If the gateway had answered the calls of this usage already, they would never be billed.
  */
 export function killedUnbilled(target: string): Fault {
@@ -64,23 +103,6 @@ export function killedUnbilled(target: string): Fault {
   };
 }
 
-export function frozen(target: string): Fault {
-  return {
-    name: `SIGSTOP ${target}`,
-    targets: [target],
-    losesGrants: false,
-    boundMs: boundAfter(target),
-    happen: async (stack, forMs) => {
-      stack.freeze(target);
-      try {
-        await delay(forMs);
-      } finally {
-        stack.thaw(target);
-      }
-    },
-  };
-}
-
 export function restarted(target: string): Fault {
   return {
     name: `restart ${target}`,
@@ -91,20 +113,35 @@ export function restarted(target: string): Fault {
   };
 }
 
-/** Cuts a process off from `from`, or from everything if `from` is absent. */
-export function cutOff(target: string, from?: CutFrom): Fault {
-  return {
-    name: `cut ${target} off from ${from ?? 'everything'}`,
-    targets: [target],
-    losesGrants: false,
-    boundMs: AFTER_CUT_MS,
-    happen: async (stack, forMs) => {
-      stack.cut(target, from);
-      try {
-        await delay(forMs);
-      } finally {
-        stack.heal(target, from);
-      }
-    },
-  };
+/** Resolves to the function that brings the part back. */
+export async function lose(stack: FaultStack, loss: Loss): Promise<() => Promise<void>> {
+  if (loss.of === 'link') {
+    stack.cut(loss.name, loss.from);
+    return async () => stack.heal(loss.name, loss.from);
+  }
+  const name = loss.of === 'process' ? loss.name : await memberOf(stack, loss.of, loss.member);
+  if (loss.how === 'frozen') {
+    stack.freeze(name);
+    return async () => stack.thaw(name);
+  }
+  if (loss.how === 'cut off') {
+    stack.clusters?.mongodb.isolate(name);
+    return async () => stack.clusters?.mongodb.heal();
+  }
+  await stack.kill(name);
+  return () => stack.restart(name);
+}
+
+async function memberOf(
+  { clusters }: FaultStack,
+  which: 'mongodb' | 'nats',
+  member: 'leader' | 'follower',
+): Promise<string> {
+  const cluster = clusters?.[which];
+  const leader = await cluster?.leader();
+  const found = [...(cluster?.members.keys() ?? [])].find(
+    (name) => (name === leader) === (member === 'leader'),
+  );
+  if (leader === undefined || found === undefined) throw new Error(`${which} has no leader`);
+  return found;
 }

@@ -1,26 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Operator, operatorOf } from '../e2e/operator.ts';
-import { type ApiClient, createApiClient, nameOf } from './api-call.ts';
-import { type FaultStack, startFaultStack } from './stack.ts';
+import { nameOf } from './api-call.ts';
+import { type Stand, startStand } from './engine.ts';
 
 const ALLOWANCE = 80;
 const CALLERS = 4;
 
-let stack: FaultStack;
-let operator: Operator;
-let client: ApiClient;
+let stand: Stand;
 beforeAll(async () => {
-  stack = await startFaultStack({ gateways: 2, meterings: 2, others: 2 });
-  operator = operatorOf(stack);
-  client = createApiClient();
+  stand = await startStand({ gateways: 2, meterings: 2, others: 2 }, []);
 });
-afterAll(async () => {
-  client?.close();
-  operator?.close();
-  await stack?.stop();
-});
+afterAll(() => stand?.stop());
 
 test('with either of two metering replicas frozen, no call of an account near its limit fails until its last permit is used', async () => {
+  const { stack, operator, client } = stand;
   const account = await operator.newAccount(ALLOWANCE);
   const call = async (gateway: string) =>
     nameOf(await client.get(`${gateway}/v1/brands/nobody?token=${account.token}`));
@@ -51,6 +43,7 @@ test('with either of two metering replicas frozen, no call of an account near it
 });
 
 test('with either of two catalog replicas frozen, every look-up is answered', async () => {
+  const { stack, operator, client } = stand;
   const account = await operator.newAccount(1_000);
   const names = new Set<string>();
   for (const replica of ['catalog-1', 'catalog-2']) {

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import type { Campaign } from './campaign.ts';
 import { runAllChanges } from './changes.ts';
 import { ROWS } from './election-rows.ts';
 import { runElections } from './elections.ts';
+import type { CampaignOptions } from './engine.ts';
 import { runFailOvers } from './fail-overs.ts';
 import { OUTAGE_NAMES, runOutages } from './outages.ts';
 import { runQuota } from './quota.ts';
@@ -55,7 +55,7 @@ function runCommand(args: string[]): Promise<string[]> {
       ? value
       : wrongUsage(`--${name}: write a number above 0 and at most ${most}`);
   };
-  const campaign = (): Campaign => {
+  const campaign = (): CampaignOptions => {
     const seed = Math.floor(number('seed', 2 ** 32 - 1));
     const [minutes, settleMinutes] = [number('minutes', 1_440), number('settle-minutes', 120)];
     say(`seed ${seed}`);

@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createToken, Route } from '@brand-data/contracts';
-import { fullStock } from '../e2e/fixtures.ts';
-import { type Operator, operatorOf } from '../e2e/operator.ts';
-import { type ApiClient, createApiClient, isCounted, nameOf, type Outcome } from './api-call.ts';
+import { isCounted, nameOf, type Outcome } from './api-call.ts';
+import { type Stand, startStand } from './engine.ts';
 import { enter, judge, newLedger } from './ledger.ts';
 import { startLoad } from './load.ts';
-import { type FaultStack, startFaultStack } from './stack.ts';
 import { UNLIMITED } from './traffic.ts';
 
 /** No answer may take longer than 3 s, whichever part is away. The bound is larger so that a slow machine passes. */
@@ -128,16 +126,14 @@ export interface OutageStand {
 }
 
 export async function startOutageStand(warmUpMs: number): Promise<OutageStand> {
-  const stack = await startFaultStack({ gateways: 2 });
-  const operator = operatorOf(stack);
-  const client = createApiClient();
-  await operator.putBrands([fullStock]);
+  const stand = await startStand({ gateways: 2 });
+  const { stack, operator, client } = stand;
   const { accountId, token, keyId } = await operator.newAccount(UNLIMITED);
   const ledger = newLedger(UNLIMITED, keyId);
   const load = startLoad(stack, client, ledger, token);
   const prober = await operator.newAccount(UNLIMITED);
   await delay(warmUpMs);
-  const parts = { stack, operator, client, load, token: prober.token };
+  const parts = { ...stand, load, token: prober.token };
   return {
     run: (outage, awayMs) => runOutage(parts, outage, awayMs),
     runGatewayKill: () => runGatewayKill(parts),
@@ -145,18 +141,13 @@ export async function startOutageStand(warmUpMs: number): Promise<OutageStand> {
       await load.stop();
       for (const { name } of stack.gateways) await stack.restart(name);
       const [pool] = await operator.usage(accountId);
-      client.close();
-      operator.close();
-      await stack.stop();
+      await stand.stop();
       return judge(ledger, pool, false);
     },
   };
 }
 
-interface Parts {
-  stack: FaultStack;
-  operator: Operator;
-  client: ApiClient;
+interface Parts extends Stand {
   load: ReturnType<typeof startLoad>;
   /** The token of another account than the load's. */
   token: string;
@@ -233,7 +224,7 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
 
 /** Prepares a call that no cache can answer. It can be made only once, because afterwards a cache answers it. */
 export async function callFor(
-  { stack, operator, client, token }: Omit<Parts, 'load'>,
+  { stack, operator, client, token }: Omit<Parts, 'load' | 'stop'>,
   need: Need,
 ): Promise<() => Promise<Outcome>> {
   const [gateway] = stack.gateways;

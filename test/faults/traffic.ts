@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Route } from '@brand-data/contracts';
+import type { Random } from '@brand-data/testing/random';
 import type { Operator } from '../e2e/operator.ts';
-import { type ApiClient, isFailure, nameOf } from './api-call.ts';
+import { type ApiClient, isFailure, nameOf, type Outcome } from './api-call.ts';
 import type { Fault } from './fault.ts';
 import { add, enter, type Ledger, newLedger } from './ledger.ts';
 import type { FaultStack } from './stack.ts';
@@ -16,7 +17,15 @@ const AFTER_429_PER_S = 1.5;
 const FAILED_OFTEN = 10;
 const KNOWN = 'ZPHX';
 const UNKNOWN = 'nobody knows this';
-const IDENTIFIERS = [KNOWN, KNOWN, "O'Brien's Corner-Shop", UNKNOWN];
+const IDENTIFIERS = [KNOWN, KNOWN, "O'Brien's Corner-Shop", UNKNOWN] as const;
+
+/** What the callers call, and who creates their accounts. */
+interface TrafficUsers {
+  stack: FaultStack;
+  operator: Operator;
+  client: ApiClient;
+  random: Random;
+}
 
 export interface Account {
   name: string;
@@ -80,176 +89,43 @@ export interface Failure {
 /**
  * Steady callers of many accounts over all gateways, and what they saw. Times are measured from the beginning of the traffic.
  */
-export interface Traffic {
-  accounts: Account[];
-  windows: Window[];
-  failures: Failure[];
+export class Traffic {
+  readonly accounts: Account[] = [];
+  readonly windows: Window[] = [];
+  readonly failures: Failure[] = [];
   /** Answers with another record than that of their identifier. */
-  wrong: string[];
-  now(): number;
-  /** Creates an account and begins its calls. */
-  open(allowance: number, ratePerS: number): Promise<void>;
-  /** Creates an account that every gateway knows, without beginning its calls. */
-  prepare(allowance: number, ratePerS: number): Promise<Account>;
-  /** Begins the calls of an account. */
-  begin(account: Account): void;
-  /** Makes one more call of an account, on the next gateway. */
-  call(account: Account): Promise<void>;
-  /** Runs the fault in a window of its own. */
-  suffer(fault: Fault, forMs: number): Promise<Window>;
+  readonly wrong: string[] = [];
   /** The longest time of an answer from a gateway that was not faulty. */
-  longestMs(): number;
-  /** Stops the calls. Resolves when every call has ended. */
-  stop(): Promise<void>;
-}
-
-export function startTraffic({
-  stack,
-  operator,
-  client,
-  random,
-  finishesAfterMs = Number.POSITIVE_INFINITY,
-}: {
-  stack: FaultStack;
-  operator: Operator;
-  client: ApiClient;
-  random: () => number;
-  /** Callers stop this long after the first 429, but not while their calls fail. Absent: they do not stop. */
-  finishesAfterMs?: number;
-}): Traffic {
-  const accounts: Account[] = [];
-  const windows: Window[] = [];
-  const failures: Failure[] = [];
-  const wrong: string[] = [];
+  longestMs = 0;
+  readonly #users: TrafficUsers;
+  readonly #finishesAfterMs: number;
   /** The first whole answer of each path. The records do not change. */
-  const answers = new Map<string, Buffer>();
-  const running: Promise<void>[] = [];
-  const began = performance.now();
-  const now = () => performance.now() - began;
-  let window: Window | undefined;
-  let isGoing = true;
-  let longestMs = 0;
-  let etag: string | undefined;
-  let turn = 0;
+  readonly #answers = new Map<string, Buffer>();
+  readonly #running: Promise<void>[] = [];
+  readonly #beganMs = performance.now();
+  #window: Window | undefined;
+  #isGoing = true;
+  #etag: string | undefined;
+  #turn = 0;
 
-  const nextGateway = () => {
-    turn += 1;
-    const gateway = stack.gateways[turn % stack.gateways.length];
-    if (!gateway) throw new Error('there are no gateways');
-    return gateway;
-  };
+  /** @param finishesAfterMs callers stop this long after the first 429, but not while their calls fail */
+  constructor(users: TrafficUsers, finishesAfterMs = Number.POSITIVE_INFINITY) {
+    this.#users = users;
+    this.#finishesAfterMs = finishesAfterMs;
+  }
 
-  const loseGrants = (account: Account): void => {
-    account.hasLostGrants = true;
-    if (account.dry) account.dry.isExcused = account.isDriven;
-  };
+  now(): number {
+    return performance.now() - this.#beganMs;
+  }
 
-  const call = async (account: Account): Promise<void> => {
-    const gateway = nextGateway();
-    const identifier = IDENTIFIERS[Math.floor(random() * IDENTIFIERS.length)] ?? KNOWN;
-    const route = random() < 0.6 ? Route.BRANDS : Route.LOGOS;
-    const segment = encodeURIComponent(identifier);
-    const path = route === Route.BRANDS ? `/v1/brands/${segment}` : `/api/logos/${segment}/info`;
-    const headers: Record<string, string> =
-      etag !== undefined && random() < 0.3 ? { 'if-none-match': etag } : {};
-    const windowAtBegin = window;
-    const beganMs = now();
-    const outcome = await client.get(`${gateway.url}${path}?token=${account.token}`, { headers });
-    const endedMs = now();
-    if (outcome.kind === 'answered' && identifier === KNOWN && route === Route.BRANDS)
-      etag = outcome.headers.etag ?? etag;
-    enter(account.ledger, { route, beganMs, endedMs, outcome });
-    if (outcome.kind === 'answered' && outcome.status === 200) {
-      const first = answers.get(path) ?? outcome.body;
-      answers.set(path, first);
-      if (!first.equals(outcome.body)) wrong.push(`${gateway.name} gave another answer for ${path}`);
-    }
+  /** Creates an account and begins its calls. */
+  async open(allowance: number, ratePerS: number): Promise<void> {
+    this.begin(await this.prepare(allowance, ratePerS));
+  }
 
-    const within = windowAtBegin ?? window;
-    if (within) within.calls += 1;
-    const isInTrouble = within?.fault.targets.includes(gateway.name) ?? false;
-    if (within?.fault.losesGrants && isInTrouble) {
-      // The gateway may have got permits for this call just before it was lost.
-      if (outcome.kind !== 'refused' && !(within.targetFailed && outcome.kind === 'answered'))
-        loseGrants(account);
-      if (isFailure(outcome)) within.targetFailed = true;
-    }
-    if (!isInTrouble) longestMs = Math.max(longestMs, endedMs - beganMs);
-    if (!isFailure(outcome)) {
-      if (account.dry && beganMs >= account.dry.fromMs) {
-        Object.assign(account.dry, { toMs: endedMs, endedBy: nameOf(outcome) });
-        account.dry = undefined;
-      }
-      return;
-    }
-    if (!isInTrouble) {
-      if (!account.dry) {
-        const isExcused = account.isDriven && account.hasLostGrants;
-        account.dry = {
-          account,
-          fromMs: beganMs,
-          toMs: undefined,
-          failed: 0,
-          isExcused,
-          endedBy: undefined,
-          countedBefore: account.ledger.counted,
-        };
-        within?.dries.push(account.dry);
-      }
-      account.dry.failed += 1;
-    }
-    const what = nameOf(outcome);
-    if (within) {
-      add(within.failures, what);
-      // Other gateways must answer every call in time. They must answer calls for the cached record of an account far from its
-      // limit. Other failures are allowed in a window.
-      if (isInTrouble || (what !== 'late' && (account.isDriven || identifier === UNKNOWN))) return;
-    }
-    const failure: Failure = {
-      account,
-      what,
-      gateway: gateway.name,
-      identifier,
-      window: within,
-      atMs: beganMs,
-      permits: 'permits unknown',
-      isExcused: account.hasLostGrants && what === '503',
-    };
-    failures.push(failure);
-    if (!within) running.push(lookAt(failure));
-  };
-
-  const lookAt = async (failure: Failure): Promise<void> => {
-    const { account } = failure;
-    const [pool] = await operator.usage(account.accountId).catch(() => []);
-    if (!pool) return;
-    failure.permits = `${pool.remaining} permits available, ${pool.out} in open grants`;
-    // The lost grants are settled, so they excuse no later failure.
-    if (pool.out === 0) account.hasLostGrants = false;
-  };
-
-  const drive = async (account: Account): Promise<void> => {
-    const inFlight = new Set<Promise<void>>();
-    // If all calls of the account fail at the moment, the calls continue until one is answered, so that this period has an end.
-    const isFinished = () => !account.dry && now() - (account.ledger.usedUpAtMs ?? now()) > finishesAfterMs;
-    for (;;) {
-      if (!isGoing || isFinished()) {
-        await Promise.all(inFlight);
-        // The last of these calls may have had no answer, so the condition is checked again.
-        if (!isGoing || isFinished()) return;
-      }
-      if (inFlight.size < IN_FLIGHT) {
-        const pending = call(account).finally(() => inFlight.delete(pending));
-        inFlight.add(pending);
-      }
-      const isWaiting = account.hasLostGrants && (account.dry?.failed ?? 0) > FAILED_OFTEN;
-      const isSlow = isWaiting || account.ledger.usedUpAtMs !== undefined;
-      const ratePerS = isSlow ? AFTER_429_PER_S : account.ratePerS;
-      await delay((1_000 / ratePerS) * (0.5 + random()));
-    }
-  };
-
-  const prepare: Traffic['prepare'] = async (allowance, ratePerS) => {
+  /** Creates an account that every gateway knows, without beginning its calls. */
+  async prepare(allowance: number, ratePerS: number): Promise<Account> {
+    const { stack, operator, client } = this.#users;
     const { accountId, token, keyId } = await operator.newAccount(allowance);
     const account: Account = {
       accountId,
@@ -259,55 +135,177 @@ export function startTraffic({
       dry: undefined,
       isDriven: allowance < UNLIMITED,
       ledger: newLedger(allowance, keyId),
-      name: `${accounts.length + 1} (${allowance})`,
+      name: `${this.accounts.length + 1} (${allowance})`,
     };
-    accounts.push(account);
+    this.accounts.push(account);
     // Every gateway knows the token before the next fault. Each is asked twice, because a gateway does not keep an answer that
     // arrives while it receives a change.
     for (const { url } of [...stack.gateways, ...stack.gateways])
       await client.get(`${url}/v1/usage?token=${token}`);
     return account;
-  };
-  const begin: Traffic['begin'] = (account) => {
-    running.push(drive(account));
-  };
+  }
 
-  return {
-    accounts,
-    windows,
-    failures,
-    wrong,
-    now,
-    call,
-    prepare,
-    begin,
-    open: async (allowance, ratePerS) => begin(await prepare(allowance, ratePerS)),
-    suffer: async (fault, forMs) => {
-      const own: Window = {
-        fault,
-        beganMs: now(),
-        endedMs: 0,
-        overMs: 0,
-        calls: 0,
-        targetFailed: false,
-        failures: new Map(),
-        dries: [],
-      };
-      windows.push(own);
-      window = own;
-      if (fault.losesGrants)
-        for (const account of accounts) if (account.ledger.calls > 0) loseGrants(account);
-      await fault.happen(stack, forMs);
-      own.endedMs = now();
-      await delay(fault.boundMs);
-      own.overMs = now();
-      window = undefined;
-      return own;
-    },
-    longestMs: () => longestMs,
-    stop: async () => {
-      isGoing = false;
-      await Promise.all(running);
-    },
-  };
+  /** Begins the calls of an account. */
+  begin(account: Account): void {
+    this.#running.push(this.#drive(account));
+  }
+
+  /** Runs the fault in a window of its own. */
+  async suffer(fault: Fault, forMs: number): Promise<Window> {
+    const window: Window = {
+      fault,
+      beganMs: this.now(),
+      endedMs: 0,
+      overMs: 0,
+      calls: 0,
+      targetFailed: false,
+      failures: new Map(),
+      dries: [],
+    };
+    this.windows.push(window);
+    this.#window = window;
+    if (fault.losesGrants)
+      for (const account of this.accounts) if (account.ledger.calls > 0) loseGrants(account);
+    await fault.happen(this.#users.stack, forMs);
+    window.endedMs = this.now();
+    await delay(fault.boundMs);
+    window.overMs = this.now();
+    this.#window = undefined;
+    return window;
+  }
+
+  /** Stops the calls. Resolves when every call has ended. */
+  async stop(): Promise<void> {
+    this.#isGoing = false;
+    await Promise.all(this.#running);
+  }
+
+  /** Makes one more call of an account, on the next gateway. */
+  async call(account: Account): Promise<void> {
+    const { client, random } = this.#users;
+    const gateway = this.#nextGateway();
+    const identifier = random.pick(IDENTIFIERS);
+    const route = random.chance(0.6) ? Route.BRANDS : Route.LOGOS;
+    const segment = encodeURIComponent(identifier);
+    const path = route === Route.BRANDS ? `/v1/brands/${segment}` : `/api/logos/${segment}/info`;
+    const headers: Record<string, string> =
+      this.#etag !== undefined && random.chance(0.3) ? { 'if-none-match': this.#etag } : {};
+    const windowAtBegin = this.#window;
+    const beganMs = this.now();
+    const outcome = await client.get(`${gateway.url}${path}?token=${account.token}`, { headers });
+    const endedMs = this.now();
+    if (outcome.kind === 'answered' && identifier === KNOWN && route === Route.BRANDS)
+      this.#etag = outcome.headers.etag ?? this.#etag;
+    enter(account.ledger, { route, beganMs, endedMs, outcome });
+    this.#compare(path, gateway.name, outcome);
+
+    const window = windowAtBegin ?? this.#window;
+    if (window) window.calls += 1;
+    const isInTrouble = window?.fault.targets.includes(gateway.name) ?? false;
+    if (window && isInTrouble) noteLostGrants(account, window, outcome);
+    if (!isInTrouble) this.longestMs = Math.max(this.longestMs, endedMs - beganMs);
+    if (!isFailure(outcome)) {
+      if (account.dry && beganMs >= account.dry.fromMs) {
+        Object.assign(account.dry, { toMs: endedMs, endedBy: nameOf(outcome) });
+        account.dry = undefined;
+      }
+      return;
+    }
+    if (!isInTrouble) noteDry(account, window, beganMs);
+    const what = nameOf(outcome);
+    if (window) {
+      add(window.failures, what);
+      // Other gateways must answer every call in time. They must answer calls for the cached record of an account far from its
+      // limit. Other failures are allowed in a window.
+      if (isInTrouble || (what !== 'late' && (account.isDriven || identifier === UNKNOWN))) return;
+    }
+    const failure: Failure = {
+      account,
+      what,
+      gateway: gateway.name,
+      identifier,
+      window,
+      atMs: beganMs,
+      permits: 'permits unknown',
+      isExcused: account.hasLostGrants && what === '503',
+    };
+    this.failures.push(failure);
+    if (!window) this.#running.push(this.#lookAt(failure));
+  }
+
+  #nextGateway() {
+    const { gateways } = this.#users.stack;
+    this.#turn += 1;
+    const gateway = gateways[this.#turn % gateways.length];
+    if (!gateway) throw new Error('there are no gateways');
+    return gateway;
+  }
+
+  /** Compares a record with the first answer of its path. */
+  #compare(path: string, gateway: string, outcome: Outcome): void {
+    if (outcome.kind !== 'answered' || outcome.status !== 200) return;
+    const first = this.#answers.get(path) ?? outcome.body;
+    this.#answers.set(path, first);
+    if (!first.equals(outcome.body)) this.wrong.push(`${gateway} gave another answer for ${path}`);
+  }
+
+  async #lookAt(failure: Failure): Promise<void> {
+    const { account } = failure;
+    const [pool] = await this.#users.operator.usage(account.accountId).catch(() => []);
+    if (!pool) return;
+    failure.permits = `${pool.remaining} permits available, ${pool.out} in open grants`;
+    // The lost grants are settled, so they excuse no later failure.
+    if (pool.out === 0) account.hasLostGrants = false;
+  }
+
+  async #drive(account: Account): Promise<void> {
+    const inFlight = new Set<Promise<void>>();
+    // If all calls of the account fail at the moment, the calls continue until one is answered, so that this period has an end.
+    const isFinished = () =>
+      !account.dry && this.now() - (account.ledger.usedUpAtMs ?? this.now()) > this.#finishesAfterMs;
+    for (;;) {
+      if (!this.#isGoing || isFinished()) {
+        await Promise.all(inFlight);
+        // The last of these calls may have had no answer, so the condition is checked again.
+        if (!this.#isGoing || isFinished()) return;
+      }
+      if (inFlight.size < IN_FLIGHT) {
+        const pending = this.call(account).finally(() => inFlight.delete(pending));
+        inFlight.add(pending);
+      }
+      const isWaiting = account.hasLostGrants && (account.dry?.failed ?? 0) > FAILED_OFTEN;
+      const isSlow = isWaiting || account.ledger.usedUpAtMs !== undefined;
+      const ratePerS = isSlow ? AFTER_429_PER_S : account.ratePerS;
+      await delay((1_000 / ratePerS) * this.#users.random.between(0.5, 1.5));
+    }
+  }
+}
+
+function loseGrants(account: Account): void {
+  account.hasLostGrants = true;
+  if (account.dry) account.dry.isExcused = account.isDriven;
+}
+
+/** A gateway that is lost may have got permits for this call just before. */
+function noteLostGrants(account: Account, window: Window, outcome: Outcome): void {
+  if (!window.fault.losesGrants) return;
+  if (outcome.kind !== 'refused' && !(window.targetFailed && outcome.kind === 'answered'))
+    loseGrants(account);
+  if (isFailure(outcome)) window.targetFailed = true;
+}
+
+function noteDry(account: Account, window: Window | undefined, fromMs: number): void {
+  if (!account.dry) {
+    account.dry = {
+      account,
+      fromMs,
+      toMs: undefined,
+      failed: 0,
+      isExcused: account.isDriven && account.hasLostGrants,
+      endedBy: undefined,
+      countedBefore: account.ledger.counted,
+    };
+    window?.dries.push(account.dry);
+  }
+  account.dry.failed += 1;
 }

@@ -4,19 +4,12 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
-import { operatorOf } from '../e2e/operator.ts';
-import { createApiClient } from './api-call.ts';
-import { brokenBills, callUntilAllIsBilled, readBills } from './bill.ts';
-import type { Campaign } from './campaign.ts';
+import { type Campaign, type CampaignOptions, type Parts, runCampaign } from './engine.ts';
 import { boundAfter } from './fault.ts';
-import { add, listed, sumOf } from './ledger.ts';
-import { randomFrom } from './random.ts';
-import { type FaultStack, startFaultStack } from './stack.ts';
-import { startTraffic, type Traffic, UNLIMITED } from './traffic.ts';
+import { add, listed } from './ledger.ts';
 
-/** The version from which an upgrade begins. There is no release tag yet: this is the last commit before schema versions and notices. */
-export const VERSION_BEFORE = '8ee8941828bcbe6580329b32bc149e367ae60fc1';
+/** The version from which an upgrade begins: 0.1.0, which has no tag. */
+export const VERSION_BEFORE = '87f221faaf5072dcfeaa7891739721927273918d';
 
 const ROOT = join(import.meta.dirname, '../..');
 const LEAD_IN_MS = 5_000;
@@ -40,81 +33,44 @@ const PASSES: readonly Pass[] = [
 
 /**
  * Replaces the processes of an earlier version one by one by those of this version, and back, while accounts are driven past their
- * limits. So each service works with the earlier version of every other. Returns the violations.
+ * limits. Each service then works with the earlier version of every other. Returns the violations.
  */
-export async function runUpgrades({
-  from,
-  seed,
-  settleMinutes,
-  say,
-}: Campaign & { from: string }): Promise<string[]> {
+export async function runUpgrades(options: CampaignOptions & { from: string }): Promise<string[]> {
+  const { from, say } = options;
   const checkout = await checkOut(from, say);
   const version = new Map<string, Pass['to']>();
-  const stack = await startFaultStack({
-    gateways: 3,
-    meterings: 2,
-    others: 2,
-    change: (service) => {
-      const now = String(service.main);
-      const before = join(checkout, relative(ROOT, now));
-      return { ...service, main: () => (version.get(service.name) === 'now' ? now : before) };
+  const campaign: Campaign = {
+    stack: {
+      gateways: 3,
+      meterings: 2,
+      others: 2,
+      change: (service) => {
+        const now = String(service.main);
+        const before = join(checkout, relative(ROOT, now));
+        return { ...service, main: () => (version.get(service.name) === 'now' ? now : before) };
+      },
     },
-  });
-  const operator = operatorOf(stack);
-  const client = createApiClient();
-  let isGood = false;
+    unlimitedPerS: 18,
+    judgesWindows: true,
+    async suffer(parts) {
+      await delay(LEAD_IN_MS);
+      for (const pass of PASSES) await make(pass, parts, version);
+      return {};
+    },
+  };
   try {
-    await operator.putBrands([fullStock, bareMerchant]);
-    const traffic = startTraffic({ stack, operator, client, random: randomFrom(seed) });
-    for (let each = 0; each < 3; each++) await traffic.open(UNLIMITED, 18);
-    await delay(LEAD_IN_MS);
-    for (const pass of PASSES) await make(pass, { stack, traffic, version, say });
-    await traffic.stop();
-    await callUntilAllIsBilled({ operator, traffic, say }, settleMinutes);
-    // On a restart, gateways return the permits that they hold.
-    for (const { name } of stack.gateways) await stack.restart(name);
-    const billed = await readBills(operator, traffic.accounts);
-    const violations = [
-      ...brokenBills(traffic.accounts, billed),
-      ...traffic.failures
-        .filter(({ isExcused }) => !isExcused)
-        .map(({ what, gateway, identifier, window }) => {
-          const when = window ? `during "${window.fault.name}"` : 'between two processes';
-          return `${when}: a call to ${gateway} for "${identifier}" ended with ${what}`;
-        }),
-      ...traffic.wrong,
-    ];
-    const total = (figureOf: (account: Traffic['accounts'][number]) => number) =>
-      traffic.accounts.reduce((sum, account) => sum + figureOf(account), 0);
-    say(`counted answers  ${total(({ ledger }) => ledger.counted)}`);
-    say(`billed calls     ${total((account) => billed.get(account)?.used ?? 0)}`);
-    say(
-      `may be billed    ${total(({ ledger }) => sumOf(ledger.unsure))} calls that failed for their callers`,
-    );
-    say(`violations       ${violations.length}`);
-    isGood = violations.length === 0;
-    return violations;
+    return await runCampaign(campaign, options);
   } finally {
-    client.close();
-    operator.close();
     await rm(checkout, { recursive: true, force: true });
-    if (isGood) await stack.stop();
-    else {
-      await stack.stopButKeepLogs();
-      say(`logs of all processes: ${stack.dataDir}/logs`);
-    }
   }
 }
 
-interface Parts {
-  stack: FaultStack;
-  traffic: Traffic;
-  version: Map<string, Pass['to']>;
-  say: (line: string) => void;
-}
-
 /** Replaces all processes, each after the one before is ready. */
-async function make({ name, to, first }: Pass, { stack, traffic, version, say }: Parts): Promise<void> {
+async function make(
+  { name, to, first }: Pass,
+  { stack, traffic, say }: Parts,
+  version: Map<string, Pass['to']>,
+): Promise<void> {
   const gateways = stack.gateways.map((gateway) => gateway.name);
   const services = [...stack.opsUrls.keys()].filter((each) => !gateways.includes(each));
   for (const allowance of ALLOWANCES) await traffic.open(allowance, allowance / 30);
