@@ -33,8 +33,13 @@ export async function main(args: readonly string[], environment: CommandEnvironm
   let connection: Connection | undefined;
   const options = (): GlobalOptions => program.opts();
 
+  const connect = () => (connection ??= openConnection(connectionSettings(options(), env, cwd)));
   const context: Context = {
-    connect: () => (connection ??= openConnection(connectionSettings(options(), env, cwd))),
+    connect,
+    accounts: () => connect().accounts(),
+    catalog: () => connect().catalog(),
+    metering: () => connect().metering(),
+    images: () => connect().images(),
     connectAs: (operatorToken) => openConnection({ ...serviceAddresses(options(), env, cwd), operatorToken }),
     env,
     output: outputTo({ stdout, stderr }, () => options().json === true),

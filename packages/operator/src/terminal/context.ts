@@ -3,7 +3,7 @@ import type { Connection } from '../connection/connection.ts';
 import type { Output } from './output.ts';
 
 /** The environment of every command. */
-export interface Context {
+export interface Context extends Pick<Connection, 'accounts' | 'catalog' | 'metering' | 'images'> {
   /** Connects at the first call, with the settings of the options and the environment. */
   connect(): Connection;
   /** Connects with this credential, and with no other setting for credentials. Whoever calls this closes the connection. */

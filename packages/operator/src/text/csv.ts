@@ -1,8 +1,10 @@
-type Cell = string | number | boolean | undefined;
+import { type Columns, rowsOf } from './tables.ts';
+
+type Cell = string | number | undefined;
 
 /** A table as CSV (RFC 4180). Empty cells are facts that are not known. */
-export function csv(headers: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  return csvLines([headers, ...rows]);
+export function csvOf<Item>(columns: Columns<Item>, items: readonly Item[]): string {
+  return csvLines([Object.keys(columns), ...rowsOf(columns, items)]);
 }
 
 /** Lines of a table whose headings are written already. */

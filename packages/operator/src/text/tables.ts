@@ -2,6 +2,17 @@ import { printableLine } from './printable.ts';
 
 type Cell = string | number | undefined;
 
+/** What a table shows of each item, by the headings of its columns. */
+export type Columns<Item> = Readonly<Record<string, (item: Item) => Cell>>;
+
+export function tableOf<Item>(columns: Columns<Item>, items: readonly Item[]): string {
+  return table(Object.keys(columns), rowsOf(columns, items));
+}
+
+export function rowsOf<Item>(columns: Columns<Item>, items: readonly Item[]): Cell[][] {
+  return items.map((item) => Object.values(columns).map((cellOf) => cellOf(item)));
+}
+
 /** Aligns columns. Numbers are aligned to the right. */
 export function table(headers: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const lines = [headers, ...rows].map((row) => row.map((cell) => printableLine(String(cell ?? ''))));
@@ -30,4 +41,9 @@ export function facts(entries: readonly (readonly [name: string, value: Cell])[]
 /** Formats milliseconds since 1970 as ISO 8601. */
 export function time(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
+}
+
+/** Breaks a long text into lines that fit under the help of a command. */
+export function wrapped(text: string): string {
+  return text.replace(/(.{1,98})(?: |$)/g, '$1\n').trimEnd();
 }

@@ -1,6 +1,6 @@
 import { type Account, AccountState, type LedgerUsage } from '@brand-data/contracts';
 import type { Connection } from '../connection/connection.ts';
-import { pages } from '../connection/pages.ts';
+import { readPages } from '../connection/pages.ts';
 import { type AllowanceUse, allowanceUse } from './allowance-use.ts';
 import { plansByName } from './plans.ts';
 import { isCurrent } from './usage-text.ts';
@@ -38,8 +38,7 @@ export async function readUsageOfAll(
 ): Promise<MonthOfAll> {
   const { accounts, metering } = connection;
   let about = { month, final: true, isExact: true };
-  const ledgers = new Map<string, LedgerUsage[]>();
-  const ledgerPages = pages(async (after) => {
+  const ledgers = await readPages<LedgerUsage>({}, async ({ after }) => {
     signal?.throwIfAborted();
     // All pages are of the month of the first one, also if the month ends meanwhile.
     const request = { month: about.month, accountIds: [], limit: 0, after };
@@ -52,30 +51,21 @@ export async function readUsageOfAll(
     };
     return { items: page.ledgers, next };
   });
-  for await (const page of ledgerPages)
-    for (const ledger of page)
-      ledgers.set(ledger.accountId, [...(ledgers.get(ledger.accountId) ?? []), ledger]);
-
   const plans = await plansByName(connection);
-  const planFor = (account: Account) => (isCurrent(about.month) ? plans.get(account.plan) : undefined);
-  const uses: AccountUse[] = [];
-  const accountPages = pages(async (after) => {
+  const all = await readPages<Account>({ pageSize: ACCOUNTS_IN_PAGE }, async (page) => {
     signal?.throwIfAborted();
-    const filters = { plan: '', state: AccountState.UNSPECIFIED, text: '' };
-    const page = await accounts().call((client) => client.listAccounts, {
-      ...filters,
-      limit: ACCOUNTS_IN_PAGE,
-      after,
-    });
-    return { items: page.accounts, next: page.next };
+    const request = { plan: '', state: AccountState.UNSPECIFIED, text: '', ...page };
+    const answer = await accounts().call((client) => client.listAccounts, request);
+    return { items: answer.accounts, next: answer.next };
   });
-  for await (const page of accountPages)
-    for (const account of page) {
-      const { id } = account;
-      uses.push({ id, account, pools: allowanceUse(planFor(account), ledgers.get(id) ?? []) });
-      ledgers.delete(id);
-    }
-  for (const [id, rest] of ledgers)
+  const ledgersOf = Map.groupBy(ledgers.items, ({ accountId }) => accountId);
+  const planFor = (account: Account) => (isCurrent(about.month) ? plans.get(account.plan) : undefined);
+  const uses = all.items.map((account): AccountUse => {
+    const pools = allowanceUse(planFor(account), ledgersOf.get(account.id) ?? []);
+    ledgersOf.delete(account.id);
+    return { id: account.id, account, pools };
+  });
+  for (const [id, rest] of ledgersOf)
     uses.push({ id, account: undefined, pools: allowanceUse(undefined, rest) });
   return { ...about, accounts: uses };
 }

@@ -1,10 +1,10 @@
-import { type Account, AccountState, type LedgerUsage } from '@brand-data/contracts';
+import { type Account, AccountState, type LedgerUsage, type Plan } from '@brand-data/contracts';
 import { Command, Option } from 'commander';
-import { pages } from '../../connection/pages.ts';
+import { readPages } from '../../connection/pages.ts';
 import { readCount } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
-import { csv } from '../../text/csv.ts';
-import { table } from '../../text/tables.ts';
+import { csvOf } from '../../text/csv.ts';
+import { type Columns, tableOf } from '../../text/tables.ts';
 import { STATE_NAME } from '../../usage/account-state.ts';
 import { type AllowanceUse, allowanceUse } from '../../usage/allowance-use.ts';
 import { plansByName } from '../../usage/plans.ts';
@@ -27,7 +27,7 @@ interface Listed {
   lastCall: string | undefined;
 }
 
-export function accountListCommand({ connect, output }: Context): Command {
+export function accountListCommand({ accounts, metering, output }: Context): Command {
   return new Command('list')
     .description(
       'List accounts with the use of their allowances in the current month, and the day of their last call',
@@ -38,102 +38,81 @@ export function accountListCommand({ connect, output }: Context): Command {
     .option('--limit <count>', 'list at most this many accounts (default: 100; with --csv: all)', readCount)
     .option('--after <account>', 'begin after the account with this id')
     .option('--csv', 'print CSV, one line for each account and pool')
-    .action(async ({ plan = '', state, search = '', csv: asCsv = false, ...options }: ListOptions) => {
-      const connection = connect();
-      const { accounts, metering } = connection;
-      const limit = options.limit ?? (asCsv ? Number.POSITIVE_INFINITY : 100);
-      const plans = await plansByName(connection);
+    .action(async ({ plan = '', state, search = '', csv = false, ...options }: ListOptions) => {
+      const plans = await plansByName({ accounts });
       const filters = { plan, text: search, state: state ? STATE[state] : AccountState.UNSPECIFIED };
-      const listed: Listed[] = [];
-      let after = options.after ?? '';
-      do {
-        const page = { limit: Math.min(limit - listed.length, ACCOUNTS_IN_PAGE), after };
-        const answer = await accounts().call((client) => client.listAccounts, { ...filters, ...page });
-        const accountIds = answer.accounts.map(({ id }) => id);
-        const [ledgers, lastCalls] =
-          accountIds.length === 0
-            ? [[], []]
-            : await Promise.all([ledgersOf(metering(), accountIds), lastCallsOf(metering(), accountIds)]);
-        const ledgersBy = Map.groupBy(ledgers, ({ accountId }) => accountId);
-        const lastBy = new Map(lastCalls.map(({ accountId, day }) => [accountId, day]));
-        for (const account of answer.accounts)
-          listed.push({
-            account,
-            pools: allowanceUse(plans.get(account.plan) ?? { pools: [] }, ledgersBy.get(account.id) ?? []),
-            lastCall: lastBy.get(account.id),
-          });
-        after = answer.next;
-      } while (after !== '' && listed.length < limit);
-
-      if (asCsv) output.text(accountCsv(listed));
-      else
-        output.answer({ accounts: listed.map(listedToJson), next: after || null }, () =>
-          listed.length === 0 ? 'There is no such account.' : accountTable(listed, after),
-        );
+      const limit = options.limit ?? (csv ? undefined : 100);
+      const { items, next } = await readPages<Listed>(
+        { limit, after: options.after, pageSize: ACCOUNTS_IN_PAGE },
+        async (page) => {
+          const answer = await accounts().call((client) => client.listAccounts, { ...filters, ...page });
+          return { items: await withUse(metering, answer.accounts, plans), next: answer.next };
+        },
+      );
+      const uses = items.flatMap((each) =>
+        (each.pools.length === 0 ? [undefined] : each.pools).map((use): Use => ({ ...each, use })),
+      );
+      if (csv) return output.text(csvOf(CSV, uses));
+      const more = next && `\nThere are further accounts: raise --limit, or add --after ${next}.`;
+      output.answer({ accounts: items.map(listedToJson), next: next || null }, () =>
+        items.length === 0 ? 'There is no such account.' : `${tableOf(TABLE, uses)}${more}`,
+      );
     });
 }
 
 const STATE = { active: AccountState.ACTIVE, closed: AccountState.CLOSED } as const;
 
-type Metering = ReturnType<ReturnType<Context['connect']>['metering']>;
-
-async function ledgersOf(metering: Metering, accountIds: readonly string[]): Promise<LedgerUsage[]> {
-  const ledgers: LedgerUsage[] = [];
-  const read = async (after: string) => {
-    const request = { month: '', accountIds: [...accountIds], limit: 0, after };
-    const page = await metering.call((client) => client.listUsage, request);
-    return { items: page.ledgers, next: page.next };
-  };
-  for await (const page of pages(read)) ledgers.push(...page);
-  return ledgers;
-}
-
-async function lastCallsOf(metering: Metering, accountIds: readonly string[]) {
-  const answer = await metering.call((client) => client.listLastCalls, { accountIds: [...accountIds] });
-  return answer.lastCalls;
+async function withUse(
+  metering: Context['metering'],
+  accounts: readonly Account[],
+  plans: ReadonlyMap<string, Plan>,
+): Promise<Listed[]> {
+  if (accounts.length === 0) return [];
+  const accountIds = accounts.map(({ id }) => id);
+  const [ledgers, { lastCalls }] = await Promise.all([
+    readPages<LedgerUsage>({}, async (page) => {
+      const request = { month: '', accountIds, ...page };
+      const answer = await metering().call((client) => client.listUsage, request);
+      return { items: answer.ledgers, next: answer.next };
+    }),
+    metering().call((client) => client.listLastCalls, { accountIds }),
+  ]);
+  const ledgersOf = Map.groupBy(ledgers.items, ({ accountId }) => accountId);
+  const lastOf = new Map(lastCalls.map(({ accountId, day }) => [accountId, day]));
+  return accounts.map((account) => ({
+    account,
+    pools: allowanceUse(plans.get(account.plan) ?? { pools: [] }, ledgersOf.get(account.id) ?? []),
+    lastCall: lastOf.get(account.id),
+  }));
 }
 
 function listedToJson({ account: { id, name, plan, state }, pools, lastCall }: Listed) {
   return { id, name, plan, state: STATE_NAME[state], pools, last_call: lastCall ?? null };
 }
 
-function accountCsv(listed: readonly Listed[]): string {
-  const headers = ['account', 'name', 'plan', 'state', 'last_call', 'pool', 'allowance', 'used', 'remaining'];
-  const rows = listed.flatMap(({ account: { id, name, plan, state }, pools, lastCall }) =>
-    rowsOf(pools).map((use) => [
-      id,
-      name,
-      plan,
-      STATE_NAME[state],
-      lastCall,
-      use?.pool,
-      use?.allowance,
-      use?.used,
-      use?.remaining,
-    ]),
-  );
-  return csv(headers, rows);
+/** A line of the list. An account whose plan has no pool has a line too. */
+interface Use extends Listed {
+  use: AllowanceUse | undefined;
 }
 
-function accountTable(listed: readonly Listed[], after: string): string {
-  const rows = listed.flatMap(({ account: { id, name, plan, state }, pools, lastCall = 'none' }) =>
-    rowsOf(pools).map((use) => [
-      id,
-      name,
-      plan,
-      STATE_NAME[state],
-      use?.pool,
-      use && `${use.used} of ${use.allowance}`,
-      lastCall,
-    ]),
-  );
-  const shown = table(['ACCOUNT', 'NAME', 'PLAN', 'STATE', 'POOL', 'USED', 'LAST CALL'], rows);
-  return after === ''
-    ? shown
-    : `${shown}\nThere are further accounts: raise --limit, or add --after ${after}.`;
-}
+const CSV: Columns<Use> = {
+  account: ({ account }) => account.id,
+  name: ({ account }) => account.name,
+  plan: ({ account }) => account.plan,
+  state: ({ account }) => STATE_NAME[account.state],
+  last_call: ({ lastCall }) => lastCall,
+  pool: ({ use }) => use?.pool,
+  allowance: ({ use }) => use?.allowance,
+  used: ({ use }) => use?.used,
+  remaining: ({ use }) => use?.remaining,
+};
 
-/** An account whose plan has no pool has a line too. */
-function rowsOf(pools: readonly AllowanceUse[]): readonly (AllowanceUse | undefined)[] {
-  return pools.length === 0 ? [undefined] : pools;
-}
+const TABLE: Columns<Use> = {
+  ACCOUNT: ({ account }) => account.id,
+  NAME: ({ account }) => account.name,
+  PLAN: ({ account }) => account.plan,
+  STATE: ({ account }) => STATE_NAME[account.state],
+  POOL: ({ use }) => use?.pool,
+  USED: ({ use }) => use && `${use.used} of ${use.allowance}`,
+  'LAST CALL': ({ lastCall = 'none' }) => lastCall,
+};

@@ -1,24 +1,24 @@
 import type { Account, Key, RepairedLimit } from '@brand-data/contracts';
 import { Command } from 'commander';
 import type { Context } from '../../terminal/context.ts';
-import { facts, table, time } from '../../text/tables.ts';
+import { type Columns, facts, tableOf, time } from '../../text/tables.ts';
 import { STATE_NAME } from '../../usage/account-state.ts';
 import { accountListCommand } from './account-list.ts';
 import { keyTable, keyToJson } from './key-text.ts';
 
 export function accountCommand(context: Context): Command {
-  const { connect, output } = context;
+  const { accounts, output } = context;
   const account = new Command('account').description('Manage accounts');
 
-  const show = (found: Account | undefined, keys?: readonly Key[]) => {
+  const show = ({ account: found, keys }: { account?: Account | undefined; keys?: readonly Key[] }) => {
     if (found === undefined) return;
     const document = { account: accountToJson(found), ...(keys && { keys: keys.map(keyToJson) }) };
     output.answer(document, () =>
-      keys === undefined || keys.length === 0
-        ? accountFacts(found)
-        : `${accountFacts(found)}\n\n${keyTable(keys)}`,
+      keys?.length ? `${accountFacts(found)}\n\n${keyTable(keys)}` : accountFacts(found),
     );
   };
+  const existing = (name: string, description: string) =>
+    account.command(name).description(description).argument('<id>', "the account's id");
 
   account
     .command('create')
@@ -26,89 +26,45 @@ export function accountCommand(context: Context): Command {
     .option('--id <id>', 'identify the account by this lower-case slug (default: a generated id)')
     .requiredOption('--name <name>', 'show this name to people')
     .requiredOption('--plan <plan>', 'put the account on this plan')
-    .action(async ({ id = '', name, plan }: { id?: string; name: string; plan: string }) => {
-      const answer = await connect()
-        .accounts()
-        .call((client) => client.createAccount, { id, name, plan });
-      show(answer.account);
-    });
-
+    .action(async ({ id = '', name, plan }: { id?: string; name: string; plan: string }) =>
+      show(await accounts().call((client) => client.createAccount, { id, name, plan })),
+    );
   account.addCommand(accountListCommand(context));
-
-  account
-    .command('show')
-    .description('Show an account and its keys')
-    .argument('<id>', "the account's id")
-    .action(async (id: string) => {
-      const answer = await connect()
-        .accounts()
-        .call((client) => client.getAccount, { id });
-      show(answer.account, answer.keys);
-    });
-
-  account
-    .command('rename')
-    .description('Give an account another name; its id stays')
-    .argument('<id>', "the account's id")
+  existing('show', 'Show an account and its keys').action(async (id: string) =>
+    show(await accounts().call((client) => client.getAccount, { id })),
+  );
+  existing('rename', 'Give an account another name; its id stays')
     .argument('<name>', 'the name to show to people')
-    .action(async (id: string, name: string) => {
-      const answer = await connect()
-        .accounts()
-        .call((client) => client.renameAccount, { id, name });
-      show(answer.account);
-    });
-
-  account
-    .command('set-plan')
-    .description("Change an account's plan; the calls that it has already used this month still count")
-    .argument('<id>', "the account's id")
+    .action(async (id: string, name: string) =>
+      show(await accounts().call((client) => client.renameAccount, { id, name })),
+    );
+  existing('set-plan', "Change an account's plan; the calls that it has already used this month still count")
     .argument('<plan>', 'the name of its new plan')
-    .action(async (id: string, plan: string) => {
-      const answer = await connect()
-        .accounts()
-        .call((client) => client.setAccountPlan, { id, plan });
-      show(answer.account);
-    });
-
-  account
-    .command('repair-limits')
-    .description(
-      "Give the account's ledgers in metering its plan's allowances again, whatever allowances they have",
-    )
-    .argument('<id>', "the account's id")
-    .action(async (accountId: string) => {
-      const { allowance } = await connect()
-        .accounts()
-        .call((client) => client.signAllowance, { accountId });
-      const { limits } = await connect()
-        .metering()
-        .call((client) => client.repairLimits, { allowance });
-      output.answer({ account: accountId, limits: limits.map(repairedToJson) }, () => repairedText(limits));
-    });
-
-  account
-    .command('close')
-    .description('Close an account; its tokens are refused until you reopen it')
-    .argument('<id>', "the account's id")
-    .action(async (id: string) => {
-      const answer = await connect()
-        .accounts()
-        .call((client) => client.closeAccount, { id });
-      show(answer.account);
-    });
-
-  account
-    .command('reopen')
-    .description('Open a closed account again, with its keys that are neither revoked nor expired')
-    .argument('<id>', "the account's id")
-    .action(async (id: string) => {
-      const answer = await connect()
-        .accounts()
-        .call((client) => client.reopenAccount, { id });
-      show(answer.account);
-    });
-
+    .action(async (id: string, plan: string) =>
+      show(await accounts().call((client) => client.setAccountPlan, { id, plan })),
+    );
+  existing(
+    'repair-limits',
+    "Give the account's ledgers in metering its plan's allowances again, whatever allowances they have",
+  ).action((id: string) => repairLimits(context, id));
+  existing('close', 'Close an account; its tokens are refused until you reopen it').action(
+    async (id: string) => show(await accounts().call((client) => client.closeAccount, { id })),
+  );
+  existing(
+    'reopen',
+    'Open a closed account again, with its keys that are neither revoked nor expired',
+  ).action(async (id: string) => show(await accounts().call((client) => client.reopenAccount, { id })));
   return account;
+}
+
+async function repairLimits({ accounts, metering, output }: Context, accountId: string): Promise<void> {
+  const { allowance } = await accounts().call((client) => client.signAllowance, { accountId });
+  const { limits } = await metering().call((client) => client.repairLimits, { allowance });
+  output.answer({ account: accountId, limits: limits.map(repairedToJson) }, () =>
+    limits.length === 0
+      ? 'Metering has no ledger of this account in this month and the next.'
+      : tableOf(REPAIRED, limits),
+  );
 }
 
 function repairedToJson({ pool, month, limit, revision, limitBefore, revisionBefore }: RepairedLimit) {
@@ -122,18 +78,14 @@ function repairedToJson({ pool, month, limit, revision, limitBefore, revisionBef
   };
 }
 
-function repairedText(limits: readonly RepairedLimit[]): string {
-  if (limits.length === 0) return 'Metering has no ledger of this account in this month and the next.';
-  const rows = limits.map(({ pool, month, limitBefore, limit, revisionBefore, revision }) => [
-    month,
-    pool,
-    limitBefore,
-    limit,
-    revisionBefore,
-    revision,
-  ]);
-  return table(['MONTH', 'POOL', 'ALLOWANCE BEFORE', 'ALLOWANCE', 'REVISION BEFORE', 'REVISION'], rows);
-}
+const REPAIRED: Columns<RepairedLimit> = {
+  MONTH: ({ month }) => month,
+  POOL: ({ pool }) => pool,
+  'ALLOWANCE BEFORE': ({ limitBefore }) => limitBefore,
+  ALLOWANCE: ({ limit }) => limit,
+  'REVISION BEFORE': ({ revisionBefore }) => revisionBefore,
+  REVISION: ({ revision }) => revision,
+};
 
 export function accountToJson({ id, name, plan, state, createdAtMs, closedAtMs }: Account) {
   return {

@@ -1,8 +1,9 @@
 import type { AuditEntry } from '@brand-data/contracts';
 import { Command } from 'commander';
+import { readPages } from '../../connection/pages.ts';
 import { readCount, readTime } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
-import { table, time } from '../../text/tables.ts';
+import { type Columns, tableOf, time } from '../../text/tables.ts';
 
 const MOST_IN_A_PAGE = 1_000;
 
@@ -16,7 +17,7 @@ interface AuditOptions {
   limit: number;
 }
 
-export function auditCommand({ connect, output }: Context): Command {
+export function auditCommand({ accounts, output }: Context): Command {
   return new Command('audit')
     .description('Show who has changed what, when and from where; the latest change first')
     .option('--operator <name>', 'only the changes of this operator ("installation": by the operator token)')
@@ -30,28 +31,22 @@ export function auditCommand({ connect, output }: Context): Command {
     )
     .option('--until <time>', 'only changes before this time', readTime)
     .option('--limit <count>', 'show at most this many changes', readCount, 100)
-    .action(async ({ operator, service, method, about, since, until, limit }: AuditOptions) => {
-      const filters = {
-        operator: operator ?? '',
-        service: service ?? '',
-        method: method ?? '',
-        about: about ?? '',
-        sinceMs: since,
-        untilMs: until,
-      };
-      const accounts = connect().accounts();
-      const entries: AuditEntry[] = [];
-      let after = '';
-      do {
-        const page = { limit: Math.min(limit - entries.length, MOST_IN_A_PAGE), after };
-        const answer = await accounts.call((client) => client.listAudit, { ...filters, ...page });
-        entries.push(...answer.entries);
-        after = answer.next;
-      } while (after !== '' && entries.length < limit);
-      output.answer({ entries: entries.map(entryToJson), more: after !== '' }, () =>
-        entries.length === 0 ? 'There is no such change.' : entryTable(entries, after !== ''),
-      );
-    });
+    .action(
+      async ({ operator = '', service = '', method = '', about = '', since, until, limit }: AuditOptions) => {
+        const filters = { operator, service, method, about, sinceMs: since, untilMs: until };
+        const { items, next } = await readPages<AuditEntry>(
+          { limit, pageSize: MOST_IN_A_PAGE },
+          async (page) => {
+            const answer = await accounts().call((client) => client.listAudit, { ...filters, ...page });
+            return { items: answer.entries, next: answer.next };
+          },
+        );
+        const more = next === '' ? '' : '\nThere are earlier changes: raise --limit, or use --until.';
+        output.answer({ entries: items.map(entryToJson), more: next !== '' }, () =>
+          items.length === 0 ? 'There is no such change.' : `${tableOf(COLUMNS, items)}${more}`,
+        );
+      },
+    );
 }
 
 function entryToJson({ id, atMs, lastAtMs, credentialId, requestId, ...entry }: AuditEntry) {
@@ -72,21 +67,18 @@ function entryToJson({ id, atMs, lastAtMs, credentialId, requestId, ...entry }: 
   };
 }
 
-function entryTable(entries: readonly AuditEntry[], more: boolean): string {
-  const rows = entries.map(({ atMs, operator, role, service, method, outcome, from, details, counts }) => [
-    time(atMs),
-    operator,
-    role,
-    `${service}.${method}`,
-    outcome,
-    from,
+const COLUMNS: Columns<AuditEntry> = {
+  TIME: ({ atMs }) => time(atMs),
+  OPERATOR: ({ operator }) => operator,
+  ROLE: ({ role }) => role,
+  CHANGE: ({ service, method }) => `${service}.${method}`,
+  OUTCOME: ({ outcome }) => outcome,
+  FROM: ({ from }) => from,
+  DETAILS: ({ details, counts }) =>
     [...Object.entries(details), ...shownCounts(counts)]
       .map(([name, value]) => `${name}=${/^[^\s="]+$/.test(value) ? value : JSON.stringify(value)}`)
       .join(' '),
-  ]);
-  const shown = table(['TIME', 'OPERATOR', 'ROLE', 'CHANGE', 'OUTCOME', 'FROM', 'DETAILS'], rows);
-  return more ? `${shown}\nThere are earlier changes: raise --limit, or use --until.` : shown;
-}
+};
 
 /** The counts that say more than the outcome does. */
 function shownCounts(counts: Readonly<Record<string, number>>): [string, string][] {

@@ -1,6 +1,6 @@
 import type { Key } from '@brand-data/contracts';
 import { limitsText, limitsToJson } from '../../options/limits.ts';
-import { facts, table, time } from '../../text/tables.ts';
+import { type Columns, facts, tableOf, time } from '../../text/tables.ts';
 
 export function keyToJson(key: Key) {
   return {
@@ -18,19 +18,19 @@ export function keyToJson(key: Key) {
 }
 
 export function keyTable(keys: readonly Key[]): string {
-  const rows = keys.map((key) => [
-    key.id,
-    key.label,
-    stateOf(key),
-    time(key.createdAtMs),
-    time(key.expiresAtMs),
-    key.replacedBy,
-    key.allowedOrigins.join(', '),
-    limitsText(key.limits),
-  ]);
-  const headers = ['KEY', 'LABEL', 'STATE', 'CREATED', 'EXPIRES', 'REPLACED BY', 'ORIGINS', 'LIMITS'];
-  return table(headers, rows);
+  return tableOf(COLUMNS, keys);
 }
+
+const COLUMNS: Columns<Key> = {
+  KEY: ({ id }) => id,
+  LABEL: ({ label }) => label,
+  STATE: stateOf,
+  CREATED: ({ createdAtMs }) => time(createdAtMs),
+  EXPIRES: ({ expiresAtMs }) => time(expiresAtMs),
+  'REPLACED BY': ({ replacedBy }) => replacedBy,
+  ORIGINS: ({ allowedOrigins }) => allowedOrigins.join(', '),
+  LIMITS: ({ limits }) => limitsText(limits),
+};
 
 function stateOf({ revokedAtMs, expiresAtMs }: Key): 'active' | 'expired' | 'revoked' {
   if (revokedAtMs !== undefined) return 'revoked';

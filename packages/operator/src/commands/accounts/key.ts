@@ -8,7 +8,7 @@ import {
   readConcurrency,
   readRate,
 } from '../../options/limits.ts';
-import { readDuration, readTime } from '../../options/readers.ts';
+import { collected, readDuration, readTime } from '../../options/readers.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import type { Context } from '../../terminal/context.ts';
 import { time } from '../../text/tables.ts';
@@ -27,11 +27,18 @@ interface EditOptions {
 }
 
 export function keyCommand(context: Context): Command {
-  const { connect, output } = context;
   const key = new Command('key').description(
     'Manage the keys of accounts; each key has a token that callers send',
   );
+  addCreate(key, context);
+  addList(key, context);
+  addEdit(key, context);
+  addRotate(key, context);
+  addRevoke(key, context);
+  return key;
+}
 
+function addCreate(key: Command, { accounts, output }: Context): void {
   key
     .command('create')
     .description('Create a key and show its token, which cannot be shown again')
@@ -40,7 +47,7 @@ export function keyCommand(context: Context): Command {
     .option(
       '--origin <origin>',
       'allow only this web origin, such as https://example.com, or https://*.example.com for its subdomains; repeatable (default: all origins)',
-      collect,
+      collected,
     )
     .option(
       '--expires <time>',
@@ -60,47 +67,44 @@ export function keyCommand(context: Context): Command {
     .action(async (accountId: string, { label = '', origin = [], expires, ...options }: CreateOptions) => {
       const limits = limitsOf(options);
       const request = { accountId, label, allowedOrigins: origin, expiresAtMs: expires, limits };
-      const answer = await connect()
-        .accounts()
-        .call((client) => client.createKey, request);
-      if (answer.key === undefined) return;
-      const made = answer.key;
-      output.answer({ key: keyToJson(made), token: answer.token }, () => newKeyText(made, answer.token));
+      const { key: made, token } = await accounts().call((client) => client.createKey, request);
+      if (made) output.answer({ key: keyToJson(made), token }, () => newKeyText(made, token));
     });
+}
 
+function addList(key: Command, { accounts, output }: Context): void {
   key
     .command('list')
     .description('List the keys of an account')
     .argument('<account>', "the account's id")
     .action(async (accountId: string) => {
-      const { keys } = await connect()
-        .accounts()
-        .call((client) => client.listKeys, { accountId });
+      const { keys } = await accounts().call((client) => client.listKeys, { accountId });
       output.answer({ keys: keys.map(keyToJson) }, () =>
         keys.length === 0 ? 'The account has no keys. Create one with bds key create.' : keyTable(keys),
       );
     });
+}
 
+function addEdit(key: Command, { accounts, output }: Context): void {
   key
     .command('edit')
     .description('Change the label or the allowed origins of a key; its token stays')
     .argument('<key>', "the key's id")
     .option('--label <label>', 'give the key this label')
-    .option('--origin <origin>', 'allow only this web origin; repeatable; replaces the whole list', collect)
+    .option('--origin <origin>', 'allow only this web origin; repeatable; replaces the whole list', collected)
     .option('--all-origins', 'allow all origins')
     .action(async (keyId: string, { label, origin, allOrigins = false }: EditOptions) => {
       if (allOrigins && origin) throw new UsageError('give --origin or --all-origins, not both');
       if (label === undefined && origin === undefined && !allOrigins)
         throw new UsageError('say what to change: give --label, --origin or --all-origins');
       const origins = allOrigins ? [] : origin;
-      const answer = await connect()
-        .accounts()
-        .call((client) => client.updateKey, { keyId, label, allowedOrigins: origins && { origins } });
-      if (answer.key === undefined) return;
-      const edited = answer.key;
-      output.answer({ key: keyToJson(edited) }, () => keyTable([edited]));
+      const request = { keyId, label, allowedOrigins: origins && { origins } };
+      const { key: edited } = await accounts().call((client) => client.updateKey, request);
+      if (edited) output.answer({ key: keyToJson(edited) }, () => keyTable([edited]));
     });
+}
 
+function addRotate(key: Command, { accounts, output, ask }: Context): void {
   key
     .command('rotate')
     .description(
@@ -114,14 +118,9 @@ export function keyCommand(context: Context): Command {
     )
     .option(...YES_OPTION)
     .action(async (keyId: string, { overlap, ...options }: { overlap: number; yes?: boolean }) => {
-      await confirm(context, `Rotating ${keyId}`, options);
-      const {
-        key: made,
-        token,
-        replaced,
-      } = await connect()
-        .accounts()
-        .call((client) => client.rotateKey, { keyId, overlapMs: overlap });
+      await confirm({ ask }, `Rotating ${keyId}`, options);
+      const rotated = await accounts().call((client) => client.rotateKey, { keyId, overlapMs: overlap });
+      const { key: made, token, replaced } = rotated;
       if (made === undefined || replaced === undefined) return;
       output.answer({ key: keyToJson(made), token, replaced: keyToJson(replaced) }, () =>
         [
@@ -130,25 +129,17 @@ export function keyCommand(context: Context): Command {
         ].join('\n'),
       );
     });
+}
 
+function addRevoke(key: Command, { accounts, output, ask }: Context): void {
   key
     .command('revoke')
     .description('Revoke a key permanently; from then on its token is refused')
     .argument('<key>', "the key's id")
     .option(...YES_OPTION)
     .action(async (keyId: string, options: { yes?: boolean }) => {
-      await confirm(context, `Revoking ${keyId}`, options);
-      const answer = await connect()
-        .accounts()
-        .call((client) => client.revokeKey, { keyId });
-      if (answer.key === undefined) return;
-      const revoked = answer.key;
-      output.answer({ key: keyToJson(revoked) }, () => keyTable([revoked]));
+      await confirm({ ask }, `Revoking ${keyId}`, options);
+      const { key: revoked } = await accounts().call((client) => client.revokeKey, { keyId });
+      if (revoked) output.answer({ key: keyToJson(revoked) }, () => keyTable([revoked]));
     });
-
-  return key;
-}
-
-function collect(value: string, values: string[] = []): string[] {
-  return [...values, value];
 }

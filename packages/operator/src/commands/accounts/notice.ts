@@ -1,10 +1,11 @@
 import { type Notice, NoticeState } from '@brand-data/contracts';
 import { Command, Option } from 'commander';
 import { UsageError } from '../../connection/connection.ts';
+import { readPages } from '../../connection/pages.ts';
 import { readCount, readMonth } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
-import { csv } from '../../text/csv.ts';
-import { table, time } from '../../text/tables.ts';
+import { csvOf } from '../../text/csv.ts';
+import { type Columns, tableOf, time } from '../../text/tables.ts';
 
 const MOST_IN_A_PAGE = 500;
 
@@ -29,11 +30,17 @@ class NotAccepted extends Error {
   override readonly name = 'NotAccepted';
 }
 
-export function noticeCommand({ connect, output }: Context): Command {
+export function noticeCommand(context: Context): Command {
   const notice = new Command('notice').description(
     'Show and redeliver notices: metering sends one when an account has used 80 or 100 % of its allowance',
   );
+  addList(notice, context);
+  addRedeliver(notice, context);
+  addTest(notice, context);
+  return notice;
+}
 
+function addList(notice: Command, { metering, output }: Context): void {
   notice
     .command('list')
     .description('List notices with the state of their delivery to the webhook; the latest first')
@@ -51,29 +58,23 @@ export function noticeCommand({ connect, output }: Context): Command {
       '\npending: the webhook has not accepted the notice yet. failed: metering has given up after eight attempts.' +
         '\nnone: no webhook was set.',
     )
-    .action(async ({ account = '', month = '', state, csv: asCsv = false, ...options }: ListOptions) => {
-      const limit = options.limit ?? (asCsv ? Number.POSITIVE_INFINITY : 100);
-      const filters = {
-        accountId: account,
-        month,
-        state: state ? STATES[state] : NoticeState.UNSPECIFIED,
-      };
-      const metering = connect().metering();
-      const notices: Notice[] = [];
-      let after = '';
-      do {
-        const page = { limit: Math.min(limit - notices.length, MOST_IN_A_PAGE), after };
-        const answer = await metering.call((client) => client.listNotices, { ...filters, ...page });
-        notices.push(...answer.notices);
-        after = answer.next;
-      } while (after !== '' && notices.length < limit);
-      if (asCsv) output.text(noticeCsv(notices));
-      else
-        output.answer({ notices: notices.map(noticeToJson), more: after !== '' }, () =>
-          notices.length === 0 ? 'There is no such notice.' : noticeTable(notices, after !== ''),
-        );
+    .action(async ({ account = '', month = '', state, csv = false, ...options }: ListOptions) => {
+      const filters = { accountId: account, month, state: state ? STATES[state] : NoticeState.UNSPECIFIED };
+      const limit = options.limit ?? (csv ? undefined : 100);
+      const { items, next } = await readPages<Notice>({ limit, pageSize: MOST_IN_A_PAGE }, async (page) => {
+        const request = { ...filters, ...page };
+        const answer = await metering().call((client) => client.listNotices, request);
+        return { items: answer.notices, next: answer.next };
+      });
+      if (csv) return output.text(csvOf(CSV, items));
+      const more = next === '' ? '' : '\nThere are earlier notices: raise --limit.';
+      output.answer({ notices: items.map(noticeToJson), more: next !== '' }, () =>
+        items.length === 0 ? 'There is no such notice.' : `${tableOf(TABLE, items)}${more}`,
+      );
     });
+}
 
+function addRedeliver(notice: Command, { metering, output }: Context): void {
   notice
     .command('redeliver')
     .description('Deliver notices to the webhook again, from the first attempt on')
@@ -83,9 +84,7 @@ export function noticeCommand({ connect, output }: Context): Command {
       if (ids.length === 0 && !allFailed)
         throw new UsageError('give the ids of notices, which bds notice list shows, or --all-failed');
       if (ids.length > 0 && allFailed) throw new UsageError('give ids or --all-failed, not both');
-      const again = await connect()
-        .metering()
-        .call((client) => client.redeliverNotices, { ids });
+      const again = await metering().call((client) => client.redeliverNotices, { ids });
       const skipped = ids.filter((id) => !again.ids.includes(id));
       output.answer({ redelivered: again.ids, skipped }, () =>
         [
@@ -96,14 +95,14 @@ export function noticeCommand({ connect, output }: Context): Command {
         ].join('\n'),
       );
     });
+}
 
+function addTest(notice: Command, { metering, output }: Context): void {
   notice
     .command('test')
     .description('Send a test event to the webhook once, and show what it answers')
     .action(async () => {
-      const { id, isAccepted, failure } = await connect()
-        .metering()
-        .call((client) => client.testWebhook, {});
+      const { id, isAccepted, failure } = await metering().call((client) => client.testWebhook, {});
       output.answer({ id, accepted: isAccepted, failure: failure || null }, () =>
         isAccepted
           ? `The webhook has accepted the event ${id}.`
@@ -111,8 +110,6 @@ export function noticeCommand({ connect, output }: Context): Command {
       );
       if (!isAccepted) throw new NotAccepted('the webhook must answer with a status from 200 to 299');
     });
-
-  return notice;
 }
 
 function stateOf({ state }: Notice): string {
@@ -139,50 +136,28 @@ function noticeToJson(notice: Notice) {
   };
 }
 
-function noticeCsv(notices: readonly Notice[]): string {
-  const headers = [
-    'notice',
-    'account',
-    'pool',
-    'month',
-    'threshold',
-    'allowance',
-    'used',
-    'at',
-    'published',
-    'delivery',
-    'attempts',
-    'failure',
-  ];
-  const rows = notices.map((notice) => [
-    notice.id,
-    notice.accountId,
-    notice.pool,
-    notice.month,
-    notice.threshold,
-    notice.allowance,
-    notice.used,
-    time(notice.atMs),
-    String(notice.isPublished),
-    stateOf(notice),
-    notice.attempts,
-    notice.failure,
-  ]);
-  return csv(headers, rows);
-}
+const CSV: Columns<Notice> = {
+  notice: ({ id }) => id,
+  account: ({ accountId }) => accountId,
+  pool: ({ pool }) => pool,
+  month: ({ month }) => month,
+  threshold: ({ threshold }) => threshold,
+  allowance: ({ allowance }) => allowance,
+  used: ({ used }) => used,
+  at: ({ atMs }) => time(atMs),
+  published: ({ isPublished }) => String(isPublished),
+  delivery: stateOf,
+  attempts: ({ attempts }) => attempts,
+  failure: ({ failure }) => failure,
+};
 
-function noticeTable(notices: readonly Notice[], more: boolean): string {
-  const rows = notices.map((notice) => [
-    time(notice.atMs),
-    notice.id,
-    `${notice.threshold} %`,
-    `${notice.used} of ${notice.allowance}`,
-    stateOf(notice),
-    String(notice.attempts),
-    time(notice.nextAttemptMs),
-    notice.failure,
-  ]);
-  const headers = ['TIME', 'NOTICE', 'PASSED', 'USED', 'DELIVERY', 'ATTEMPTS', 'NEXT ATTEMPT', 'FAILURE'];
-  const shown = table(headers, rows);
-  return more ? `${shown}\nThere are earlier notices: raise --limit.` : shown;
-}
+const TABLE: Columns<Notice> = {
+  TIME: ({ atMs }) => time(atMs),
+  NOTICE: ({ id }) => id,
+  PASSED: ({ threshold }) => `${threshold} %`,
+  USED: ({ used, allowance }) => `${used} of ${allowance}`,
+  DELIVERY: stateOf,
+  ATTEMPTS: ({ attempts }) => String(attempts),
+  'NEXT ATTEMPT': ({ nextAttemptMs }) => time(nextAttemptMs),
+  FAILURE: ({ failure }) => failure,
+};

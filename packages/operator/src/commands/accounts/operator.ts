@@ -2,10 +2,10 @@ import { OPERATOR_ROLES, type OperatorCredential } from '@brand-data/contracts';
 import { Command, Option } from 'commander';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import type { Context } from '../../terminal/context.ts';
-import { facts, table, time } from '../../text/tables.ts';
+import { type Columns, facts, tableOf, time } from '../../text/tables.ts';
 
 export function operatorCommand(context: Context): Command {
-  const { connect, output } = context;
+  const { accounts, output } = context;
   const operator = new Command('operator').description(
     'Manage operators: the people and programs that may run bds, each with a credential and a role',
   );
@@ -24,9 +24,10 @@ export function operatorCommand(context: Context): Command {
         '\nAn operator can have two credentials at once, so that one can replace the other.',
     )
     .action(async (name: string, { role }: { role: string }) => {
-      const { operator: made, credential } = await connect()
-        .accounts()
-        .call((client) => client.createOperator, { name, role });
+      const { operator: made, credential } = await accounts().call((client) => client.createOperator, {
+        name,
+        role,
+      });
       if (made === undefined) return;
       output.answer({ operator: operatorToJson(made), credential }, () =>
         [
@@ -47,9 +48,7 @@ export function operatorCommand(context: Context): Command {
     .command('list')
     .description('List the credentials of all operators')
     .action(async () => {
-      const { operators } = await connect()
-        .accounts()
-        .call((client) => client.listOperators, {});
+      const { operators } = await accounts().call((client) => client.listOperators, {});
       output.answer({ operators: operators.map(operatorToJson) }, () =>
         operators.length === 0
           ? 'There are no operators. Create one with bds operator create.'
@@ -65,9 +64,10 @@ export function operatorCommand(context: Context): Command {
     .option(...YES_OPTION)
     .action(async (name: string, { credential = '', ...options }: { credential?: string; yes?: boolean }) => {
       await confirm(context, `Revoking ${credential || `all credentials of ${name}`}`, options);
-      const { operators } = await connect()
-        .accounts()
-        .call((client) => client.revokeOperator, { name, credentialId: credential });
+      const { operators } = await accounts().call((client) => client.revokeOperator, {
+        name,
+        credentialId: credential,
+      });
       output.answer({ operators: operators.map(operatorToJson) }, () => operatorTable(operators));
     });
 
@@ -87,14 +87,19 @@ function operatorToJson({ id, name, role, createdAtMs, createdBy, revokedAtMs }:
 }
 
 function operatorTable(operators: readonly OperatorCredential[]): string {
-  const rows = operators.map(({ id, name, role, createdAtMs, createdBy, revokedAtMs }) => [
-    name,
-    role,
-    revokedAtMs === undefined ? 'active' : 'revoked',
-    id,
-    time(createdAtMs),
-    createdBy,
-    time(revokedAtMs),
-  ]);
-  return table(['OPERATOR', 'ROLE', 'STATE', 'CREDENTIAL', 'CREATED', 'BY', 'REVOKED'], rows);
+  return tableOf(COLUMNS, operators);
+}
+
+const COLUMNS: Columns<OperatorCredential> = {
+  OPERATOR: ({ name }) => name,
+  ROLE: ({ role }) => role,
+  STATE: stateOf,
+  CREDENTIAL: ({ id }) => id,
+  CREATED: ({ createdAtMs }) => time(createdAtMs),
+  BY: ({ createdBy }) => createdBy,
+  REVOKED: ({ revokedAtMs }) => time(revokedAtMs),
+};
+
+function stateOf({ revokedAtMs }: OperatorCredential): string {
+  return revokedAtMs === undefined ? 'active' : 'revoked';
 }

@@ -14,7 +14,7 @@ import type { Context } from '../../terminal/context.ts';
 import { table } from '../../text/tables.ts';
 import { ROUTES, routeWord } from '../../usage/routes.ts';
 
-export function planCommand({ connect, output }: Context): Command {
+export function planCommand({ accounts, output }: Context): Command {
   const plan = new Command('plan').description(
     'Manage plans: which routes an account may call, and how many calls a month',
   );
@@ -39,9 +39,11 @@ export function planCommand({ connect, output }: Context): Command {
       readConcurrency,
     )
     .action(async (name: string, { pool, ...options }: { pool: Pool[] } & LimitOptions) => {
-      const answer = await connect()
-        .accounts()
-        .call((client) => client.setPlan, { name, pools: pool, limits: limitsOf(options) });
+      const answer = await accounts().call((client) => client.setPlan, {
+        name,
+        pools: pool,
+        limits: limitsOf(options),
+      });
       const plans = answer.plan === undefined ? [] : [answer.plan];
       output.answer({ plan: plans.map(planToJson)[0] }, () => planTable(plans));
     });
@@ -50,9 +52,7 @@ export function planCommand({ connect, output }: Context): Command {
     .command('list')
     .description('List all plans')
     .action(async () => {
-      const { plans } = await connect()
-        .accounts()
-        .call((client) => client.listPlans, {});
+      const { plans } = await accounts().call((client) => client.listPlans, {});
       output.answer({ plans: plans.map(planToJson) }, () =>
         plans.length === 0 ? 'There are no plans. Create one with bds plan set.' : planTable(plans),
       );

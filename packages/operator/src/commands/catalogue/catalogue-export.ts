@@ -13,13 +13,13 @@ import { figure } from '../../text/progress.ts';
 const STATISTICS_MS = 60_000;
 const EXPORT_MS = 3_600_000;
 
-export function catalogueExportCommand({ connect, output, pathOf, shown }: Context): Command {
+export function catalogueExportCommand({ catalog, output, pathOf, shown }: Context): Command {
   return new Command('export')
     .description('Write all source records and overrides as NDJSON, one company a line, in a stable order')
     .option('--out <file>', 'write to this file, which appears when it is whole (default: standard output)')
     .action(async ({ out }: { out?: string }) => {
       const count = { companies: 0 };
-      const lines = exportLines(connect(), count, () =>
+      const lines = exportLines(catalog(), count, () =>
         output.progress(() => `${figure(count.companies)} companies exported`),
       );
       if (out === undefined) for await (const text of lines) await output.stream(text);
@@ -34,17 +34,17 @@ export function catalogueExportCommand({ connect, output, pathOf, shown }: Conte
 }
 
 async function* exportLines(
-  { catalog }: Connection,
+  catalog: ReturnType<Connection['catalog']>,
   count: { companies: number },
   onProgress: () => void,
 ): AsyncGenerator<string> {
-  const { sources } = await catalog().call((client) => client.getStatistics, {}, STATISTICS_MS);
+  const { sources } = await catalog.call((client) => client.getStatistics, {}, STATISTICS_MS);
   const newest: NewestImports = new Map(
     sources.flatMap(({ source, newestImport }) => (newestImport === '' ? [] : [[source, newestImport]])),
   );
   yield lineOf(firstLineOf(newest));
   const messages = resumedStream((after) =>
-    catalog().readStream((client) => client.exportCompanies, { after }, EXPORT_MS),
+    catalog.readStream((client) => client.exportCompanies, { after }, EXPORT_MS),
   );
   for await (const { companies } of messages) {
     yield companies.map((company) => lineOf(lineOfCompany(company, newest))).join('');

@@ -19,7 +19,7 @@ interface ListOptions {
   csv?: boolean;
 }
 
-export function catalogueListCommand({ connect, output }: Context): Command {
+export function catalogueListCommand({ catalog, output }: Context): Command {
   return new Command('list')
     .description('List records with their type, identifiers and sources, and when they last changed')
     .addOption(new Option('--type <type>', 'only records of this type').choices(TYPES))
@@ -48,7 +48,7 @@ export function catalogueListCommand({ connect, output }: Context): Command {
         let count = 0;
         let next: string | null = null;
         if (asCsv) await output.stream(`${csvLines([COLUMNS])}\n`);
-        for await (const brands of brandPages(connect(), filters)) {
+        for await (const brands of brandPages(catalog(), filters)) {
           const shown = brands.slice(0, limit - count);
           count += shown.length;
           if (asCsv && shown.length > 0) await output.stream(`${csvLines(shown.map(csvRow))}\n`);

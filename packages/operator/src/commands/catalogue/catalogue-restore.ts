@@ -6,6 +6,7 @@ import type { Context } from '../../terminal/context.ts';
 import { figure, progressLine } from '../../text/progress.ts';
 import { facts } from '../../text/tables.ts';
 import { titled } from '../imports/import-report.ts';
+import { dryRunTitle } from './decision.ts';
 import { readExport, type UnreadableLine } from './read-export.ts';
 
 const CALL_MS = 30_000;
@@ -23,7 +24,7 @@ interface Pass {
   firstRefusals: UnreadableLine[];
 }
 
-export function catalogueRestoreCommand({ connect, output, pathOf, shown }: Context): Command {
+export function catalogueRestoreCommand({ catalog, output, pathOf, shown }: Context): Command {
   return new Command('restore')
     .description(
       'Make an empty catalogue equal to an export; if a restore breaks off, run it again. Run no import meanwhile',
@@ -32,21 +33,20 @@ export function catalogueRestoreCommand({ connect, output, pathOf, shown }: Cont
     .option('--dry-run', 'write nothing, and report what would be restored')
     .action(async (file: string, { dryRun = false }: { dryRun?: boolean }) => {
       const path = pathOf(file);
-      const connection = connect();
       const bytes: BytesRead = { read: 0, total: (await sizeOf([path])) * (dryRun ? 1 : 2) };
       const startedAt = performance.now();
       const onProgress = (read: number) =>
         output.progress(() => progressLine({ read }, bytes, (performance.now() - startedAt) / 1_000));
-      const checked = await send(connection, path, { dryRun: true, bytes, onProgress });
+      const checked = await send(catalog(), path, { dryRun: true, bytes, onProgress });
       const isDry = dryRun || checked.refused > 0;
-      const pass = isDry ? checked : await send(connection, path, { dryRun: false, bytes, onProgress });
+      const pass = isDry ? checked : await send(catalog(), path, { dryRun: false, bytes, onProgress });
       output.progress();
       const { restored, unchanged, refused } = pass;
       const refusals = pass.firstRefusals.map(({ from, reason }) => ({ from: shown(from), reason }));
       const document = { dry_run: isDry, restored, unchanged, refused, first_refusals: refusals };
       output.answer(document, () =>
         [
-          ...(isDry ? ['Nothing was written into the catalogue; this is what would be:'] : []),
+          ...dryRunTitle(isDry),
           facts([
             ['Restored', figure(restored)],
             ['Unchanged', figure(unchanged)],
@@ -68,7 +68,7 @@ export function catalogueRestoreCommand({ connect, output, pathOf, shown }: Cont
 
 /** Sends the whole file. A dry run also finds out whether the catalogue has anything that is not in the file. */
 async function send(
-  { catalog }: Connection,
+  catalog: ReturnType<Connection['catalog']>,
   path: string,
   { dryRun, bytes, onProgress }: { dryRun: boolean; bytes: BytesRead; onProgress: (read: number) => void },
 ): Promise<Pass> {
@@ -93,7 +93,7 @@ async function send(
       dryRun,
     };
     const answer = await retryWhileUnavailable(() =>
-      catalog().call((client) => client.restoreCompanies, request, CALL_MS),
+      catalog.call((client) => client.restoreCompanies, request, CALL_MS),
     );
     pass.restored += answer.restored;
     pass.unchanged += answer.unchanged;

@@ -31,7 +31,7 @@ interface Counts {
   largest: { id: string; bytes: number };
 }
 
-export function catalogueStatsCommand({ connect, output }: Context): Command {
+export function catalogueStatsCommand({ catalog, output }: Context): Command {
   return new Command('stats')
     .description(
       'Count the records by type and source, the share that has each of some fields, their sizes, and the age of imports',
@@ -42,10 +42,7 @@ export function catalogueStatsCommand({ connect, output }: Context): Command {
       readFields,
     )
     .action(async ({ field: fields = FIELDS }: { field?: string[] }) => {
-      const connection = connect();
-      const { sources } = await connection
-        .catalog()
-        .call((client) => client.getStatistics, {}, STATISTICS_MS);
+      const { sources } = await catalog().call((client) => client.getStatistics, {}, STATISTICS_MS);
       const counts: Counts = {
         records: 0,
         types: new Map(),
@@ -53,7 +50,7 @@ export function catalogueStatsCommand({ connect, output }: Context): Command {
         bytes: 0,
         largest: { id: '', bytes: 0 },
       };
-      for await (const brands of brandPages(connection, { fields })) {
+      for await (const brands of brandPages(catalog(), { fields })) {
         for (const { id, type, has, bytes } of brands) {
           counts.records++;
           counts.bytes += bytes;

@@ -20,3 +20,7 @@ export function whoOf({ by }: { by?: string }): string {
     throw new UsageError('the user of the operating system has no name: --by <name>');
   }
 }
+
+export function dryRunTitle(dryRun: boolean): string[] {
+  return dryRun ? ['Nothing was written into the catalogue; this is what would be:'] : [];
+}

@@ -6,12 +6,12 @@ const LIST_MS = 3_600_000;
 
 /** The records in brief, in the order of their ids, as many as catalog sends at once. */
 export async function* brandPages(
-  { catalog }: Pick<Connection, 'catalog'>,
+  catalog: ReturnType<Connection['catalog']>,
   filters: Partial<ListBrandsRequest>,
 ): AsyncGenerator<ListedBrand[]> {
   const request = { type: BrandType.UNSPECIFIED, source: '', text: '', fields: [], lacking: [], ...filters };
   const messages = resumedStream(
-    (after) => catalog().readStream((client) => client.listBrands, { ...request, after }, LIST_MS),
+    (after) => catalog.readStream((client) => client.listBrands, { ...request, after }, LIST_MS),
     filters.after,
   );
   for await (const { brands } of messages) yield brands;

@@ -12,7 +12,7 @@ const LIST_MS = 600_000;
 const MOST_SHOWN = 20;
 
 export function logoFolderCommand(context: Context): Command {
-  const { connect, pathOf } = context;
+  const { catalog, images, pathOf } = context;
   return new Command('import-folder')
     .description(
       'Import the logos of a folder for the records that name their files, such as those of Wikidata',
@@ -33,23 +33,19 @@ export function logoFolderCommand(context: Context): Command {
         { ...options, source: SOURCE },
         bytes,
         (run) => {
-          const brands = readLogoFiles(pathOf(folder), logoFiles(connect()), (found) => {
+          const brands = readLogoFiles(pathOf(folder), logoFiles(catalog()), (found) => {
             figures = figuresOf(found);
           });
-          return importBrands(
-            { catalog: connect().catalog(), images: () => connect().images() },
-            brands,
-            run,
-          );
+          return importBrands({ catalog: catalog(), images }, brands, run);
         },
         () => figures,
       );
     });
 }
 
-async function* logoFiles({ catalog }: Connection) {
+async function* logoFiles(catalog: ReturnType<Connection['catalog']>) {
   const messages = resumedStream((after) =>
-    catalog().readStream((client) => client.listLogoFiles, { after }, LIST_MS),
+    catalog.readStream((client) => client.listLogoFiles, { after }, LIST_MS),
   );
   for await (const { files } of messages) yield* files;
 }

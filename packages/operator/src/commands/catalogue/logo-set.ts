@@ -39,7 +39,7 @@ interface SetOptions {
   dryRun?: boolean;
 }
 
-export function logoSetCommand({ connect, output, pathOf }: Context): Command {
+export function logoSetCommand({ catalog, images, output, pathOf }: Context): Command {
   return new Command('set')
     .description('Store a picture and show it in a record, above all sources and over every import')
     .argument('<id>', "the record's id, such as apple")
@@ -56,7 +56,6 @@ export function logoSetCommand({ connect, output, pathOf }: Context): Command {
     .action(async (id: string, file: string, { kind, theme, reason, by, dryRun = false }: SetOptions) => {
       const setBy = whoOf(by === undefined ? {} : { by });
       const why = reasonOf({ reason: reason ?? `bds logo set ${basename(file)}` });
-      const { catalog, images } = connect();
       const { brand } = await catalog().call((client) => client.getBrand, { id, refusedLinks: false });
       const field = fieldOfKind(kind, brand?.type);
       const bytes = await readPictureFile(pathOf(file), file);
@@ -79,7 +78,7 @@ export function logoSetCommand({ connect, output, pathOf }: Context): Command {
     });
 }
 
-export function logoUnsetCommand({ connect, output }: Context): Command {
+export function logoUnsetCommand({ catalog, output }: Context): Command {
   return new Command('unset')
     .description('Remove a picture that bds logo set has set, so that the sources decide about it again')
     .argument('<id>', "the record's id, such as apple")
@@ -87,12 +86,10 @@ export function logoUnsetCommand({ connect, output }: Context): Command {
     .action(async (id: string, { kind }: { kind: Kind }) => {
       // The record may be gone while its values wait for it. So its type may not be known.
       const fields = [...new Set([fieldOfKind(kind, undefined), fieldOfKind(kind, BrandType.SUPERINVESTOR)])];
-      const { results } = await connect()
-        .catalog()
-        .call((client) => client.unsetFields, {
-          fields: fields.map((field) => ({ id, field })),
-          dryRun: false,
-        });
+      const { results } = await catalog().call((client) => client.unsetFields, {
+        fields: fields.map((field) => ({ id, field })),
+        dryRun: false,
+      });
       const refused = results.find(({ outcome }) => outcome === FieldOutcome.REFUSED);
       if (refused !== undefined) throw new LogoRefused(refused.reason);
       const unset = fields.filter((_, index) => results[index]?.outcome === FieldOutcome.CHANGED);

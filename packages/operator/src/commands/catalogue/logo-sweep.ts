@@ -16,14 +16,15 @@ const LIST_MS = 3_600_000;
 const SWEEP_MS = 900_000;
 const PATHS_IN_MESSAGE = 5_000;
 
-export function logoSweepCommand({ connect, output }: Context): Command {
+type Ports = Pick<Connection, 'catalog' | 'images'>;
+
+export function logoSweepCommand({ catalog, images, output }: Context): Command {
   return new Command('sweep')
     .description(
       'Tell images which pictures records name, and remove those that no record has named for 30 days',
     )
     .action(async () => {
-      const connection = connect();
-      const { named, unnamed, removed, missing } = await sweep(connection);
+      const { named, unnamed, removed, missing } = await sweep({ catalog, images });
       output.answer({ named, unnamed, removed, missing }, () =>
         [
           facts([
@@ -46,21 +47,21 @@ export function logoSweepCommand({ connect, output }: Context): Command {
  * Collects the paths in a temporary file before it sends them. Catalog may take minutes to read them all, and its stream can go on
  * if it breaks off. The stream to images cannot, and images ends connections after a minute.
  */
-async function sweep(connection: Connection) {
+async function sweep({ catalog, images }: Ports) {
   const folder = await mkdtemp(join(tmpdir(), 'bds-sweep-'));
   try {
     const file = join(folder, 'paths');
-    await pipeline(Readable.from(pathLines(connection)), createWriteStream(file));
-    return await connection.images().sendStream((client) => client.sweepImages, messagesOf(file), SWEEP_MS);
+    await pipeline(Readable.from(pathLines(catalog())), createWriteStream(file));
+    return await images().sendStream((client) => client.sweepImages, messagesOf(file), SWEEP_MS);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
 /** All paths that the catalogue's source records and overrides name. Throws if they cannot all be read. */
-async function* pathLines({ catalog }: Connection): AsyncGenerator<string> {
+async function* pathLines(catalog: ReturnType<Ports['catalog']>): AsyncGenerator<string> {
   const messages = resumedStream((after) =>
-    catalog().readStream((client) => client.listImagePaths, { after }, LIST_MS),
+    catalog.readStream((client) => client.listImagePaths, { after }, LIST_MS),
   );
   for await (const { paths } of messages) yield paths.map((path) => `${path}\n`).join('');
 }

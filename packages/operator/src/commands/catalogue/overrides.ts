@@ -4,13 +4,11 @@ import type { Context } from '../../terminal/context.ts';
 import { table, time } from '../../text/tables.ts';
 
 /** Writes all overrides, including waiting ones. With --json, writes one on each line, as `bds set --from-file` reads them. */
-export async function listOverrides({ connect, output }: Context): Promise<void> {
+export async function listOverrides({ catalog, output }: Context): Promise<void> {
   const listed: ListedOverride[] = [];
   let after = '';
   do {
-    const page = await connect()
-      .catalog()
-      .call((client) => client.listOverrides, { after }, 60_000);
+    const page = await catalog().call((client) => client.listOverrides, { after }, 60_000);
     listed.push(...page.overrides);
     after = page.next;
   } while (after !== '');

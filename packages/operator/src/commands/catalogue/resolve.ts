@@ -20,7 +20,7 @@ interface Query {
   problem?: string;
 }
 
-export function resolveCommand({ connect, output, pathOf }: Context): Command {
+export function resolveCommand({ catalog, output, pathOf }: Context): Command {
   return new Command('resolve')
     .description(
       'Show which record each identifier means, how it matched, and which other records it could mean',
@@ -40,11 +40,9 @@ export function resolveCommand({ connect, output, pathOf }: Context): Command {
           const { resolutions } =
             sent.length === 0
               ? { resolutions: [] }
-              : await connect()
-                  .catalog()
-                  .call((client) => client.resolve, {
-                    queries: sent.map(({ identifier }) => ({ identifier, superinvestors, suggest: true })),
-                  });
+              : await catalog().call((client) => client.resolve, {
+                  queries: sent.map(({ identifier }) => ({ identifier, superinvestors, suggest: true })),
+                });
           const answers = new Map(sent.map((query, index) => [query, resolutions[index]]));
           output.lines(
             batch.map((query) => resolutionToJson(query, answers.get(query))),

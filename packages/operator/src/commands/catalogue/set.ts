@@ -13,9 +13,9 @@ import { Command } from 'commander';
 import { UsageError } from '../../connection/connection.ts';
 import type { Context } from '../../terminal/context.ts';
 import { figure } from '../../text/progress.ts';
-import { facts } from '../../text/tables.ts';
+import { facts, wrapped } from '../../text/tables.ts';
 import { inFile, titled } from '../imports/import-report.ts';
-import { reasonOf, whoOf } from './decision.ts';
+import { dryRunTitle, reasonOf, whoOf } from './decision.ts';
 import { listOverrides } from './overrides.ts';
 
 const MOST_SHOWN = 10;
@@ -65,7 +65,7 @@ export function setCommand(context: Context): Command {
 }
 
 async function setOne(
-  { connect, output }: Context,
+  { catalog, output }: Context,
   id: string | undefined,
   assignments: readonly string[],
   options: SetOptions,
@@ -79,14 +79,14 @@ async function setOne(
     ({ field }, index) => settings.findIndex((one) => one.field === field) !== index,
   );
   if (repeated !== undefined) throw new UsageError(`${repeated.field} is given twice`);
-  const report = await setOverrides(connect().catalog(), settings, { dryRun: options.dryRun ?? false });
+  const report = await setOverrides(catalog(), settings, { dryRun: options.dryRun ?? false });
   if (report.refusals.length > 0)
     throw new SettingsRefused([...new Set(report.refusals.map(({ reason }) => reason))].join('; '));
   const { dryRun, changed, unchanged } = report;
   const fields = settings.map(({ field }) => field);
   output.answer({ id, fields, dry_run: dryRun, changed, unchanged }, () =>
     [
-      ...(dryRun ? ['Nothing was written into the catalogue; this is what would be:'] : []),
+      ...dryRunTitle(dryRun),
       `${id}: ${fields.join(', ')} ${fields.length === 1 ? 'is' : 'are'} ${changed === 0 ? 'unchanged' : 'set'}.`,
     ].join('\n'),
   );
@@ -102,13 +102,13 @@ function settingOf(id: string, assignment: string, options: SetOptions): Setting
 }
 
 async function setFromFile(
-  { connect, output, pathOf, shown }: Context,
+  { catalog, output, pathOf, shown }: Context,
   file: string,
   options: SetOptions,
 ): Promise<void> {
   const reason = options.reason === undefined ? undefined : reasonOf(options);
   const lines = await readOverrideFile(pathOf(file), { ...cellOptions(options), by: whoOf(options), reason });
-  const report = await setOverrides(connect().catalog(), lines, {
+  const report = await setOverrides(catalog(), lines, {
     dryRun: options.dryRun ?? false,
     onProgress: (done, total) => output.progress(() => `${figure(done)} of ${figure(total)}`),
   }).finally(() => output.progress());
@@ -148,7 +148,7 @@ function reportToJson({ dryRun, read, changed, unchanged, refusals, rejectsFile 
 function reportText({ dryRun, read, changed, unchanged, refusals, rejectsFile }: ShownReport): string {
   const refused = refusals.length;
   return [
-    ...(dryRun ? ['Nothing was written into the catalogue; this is what would be:'] : []),
+    ...dryRunTitle(dryRun),
     facts([
       ['Read', figure(read)],
       ['Changed', figure(changed)],
@@ -165,8 +165,4 @@ function reportText({ dryRun, read, changed, unchanged, refusals, rejectsFile }:
 
 function cellOptions({ separator, decimalComma = false }: SetOptions) {
   return { separator, decimalComma };
-}
-
-function wrapped(text: string): string {
-  return text.replace(/(.{1,98})(?: |$)/g, '$1\n').trimEnd();
 }

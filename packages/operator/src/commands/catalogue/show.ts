@@ -16,14 +16,12 @@ interface Origin {
   date?: string;
 }
 
-export function showCommand({ connect, output }: Context): Command {
+export function showCommand({ catalog, output }: Context): Command {
   return new Command('show')
     .description('Show a record and the source of each of its fields')
     .argument('<id>', "the record's id, such as apple")
     .action(async (id: string) => {
-      const answer = await connect()
-        .catalog()
-        .call((client) => client.getBrand, { id, refusedLinks: true });
+      const answer = await catalog().call((client) => client.getBrand, { id, refusedLinks: true });
       if (answer.brand === undefined) return;
       const record = recordFromBrand(answer.brand);
       const fields = flattened('', record).filter(([path]) => !/^(id$|sources\b|derived_fields$)/.test(path));

@@ -4,13 +4,14 @@ import { SETTABLE_FIELDS } from '@brand-data/records';
 import { Command } from 'commander';
 import { UsageError } from '../../connection/connection.ts';
 import type { Context } from '../../terminal/context.ts';
+import { dryRunTitle } from './decision.ts';
 
 /** The fields could not be unset. */
 class NothingUnset extends Error {
   override readonly name = 'NothingUnset';
 }
 
-export function unsetCommand({ connect, output }: Context): Command {
+export function unsetCommand({ catalog, output }: Context): Command {
   return new Command('unset')
     .description('Remove what bds set has set, so that the sources decide about the fields again')
     .argument('<id>', "the record's id, such as apple")
@@ -23,9 +24,7 @@ export function unsetCommand({ connect, output }: Context): Command {
           `"${unknown}" is no field that can be set. Fields: ${[...SETTABLE_FIELDS.keys()].join(', ')}`,
         );
       const request = { fields: fields.map((field) => ({ id, field })), dryRun };
-      const { results } = await connect()
-        .catalog()
-        .call((client) => client.unsetFields, request);
+      const { results } = await catalog().call((client) => client.unsetFields, request);
       const failed = ({ outcome }: FieldResult) =>
         outcome === FieldOutcome.REFUSED || outcome === FieldOutcome.UNSPECIFIED;
       const refused = results.find(failed);
@@ -34,7 +33,7 @@ export function unsetCommand({ connect, output }: Context): Command {
       const [unset, notSet] = [those(FieldOutcome.CHANGED), those(FieldOutcome.UNCHANGED)];
       output.answer({ id, dry_run: dryRun, unset, not_set: notSet }, () =>
         [
-          ...(dryRun ? ['Nothing was written into the catalogue; this is what would be:'] : []),
+          ...dryRunTitle(dryRun),
           ...(unset.length > 0
             ? [`${id}: ${unset.join(', ')} ${unset.length === 1 ? 'is' : 'are'} now as the sources state it.`]
             : []),

@@ -23,7 +23,7 @@ interface Options extends DatabaseOptions {
 }
 
 export function restoreCommand(context: Context): Command {
-  const { connect, env, output, pathOf, shown, interruption } = context;
+  const { env, output, pathOf, shown, interruption } = context;
   return new Command('restore')
     .description(
       'Restore a copy of bds backup while accounts, catalog, metering and images are stopped, and finish when they run. Needs MONGODB_URL and NATS_URL',
@@ -57,7 +57,7 @@ export function restoreCommand(context: Context): Command {
       const stoppedAtMs = options.meteringStoppedAt ?? Date.now();
       if (stoppedAtMs > Date.now()) throw new UsageError('--metering-stopped-at is in the future');
       if (replace) await confirm(context, `Replacing the databases of ${services.join(', ')}`, options);
-      const restored = restoredServices(connect, services);
+      const restored = restoredServices(context, services);
       const signal = interruption();
       const result = await restore({
         servers,
@@ -85,20 +85,14 @@ export function restoreCommand(context: Context): Command {
 
 /** The services that end the restore. Throws at once if the address of one is missing. */
 function restoredServices(
-  connect: Context['connect'],
+  { accounts, metering }: Pick<Context, 'accounts' | 'metering'>,
   services: readonly DatabaseService[],
 ): RestoredServices {
-  for (const service of ['accounts', 'metering'] as const)
-    if (services.includes(service)) connect()[service]();
+  if (services.includes('accounts')) accounts();
+  if (services.includes('metering')) metering();
   return {
-    finishRestore: (request) =>
-      connect()
-        .accounts()
-        .call((client) => client.finishRestore, request, END_WITHIN_MS),
-    replayUsage: (requests) =>
-      connect()
-        .metering()
-        .sendStream((client) => client.replayUsage, requests, END_WITHIN_MS),
+    finishRestore: (request) => accounts().call((client) => client.finishRestore, request, END_WITHIN_MS),
+    replayUsage: (requests) => metering().sendStream((client) => client.replayUsage, requests, END_WITHIN_MS),
   };
 }
 

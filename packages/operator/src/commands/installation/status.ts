@@ -12,11 +12,10 @@ interface ServiceStatus {
   detail: string;
 }
 
-export function statusCommand({ connect, output }: Context): Command {
+export function statusCommand({ accounts, catalog, metering, images, output }: Context): Command {
   return new Command('status')
     .description('Check that the services answer, and show how much data they store')
     .action(async () => {
-      const { accounts, catalog, metering, images } = connect();
       const services = await Promise.all([
         statusOf('accounts', async () => {
           const { plans } = await accounts().call((client) => client.listPlans, {});
