@@ -5,7 +5,7 @@ import {
   monthOf,
   type UsageEvent,
 } from '@brand-data/contracts';
-import { createLedgerStore } from '@brand-data/metering/src/ledger/ledger-store.ts';
+import { LedgerStore } from '@brand-data/metering/src/ledger/ledger-store.ts';
 import { breakdownOfMonth } from '@brand-data/metering/src/ledger/month-breakdown.ts';
 import type { Random } from '@brand-data/testing/random';
 import { type Account, billOf, brokenByBill, freeOf, newAccount, unheldOf } from './account-view.ts';
@@ -331,7 +331,7 @@ export function createInvariantChecker(
       }
       const replayed = createMemoryDatabase(durable());
       const clock = { now: () => ({ monotonicMs: 0, wallMs: 0 }), sleep: async () => {} };
-      const store = rules.store(createLedgerStore({ database: replayed, clock, random: random.unit }));
+      const store = rules.store(new LedgerStore({ database: replayed, clock, random: random.unit }));
       const read = async () =>
         JSON.stringify(
           await Promise.all(pairs().map(([accountId, month]) => store.readUsage(accountId, month))),

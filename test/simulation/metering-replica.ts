@@ -1,10 +1,10 @@
 import type { Recall } from '@brand-data/contracts';
-import { createMetering, type Metering } from '@brand-data/metering/src/granting/metering.ts';
+import { Metering } from '@brand-data/metering/src/granting/metering.ts';
 import type { LedgerDatabase } from '@brand-data/metering/src/ledger/ledger-database.ts';
-import { createLedgerStore } from '@brand-data/metering/src/ledger/ledger-store.ts';
+import { LedgerStore } from '@brand-data/metering/src/ledger/ledger-store.ts';
 import { startSettler } from '@brand-data/metering/src/settling/settler.ts';
 import { usageBarrier } from '@brand-data/metering/src/settling/usage-barrier.ts';
-import { startUsageConsumer } from '@brand-data/metering/src/usage/usage-consumer.ts';
+import { UsageConsumer } from '@brand-data/metering/src/usage/usage-consumer.ts';
 import { keepRoom } from '@brand-data/metering/src/usage/usage-retention.ts';
 import type { UsageStreams } from '@brand-data/metering/src/usage/usage-streams.ts';
 import type { Random } from '@brand-data/testing/random';
@@ -46,7 +46,7 @@ export function startReplica({
   const { clock } = process;
   const { name } = machine;
   const store = rules.store(
-    createLedgerStore({
+    new LedgerStore({
       database: rules.database(connectDatabase(process)),
       clock,
       random: random.unit,
@@ -65,7 +65,7 @@ export function startReplica({
       failed: (error) => world.note(() => `${name} could not settle: ${error}`),
     },
   );
-  const metering = createMetering(
+  const metering = new Metering(
     {
       store,
       clock,
@@ -81,7 +81,7 @@ export function startReplica({
     },
   );
   const note = (line: () => string) => world.note(() => `${name} ${line()}`);
-  startUsageConsumer(
+  new UsageConsumer(
     { streams, store: rules.consumersStore(store), clock },
     {
       applying: (batch, apply) => {

@@ -9,10 +9,10 @@ import {
 } from '@brand-data/runtime';
 import { serviceSpec, storageSpec } from './config.ts';
 import { createAllowances } from './granting/allowances.ts';
-import { createMetering } from './granting/metering.ts';
+import { Metering } from './granting/metering.ts';
 import { meteringEvents } from './granting/metering-events.ts';
 import { publishRecall } from './granting/recalls.ts';
-import { createLedgerStore } from './ledger/ledger-store.ts';
+import { LedgerStore } from './ledger/ledger-store.ts';
 import { storeEvents } from './ledger/store-events.ts';
 import { createNoticeFinder } from './notices/finder.ts';
 import { noticeEvents } from './notices/notice-events.ts';
@@ -29,7 +29,7 @@ import { openStorage } from './storage.ts';
 import { catchUpWith } from './usage/catch-up.ts';
 import { usageConsumerEvents } from './usage/consumer-events.ts';
 import { retentionEvents } from './usage/retention-events.ts';
-import { startUsageConsumer } from './usage/usage-consumer.ts';
+import { UsageConsumer } from './usage/usage-consumer.ts';
 import { registerUsageGauges } from './usage/usage-gauges.ts';
 import { keepRoom } from './usage/usage-retention.ts';
 
@@ -43,7 +43,7 @@ await runBackend('metering', backend, async (service, config, ports) => {
   const reportNotice = noticeEvents(service, notices);
   const hasWebhook = config.NOTICE_WEBHOOK_URL !== undefined;
   const finder = createNoticeFinder({ store: notices, clock, hasWebhook }, reportNotice);
-  const store = createLedgerStore({
+  const store = new LedgerStore({
     database,
     clock,
     events: storeEvents(service, finder.changed),
@@ -55,7 +55,7 @@ await runBackend('metering', backend, async (service, config, ports) => {
   const retention = keepRoom({ streams, clock }, retentionEvents(service));
   service.onStop('usage retention', () => retention.stop());
 
-  const consumer = startUsageConsumer({ streams, store, clock }, usageConsumerEvents(service));
+  const consumer = new UsageConsumer({ streams, store, clock }, usageConsumerEvents(service));
   service.onStop('usage consumer', () => consumer.stop());
   await consumer.opened;
 
@@ -78,7 +78,7 @@ await runBackend('metering', backend, async (service, config, ports) => {
   service.onSettingChange('ALLOWANCE_PUBLIC_KEYS', (pem) =>
     allowances.replaceKeys(verifyingKeysFromPem(pem)),
   );
-  const metering = createMetering(
+  const metering = new Metering(
     {
       store,
       clock,

@@ -9,7 +9,7 @@ import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Allowances } from '../src/granting/allowances.ts';
-import { createMetering } from '../src/granting/metering.ts';
+import { Metering } from '../src/granting/metering.ts';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { usageOf } from './ledger-actions.ts';
 import { memoryStore } from './ledger-stores.ts';
@@ -61,7 +61,7 @@ function meteringAt(nowMs: number, store: LedgerStore = memoryStore()) {
   const rejected: string[] = [];
   const clock = createVirtualClock(nowMs);
   const recalls: Recall[] = [];
-  const real = createMetering(
+  const real = new Metering(
     { store, clock, allowances, recall: (recall) => recalls.push(recall) },
     { decided: () => {}, recalled: () => {}, dropped: () => {}, rejected: (reason) => rejected.push(reason) },
   );

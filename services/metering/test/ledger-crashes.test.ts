@@ -5,14 +5,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { usedOf } from '../src/ledger/ledger.ts';
 import type { LedgerDatabase } from '../src/ledger/ledger-database.ts';
-import { createLedgerStore, type LedgerStore } from '../src/ledger/ledger-store.ts';
+import { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { newKey, openGrant, read, sumOf, usageOf } from './ledger-actions.ts';
 
 const GRANTS = 12;
 const SIZE = 20;
 
 const storeOn = (database: LedgerDatabase): LedgerStore =>
-  createLedgerStore({ database, clock: systemClock, random: () => 0 });
+  new LedgerStore({ database, clock: systemClock, random: () => 0 });
 
 /** The database of a process that dies at its write number `dies.at`: before the write takes effect, or right after it. */
 function dyingAt(database: LedgerDatabase, dies: { at: number; after: boolean }): LedgerDatabase {

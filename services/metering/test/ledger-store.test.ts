@@ -4,7 +4,7 @@ import { createMemoryDatabase } from '@brand-data/test/simulation/ledger-documen
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Ledger, usedOf } from '../src/ledger/ledger.ts';
-import { createLedgerStore } from '../src/ledger/ledger-store.ts';
+import { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';
 import { askFor, NOW_MS, newKey, openGrant, read, usageOf } from './ledger-actions.ts';
 import { ledgerStoreContract } from './ledger-store.contract.ts';
@@ -44,7 +44,7 @@ test('requests for 500 ledgers at once cost a few commands to the database', asy
       await setImmediate();
       return run(...given);
     };
-  const store = createLedgerStore({
+  const store = new LedgerStore({
     database: {
       ...database,
       readLedgers: counted(database.readLedgers),
@@ -123,7 +123,7 @@ test.each(['in memory', 'on MongoDB'])(
             dropped: () => {},
             failed: () => {},
           };
-          const replicas = [0, 1].map(() => createLedgerStore({ database, clock: systemClock, events }));
+          const replicas = [0, 1].map(() => new LedgerStore({ database, clock: systemClock, events }));
           const [store] = replicas;
           if (!store) throw new Error('there are two replicas');
           const keys = Array.from({ length: 4 }, newKey);

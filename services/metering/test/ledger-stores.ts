@@ -3,7 +3,7 @@ import { type Mongo, systemClock } from '@brand-data/runtime';
 import { createMemoryDatabase } from '@brand-data/test/simulation/ledger-documents.ts';
 import { MongoClient } from 'mongodb';
 import { afterAll, inject } from 'vitest';
-import { createLedgerStore, type LedgerStore } from '../src/ledger/ledger-store.ts';
+import { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';
 
 export interface MongoLedgers {
@@ -36,10 +36,10 @@ export function mongoLedgers(): MongoLedgers {
 
 /** Opens the store as a replica does. */
 export async function mongoStore(mongo: Mongo): Promise<LedgerStore> {
-  return createLedgerStore({ database: await openMongoLedgerDatabase(mongo), clock: systemClock });
+  return new LedgerStore({ database: await openMongoLedgerDatabase(mongo), clock: systemClock });
 }
 
 /** The store on a database in memory. */
 export function memoryStore(): LedgerStore {
-  return createLedgerStore({ database: createMemoryDatabase(), clock: systemClock });
+  return new LedgerStore({ database: createMemoryDatabase(), clock: systemClock });
 }

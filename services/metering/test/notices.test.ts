@@ -12,7 +12,7 @@ import {
   newGrantSecret,
   newLedger,
 } from '../src/ledger/ledger.ts';
-import { createLedgerStore, type LedgerStore } from '../src/ledger/ledger-store.ts';
+import { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';
 import { createNoticeFinder } from '../src/notices/finder.ts';
 import { openMongoNotices } from '../src/notices/mongo-notices.ts';
@@ -94,7 +94,7 @@ async function openReplicas() {
       if (!isCrashing) changes.push(Promise.resolve(finder.changed(before, after)));
     };
     const events = { changed, dropped: () => {}, failed: () => {} };
-    const store = createLedgerStore({ database, clock, events, beforeNewLimit: finder.storeAllOf });
+    const store = new LedgerStore({ database, clock, events, beforeNewLimit: finder.storeAllOf });
     return { store, finder };
   };
   return {
@@ -187,7 +187,7 @@ describe('notices', () => {
 
   test('of an allowance that changes are stored before the change, and the change fails if they cannot be', async () => {
     const connection = mongo.openDatabase();
-    const store = createLedgerStore({
+    const store = new LedgerStore({
       database: await openMongoLedgerDatabase(connection),
       clock: testClock(),
       beforeNewLimit: async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
-import { startUsageConsumer, type UsageConsumer } from '../src/usage/usage-consumer.ts';
+import { UsageConsumer } from '../src/usage/usage-consumer.ts';
 import { usageOf } from './ledger-actions.ts';
 import { type SimulatedStreams, simulatedStreams } from './simulated-streams.ts';
 
@@ -20,7 +20,7 @@ beforeEach(async () => {
     },
   };
   const nothing = () => {};
-  consumer = startUsageConsumer(
+  consumer = new UsageConsumer(
     { streams: await under.connect(), store: store as LedgerStore, clock: under.clock },
     {
       applying: (_batch, apply) => apply(),

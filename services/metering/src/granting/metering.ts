@@ -38,8 +38,46 @@ const RETRY_URGENT_AFTER_MS = 10;
 /** The latest time that a Date can represent. */
 const LATEST_MS = 8.64e15;
 
+export interface MeteringEvents {
+  decided(kind: Decision['kind']): void;
+  recalled(): void;
+  dropped: Dropped;
+  rejected: Rejected;
+}
+
+interface MeteringParts {
+  store: Pick<LedgerStore, 'update' | 'applyUsage'>;
+  clock: Clock;
+  allowances: Allowances;
+  /** Broadcasts to all gateways. A lost recall only makes calls wait longer. Does not throw. */
+  recall: (recall: Recall) => void;
+  newSecret?: () => string;
+}
+
 /** Gives out grants and applies their usage. */
-export interface Metering {
+export class Metering {
+  readonly #store: MeteringParts['store'];
+  readonly #clock: Clock;
+  readonly #allowances: Allowances;
+  readonly #newSecret: () => string;
+  readonly #events: MeteringEvents;
+  readonly #recall: (recall: Recall) => void;
+
+  constructor(
+    { store, clock, allowances, recall, newSecret = newGrantSecret }: MeteringParts,
+    events: MeteringEvents,
+  ) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#allowances = allowances;
+    this.#newSecret = newSecret;
+    this.#events = events;
+    this.#recall = createRecalls(clock, (wanted) => {
+      recall(wanted);
+      events.recalled();
+    });
+  }
+
   /**
    * Rejects with Fault `invalid_argument`, `unavailable` or `failed_precondition`. It is `failed_precondition` if metering gives
    * out no permits of the requested month now, or if the seq is stale and the holder cannot read the answer `stale`. It is
@@ -48,141 +86,108 @@ export interface Metering {
    * @param isOver whether the holder no longer waits for the answer. Metering then gives no grant, so that after a rush of requests
    * it does not work on those that come too late
    */
-  acquire(request: AcquireRequest, sender: Sender, isOver?: () => boolean): Promise<AcquireResponse>;
+  async acquire(
+    given: AcquireRequest,
+    sender: Sender,
+    isOver: () => boolean = () => false,
+  ): Promise<AcquireResponse> {
+    checkAcquire(given);
+    if (sender !== given.holder)
+      throw this.#reject('no_proof', 'the request does not prove that the holder whom it names has sent it');
+    const nowMs = this.#clock.now().wallMs;
+    const request = await this.#withSignedLimit(given, nowMs);
+    const { accountId, pool, holder } = request;
+    const key: LedgerKey = { accountId, pool, month: monthWanted(request, nowMs) };
+    const { own = [], others = [] } = Object.groupBy(sentBy(sender, request.usage), (usage) =>
+      usageDefect(usage) === undefined && isOfLedger(usage, key) ? 'own' : 'others',
+    );
+    await this.#applyFinal(others);
+    const first = await this.#decide(key, request, nowMs, isOver, own);
+    if (first.lowered || (first.kind === 'wait' && first.recall && request.urgent))
+      this.#recall({ accountId, pool, holder: first.lowered ? '' : holder });
+    const decision =
+      first.kind === 'wait' && request.urgent ? await this.#waitForPermits(key, request, isOver) : first;
+    this.#events.decided(decision.kind);
+    return responseOf(key, decision, request);
+  }
+
   /** Applies usage. Returns the ids of the grants whose usage was not applied completely. */
-  report(usage: readonly GrantUsage[], sender: Sender): Promise<UsageAnswer>;
-}
+  report(usage: readonly GrantUsage[], sender: Sender): Promise<UsageAnswer> {
+    return this.#apply(sentBy(sender, usage));
+  }
 
-export interface MeteringEvents {
-  decided(kind: Decision['kind']): void;
-  recalled(): void;
-  dropped: Dropped;
-  rejected: Rejected;
-}
+  /** Returns the request with the limit that accounts has signed, in place of its own. */
+  async #withSignedLimit(request: AcquireRequest, nowMs: number): Promise<AcquireRequest> {
+    const { accountId, pool, allowance: token } = request;
+    if (token === '')
+      throw this.#reject('no_allowance', 'the request has no allowance that accounts has signed');
+    const allowance = await this.#allowances.verify(token);
+    const limit = allowance?.limits.get(pool);
+    if (!allowance || allowance.accountId !== accountId || limit === undefined)
+      throw this.#reject(
+        'foreign_allowance',
+        'accounts has not signed this allowance for this account and pool',
+      );
+    if (nowMs >= allowance.untilMs + ALLOWANCE_CLOCKS_APART_MS)
+      throw this.#reject('expired_allowance', 'the time of the allowance is over: verify the token again');
+    return { ...request, limit, limitRevision: allowance.limitRevision };
+  }
 
-export function createMetering(
-  {
-    store,
-    clock,
-    allowances,
-    recall: broadcast,
-    newSecret = newGrantSecret,
-  }: {
-    store: LedgerStore;
-    clock: Clock;
-    allowances: Allowances;
-    /** Broadcasts to all gateways. A lost recall only makes calls wait longer. Does not throw. */
-    recall: (recall: Recall) => void;
-    newSecret?: () => string;
-  },
-  events: MeteringEvents,
-): Metering {
-  const recall = createRecalls(clock, (wanted) => {
-    broadcast(wanted);
-    events.recalled();
-  });
+  #reject(reason: RejectionReason, detail: string): Fault {
+    this.#events.rejected(reason);
+    return new Fault('unauthenticated', detail);
+  }
 
-  /** The sender repeats usage of unknown grants, so they are not reported as dropped. */
-  const reportNotApplied = (usage: readonly SentUsage[], answer: UsageAnswer): void => {
-    reportDropped(usage, { ...answer, unknown: [] }, events.dropped);
-    if (answer.foreign.length > 0) events.rejected('foreign_grant', answer.foreign.length);
-  };
-
-  const decide = (
+  #decide(
     key: LedgerKey,
     request: AcquireRequest,
     nowMs: number,
     isOver: () => boolean,
     usage: readonly SentUsage[] = [],
-  ): Promise<Decision & { lowered: boolean }> =>
-    store.update(
+  ): Promise<Decision & { lowered: boolean }> {
+    return this.#store.update(
       key,
       (before: Ledger) => {
         if (isOver()) throw new Fault('unavailable', 'the holder no longer waits for the answer');
-        const { ledger, decision } = acquire(before, { ...request, secret: newSecret() }, nowMs);
+        const { ledger, decision } = acquire(before, { ...request, secret: this.#newSecret() }, nowMs);
         const lowered = ledger.limit < before.limit && remainingOf(ledger) === 0;
         return { ledger, result: { ...decision, lowered } };
       },
       usage,
-      (answer) => reportNotApplied(usage, { ...answer, unreadable: [] }),
+      (answer) => this.#reportNotApplied(usage, { ...answer, unreadable: [] }),
     );
+  }
 
   /** Decides again until holders have returned permits or `WAIT_MS` is over. */
-  const waitForPermits = async (
-    key: LedgerKey,
-    request: AcquireRequest,
-    isOver: () => boolean,
-  ): Promise<Decision> => {
-    const began = clock.now();
+  async #waitForPermits(key: LedgerKey, request: AcquireRequest, isOver: () => boolean): Promise<Decision> {
+    const began = this.#clock.now();
     for (;;) {
-      await clock.sleep(LOOK_AGAIN_AFTER_MS);
-      const now = clock.now();
-      const decision = await decide(key, request, now.wallMs, isOver);
+      await this.#clock.sleep(LOOK_AGAIN_AFTER_MS);
+      const now = this.#clock.now();
+      const decision = await this.#decide(key, request, now.wallMs, isOver);
       if (decision.kind !== 'wait' || elapsedMs(began, now) >= WAIT_MS) return decision;
     }
-  };
-
-  const apply = async (usage: readonly SentUsage[]): Promise<UsageAnswer> => {
-    const answer = await applyReadable(store, usage);
-    reportNotApplied(usage, answer);
-    return answer;
-  };
+  }
 
   /** When the holder gets the answer, it takes this usage for stored. So metering stores it first, or rejects the request. */
-  const applyFinal = async (usage: readonly SentUsage[]): Promise<void> => {
+  async #applyFinal(usage: readonly SentUsage[]): Promise<void> {
     if (usage.length === 0) return;
-    const { unavailable, unknown } = await apply(usage);
+    const { unavailable, unknown } = await this.#apply(usage);
     if (unavailable.length + unknown.length > 0)
       throw new Fault('unavailable', 'the usage of earlier grants could not be stored: try again');
-  };
+  }
 
-  const reject = (reason: RejectionReason, detail: string): Fault => {
-    events.rejected(reason);
-    return new Fault('unauthenticated', detail);
-  };
+  async #apply(usage: readonly SentUsage[]): Promise<UsageAnswer> {
+    const answer = await applyReadable(this.#store, usage);
+    this.#reportNotApplied(usage, answer);
+    return answer;
+  }
 
-  /** Only the holder itself may ask in its name. */
-  const checkSender = ({ holder }: AcquireRequest, sender: Sender): void => {
-    if (sender === holder) return;
-    throw reject('no_proof', 'the request does not prove that the holder whom it names has sent it');
-  };
-
-  /** Returns the request with the limit that accounts has signed, in place of its own. */
-  const withSignedLimit = async (request: AcquireRequest, nowMs: number): Promise<AcquireRequest> => {
-    const { accountId, pool, allowance: token } = request;
-    if (token === '') throw reject('no_allowance', 'the request has no allowance that accounts has signed');
-    const allowance = await allowances.verify(token);
-    const limit = allowance?.limits.get(pool);
-    if (!allowance || allowance.accountId !== accountId || limit === undefined)
-      throw reject('foreign_allowance', 'accounts has not signed this allowance for this account and pool');
-    if (nowMs >= allowance.untilMs + ALLOWANCE_CLOCKS_APART_MS)
-      throw reject('expired_allowance', 'the time of the allowance is over: verify the token again');
-    return { ...request, limit, limitRevision: allowance.limitRevision };
-  };
-
-  return {
-    acquire: async (given, sender, isOver = () => false) => {
-      checkAcquire(given);
-      checkSender(given, sender);
-      const nowMs = clock.now().wallMs;
-      const request = await withSignedLimit(given, nowMs);
-      const { accountId, pool, holder } = request;
-      const key: LedgerKey = { accountId, pool, month: monthWanted(request, nowMs) };
-      const { own = [], others = [] } = Object.groupBy(sentBy(sender, request.usage), (usage) =>
-        usageDefect(usage) === undefined && isOfLedger(usage, key) ? 'own' : 'others',
-      );
-      await applyFinal(others);
-      const first = await decide(key, request, nowMs, isOver, own);
-      if (first.lowered || (first.kind === 'wait' && first.recall && request.urgent)) {
-        recall({ accountId, pool, holder: first.lowered ? '' : holder });
-      }
-      const decision =
-        first.kind === 'wait' && request.urgent ? await waitForPermits(key, request, isOver) : first;
-      events.decided(decision.kind);
-      return responseOf(key, decision, request);
-    },
-    report: (usage, sender) => apply(sentBy(sender, usage)),
-  };
+  /** The sender repeats usage of unknown grants, so they are not reported as dropped. */
+  #reportNotApplied(usage: readonly SentUsage[], answer: UsageAnswer): void {
+    reportDropped(usage, { ...answer, unknown: [] }, this.#events.dropped);
+    if (answer.foreign.length > 0) this.#events.rejected('foreign_grant', answer.foreign.length);
+  }
 }
 
 function isOfLedger({ grantId }: GrantUsage, key: LedgerKey): boolean {

@@ -10,7 +10,10 @@ export interface UsageAnswer extends NotApplied {
 }
 
 /** Applies usage. Usage that contradicts itself is never applied, and does not prevent the rest from being applied. */
-export async function applyReadable(store: LedgerStore, usage: readonly SentUsage[]): Promise<UsageAnswer> {
+export async function applyReadable(
+  store: Pick<LedgerStore, 'applyUsage'>,
+  usage: readonly SentUsage[],
+): Promise<UsageAnswer> {
   const { readable = [], defective = [] } = Object.groupBy(usage, (grant) =>
     usageDefect(grant) === undefined ? 'readable' : 'defective',
   );

@@ -53,42 +53,6 @@ export interface StoreEvents {
   failed(error: unknown): void;
 }
 
-/**
- * The ledgers. What a method returns is durable. If the database does not answer in time, or other replicas change a ledger too
- * often, `applyUsage` names the grants as `unavailable` and `settle` leaves them open. Every other method rejects with Fault
- * `unavailable`.
- */
-export interface LedgerStore {
-  /**
-   * Reads one ledger, or makes a new one if there is none, and runs `decide` on it. Stores the ledger that `decide` returns,
-   * unless that is the same object. If another replica has changed the ledger since the read, reads it and runs `decide` again. A
-   * decision that changes nothing may be based on an old state.
-   *
-   * @param usage usage of this ledger's grants, which is applied before `decide` and stored by the same write. If some of it
-   * could not be applied, `update` rejects with Fault `unavailable`, although the decision may be stored
-   * @param answered gets the ids of the grants whose usage was not applied
-   */
-  update<T>(
-    key: LedgerKey,
-    decide: (ledger: Ledger) => { ledger: Ledger; result: T },
-    usage?: readonly LedgerInput[],
-    answered?: (notApplied: NotApplied) => void,
-  ): Promise<T>;
-  /**
-   * Applies cumulative usage: in any order, any number of times, the result is the same. Closing a grant adds its usage and
-   * breakdown to the month once. A ledger that cannot be reached does not affect the others. If an id is not one of this
-   * service, applies nothing and rejects with Fault `invalid_argument`.
-   */
-  applyUsage(usage: readonly LedgerInput[]): Promise<NotApplied>;
-  /** Closes grants with the usage that is known. Returns the ids of the grants that it closed. */
-  settle(grantIds: readonly string[]): Promise<string[]>;
-  /** See LedgerDatabase. */
-  listOverdue(nowMs: number, limit: number): Promise<OverdueGrant[]>;
-  listOpen(after: OpenCursor | undefined, limit: number): Promise<OpenGrants>;
-  /** An account's ledgers of one month, each with the breakdown of its closed and open grants, all as of one moment. */
-  readUsage(accountId: string, month: string): Promise<{ ledger: Ledger; cells: UsageCell[] }[]>;
-}
-
 interface UsageOutcome extends Verdicts {
   /** Ids of the grants that this usage closed. */
   closed: readonly string[];
@@ -115,11 +79,12 @@ interface LedgerStoreParts {
   mostUnmergedCells?: number;
 }
 
-export function createLedgerStore(parts: LedgerStoreParts): LedgerStore {
-  return new QueuedLedgerStore(parts);
-}
-
-class QueuedLedgerStore implements LedgerStore {
+/**
+ * The ledgers. What a method returns is durable. If the database does not answer in time, or other replicas change a ledger too
+ * often, `applyUsage` names the grants as `unavailable` and `settle` leaves them open. Every other method rejects with Fault
+ * `unavailable`.
+ */
+export class LedgerStore {
   readonly #database: LedgerDatabase;
   readonly #clock: Clock;
   readonly #events: StoreEvents;
@@ -140,6 +105,15 @@ class QueuedLedgerStore implements LedgerStore {
     this.#queue = new LedgerQueue({ database, clock, changed, beforeNewLimit, random, mostUnmergedCells });
   }
 
+  /**
+   * Reads one ledger, or makes a new one if there is none, and runs `decide` on it. Stores the ledger that `decide` returns,
+   * unless that is the same object. If another replica has changed the ledger since the read, reads it and runs `decide` again. A
+   * decision that changes nothing may be based on an old state.
+   *
+   * @param usage usage of this ledger's grants, which is applied before `decide` and stored by the same write. If some of it
+   * could not be applied, `update` rejects with Fault `unavailable`, although the decision may be stored
+   * @param answered gets the ids of the grants whose usage was not applied
+   */
   async update<T>(
     key: LedgerKey,
     decide: (ledger: Ledger) => { ledger: Ledger; result: T },
@@ -171,25 +145,34 @@ class QueuedLedgerStore implements LedgerStore {
     return made.outcome();
   }
 
+  /**
+   * Applies cumulative usage: in any order, any number of times, the result is the same. Closing a grant adds its usage and
+   * breakdown to the month once. A ledger that cannot be reached does not affect the others. If an id is not one of this
+   * service, applies nothing and rejects with Fault `invalid_argument`.
+   */
   async applyUsage(usage: readonly LedgerInput[]): Promise<NotApplied> {
     const result = notApplied(await this.#applyAll(byLedger(mergeByGrant(usage))));
     this.#database.dropCells(result.refused);
     return result;
   }
 
+  /** Closes grants with the usage that is known. Returns the ids of the grants that it closed. */
   async settle(grantIds: readonly string[]): Promise<string[]> {
     const outcomes = await this.#applyAll(byLedger(grantIds.map(closeAsKnown)));
     return outcomes.flatMap(({ closed }) => closed);
   }
 
+  /** See LedgerDatabase. */
   listOverdue(nowMs: number, limit: number): Promise<OverdueGrant[]> {
     return this.#database.listOverdue(nowMs, limit);
   }
 
+  /** See LedgerDatabase. */
   listOpen(after: OpenCursor | undefined, limit: number): Promise<OpenGrants> {
     return this.#database.listOpen(after, limit);
   }
 
+  /** An account's ledgers of one month, each with the breakdown of its closed and open grants, all as of one moment. */
   async readUsage(accountId: string, month: string): Promise<{ ledger: Ledger; cells: UsageCell[] }[]> {
     return (await this.#database.readMonth(accountId, month)).map((stored) => {
       const { version, ...ledger } = stored.ledger;

@@ -3,8 +3,10 @@ import type { Mongo } from '@brand-data/runtime';
 import {
   type AnyBulkWriteOperation,
   type ClientSession,
+  type Collection,
   type Document,
   type Filter,
+  type MongoClient,
   ReadConcern,
   ReadPreference,
   type UpdateFilter,
@@ -14,10 +16,16 @@ import {
 import { grantIdOf, type Ledger, type LedgerKey, ledgerIdOf, parseGrantId } from './ledger.ts';
 import {
   firstEndOf,
+  type GrantCells,
+  type LedgerChange,
   type LedgerDatabase,
+  type OpenCursor,
+  type OpenGrants,
+  type OverdueGrant,
   openOf,
   overdueOf,
   type StoredLedger,
+  type StoredMonth,
   type UseChange,
 } from './ledger-database.ts';
 import { withLedgerDeadline } from './ledger-deadline.ts';
@@ -68,136 +76,157 @@ export const CONCERNS = {
 };
 
 /** Opens the ledgers in MongoDB, one document each, and creates the indexes. Every replica may do so at any time. */
-export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<LedgerDatabase> {
-  const ledgers = db.collection<LedgerDoc>('ledgers', CONCERNS);
-  const grantCells = db.collection<GrantCellsDoc>('grant_breakdowns', CONCERNS);
-  const days = db.collection<DayDoc>('daily_breakdowns', CONCERNS);
-  await ledgers.createIndex({ accountId: 1, month: 1, _id: 1 });
-  await ledgers.createIndex(
-    { overdueAtMs: 1, _id: 1 },
-    { partialFilterExpression: { overdueAtMs: { $exists: true } } },
-  );
-  for (const collection of [grantCells, days]) await collection.createIndex({ ledgerId: 1 });
-  for (const collection of [ledgers, grantCells, days])
-    await collection.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+export async function openMongoLedgerDatabase(mongo: Mongo): Promise<LedgerDatabase> {
+  const database = new MongoLedgerDatabase(mongo);
+  await database.createIndexes();
+  return database;
+}
 
-  /** Runs all reads on one snapshot that a majority has stored. */
-  const asOfOneMoment = async <T>(read: (session: ClientSession) => Promise<T>): Promise<T> => {
-    const session = client.startSession({ snapshot: true });
-    try {
-      return await read(session);
-    } finally {
-      await session.endSession();
-    }
-  };
-  const inSnapshot = (session: ClientSession) => ({ session, readConcern: 'snapshot' }) as const;
+class MongoLedgerDatabase implements LedgerDatabase {
+  readonly #client: MongoClient;
+  readonly #ledgers: Collection<LedgerDoc>;
+  readonly #grantCells: Collection<GrantCellsDoc>;
+  readonly #days: Collection<DayDoc>;
 
-  const breakdownsOf = async (
-    docs: readonly LedgerDoc[],
-    session: ClientSession,
-  ): Promise<Map<string, UsageCell[]>> => {
-    const ids = docs.flatMap((doc) => doc.grants.map((grant) => grantIdOf(doc, grant)));
-    const stored = await grantCells.find({ _id: { $in: ids } }, inSnapshot(session)).toArray();
-    return new Map(stored.map(({ _id, cells }) => [_id, cellsFromCounts(cells)]));
-  };
+  constructor({ client, db }: Mongo) {
+    this.#client = client;
+    this.#ledgers = db.collection<LedgerDoc>('ledgers', CONCERNS);
+    this.#grantCells = db.collection<GrantCellsDoc>('grant_breakdowns', CONCERNS);
+    this.#days = db.collection<DayDoc>('daily_breakdowns', CONCERNS);
+  }
 
-  const readWithBreakdowns: LedgerDatabase['readWithBreakdowns'] = (id) =>
-    asOfOneMoment(async (session) => {
-      const doc = await ledgers.findOne({ _id: id }, inSnapshot(session));
+  async createIndexes(): Promise<void> {
+    await this.#ledgers.createIndex({ accountId: 1, month: 1, _id: 1 });
+    await this.#ledgers.createIndex(
+      { overdueAtMs: 1, _id: 1 },
+      { partialFilterExpression: { overdueAtMs: { $exists: true } } },
+    );
+    for (const collection of [this.#grantCells, this.#days]) await collection.createIndex({ ledgerId: 1 });
+    for (const collection of [this.#ledgers, this.#grantCells, this.#days])
+      await collection.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+  }
+
+  async readLedgers(ids: readonly string[]): Promise<StoredLedger[]> {
+    const found = this.#ledgers.find({ _id: { $in: [...ids] } }).toArray();
+    return (await withLedgerDeadline(found)).map(ledgerFromDoc);
+  }
+
+  readWithBreakdowns(id: string): ReturnType<LedgerDatabase['readWithBreakdowns']> {
+    return this.#asOfOneMoment(async (session) => {
+      const doc = await this.#ledgers.findOne({ _id: id }, inSnapshot(session));
       if (!doc) return { ledger: undefined, breakdowns: new Map() };
-      return { ledger: ledgerFromDoc(doc), breakdowns: ofLedger(doc, await breakdownsOf([doc], session)) };
+      const breakdowns = await this.#breakdownsOf([doc], session);
+      return { ledger: ledgerFromDoc(doc), breakdowns: ofLedger(doc, breakdowns) };
     });
+  }
 
-  const readMonth: LedgerDatabase['readMonth'] = (accountId, month) =>
-    asOfOneMoment(async (session) => {
-      const docs = await ledgers.find({ accountId, month }, inSnapshot(session)).sort({ _id: 1 }).toArray();
-      const breakdowns = await breakdownsOf(docs, session);
-      const ids = docs.map(({ _id }) => _id);
-      const dayDocs = await days.find({ ledgerId: { $in: ids } }, inSnapshot(session)).toArray();
-      return docs.map((doc) => ({
-        ledger: ledgerFromDoc(doc),
-        breakdowns: ofLedger(doc, breakdowns),
-        days: dayDocs.filter(({ ledgerId }) => ledgerId === doc._id).map(dayFromDoc),
-      }));
-    });
-
-  /** Runs writes that fail if their condition does not hold. Returns for each whether it held. */
-  const writeEach = async (writes: AnyBulkWriteOperation<LedgerDoc>[]): Promise<boolean[]> => {
-    try {
-      await ledgers.bulkWrite(writes, { ordered: false });
-      return writes.map(() => true);
-    } catch (error) {
-      const unmet = unmetWrites(error, isUnmet);
-      return writes.map((_, index) => !unmet.has(index));
-    }
-  };
-
-  const storeLedgers: LedgerDatabase['storeLedgers'] = (changes) =>
-    writeEach(
+  storeLedgers(changes: readonly LedgerChange[]): Promise<boolean[]> {
+    return this.#writeEach(
       changes.map(({ before, after }) =>
         before ? failingUnlessMatched(changeUpdate(before, after)) : insertion(after),
       ),
     );
-  const replaceUse: LedgerDatabase['replaceUse'] = (changes) =>
-    writeEach(changes.map((change) => failingUnlessMatched(useUpdate(change))));
+  }
 
-  const raiseCells: LedgerDatabase['raiseCells'] = async (grants) => {
-    await grantCells.bulkWrite(grants.map(cellsWrite), { ordered: false });
-  };
+  replaceUse(changes: readonly UseChange[]): Promise<boolean[]> {
+    return this.#writeEach(changes.map((change) => failingUnlessMatched(useUpdate(change))));
+  }
 
-  const listOverdue: LedgerDatabase['listOverdue'] = async (nowMs, limit) => {
+  async raiseCells(grants: readonly GrantCells[]): Promise<void> {
+    await withLedgerDeadline(this.#grantCells.bulkWrite(grants.map(cellsWrite), { ordered: false }));
+  }
+
+  dropCells(grantIds: readonly string[]): void {
+    if (grantIds.length > 0) this.#grantCells.deleteMany({ _id: { $in: [...grantIds] } }).catch(() => {});
+  }
+
+  async mergeIntoDays(
+    key: LedgerKey,
+    grants: readonly { number: number; cells: readonly UsageCell[] }[],
+    mergedBelow: number,
+  ): Promise<void> {
+    const writes = dayWrites(ledgerIdOf(key), expiryOf(key), grants, mergedBelow);
+    if (writes.length > 0) await withLedgerDeadline(this.#days.bulkWrite(writes));
+  }
+
+  readMonth(accountId: string, month: string): Promise<StoredMonth[]> {
+    return this.#asOfOneMoment(async (session) => {
+      const docs = await this.#ledgers
+        .find({ accountId, month }, inSnapshot(session))
+        .sort({ _id: 1 })
+        .toArray();
+      const breakdowns = await this.#breakdownsOf(docs, session);
+      const ids = docs.map(({ _id }) => _id);
+      const days = await this.#days.find({ ledgerId: { $in: ids } }, inSnapshot(session)).toArray();
+      return docs.map((doc) => ({
+        ledger: ledgerFromDoc(doc),
+        breakdowns: ofLedger(doc, breakdowns),
+        days: days.filter(({ ledgerId }) => ledgerId === doc._id).map(dayFromDoc),
+      }));
+    });
+  }
+
+  async listOverdue(nowMs: number, limit: number): Promise<OverdueGrant[]> {
     // The overdue grants that end first are in the ledgers whose first grants end first, so `limit` ledgers are enough.
-    const docs = await ledgers
+    const docs = this.#ledgers
       .find({ overdueAtMs: { $lt: nowMs } }, { projection: { accountId: 1, pool: 1, month: 1, grants: 1 } })
       .sort({ overdueAtMs: 1, _id: 1 })
       .limit(limit)
       .toArray();
-    return overdueOf(docs, nowMs, limit);
-  };
+    return overdueOf(await withLedgerDeadline(docs), nowMs, limit);
+  }
 
-  const listOpen: LedgerDatabase['listOpen'] = async (after, limit) => {
+  listOpen(after: OpenCursor | undefined, limit: number): Promise<OpenGrants> {
     const isBehind = after
       ? {
           overdueAtMs: { $gte: after.endMs },
           $or: [{ overdueAtMs: { $gt: after.endMs } }, { _id: { $gt: after.ledgerId } }],
         }
       : { overdueAtMs: { $gte: 0 } };
-    const numbers = {
-      accountId: 1,
-      pool: 1,
-      month: 1,
-      overdueAtMs: 1,
-      'grants.number': 1,
-      'grants.secret': 1,
-    };
-    const docs = ledgers
-      .find(isBehind, { projection: numbers })
+    const docs = this.#ledgers
+      .find(isBehind, { projection: OPEN_GRANTS })
       .sort({ overdueAtMs: 1, _id: 1 })
       .batchSize(LEDGERS_READ_AT_ONCE)
       .map((doc) => ({ ...doc, endMs: doc.overdueAtMs ?? 0 }));
-    return openOf(docs, limit);
-  };
+    return withLedgerDeadline(openOf(docs, limit));
+  }
 
-  return {
-    readLedgers: async (ids) => {
-      const docs = await withLedgerDeadline(ledgers.find({ _id: { $in: [...ids] } }).toArray());
-      return docs.map(ledgerFromDoc);
-    },
-    readWithBreakdowns: (id) => withLedgerDeadline(readWithBreakdowns(id)),
-    storeLedgers: (changes) => withLedgerDeadline(storeLedgers(changes)),
-    replaceUse: (changes) => withLedgerDeadline(replaceUse(changes)),
-    raiseCells: (grants) => withLedgerDeadline(raiseCells(grants)),
-    dropCells: (grantIds) => {
-      if (grantIds.length > 0) grantCells.deleteMany({ _id: { $in: [...grantIds] } }).catch(() => {});
-    },
-    mergeIntoDays: async (key, grants, mergedBelow) => {
-      const writes = dayWrites(ledgerIdOf(key), expiryOf(key), grants, mergedBelow);
-      if (writes.length > 0) await withLedgerDeadline(days.bulkWrite(writes));
-    },
-    readMonth: (accountId, month) => withLedgerDeadline(readMonth(accountId, month)),
-    listOverdue: (nowMs, limit) => withLedgerDeadline(listOverdue(nowMs, limit)),
-    listOpen: (after, limit) => withLedgerDeadline(listOpen(after, limit)),
-  };
+  /** Runs all reads on one snapshot that a majority has stored. */
+  #asOfOneMoment<T>(read: (session: ClientSession) => Promise<T>): Promise<T> {
+    return withLedgerDeadline(this.#client.withSession({ snapshot: true }, read));
+  }
+
+  async #breakdownsOf(docs: readonly LedgerDoc[], session: ClientSession): Promise<Map<string, UsageCell[]>> {
+    const ids = docs.flatMap((doc) => doc.grants.map((grant) => grantIdOf(doc, grant)));
+    const stored = await this.#grantCells.find({ _id: { $in: ids } }, inSnapshot(session)).toArray();
+    return new Map(stored.map(({ _id, cells }) => [_id, cellsFromCounts(cells)]));
+  }
+
+  /** Runs writes that fail if their condition does not hold. Returns for each whether it held. */
+  async #writeEach(writes: AnyBulkWriteOperation<LedgerDoc>[]): Promise<boolean[]> {
+    try {
+      await withLedgerDeadline(this.#ledgers.bulkWrite(writes, { ordered: false }));
+      return writes.map(() => true);
+    } catch (error) {
+      const unmet = unmetWrites(error, isUnmet);
+      return writes.map((_, index) => !unmet.has(index));
+    }
+  }
+}
+
+/** What a list of open grants reads of a ledger. */
+const OPEN_GRANTS = {
+  accountId: 1,
+  pool: 1,
+  month: 1,
+  overdueAtMs: 1,
+  'grants.number': 1,
+  'grants.secret': 1,
+};
+
+/** Options of a read in the session's snapshot. */
+export function inSnapshot(session: ClientSession) {
+  return { session, readConcern: 'snapshot' } as const;
 }
 
 function ledgerFromDoc({ _id, overdueAtMs, expiresAt, ...ledger }: LedgerDoc): StoredLedger {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Fault, type Mongo } from '@brand-data/runtime';
-import type { Filter, UpdateFilter, WithId } from 'mongodb';
+import type { Collection, Filter, UpdateFilter, WithId } from 'mongodb';
 import { withLedgerDeadline } from '../ledger/ledger-deadline.ts';
 import { CONCERNS, expiryOf, type LedgerDoc } from '../ledger/mongo-ledger-database.ts';
 import { unmetWrites } from '../ledger/unmet-writes.ts';
 import type { Notice } from './notice.ts';
-import type { NoticeStore } from './notice-store.ts';
+import type { ClaimedNotice, NoticePage, NoticeStore, SendOutcome } from './notice-store.ts';
 import { noticeIdOf, type PassedThreshold, passedWith, THRESHOLDS } from './thresholds.ts';
 
 interface NoticeDoc extends Omit<Notice, 'id'> {
@@ -22,134 +22,150 @@ const FIND_WITHIN_MS = 60_000;
 const DUPLICATE_KEY = 11_000;
 
 /** Opens the notices in metering's database, and creates their indexes. Every replica may do so at any time. */
-export async function openMongoNotices({ db }: Mongo): Promise<NoticeStore> {
-  const ledgers = db.collection<LedgerDoc>('ledgers', CONCERNS);
-  const notices = db.collection<NoticeDoc>('notices', CONCERNS);
-  await notices.createIndex({ dueAt: 1 }, { partialFilterExpression: { dueAt: { $exists: true } } });
-  await notices.createIndex({ at: -1, _id: -1 });
-  await notices.createIndex({ accountId: 1, at: -1, _id: -1 });
-  await notices.createIndex({ 'webhook.state': 1, at: -1, _id: -1 });
-  await notices.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+export async function openMongoNotices(mongo: Mongo): Promise<NoticeStore> {
+  const notices = new MongoNotices(mongo);
+  await notices.createIndexes();
+  return notices;
+}
 
-  const withoutNotice = async (passed: readonly PassedThreshold[]): Promise<PassedThreshold[]> => {
+class MongoNotices implements NoticeStore {
+  readonly #ledgers: Collection<LedgerDoc>;
+  readonly #notices: Collection<NoticeDoc>;
+
+  constructor({ db }: Mongo) {
+    this.#ledgers = db.collection<LedgerDoc>('ledgers', CONCERNS);
+    this.#notices = db.collection<NoticeDoc>('notices', CONCERNS);
+  }
+
+  async createIndexes(): Promise<void> {
+    const isDue = { partialFilterExpression: { dueAt: { $exists: true } } };
+    await this.#notices.createIndex({ dueAt: 1 }, isDue);
+    await this.#notices.createIndex({ at: -1, _id: -1 });
+    await this.#notices.createIndex({ accountId: 1, at: -1, _id: -1 });
+    await this.#notices.createIndex({ 'webhook.state': 1, at: -1, _id: -1 });
+    await this.#notices.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+  }
+
+  async add(
+    passed: readonly PassedThreshold[],
+    at: Date,
+    webhook: 'pending' | 'none',
+  ): Promise<PassedThreshold[]> {
+    if (passed.length === 0) return [];
+    const docs = passed.map(
+      (each): NoticeDoc => ({
+        _id: noticeIdOf(each),
+        ...each,
+        at,
+        isPublished: false,
+        dueAt: at,
+        expiresAt: expiryOf(each),
+        webhook: { state: webhook, attempts: 0, ...(webhook === 'pending' && { nextAt: at }) },
+      }),
+    );
+    return (await withLedgerDeadline(this.#insert(docs))).map(passedFromDoc);
+  }
+
+  async *findMissing(months: readonly string[]): AsyncGenerator<readonly PassedThreshold[]> {
+    const used = { $add: ['$closedUsed', { $sum: '$grants.used' }] };
+    const isPassed = {
+      $gte: [{ $multiply: ['$used', 100] }, { $multiply: ['$limit', Math.min(...THRESHOLDS)] }],
+    };
+    const docs = this.#ledgers.aggregate<
+      Omit<PassedThreshold, 'threshold' | 'allowance'> & { limit: number }
+    >(
+      [
+        { $match: { month: { $in: [...months] }, limit: { $gt: 0 } } },
+        { $project: { _id: 0, accountId: 1, pool: 1, month: 1, limit: 1, used } },
+        { $match: { $expr: isPassed } },
+      ],
+      { maxTimeMS: FIND_WITHIN_MS, batchSize: LEDGERS_AT_ONCE },
+    );
+    let passed: PassedThreshold[] = [];
+    for await (const { limit, ...use } of docs) {
+      passed.push(...passedWith({ ...use, allowance: limit }));
+      if (passed.length < LEDGERS_AT_ONCE) continue;
+      yield await withLedgerDeadline(this.#withoutNotice(passed));
+      passed = [];
+    }
+    if (passed.length > 0) yield await withLedgerDeadline(this.#withoutNotice(passed));
+  }
+
+  async claim(now: Date, until: Date): Promise<ClaimedNotice | undefined> {
+    const claim = randomUUID();
+    const doc = await withLedgerDeadline(
+      this.#notices.findOneAndUpdate(
+        { dueAt: { $lte: now } },
+        { $set: { dueAt: until, claim } },
+        { sort: { dueAt: 1 }, returnDocument: 'after' },
+      ),
+    );
+    return doc ? { ...noticeFromDoc(doc), claim } : undefined;
+  }
+
+  async update({ id, claim }: ClaimedNotice, { isPublished, webhook, dueAt }: SendOutcome): Promise<void> {
+    const set = { isPublished, webhook, ...(dueAt && { dueAt }) };
+    const unset = { claim: '', ...(dueAt === undefined && { dueAt: '' }) };
+    const update = { $set: set, $unset: unset } as UpdateFilter<NoticeDoc>;
+    await withLedgerDeadline(this.#notices.updateOne({ _id: id, claim }, update));
+  }
+
+  async list({ state, accountId, month, limit, after }: NoticePage): ReturnType<NoticeStore['list']> {
+    const conditions: Filter<NoticeDoc>[] = [
+      ...(state === undefined ? [] : [{ 'webhook.state': state }]),
+      ...(accountId === '' ? [] : [{ accountId }]),
+      ...(month === '' ? [] : [{ month }]),
+      ...(after === '' ? [] : [olderThan(after)]),
+    ];
+    const filter = conditions.length === 0 ? {} : { $and: conditions };
+    const found = this.#notices
+      .find(filter)
+      .sort({ at: -1, _id: -1 })
+      .limit(limit + 1);
+    const docs = await withLedgerDeadline(found.toArray());
+    const last = docs.length > limit ? docs[limit - 1] : undefined;
+    return { notices: docs.slice(0, limit).map(noticeFromDoc), next: last ? endOfPage(last) : '' };
+  }
+
+  async redeliver(ids: readonly string[] | 'all failed', now: Date): Promise<string[]> {
+    const isNotDue: Filter<NoticeDoc> = {
+      $or: [{ 'webhook.state': { $ne: 'pending' } }, { 'webhook.nextAt': { $gt: now } }],
+    };
+    const wanted: Filter<NoticeDoc> =
+      ids === 'all failed' ? { 'webhook.state': 'failed' } : { _id: { $in: [...ids] }, ...isNotDue };
+    const found = this.#notices.find(wanted, { projection: { _id: 1 } }).toArray();
+    const chosen = (await withLedgerDeadline(found)).map(({ _id }) => _id);
+    const webhook = { state: 'pending', attempts: 0, nextAt: now };
+    // Without its claim, a replica that is publishing the notice meanwhile cannot store the delivery of before.
+    const update = { $set: { dueAt: now, webhook }, $unset: { claim: '' } } as UpdateFilter<NoticeDoc>;
+    await withLedgerDeadline(this.#notices.updateMany({ _id: { $in: chosen }, ...isNotDue }, update));
+    return chosen;
+  }
+
+  async count(): Promise<Record<'pending' | 'failed', number>> {
+    const of = (state: 'pending' | 'failed') =>
+      withLedgerDeadline(this.#notices.countDocuments({ 'webhook.state': state }));
+    const [pending, failed] = await Promise.all([of('pending'), of('failed')]);
+    return { pending, failed };
+  }
+
+  async #withoutNotice(passed: readonly PassedThreshold[]): Promise<PassedThreshold[]> {
     const ids = passed.map(noticeIdOf);
-    const known = await notices.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray();
+    const known = await this.#notices.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray();
     const stored = new Set(known.map(({ _id }) => _id));
     return passed.filter((_, index) => !stored.has(ids[index] ?? ''));
-  };
+  }
 
-  const insert = async (docs: readonly NoticeDoc[]): Promise<NoticeDoc[]> => {
+  /** Returns the notices that were not stored yet. */
+  async #insert(docs: readonly NoticeDoc[]): Promise<NoticeDoc[]> {
     try {
-      await notices.insertMany(docs, { ordered: false });
+      await this.#notices.insertMany(docs, { ordered: false });
       return [...docs];
     } catch (error) {
       const known = unmetWrites(error, ({ code }) => code === DUPLICATE_KEY);
       return docs.filter((_, index) => !known.has(index));
     }
-  };
-
-  return {
-    add: async (passed, at, webhook) => {
-      if (passed.length === 0) return [];
-      const docs = passed.map(
-        (each): NoticeDoc => ({
-          _id: noticeIdOf(each),
-          ...each,
-          at,
-          isPublished: false,
-          dueAt: at,
-          expiresAt: expiryOf(each),
-          webhook: { state: webhook, attempts: 0, ...(webhook === 'pending' && { nextAt: at }) },
-        }),
-      );
-      return (await withLedgerDeadline(insert(docs))).map(passedFromDoc);
-    },
-
-    findMissing: async function* (months) {
-      const used = { $add: ['$closedUsed', { $sum: '$grants.used' }] };
-      const isPassed = {
-        $gte: [{ $multiply: ['$used', 100] }, { $multiply: ['$limit', Math.min(...THRESHOLDS)] }],
-      };
-      const docs = ledgers.aggregate<Omit<PassedThreshold, 'threshold' | 'allowance'> & { limit: number }>(
-        [
-          { $match: { month: { $in: [...months] }, limit: { $gt: 0 } } },
-          { $project: { _id: 0, accountId: 1, pool: 1, month: 1, limit: 1, used } },
-          { $match: { $expr: isPassed } },
-        ],
-        { maxTimeMS: FIND_WITHIN_MS, batchSize: LEDGERS_AT_ONCE },
-      );
-      let passed: PassedThreshold[] = [];
-      for await (const { limit, ...use } of docs) {
-        passed.push(...passedWith({ ...use, allowance: limit }));
-        if (passed.length < LEDGERS_AT_ONCE) continue;
-        yield await withLedgerDeadline(withoutNotice(passed));
-        passed = [];
-      }
-      if (passed.length > 0) yield await withLedgerDeadline(withoutNotice(passed));
-    },
-
-    claim: async (now, until) => {
-      const claim = randomUUID();
-      const doc = await withLedgerDeadline(
-        notices.findOneAndUpdate(
-          { dueAt: { $lte: now } },
-          { $set: { dueAt: until, claim } },
-          { sort: { dueAt: 1 }, returnDocument: 'after' },
-        ),
-      );
-      return doc ? { ...noticeFromDoc(doc), claim } : undefined;
-    },
-
-    update: async ({ id, claim }, { isPublished, webhook, dueAt }) => {
-      const set = { isPublished, webhook, ...(dueAt && { dueAt }) };
-      const unset = { claim: '', ...(dueAt === undefined && { dueAt: '' }) };
-      const update = { $set: set, $unset: unset } as UpdateFilter<NoticeDoc>;
-      await withLedgerDeadline(notices.updateOne({ _id: id, claim }, update));
-    },
-
-    list: async ({ state, accountId, month, limit, after }) => {
-      const conditions: Filter<NoticeDoc>[] = [
-        ...(state === undefined ? [] : [{ 'webhook.state': state }]),
-        ...(accountId === '' ? [] : [{ accountId }]),
-        ...(month === '' ? [] : [{ month }]),
-        ...(after === '' ? [] : [olderThan(after)]),
-      ];
-      const filter = conditions.length === 0 ? {} : { $and: conditions };
-      const found = notices
-        .find(filter)
-        .sort({ at: -1, _id: -1 })
-        .limit(limit + 1);
-      const docs = await withLedgerDeadline(found.toArray());
-      const last = docs.length > limit ? docs[limit - 1] : undefined;
-      return { notices: docs.slice(0, limit).map(noticeFromDoc), next: last ? endOfPage(last) : '' };
-    },
-
-    redeliver: async (ids, now) => {
-      const isNotDue: Filter<NoticeDoc> = {
-        $or: [{ 'webhook.state': { $ne: 'pending' } }, { 'webhook.nextAt': { $gt: now } }],
-      };
-      const wanted: Filter<NoticeDoc> =
-        ids === 'all failed' ? { 'webhook.state': 'failed' } : { _id: { $in: [...ids] }, ...isNotDue };
-      const found = await withLedgerDeadline(notices.find(wanted, { projection: { _id: 1 } }).toArray());
-      const chosen = found.map(({ _id }) => _id);
-      const webhook = { state: 'pending', attempts: 0, nextAt: now };
-      // Without its claim, a replica that is publishing the notice meanwhile cannot store the delivery of before.
-      await withLedgerDeadline(
-        notices.updateMany({ _id: { $in: chosen }, ...isNotDue }, {
-          $set: { dueAt: now, webhook },
-          $unset: { claim: '' },
-        } as UpdateFilter<NoticeDoc>),
-      );
-      return chosen;
-    },
-
-    count: async () => {
-      const of = (state: 'pending' | 'failed') =>
-        withLedgerDeadline(notices.countDocuments({ 'webhook.state': state }));
-      const [pending, failed] = await Promise.all([of('pending'), of('failed')]);
-      return { pending, failed };
-    },
-  };
+  }
 }
 
 function noticeFromDoc({ _id, dueAt, claim, expiresAt, ...notice }: WithId<NoticeDoc>): Notice {

@@ -20,7 +20,7 @@ export interface NoticeStore {
    *
    * @param dueAt when there is something to do again. undefined: nothing is left to do
    */
-  update(notice: ClaimedNotice, outcome: Outcome): Promise<void>;
+  update(notice: ClaimedNotice, outcome: SendOutcome): Promise<void>;
   /** The latest first. */
   list(page: NoticePage): Promise<{ notices: Notice[]; next: string }>;
   /** Makes notices due now, from the first attempt on. Leaves out those that are due already. Returns the ids of the others. */
@@ -34,13 +34,13 @@ export interface ClaimedNotice extends Notice {
   claim: string;
 }
 
-interface Outcome {
+export interface SendOutcome {
   isPublished: boolean;
   webhook: Delivery;
   dueAt: Date | undefined;
 }
 
-interface NoticePage {
+export interface NoticePage {
   state: WebhookState | undefined;
   accountId: string;
   month: string;

@@ -38,7 +38,11 @@ export interface UsageBatches {
 }
 
 export function createUsageBatches(
-  { streams, store, clock }: { streams: Pick<UsageStreams, 'deadLetter'>; store: LedgerStore; clock: Clock },
+  {
+    streams,
+    store,
+    clock,
+  }: { streams: Pick<UsageStreams, 'deadLetter'>; store: Pick<LedgerStore, 'applyUsage'>; clock: Clock },
   events: UsageBatchEvents,
 ): UsageBatches {
   const redeliver = (messages: readonly UsageMessage[], why: RedeliveryReason, error?: unknown): void => {

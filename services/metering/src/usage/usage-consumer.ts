@@ -2,23 +2,17 @@ import type { UsageStream } from '@brand-data/contracts';
 import type { Clock } from '@brand-data/runtime';
 import { applyReadable } from '../ledger/apply-readable.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
-import { createGathering } from './gathering.ts';
+import { createGathering, type Gathering } from './gathering.ts';
 import { createMessagesInHand } from './messages-in-hand.ts';
 import { takeMessages } from './take-messages.ts';
-import { createUsageBatches, type UsageBatchEvents } from './usage-batch.ts';
+import { createUsageBatches, type UsageBatchEvents, type UsageBatches } from './usage-batch.ts';
 import { peekWhileSilent } from './usage-peek.ts';
 import type { UsageMessages, UsageStreams } from './usage-streams.ts';
 
 const OPEN_AGAIN_AFTER_MS = 250;
 
-export interface UsageConsumer {
-  /** Resolves once messages are taken from every stream, or the consumer is stopped. */
-  opened: Promise<void>;
-  /** For this time, usage is applied as soon as it arrives. */
-  flushImmediatelyFor(ms: number): void;
-  /** Resolves once every message that was taken is applied or given back. */
-  stop(): Promise<void>;
-}
+/** The ledgers, as far as the consumer needs them. */
+export type ConsumerStore = Pick<LedgerStore, 'applyUsage' | 'listOverdue'>;
 
 export interface UsageConsumerEvents extends UsageBatchEvents {
   /** A stream cannot be read at the moment. The consumer tries again. */
@@ -31,86 +25,104 @@ export interface UsageConsumerEvents extends UsageBatchEvents {
  * delivers the message again, and the same usage changes nothing. All replicas share one durable consumer for each stream. If a
  * consumer or a stream no longer exists, metering creates it again.
  */
-export function startUsageConsumer(
-  { streams, store, clock }: { streams: UsageStreams; store: LedgerStore; clock: Clock },
-  events: UsageConsumerEvents,
-): UsageConsumer {
-  const batches = createUsageBatches({ streams, store, clock }, events);
-  const gathering = createGathering(clock);
-  const open = new Set<UsageMessages>();
-  const stopped = Promise.withResolvers<void>();
-  let stopping = false;
+export class UsageConsumer {
+  /** Resolves once messages are taken from every stream, or the consumer is stopped. */
+  readonly opened: Promise<void>;
+  readonly #streams: UsageStreams;
+  readonly #store: ConsumerStore;
+  readonly #clock: Clock;
+  readonly #events: UsageConsumerEvents;
+  readonly #batches: UsageBatches;
+  readonly #gathering: Gathering;
+  readonly #open = new Set<UsageMessages>();
+  readonly #stopped = Promise.withResolvers<void>();
+  readonly #running: Promise<void>;
+  #stopping = false;
 
-  /** Repeats the attempt until it succeeds. Returns undefined if the consumer is stopped. */
-  const untilDone = async <T>(attempt: () => Promise<T>): Promise<T | undefined> => {
-    while (!stopping) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (!stopping) events.notOpen(error);
-        await Promise.race([clock.sleep(OPEN_AGAIN_AFTER_MS), stopped.promise]);
-      }
-    }
-    return undefined;
-  };
+  constructor(
+    { streams, store, clock }: { streams: UsageStreams; store: ConsumerStore; clock: Clock },
+    events: UsageConsumerEvents,
+  ) {
+    this.#streams = streams;
+    this.#store = store;
+    this.#clock = clock;
+    this.#events = events;
+    this.#batches = createUsageBatches({ streams, store, clock }, events);
+    this.#gathering = createGathering(clock);
+    const opened = Promise.withResolvers<void>();
+    this.opened = opened.promise;
+    this.#running = this.#consumeAll(opened.resolve).finally(opened.resolve);
+  }
 
-  const take = (stream: UsageStream, messages: UsageMessages): Promise<void> => {
-    const inHand = createMessagesInHand(clock);
-    const peek = peekWhileSilent({
-      streams,
-      stream,
-      messages,
-      clock,
-      isBusy: () => !inHand.isEmpty(),
-      apply: async (usage) => {
-        await applyReadable(store, usage);
-      },
-    });
-    return takeMessages(messages, { batches, gathering, inHand, peek }).catch(events.notOpen);
-  };
+  /** For this time, usage is applied as soon as it arrives. */
+  flushImmediatelyFor(ms: number): void {
+    this.#gathering.flushImmediatelyFor(ms);
+  }
 
-  const consume = async (stream: UsageStream, isOpen: () => void): Promise<void> => {
-    while (!stopping) {
+  /** Resolves once every message that was taken is applied or given back. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#stopped.resolve();
+    this.#gathering.stop();
+    for (const messages of this.#open) messages.close();
+    await this.#running;
+  }
+
+  async #consumeAll(allOpen: () => void): Promise<void> {
+    const all = (await this.#untilDone(() => this.#streams.list())) ?? [];
+    const toOpen = new Set(all);
+    const isOpen = (stream: UsageStream): void => {
+      toOpen.delete(stream);
+      if (toOpen.size === 0) allOpen();
+    };
+    await Promise.all(all.map((stream) => this.#consume(stream, () => isOpen(stream))));
+  }
+
+  async #consume(stream: UsageStream, isOpen: () => void): Promise<void> {
+    while (!this.#stopping) {
       // A replica without its store would only delay messages that other replicas could apply.
-      await untilDone(() => store.listOverdue(0, 1));
-      const messages = await untilDone(() => streams.open(stream));
+      await this.#untilDone(() => this.#store.listOverdue(0, 1));
+      const messages = await this.#untilDone(() => this.#streams.open(stream));
       if (!messages) return;
-      if (stopping) {
+      if (this.#stopping) {
         messages.close();
         return;
       }
       isOpen();
-      open.add(messages);
-      await take(stream, messages);
-      open.delete(messages);
-      await Promise.race([clock.sleep(OPEN_AGAIN_AFTER_MS), stopped.promise]);
+      this.#open.add(messages);
+      await this.#take(stream, messages);
+      this.#open.delete(messages);
+      await Promise.race([this.#clock.sleep(OPEN_AGAIN_AFTER_MS), this.#stopped.promise]);
     }
-  };
+  }
 
-  const opened = Promise.withResolvers<void>();
-  const consumeAll = async (): Promise<void> => {
-    const all = (await untilDone(() => streams.list())) ?? [];
-    const toOpen = new Set(all);
-    await Promise.all(
-      all.map((stream) =>
-        consume(stream, () => {
-          toOpen.delete(stream);
-          if (toOpen.size === 0) opened.resolve();
-        }),
-      ),
-    );
-  };
-  const running = consumeAll().finally(opened.resolve);
+  #take(stream: UsageStream, messages: UsageMessages): Promise<void> {
+    const inHand = createMessagesInHand(this.#clock);
+    const peek = peekWhileSilent({
+      streams: this.#streams,
+      stream,
+      messages,
+      clock: this.#clock,
+      isBusy: () => !inHand.isEmpty(),
+      apply: async (usage) => {
+        await applyReadable(this.#store, usage);
+      },
+    });
+    const batches = this.#batches;
+    const gathering = this.#gathering;
+    return takeMessages(messages, { batches, gathering, inHand, peek }).catch(this.#events.notOpen);
+  }
 
-  return {
-    opened: opened.promise,
-    flushImmediatelyFor: gathering.flushImmediatelyFor,
-    stop: async () => {
-      stopping = true;
-      stopped.resolve();
-      gathering.stop();
-      for (const messages of open) messages.close();
-      await running;
-    },
-  };
+  /** Repeats the attempt until it succeeds. Returns undefined if the consumer is stopped. */
+  async #untilDone<T>(attempt: () => Promise<T>): Promise<T | undefined> {
+    while (!this.#stopping) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!this.#stopping) this.#events.notOpen(error);
+        await Promise.race([this.#clock.sleep(OPEN_AGAIN_AFTER_MS), this.#stopped.promise]);
+      }
+    }
+    return undefined;
+  }
 }
