@@ -1,27 +1,23 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Bds } from '@brand-data/local';
-import { createRandom } from '@brand-data/testing/random';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type BareInserts, bareInserts } from './catalogue/bare-inserts.ts';
+import { bareInserts } from './catalogue/bare-inserts.ts';
 import { type Cost, costOf } from './catalogue/cost.ts';
-import { askFor, KINDS } from './catalogue/identifiers.ts';
+import { KINDS } from './catalogue/identifiers.ts';
 import { lookupClient, type Sort, type Timed } from './catalogue/lookups.ts';
 import { queriesDuring } from './catalogue/queries.ts';
 import { writeCatalogue } from './catalogue/record.ts';
 import {
-  GATEWAY_CACHE_BYTES,
   memoryOf,
   peakMemoryDuring,
   type RunningCatalogue,
   type RunningCatalogues,
   startCatalogues,
 } from './catalogue/running.ts';
-import { cacheInUse, type StoreFigures, storeFigures, warm } from './catalogue/store.ts';
+import { cacheInUse, warm } from './catalogue/store.ts';
 import { bytes, median, percentile, table, whole } from './catalogue/table.ts';
 import { spreadOf } from './harness/in-turns.ts';
 import { noteResult } from './harness/results.ts';
-import { runLoad } from './load.ts';
 
 const REFERENCE = 10_000;
 /** For fewer records the measured time is mostly the start of programs. */
@@ -35,8 +31,6 @@ const BATCH_CALLS = 120;
 /** How many parts a round of one kind of look-up is cut into. */
 const SLICES = 8;
 const HOURS = 3_600_000;
-const GATEWAY_IDENTIFIERS = 1_000_000;
-const GATEWAY_CALLS = 300_000;
 
 const sizes = sizesOf(process.env.BENCH_SIZES);
 const cacheGb = Number(process.env.BENCH_CACHE_GB ?? 4);
@@ -48,7 +42,7 @@ const SORTS: readonly Sort[] = [1, BATCH].flatMap((batch) =>
 interface Import {
   _id: 'import';
   product: Cost;
-  bare: BareInserts;
+  bare: Cost;
   catalogPeak: number;
 }
 
@@ -68,77 +62,31 @@ test(
   'an import reaches at least 0.6 times the rate of a bare insertMany of the finished documents',
   async () => {
     const imports = new Map<number, Import>();
-    const stores = new Map<number, StoreFigures>();
-    for (const catalogue of running.of) {
-      imports.set(catalogue.size, await importOf(catalogue));
-      stores.set(catalogue.size, await storeFigures(catalogue));
-    }
-    const ratio = ({ product, bare }: Pick<Import, 'product' | 'bare'>) =>
-      bare.inTurn.seconds / product.seconds;
+    for (const catalogue of running.of) imports.set(catalogue.size, await importOf(catalogue));
+    const ratio = ({ product, bare }: Import) => bare.seconds / product.seconds;
     const cpu = (seconds: number, size: number) => Math.round((seconds / size) * 1e6).toString();
     tables.push(
       table(
-        [
-          'records',
-          'bds import',
-          'bare insertMany, one call at a time',
-          'ratio',
-          'four calls at once',
-          'ratio',
-          'catalog memory at most',
-        ],
-        [...imports].map(([size, { product, bare, catalogPeak }]) => [
+        ['records', 'bds import', 'bare insertMany', 'ratio', 'catalog memory at most'],
+        [...imports].map(([size, each]) => [
           whole(size),
-          `${whole(size / product.seconds)}/s`,
-          `${whole(size / bare.inTurn.seconds)}/s`,
-          ratio({ product, bare }).toFixed(2),
-          ...againstAtOnce(size, product, bare.atOnce),
-          bytes(catalogPeak),
+          `${whole(size / each.product.seconds)}/s`,
+          `${whole(size / each.bare.seconds)}/s`,
+          ratio(each).toFixed(2),
+          bytes(each.catalogPeak),
         ]),
       ),
       'Microseconds of processor time for each record',
       table(
-        [
-          'records',
-          'bds',
-          'catalog',
-          'mongod',
-          'bare: driver',
-          'mongod',
-          'four calls at once: driver',
-          'mongod',
-        ],
-        [...imports].map(
-          ([
-            size,
-            {
-              product,
-              bare: { inTurn, atOnce },
-            },
-          ]) => [
-            whole(size),
-            ...[product.own, product.catalog, product.mongod].map((seconds) => cpu(seconds, size)),
-            ...[inTurn.own, inTurn.mongod].map((seconds) => cpu(seconds, size)),
-            ...(atOnce ? [atOnce.own, atOnce.mongod].map((seconds) => cpu(seconds, size)) : ['', '']),
-          ],
-        ),
-      ),
-      table(
-        ['records', 'document', 'record part', 'keys', 'all documents', 'on disk', 'indexes'],
-        [...stores].map(([size, figures]) => [
+        ['records', 'bds', 'catalog', 'mongod', 'bare: driver', 'mongod'],
+        [...imports].map(([size, { product, bare }]) => [
           whole(size),
-          bytes(figures.document),
-          bytes(figures.record),
-          figures.keys.toFixed(1),
-          bytes(figures.data),
-          bytes(figures.dataOnDisk),
-          Object.entries(figures.indexes)
-            .map(([name, value]) => `${name} ${bytes(value)}`)
-            .join(', '),
+          ...[product.own, product.catalog, product.mongod, bare.own, bare.mongod].map((seconds) =>
+            cpu(seconds, size),
+          ),
         ]),
       ),
     );
-    for (const [size, figures] of stores) expect(figures.documents).toBe(size);
     for (const [size, result] of imports) {
       if (size < LARGE) continue;
       noteResult(`catalogue, import of ${whole(size)} records`, spreadOf([ratio(result)]), {
@@ -266,49 +214,6 @@ test.skipIf(sizes.length === 1)(
   24 * HOURS,
 );
 
-test(
-  "a gateway's memory stays bounded when a million identifiers are asked for",
-  async () => {
-    const catalogue = running.of.at(-1);
-    const gateway = catalogue?.stack.gateways[0];
-    if (catalogue === undefined || gateway === undefined) throw new Error('there is no gateway');
-    const token = await newToken(catalogue.bds);
-    const random = createRandom(7);
-    const identifiersOfKind = Math.min(catalogue.size, GATEWAY_IDENTIFIERS);
-    const calls = Math.min(GATEWAY_CALLS, catalogue.size * 5);
-    const atStart = await memoryOf(catalogue.stack, gateway.name);
-    const quarters: number[] = [];
-    let answered = 0;
-    let rate = 0;
-    for (let quarter = 0; quarter < 4; quarter++) {
-      const paths = Array.from({ length: calls / 4 }, () => {
-        const { identifier } = askFor(random.pick(KINDS), identifiersOfKind, random);
-        return `/v1/brands/${encodeURIComponent(identifier)}?token=${token}`;
-      });
-      const peak = await peakMemoryDuring(catalogue.stack, gateway.name, async () => {
-        const result = await runLoad(gateway.url, {
-          paths,
-          connections: 64,
-          forMs: HOURS,
-          calls: paths.length,
-        });
-        expect([...result.byStatus.keys()]).toEqual([200]);
-        answered += result.calls;
-        rate = result.callsPerSecond;
-      });
-      quarters.push(peak);
-    }
-    const cacheBytes = GATEWAY_CACHE_BYTES;
-    tables.push(
-      `A gateway whose cache of records is bounded at ${bytes(cacheBytes)}, ${whole(answered)} calls for ` +
-        `${whole(identifiersOfKind)} companies by all kinds at ${whole(rate)}/s: ${bytes(atStart)} at its start, ` +
-        `at most ${quarters.map(bytes).join(', ')} in the quarters`,
-    );
-    expect(Math.max(...quarters)).toBeLessThan(atStart + 3 * cacheBytes + 256 * 1024 ** 2);
-  },
-  HOURS,
-);
-
 /** Imports a catalogue and returns the measurements. If an earlier run left the catalogue, returns that run's measurements. */
 async function importOf(catalogue: RunningCatalogue): Promise<Import> {
   const { size, db, bds, stack, folder } = catalogue;
@@ -333,16 +238,10 @@ async function importOf(catalogue: RunningCatalogue): Promise<Import> {
   });
   await rm(file);
   console.log(`${whole(size)} records are imported, in ${whole(product.seconds)} s`);
-  const bare = await bareInserts(catalogue, { alsoAtOnce: size <= LARGE });
+  const bare = await bareInserts(catalogue);
   const result: Import = { _id: 'import', product, bare, catalogPeak };
   await db.collection<Import>('bench').insertOne(result);
   return result;
-}
-
-/** The rate of the bare inserts with several calls at once, and the import's ratio to it. Empty if not measured. */
-function againstAtOnce(size: number, product: Cost, atOnce: Cost | undefined): [string, string] {
-  if (atOnce === undefined) return ['', ''];
-  return [`${whole(size / atOnce.seconds)}/s`, (atOnce.seconds / product.seconds).toFixed(2)];
 }
 
 function together(slices: readonly Timed[]): Timed {
@@ -352,14 +251,6 @@ function together(slices: readonly Timed[]): Timed {
     tookMs: slices.reduce((sum, { tookMs }) => sum + tookMs, 0),
     calls: slices.reduce((sum, { calls }) => sum + calls, 0),
   };
-}
-
-async function newToken(bds: Bds): Promise<string> {
-  await bds('plan', 'set', 'bench', '--pool', 'calls=100000000:brands');
-  const created = await bds('account', 'create', '--name', 'Bench', '--plan', 'bench');
-  const { account } = created as { account: { id: string } };
-  const { token } = (await bds('key', 'create', account.id, '--label', 'bench')) as { token: string };
-  return token;
 }
 
 function describe({ kind, hit, batch }: Sort): string {

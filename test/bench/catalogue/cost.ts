@@ -1,4 +1,5 @@
-import { metricOf, type RunningCatalogue } from './running.ts';
+import { cpuMicrosAt } from '../harness/servers.ts';
+import type { RunningCatalogue } from './running.ts';
 
 /** Elapsed seconds and seconds of processor time. On a machine that others use too, processor time is more reliable. */
 export interface Cost {
@@ -28,7 +29,7 @@ async function spent({ stack, client }: RunningCatalogue): Promise<Cost> {
   return {
     seconds: performance.now() / 1_000,
     own: (user + system) / 1e6,
-    catalog: await metricOf(stack, 'catalog', 'process_cpu_seconds_total'),
+    catalog: (await cpuMicrosAt(stack.opsUrls.get('catalog') ?? '')) / 1e6,
     mongod: (extra_info.user_time_us + extra_info.system_time_us) / 1e6,
   };
 }

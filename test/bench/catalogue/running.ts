@@ -12,6 +12,7 @@ import {
 } from '@brand-data/local';
 import { startMongod, startNatsServer } from '@brand-data/servers';
 import { type Collection, type Db, MongoClient } from 'mongodb';
+import { metricAt } from '../harness/servers.ts';
 
 /** A running catalogue of one size. */
 export interface RunningCatalogue {
@@ -32,9 +33,6 @@ export interface RunningCatalogues {
   readonly of: readonly RunningCatalogue[];
   stop(): Promise<void>;
 }
-
-/** The limit of the gateway's cache of records in bytes, small enough that the bench reaches it soon. */
-export const GATEWAY_CACHE_BYTES = 64 * 1024 ** 2;
 
 /**
  * Starts one mongod, and for each size the services with their own databases. `folder` is where the databases are kept. Without
@@ -70,12 +68,12 @@ export async function startCatalogues(
       await keepCertificates(certificates);
       const plan = await planStack({
         dataDir: own,
-        gateways: 1,
+        gateways: 0,
         databasePrefix: `bench_${size}`,
         certificates,
         mongodb: { url: mongod.url, hasUsers: false },
         nats: { url: nats.url, hasUsers: false },
-        environment: { RECORD_CACHE_BYTES: String(GATEWAY_CACHE_BYTES), LOG_LEVEL: 'warn' },
+        environment: { LOG_LEVEL: 'warn' },
       });
       const stack = await startStack(plan);
       stops.push(stack.stop);
@@ -113,13 +111,5 @@ export async function peakMemoryDuring(
 
 /** Resident bytes. */
 export function memoryOf(stack: Stack, name: string): Promise<number> {
-  return metricOf(stack, name, 'process_resident_memory_bytes');
-}
-
-/** The value of one of a service's metrics. */
-export async function metricOf(stack: Stack, name: string, metric: string): Promise<number> {
-  const text = await (await fetch(`${stack.opsUrls.get(name)}/metrics`)).text();
-  const [, value] = new RegExp(`^${metric}(?:\\{[^}]*\\})? ([0-9.e+]+)$`, 'm').exec(text) ?? [];
-  if (value === undefined) throw new Error(`${name} does not tell its ${metric}`);
-  return Number(value);
+  return metricAt(stack.opsUrls.get(name) ?? '', 'process_resident_memory_bytes');
 }
