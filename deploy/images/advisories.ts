@@ -1,5 +1,5 @@
 /** Looks packages up in a folder of security advisories in the OSV format (https://ossf.github.io/osv-schema/). */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compare, valid } from 'semver';
 
@@ -37,24 +37,16 @@ export interface Checked {
 
 /** OSV writes `0` for the beginning of all versions. */
 const LOWEST = '0.0.0-0';
-/** How many files are read at the same time. */
-const AT_ONCE = 64;
 
 /** Checks packages against all advisories in this folder, such as the unpacked `npm/all.zip` of OSV's export. */
-export async function checkAdvisories(folder: string, packages: readonly Package[]): Promise<Checked> {
-  const files = (await readdir(folder)).filter((name) => name.endsWith('.json'));
+export function checkAdvisories(folder: string, packages: readonly Package[]): Checked {
   const checked: Checked = { advisories: 0, newest: '', problems: [] };
-  for (let at = 0; at < files.length; at += AT_ONCE) {
-    const texts = await Promise.all(
-      files.slice(at, at + AT_ONCE).map((name) => readFile(join(folder, name), 'utf8')),
-    );
-    for (const text of texts) {
-      const advisory: Advisory = JSON.parse(text);
-      if (!advisory.affected?.some((each) => each.package?.ecosystem === 'npm')) continue;
-      checked.advisories += 1;
-      if (advisory.modified > checked.newest) checked.newest = advisory.modified;
-      checked.problems.push(...problemsOf(advisory, packages));
-    }
+  for (const name of readdirSync(folder).filter((each) => each.endsWith('.json'))) {
+    const advisory: Advisory = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    if (!advisory.affected?.some((each) => each.package?.ecosystem === 'npm')) continue;
+    checked.advisories += 1;
+    if (advisory.modified > checked.newest) checked.newest = advisory.modified;
+    checked.problems.push(...problemsOf(advisory, packages));
   }
   checked.problems.sort();
   return checked;

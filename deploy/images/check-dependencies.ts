@@ -5,7 +5,7 @@
 import { type Checked, checkAdvisories } from './advisories.ts';
 import { licenceProblems } from './licences.ts';
 import { IMAGES } from './rules.ts';
-import { sbomOfPackages } from './sbom.ts';
+import { packageName, sbomOfPackages } from './sbom.ts';
 
 /** Advisories that are older than this do not tell of today's. */
 const OLD_AFTER_DAYS = 7;
@@ -19,11 +19,8 @@ const { ADVISORIES: folder = '' } = process.env;
 if (folder === '') {
   warn('ADVISORIES WERE NOT CHECKED: ADVISORIES names no folder with them (deploy/images/README.md)');
 } else {
-  const packages = foreign.map(({ group, name, version }) => ({
-    name: group === undefined ? name : `${group}/${name}`,
-    version,
-  }));
-  const checked = await checkAdvisories(folder, packages);
+  const packages = foreign.map((each) => ({ name: packageName(each), version: each.version }));
+  const checked = checkAdvisories(folder, packages);
   problems.push(...checked.problems);
   report(checked);
 }

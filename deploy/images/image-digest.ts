@@ -1,5 +1,5 @@
 /** Asks a container registry which digest a tag has now. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Of an image for several architectures, the digest is that of the index, so that it is the same for all of them. */
 const KINDS = [
@@ -19,11 +19,8 @@ export function readReference(image: string): { url: string; repository: string;
     const scheme = /^(localhost|127\.0\.0\.1)(:|$)/.test(host) ? 'http' : 'https';
     return { url: `${scheme}://${host}`, repository: path, tag };
   }
-  return {
-    url: 'https://registry-1.docker.io',
-    repository: path.includes('/') ? path : `library/${path}`,
-    tag,
-  };
+  const repository = path.includes('/') ? path : `library/${path}`;
+  return { url: 'https://registry-1.docker.io', repository, tag };
 }
 
 /** Returns `sha256:…`, computed from the manifest itself. Throws an error if the registry names another digest. */
@@ -36,9 +33,7 @@ export async function digestOf(image: string): Promise<string> {
     response = await get(at, { authorization: `Bearer ${token}` });
   }
   if (!response.ok) throw new Error(`${at}: ${response.status}`);
-  const digest = `sha256:${createHash('sha256')
-    .update(Buffer.from(await response.arrayBuffer()))
-    .digest('hex')}`;
+  const digest = `sha256:${hash('sha256', Buffer.from(await response.arrayBuffer()))}`;
   const named = response.headers.get('docker-content-digest') ?? digest;
   if (named !== digest) throw new Error(`${at}: the registry names ${named}, but the manifest has ${digest}`);
   return digest;

@@ -1,6 +1,6 @@
 /** Which licences the packages in the images may have. */
 import satisfies from 'spdx-satisfies';
-import type { Component } from './sbom.ts';
+import { type Component, packageName } from './sbom.ts';
 
 /** SPDX ids. All allow distributing the package in an image under the condition that its notice stays with it. */
 const ALLOWED = [
@@ -25,13 +25,12 @@ const EXCEPTIONS: { package: RegExp; licence: string }[] = [
 /** The problems of these packages' licences, one line each. */
 export function licenceProblems(components: readonly Component[]): string[] {
   return components.flatMap((component) => {
-    const name = component.group === undefined ? component.name : `${component.group}/${component.name}`;
+    const name = packageName(component);
     const licences = (component.licenses ?? []).map(
       ({ license, expression }) => expression ?? license?.id ?? license?.name ?? '',
     );
+    if (licences.length > 0 && licences.every((licence) => mayBe(name, licence))) return [];
     const stated = licences.join(' AND ');
-    const isAllowed = licences.length > 0 && licences.every((licence) => mayBe(name, licence));
-    if (isAllowed) return [];
     const what = stated === '' ? 'names no licence' : `is under ${stated}, which is not on the list`;
     return [
       `${name}@${component.version} ${what}: read its licence, then add it to deploy/images/licences.ts or use another package`,

@@ -1,6 +1,6 @@
 /** Makes the list of what an image holds, in the format CycloneDX. pnpm knows the packages, and this adds Node and its libraries. */
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -42,6 +42,11 @@ export interface Held {
 /** Names an npm package and its version as SBOMs and scanners do: `pkg:npm/%40nats-io/nuid@3.0.0`. */
 export function packageUrl(name: string, version: string): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`;
+}
+
+/** The name with its scope, as npm writes it: `@nats-io/nuid`. */
+export function packageName({ group, name }: Component): string {
+  return group === undefined ? name : `${group}/${name}`;
 }
 
 /** pnpm's SBOM of the production dependencies of these packages of the workspace. Needs `pnpm` on the PATH. */
@@ -108,6 +113,6 @@ function debianComponent(record: string, system: string): Component {
 
 /** A UUID of version 8 (RFC 9562), made of a hash. */
 function serialNumber(content: string): string {
-  const hex = createHash('sha256').update(content).digest('hex');
+  const hex = hash('sha256', content);
   return `urn:uuid:${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
