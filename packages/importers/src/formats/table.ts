@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import type { BytesRead, Unreadable } from '../framework/source-items.ts';
+import { type BytesRead, readEach, type Unreadable } from '../framework/source-items.ts';
 import { readLines, type TextLine } from './lines.ts';
 
 /** Characters that may separate cells. The one that makes the most cells in the heading is used. */
@@ -50,37 +50,25 @@ export async function openTable(file: string, progress?: BytesRead): Promise<Tab
   if (first.done)
     throw new NoTable(file, 'the file is empty: the first line of a table must name its columns');
   if ('problem' in first.value) throw new NoTable(first.value.from, first.value.problem);
+  const { from } = first.value;
   const columns = first.value.cells.map((name) => name.trim());
   if (columns.length > MAX_COLUMNS)
     throw new NoTable(
-      first.value.from,
+      from,
       `the table has ${columns.length} columns: leave out those that are not needed, so that at most ${MAX_COLUMNS} remain`,
     );
   const seen = new Set<string>();
   const double = columns.find((name) => seen.size === seen.add(name).size);
-  if (double !== undefined)
-    throw new NoTable(first.value.from, `two columns have the name "${double}": rename one`);
-
-  async function* rows(): AsyncGenerator<TableRow | Unreadable> {
-    for await (const record of records) {
-      if ('problem' in record) {
-        yield record;
-        continue;
-      }
-      const { from, raw, cells } = record;
-      if (cells.length === columns.length)
-        yield { from, raw, cells: new Map(columns.map((name, index) => [name, cells[index] ?? ''])) };
-      else
-        yield {
-          from,
-          problem: `the line has ${cells.length} cells, but the first line has ${columns.length}: correct its quotes and delimiters`,
-          raw,
-        };
-    }
-  }
+  if (double !== undefined) throw new NoTable(from, `two columns have the name "${double}": rename one`);
+  const rows = readEach(records, ({ from, raw, cells }): TableRow | Unreadable => {
+    if (cells.length === columns.length)
+      return { from, raw, cells: new Map(columns.map((name, index) => [name, cells[index] ?? ''])) };
+    const problem = `the line has ${cells.length} cells, but the first line has ${columns.length}: correct its quotes and delimiters`;
+    return { from, problem, raw };
+  });
   return {
     columns,
-    rows: rows(),
+    rows,
     [Symbol.asyncDispose]: async () => {
       await records.return(undefined);
     },

@@ -2,7 +2,7 @@ import type { CellOptions } from '../formats/field-cells.ts';
 import { type JsonValue, readJsonLines } from '../formats/json-lines.ts';
 import { openTable } from '../formats/table.ts';
 import { OptionError } from '../framework/option-error.ts';
-import type { Unreadable } from '../framework/source-items.ts';
+import { readEach, type Unreadable } from '../framework/source-items.ts';
 import { type FieldValue, readFieldValue } from './override-values.ts';
 
 const TABLE = /\.(csv|tsv)(\.gz|\.bz2)?$/i;
@@ -67,14 +67,13 @@ async function* tableLines(
   const missing = needed.find((column) => !table.columns.includes(column));
   if (missing !== undefined)
     throw new OptionError(`${file} has no column "${missing}": it has ${table.columns.join(', ')}`);
-  for await (const row of table.rows) {
-    if ('problem' in row) {
-      yield row;
-      continue;
-    }
-    const cells = [...row.cells].filter(([column, cell]) => column === 'value' || cell.trim() !== '');
-    yield { from: row.from, raw: row.raw, value: Object.fromEntries(cells) };
-  }
+  yield* readEach(table.rows, ({ from, raw, cells }) => ({
+    from,
+    raw,
+    value: Object.fromEntries(
+      [...cells].filter(([column, cell]) => column === 'value' || cell.trim() !== ''),
+    ),
+  }));
 }
 
 function settingOf({ from, raw, value }: JsonValue, options: OverrideFileOptions): Setting | Unreadable {

@@ -1,4 +1,4 @@
-import { amount, entity, item, local, novalue, place, somevalue, text, time } from './entities.ts';
+import { amount, entity, item, local, named, novalue, place, somevalue, text, time } from './entities.ts';
 
 /** Companies, and the items that they refer to, as they were in June 2025. */
 
@@ -66,15 +66,12 @@ export const companies = [
       P946: text('JP3756600007'),
     },
   }),
-  entity('Q217583', {
-    labels: { en: 'Berkshire Hathaway' },
-    claims: {
-      P31: [item('Q778575')],
-      P17: item('Q30'),
-      P159: item('Q43199'),
-      P414: [{ is: item('Q13677'), with: { P249: [text('BRK.A'), text('BRK.B')] } }],
-      P946: [text('US0846701086'), text('US0846707026')],
-    },
+  named('Q217583', 'Berkshire Hathaway', {
+    P31: [item('Q778575')],
+    P17: item('Q30'),
+    P159: item('Q43199'),
+    P414: [{ is: item('Q13677'), with: { P249: [text('BRK.A'), text('BRK.B')] } }],
+    P946: [text('US0846701086'), text('US0846707026')],
   }),
   entity('Q860580', {
     labels: { en: 'Tencent', zh: '腾讯' },
@@ -99,41 +96,31 @@ export const companies = [
       P946: text('DE0008232125'),
     },
   }),
-  entity('Q151954', {
-    labels: { en: 'Lidl' },
-    claims: {
-      P31: [item('Q18043413')],
-      P17: item('Q183'),
-      P856: [text('https://www.lidl.de/'), text('https://www.facebook.com/lidl'), text('not an address')],
-    },
+  named('Q151954', 'Lidl', {
+    P31: [item('Q18043413')],
+    P17: item('Q183'),
+    P856: [text('https://www.lidl.de/'), text('https://www.facebook.com/lidl'), text('not an address')],
   }),
-  entity('Q14647', {
-    labels: { en: 'Sun Microsystems' },
-    claims: {
-      P31: [BUSINESS],
-      P17: item('Q30'),
-      P571: time('1982-02-24'),
-      P576: time('2010-01-27'),
-      P7888: item('Q19900'),
-      P414: [{ is: item('Q82059'), with: { P249: text('JAVA') } }],
-    },
+  named('Q14647', 'Sun Microsystems', {
+    P31: [BUSINESS],
+    P17: item('Q30'),
+    P571: time('1982-02-24'),
+    P576: time('2010-01-27'),
+    P7888: item('Q19900'),
+    P414: [{ is: item('Q82059'), with: { P249: text('JAVA') } }],
   }),
-  entity('Q19900', {
-    labels: { en: 'Oracle Corporation' },
-    claims: {
-      P31: [BUSINESS],
-      P169: [{ is: item('Q265852'), with: { P582: somevalue } }],
-      P571: time('1970s'),
-      P414: [
-        { is: item('Q82059'), with: { P249: text('ORCL'), P582: time('2013-07-15') } },
-        { is: item('Q13677'), with: { P249: text('ORCL'), P580: time('2013-07-15') } },
-      ],
-    },
+  named('Q19900', 'Oracle Corporation', {
+    P31: [BUSINESS],
+    P169: [{ is: item('Q265852'), with: { P582: somevalue } }],
+    P571: time('1970s'),
+    P414: [
+      { is: item('Q82059'), with: { P249: text('ORCL'), P582: time('2013-07-15') } },
+      { is: item('Q13677'), with: { P249: text('ORCL'), P580: time('2013-07-15') } },
+    ],
   }),
 ];
 
-const person = (id: string, name: string) =>
-  entity(id, { labels: { en: name }, claims: { P31: item('Q5') } });
+const person = (id: string, name: string) => named(id, name, { P31: item('Q5') });
 
 export const others = [
   person('Q19837', 'Steve Jobs'),
@@ -141,104 +128,81 @@ export const others = [
   person('Q483382', 'Steve Wozniak'),
   person('Q332591', 'Ronald Wayne'),
   person('Q19873', 'Al Gore'),
-  entity('Q11661', { labels: { en: 'information technology' } }),
-  entity('Q18388277', { labels: { en: 'technology company' } }),
-  entity('Q210167', { labels: { en: 'video game developer' } }),
-  entity('Q18043413', { labels: { en: 'supermarket chain' } }),
-  entity('Q46970', { labels: { en: 'airline' } }),
-  entity('Q242345', { labels: { en: 'S&P 500' }, claims: { P31: item('Q223371') } }),
-  entity('Q2283', { labels: { en: 'Microsoft' } }),
-  entity('Q46033', {
-    labels: { en: 'Frankfurt Airport' },
-    claims: { P31: item('Q1248784'), P131: item('Q1794') },
-  }),
-  entity('Q131402', { labels: { en: 'Munich Airport' } }),
+  named('Q11661', 'information technology'),
+  named('Q18388277', 'technology company'),
+  named('Q210167', 'video game developer'),
+  named('Q18043413', 'supermarket chain'),
+  named('Q46970', 'airline'),
+  named('Q242345', 'S&P 500', { P31: item('Q223371') }),
+  named('Q2283', 'Microsoft'),
+  named('Q46033', 'Frankfurt Airport', { P31: item('Q1248784'), P131: item('Q1794') }),
+  named('Q131402', 'Munich Airport'),
   // Places: the city, and the places that contain it.
-  entity('Q189471', {
-    labels: { en: 'Cupertino' },
-    claims: { P31: item('Q515'), P131: item('Q110739'), P17: item('Q30'), P625: place(37.32, -122.04) },
+  named('Q189471', 'Cupertino', {
+    P31: item('Q515'),
+    P131: item('Q110739'),
+    P17: item('Q30'),
+    P625: place(37.32, -122.04),
   }),
-  entity('Q110739', {
-    labels: { en: 'Santa Clara County' },
-    claims: { P131: item('Q99'), P17: item('Q30') },
+  named('Q110739', 'Santa Clara County', { P131: item('Q99'), P17: item('Q30') }),
+  named('Q99', 'California', { P300: text('US-CA'), P131: item('Q30') }),
+  named('Q43199', 'Omaha', {
+    P131: [{ is: item('Q484247'), rank: 'preferred' }, item('Q30')],
+    P17: item('Q30'),
+    P625: place(41.25, -96),
   }),
-  entity('Q99', { labels: { en: 'California' }, claims: { P300: text('US-CA'), P131: item('Q30') } }),
-  entity('Q43199', {
-    labels: { en: 'Omaha' },
-    claims: {
-      P131: [{ is: item('Q484247'), rank: 'preferred' }, item('Q30')],
-      P17: item('Q30'),
-      P625: place(41.25, -96),
-    },
+  named('Q484247', 'Douglas County', { P131: item('Q1553') }),
+  named('Q1553', 'Nebraska', { P300: text('US-NE'), P131: item('Q30') }),
+  named('Q34600', 'Kyoto', {
+    P131: item('Q120730'),
+    P17: item('Q17'),
+    P1705: local('ja', '京都市'),
+    P625: place(35.0117, 135.7683),
   }),
-  entity('Q484247', { labels: { en: 'Douglas County' }, claims: { P131: item('Q1553') } }),
-  entity('Q1553', { labels: { en: 'Nebraska' }, claims: { P300: text('US-NE'), P131: item('Q30') } }),
-  entity('Q34600', {
-    labels: { en: 'Kyoto' },
-    claims: {
-      P131: item('Q120730'),
-      P17: item('Q17'),
-      P1705: local('ja', '京都市'),
-      P625: place(35.0117, 135.7683),
-    },
+  named('Q120730', 'Kyoto Prefecture', {
+    P300: text('JP-26'),
+    P131: item('Q17'),
+    P1705: local('ja', '京都府'),
   }),
-  entity('Q120730', {
-    labels: { en: 'Kyoto Prefecture' },
-    claims: { P300: text('JP-26'), P131: item('Q17'), P1705: local('ja', '京都府') },
-  }),
-  entity('Q15174', { labels: { en: 'Shenzhen' }, claims: { P131: item('Q15175'), P17: item('Q148') } }),
-  entity('Q15175', { labels: { en: 'Guangdong' }, claims: { P300: text('CN-GD'), P131: item('Q148') } }),
+  named('Q15174', 'Shenzhen', { P131: item('Q15175'), P17: item('Q148') }),
+  named('Q15175', 'Guangdong', { P300: text('CN-GD'), P131: item('Q148') }),
   entity('Q365', {
     labels: { en: 'Cologne', de: 'Köln' },
     claims: { P131: item('Q1198'), P17: item('Q183') },
   }),
-  entity('Q1198', {
-    labels: { en: 'North Rhine-Westphalia' },
-    claims: { P300: text('DE-NW'), P131: item('Q183') },
+  named('Q1198', 'North Rhine-Westphalia', { P300: text('DE-NW'), P131: item('Q183') }),
+  named('Q30', 'United States', {
+    P31: item('Q3624078'),
+    P297: text('US'),
+    P37: item('Q1860'),
+    P1705: local('en', 'United States'),
   }),
-  entity('Q30', {
-    labels: { en: 'United States' },
-    claims: {
-      P31: item('Q3624078'),
-      P297: text('US'),
-      P37: item('Q1860'),
-      P1705: local('en', 'United States'),
-    },
+  named('Q17', 'Japan', {
+    P31: item('Q3624078'),
+    P297: text('JP'),
+    P37: item('Q5287'),
+    P1705: local('ja', '日本'),
   }),
-  entity('Q17', {
-    labels: { en: 'Japan' },
-    claims: { P31: item('Q3624078'), P297: text('JP'), P37: item('Q5287'), P1705: local('ja', '日本') },
-  }),
-  entity('Q148', {
-    labels: { en: "People's Republic of China" },
-    claims: { P297: text('CN'), P37: item('Q7850') },
-  }),
-  entity('Q183', { labels: { en: 'Germany' }, claims: { P297: text('DE'), P37: item('Q188') } }),
-  entity('Q1860', { labels: { en: 'English' }, claims: { P218: text('en') } }),
-  entity('Q5287', { labels: { en: 'Japanese' }, claims: { P218: text('ja') } }),
-  entity('Q7850', { labels: { en: 'Chinese' }, claims: { P218: text('zh') } }),
-  entity('Q188', { labels: { en: 'German' }, claims: { P218: text('de') } }),
+  named('Q148', "People's Republic of China", { P297: text('CN'), P37: item('Q7850') }),
+  named('Q183', 'Germany', { P297: text('DE'), P37: item('Q188') }),
+  named('Q1860', 'English', { P218: text('en') }),
+  named('Q5287', 'Japanese', { P218: text('ja') }),
+  named('Q7850', 'Chinese', { P218: text('zh') }),
+  named('Q188', 'German', { P218: text('de') }),
 ];
 
 /** Entities that must not become records. */
 export const strangers = [
-  entity('Q42', {
-    labels: { en: 'Douglas Adams' },
-    claims: { P31: item('Q5'), P856: text('https://douglasadams.com/') },
+  named('Q42', 'Douglas Adams', { P31: item('Q5'), P856: text('https://douglasadams.com/') }),
+  named('Q2766', 'iPhone', { P31: item('Q10929058'), P1056: item('Q22645'), P452: item('Q11661') }),
+  named('Q13371', 'Harvard University', {
+    P31: item('Q3918'),
+    P452: item('Q136822'),
+    P1454: item('Q163740'),
+    P414: somevalue,
   }),
-  entity('Q2766', {
-    labels: { en: 'iPhone' },
-    claims: { P31: item('Q10929058'), P1056: item('Q22645'), P452: item('Q11661') },
-  }),
-  entity('Q13371', {
-    labels: { en: 'Harvard University' },
-    claims: { P31: item('Q3918'), P452: item('Q136822'), P1454: item('Q163740'), P414: somevalue },
-  }),
-  entity('Q224664', { labels: { en: 'Oracle' }, claims: { P31: [item('Q4167410'), item('Q4830453')] } }),
-  entity('Q7397', {
-    labels: { en: 'deprecated business' },
-    claims: { P31: [{ is: item('Q4830453'), rank: 'deprecated' }] },
-  }),
+  named('Q224664', 'Oracle', { P31: [item('Q4167410'), item('Q4830453')] }),
+  named('Q7397', 'deprecated business', { P31: [{ is: item('Q4830453'), rank: 'deprecated' }] }),
   {
     type: 'property',
     datatype: 'wikibase-item',

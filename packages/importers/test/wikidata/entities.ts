@@ -68,10 +68,10 @@ export interface Described {
   modified?: string;
 }
 
-const byLanguage = (texts: Record<string, string>) => {
-  const entries = Object.entries(texts).map(([language, value]) => [language, { language, value }]);
-  return entries.length === 0 ? [] : Object.fromEntries(entries);
-};
+/** Wikibase writes an empty map as an empty list. */
+const mapOf = (entries: [string, unknown][]) => (entries.length === 0 ? [] : Object.fromEntries(entries));
+const byLanguage = (texts: Record<string, string>) =>
+  mapOf(Object.entries(texts).map(([language, value]) => [language, { language, value }]));
 
 export function entity(id: string, described: Described = {}) {
   const { labels = {}, descriptions = {}, aliases = {}, claims = {}, enwiki, wikis = [] } = described;
@@ -79,58 +79,57 @@ export function entity(id: string, described: Described = {}) {
     ...(enwiki === undefined ? [] : [['enwiki', enwiki]]),
     ...wikis.map((wiki) => [wiki, enwiki ?? id]),
   ];
-  const statements = Object.entries(claims).map(([property, values]) => [
-    property,
-    listed<Claim | Value | string>(values).map((value, index) => {
-      const claim = isClaim(value) ? value : { is: value };
-      const qualifiers = Object.entries(claim.with ?? {}).map(([name, all]) => [
-        name,
-        listed(all).map((each) => snak(name, each)),
-      ]);
-      return {
-        mainsnak: snak(property, claim.is),
-        type: 'statement',
-        ...(qualifiers.length > 0 && {
-          qualifiers: Object.fromEntries(qualifiers),
-          'qualifiers-order': qualifiers.map(([name]) => name),
-        }),
-        id: `${id}$${property}-${index}`,
-        rank: claim.rank ?? 'normal',
-        references: [
-          { hash: '8f1a', snaks: { P248: [snak('P248', item('Q36578'))] }, 'snaks-order': ['P248'] },
-        ],
-      };
-    }),
-  ]);
   return {
     type: 'item',
     id,
     labels: byLanguage(labels),
     descriptions: byLanguage(descriptions),
-    aliases:
-      Object.keys(aliases).length === 0
-        ? []
-        : Object.fromEntries(
-            Object.entries(aliases).map(([language, values]) => [
-              language,
-              values.map((value) => ({ language, value })),
-            ]),
-          ),
-    claims: statements.length === 0 ? [] : Object.fromEntries(statements),
-    sitelinks:
-      sites.length === 0
-        ? []
-        : Object.fromEntries(
-            sites.map(([site, title]) => [
-              site,
-              { site, title, badges: site === 'enwiki' ? ['Q17437796'] : [] },
-            ]),
-          ),
+    aliases: mapOf(
+      Object.entries(aliases).map(([language, values]) => [
+        language,
+        values.map((value) => ({ language, value })),
+      ]),
+    ),
+    claims: mapOf(
+      Object.entries(claims).map(([property, values]) => [
+        property,
+        listed<Claim | Value | string>(values).map((value, index) =>
+          statement(property, isClaim(value) ? value : { is: value }, `${id}$${property}-${index}`),
+        ),
+      ]),
+    ),
+    sitelinks: mapOf(
+      sites.map(([site = '', title]) => [
+        site,
+        { site, title, badges: site === 'enwiki' ? ['Q17437796'] : [] },
+      ]),
+    ),
     pageid: Number(id.slice(1)),
     ns: 0,
     title: id,
     lastrevid: 2_412_345_678,
     modified: described.modified ?? '2026-08-01T10:11:12Z',
+  };
+}
+
+/** An entity with an English label. */
+export const named = (id: string, en: string, claims: Claims = {}) => entity(id, { labels: { en }, claims });
+
+function statement(property: string, claim: Claim, id: string) {
+  const qualifiers = Object.entries(claim.with ?? {}).map(([name, all]): [string, object[]] => [
+    name,
+    listed(all).map((each) => snak(name, each)),
+  ]);
+  return {
+    mainsnak: snak(property, claim.is),
+    type: 'statement',
+    ...(qualifiers.length > 0 && {
+      qualifiers: Object.fromEntries(qualifiers),
+      'qualifiers-order': qualifiers.map(([name]) => name),
+    }),
+    id,
+    rank: claim.rank ?? 'normal',
+    references: [{ hash: '8f1a', snaks: { P248: [snak('P248', item('Q36578'))] }, 'snaks-order': ['P248'] }],
   };
 }
 

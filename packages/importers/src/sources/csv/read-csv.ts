@@ -10,7 +10,13 @@ import { openTable, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import { OptionError } from '../../framework/option-error.ts';
 import type { BrandPicture } from '../../framework/picture.ts';
-import type { BytesRead, ReadBrand, Skipped, Unreadable } from '../../framework/source-items.ts';
+import {
+  type BytesRead,
+  type ReadBrand,
+  readEach,
+  type Skipped,
+  type Unreadable,
+} from '../../framework/source-items.ts';
 import { takePictures } from '../../pictures/take-pictures.ts';
 import { assignCell, type Mapping } from './mapping.ts';
 import { derivedId, mergeInto, type PartialRecord } from './record-fields.ts';
@@ -86,7 +92,11 @@ export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGene
   const counts: Record<string, number> = {};
   const gives = (field: string) =>
     [...mapping.columns, ...mapping.constants].some((each) => each.field === field);
-  const rows = rowsOf(table.rows, other?.rows, { ...options, folder: dirname(file) });
+  const rowOptions = { ...options, folder: dirname(file) };
+  const rows = readEach(table.rows, (row) => {
+    const key = join === undefined ? '' : row.cells.get(join.column);
+    return recordOf(row, other?.rows.get(key?.trim() ?? ''), rowOptions);
+  });
   const companies = gives('listings.ticker') && !gives('id') ? companiesOf(rows, kept, counts) : rows;
   for await (const item of merge ? mergedById(companies, kept) : companies) {
     if ('kind' in item) {
@@ -95,17 +105,6 @@ export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGene
     } else yield 'record' in item ? brandOf(item, item.record, options) : item;
   }
   onSecurities?.(counts);
-}
-
-async function* rowsOf(
-  rows: AsyncIterable<TableRow | Unreadable>,
-  others: ReadonlyMap<string, TableRow['cells']> | undefined,
-  options: RowOptions,
-): AsyncGenerator<Item> {
-  for await (const row of rows) {
-    const key = options.join === undefined || 'problem' in row ? '' : row.cells.get(options.join.column);
-    yield 'problem' in row ? row : recordOf(row, others?.get(key?.trim() ?? ''), options);
-  }
 }
 
 /** Keeps all rows until the last is read. Then yields each company in the place of its first row. */

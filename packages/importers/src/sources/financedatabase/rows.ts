@@ -11,7 +11,7 @@ import {
 } from '@brand-data/identifiers';
 import { filesOf, sizeOf } from '../../formats/files.ts';
 import { NoTable, openTable } from '../../formats/table.ts';
-import type { BytesRead, Unreadable } from '../../framework/source-items.ts';
+import { type BytesRead, readEach, type Unreadable } from '../../framework/source-items.ts';
 import { formerNamesOf, issuerIn, subjectOf } from './issuer-names.ts';
 
 /** The most characters of a description that are kept. Some descriptions have several thousand. */
@@ -122,23 +122,16 @@ async function* rowsOfTable(file: string, progress: BytesRead | undefined): Asyn
     yield { from: `${file}:1`, problem, raw: columns.join(',') };
     return;
   }
-  for await (const read of rows) {
-    if ('problem' in read) {
-      yield read;
-      continue;
-    }
-    const { from, cells, raw } = read;
-    if (raw.length > LONGEST_ROW) {
-      yield {
+  yield* readEach(rows, ({ from, cells, raw }) => {
+    if (raw.length > LONGEST_ROW)
+      return {
         from,
         problem: `the row has ${raw.length} characters: no row has more than ${LONGEST_ROW}`,
         raw,
       };
-      continue;
-    }
     const row = rowOf(from, (column) => ownText(cells.get(column)?.trim() ?? ''));
-    yield 'problem' in row ? { ...row, raw } : row;
-  }
+    return 'problem' in row ? { ...row, raw } : row;
+  });
 }
 
 function rowOf(from: string, field: (column: string) => string): Row | Unreadable {

@@ -6,7 +6,7 @@ import { micOfVenue } from '../../formats/listing.ts';
 import { openTable, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import { OptionError } from '../../framework/option-error.ts';
-import type { BytesRead, ReadQuote, Unreadable } from '../../framework/source-items.ts';
+import { type BytesRead, type ReadQuote, readEach, type Unreadable } from '../../framework/source-items.ts';
 import { type DayFigures, readCurrency, stockOfFigures } from './quotes.ts';
 import type { Rates } from './rates.ts';
 
@@ -190,20 +190,17 @@ type Texts = ReadonlyMap<Field, string>;
 
 async function* daysOf(file: string, options: ReadMarketDataOptions): AsyncGenerator<Day | Unreadable> {
   const { map, progress } = options;
+  const rows = LINES_FILE.test(file) ? rowsOfLines(file, progress) : rowsOfTable(file, progress);
   let columns = '';
   let fields = new Map<string, Field>();
-  for await (const row of LINES_FILE.test(file) ? rowsOfLines(file, progress) : rowsOfTable(file, progress)) {
-    if ('problem' in row) {
-      yield row;
-      continue;
-    }
+  yield* readEach(rows, (row) => {
     const names = [...row.cells.keys()];
     if (names.join('\n') !== columns) {
       columns = names.join('\n');
       fields = fieldsByColumn(names, map);
     }
-    yield dayOf(row, textsOf(fields, row.cells), options);
-  }
+    return dayOf(row, textsOf(fields, row.cells), options);
+  });
 }
 
 function dayOf(
@@ -357,27 +354,16 @@ async function* rowsOfTable(file: string, progress?: BytesRead): AsyncGenerator<
 }
 
 /** The objects of a file with one JSON object a line, as rows of a table. */
-async function* rowsOfLines(file: string, progress?: BytesRead): AsyncGenerator<TableRow | Unreadable> {
-  for await (const line of readJsonLines(file, progress)) {
-    if ('problem' in line) {
-      yield line;
-      continue;
-    }
-    const { from, raw, value } = line;
+function rowsOfLines(file: string, progress?: BytesRead): AsyncGenerator<TableRow | Unreadable> {
+  return readEach(readJsonLines(file, progress), ({ from, raw, value }) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      yield { from, problem: 'the line is not a JSON object', raw };
-    else
-      yield {
-        from,
-        raw,
-        cells: new Map(
-          Object.entries(value).map(([name, cell]) => [
-            name,
-            typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? ''),
-          ]),
-        ),
-      };
-  }
+      return { from, problem: 'the line is not a JSON object', raw };
+    const cells = Object.entries(value).map(([name, cell]): [string, string] => [
+      name,
+      typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? ''),
+    ]);
+    return { from, raw, cells: new Map(cells) };
+  });
 }
 
 function textsOf(fields: ReadonlyMap<string, Field>, cells: TableRow['cells']): Texts {

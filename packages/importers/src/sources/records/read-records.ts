@@ -3,7 +3,7 @@ import { brandFromRecord, readRecord } from '@brand-data/records';
 import { filesOf, sizeOf } from '../../formats/files.ts';
 import { type JsonValue, parseJson, readJsonLines } from '../../formats/json-lines.ts';
 import { readLines } from '../../formats/lines.ts';
-import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
+import { type BytesRead, type ReadBrand, readEach, type Unreadable } from '../../framework/source-items.ts';
 import { takePictures } from '../../pictures/take-pictures.ts';
 
 /** A file that holds one record or a list of records. It is read into memory as a whole. */
@@ -30,7 +30,7 @@ export async function* readRecords(
   if (progress !== undefined) progress.total = await sizeOf(files);
   for (const file of files) {
     const values = JSON_FILE.test(file) ? valuesOfDocument(file, progress) : readJsonLines(file, progress);
-    for await (const value of values) yield 'problem' in value ? value : brandOfValue(value, dirname(file));
+    yield* readEach(values, (value) => brandOfValue(value, dirname(file)));
   }
 }
 
