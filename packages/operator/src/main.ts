@@ -1,13 +1,9 @@
 import { OptionError } from '@brand-data/importers';
 import { type Command, CommanderError } from 'commander';
-import {
-  type Connection,
-  connectionSettings,
-  openConnection,
-  serviceAddresses,
-  UsageError,
-} from './connection/connection.ts';
+import { type Connection, openConnection } from './connection/connection.ts';
 import { FILE_PROBLEM } from './connection/file-problem.ts';
+import { connectionSettings, serviceAddresses } from './connection/settings.ts';
+import { UsageError } from './connection/usage-error.ts';
 import { createProgram, type GlobalOptions } from './program.ts';
 import { type Context, pathsFrom } from './terminal/context.ts';
 import { Interrupted } from './terminal/interrupted.ts';

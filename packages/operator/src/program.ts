@@ -23,7 +23,7 @@ import { doctorCommand } from './commands/installation/doctor.ts';
 import { restoreCommand } from './commands/installation/restore.ts';
 import { statusCommand } from './commands/installation/status.ts';
 import { usagePageCommand } from './commands/installation/usage-page.ts';
-import type { SettingsOptions } from './connection/connection.ts';
+import type { SettingsOptions } from './connection/settings.ts';
 import type { Context } from './terminal/context.ts';
 
 const COMMANDS = [

@@ -2,7 +2,9 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { connectionSettings, openConnection, UsageError } from '../src/connection/connection.ts';
+import { openConnection } from '../src/connection/connection.ts';
+import { connectionSettings } from '../src/connection/settings.ts';
+import { UsageError } from '../src/connection/usage-error.ts';
 
 let folder: string;
 

@@ -1,6 +1,7 @@
 import { type DiagnoseResponse, FindingState } from '@brand-data/contracts';
 import { Fault, VERSION } from '@brand-data/runtime';
-import { AddressMissing, type AdminServer, type Connection } from '../connection/connection.ts';
+import type { Connection } from '../connection/connection.ts';
+import { AddressMissing, type AdminServer } from '../connection/usage-error.ts';
 import { type CheckLine, ok } from './line.ts';
 
 /** A service makes its checks within five seconds. */

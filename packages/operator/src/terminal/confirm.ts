@@ -1,5 +1,5 @@
 import { Fault } from '@brand-data/runtime';
-import { UsageError } from '../connection/connection.ts';
+import { UsageError } from '../connection/usage-error.ts';
 import type { Context } from './context.ts';
 
 export const YES_OPTION = ['--yes', 'do not ask whether to go on'] as const;

@@ -5,7 +5,7 @@ type Cell = string | number | undefined;
 /** What a table shows of each item, by the headings of its columns. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => Cell>>;
 
-export function tableOf<Item>(columns: Columns<Item>, items: readonly Item[]): string {
+export function listTable<Item>(columns: Columns<Item>, items: readonly Item[]): string {
   return table(Object.keys(columns), rowsOf(columns, items));
 }
 

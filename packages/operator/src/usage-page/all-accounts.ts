@@ -54,7 +54,7 @@ export async function allAccountsPage(
     `Usage in ${usage.month}${usage.final ? '' : ' (so far)'}`,
     html`${usage.isExact ? undefined : html`<p class="notice">${MAY_BE_TOO_SMALL}</p>`}
 ${filterForm(view, usage.accounts)}
-${rows.length === 0 ? html`<p>No account has calls or an allowance here.</p>` : tableOf(view, rows, shown, lastCalls)}
+${rows.length === 0 ? html`<p>No account has calls or an allowance here.</p>` : listTable(view, rows, shown, lastCalls)}
 ${pages > 1 ? pageLinks(view, page, pages) : undefined}`,
   );
 }
@@ -94,7 +94,7 @@ async function readLastCalls(
   return new Map(lastCalls.map(({ accountId, day }) => [accountId, day]));
 }
 
-function tableOf(
+function listTable(
   view: View,
   rows: readonly Row[],
   shown: readonly Row[],

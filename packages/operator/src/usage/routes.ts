@@ -1,8 +1,8 @@
 import { Route } from '@brand-data/contracts';
 
-export const ROUTES = { brands: Route.BRANDS, logos: Route.LOGOS } as const;
+export const ROUTE_WORDS = { brands: Route.BRANDS, logos: Route.LOGOS } as const;
 
 /** "unknown" for a route that this bds does not know, and for the route of a billed call whose answer is no longer stored. */
 export function routeWord(route: Route): string {
-  return Object.entries(ROUTES).find(([, value]) => value === route)?.[0] ?? 'unknown';
+  return Object.entries(ROUTE_WORDS).find(([, value]) => value === route)?.[0] ?? 'unknown';
 }

@@ -4,7 +4,7 @@ import { readPages } from '../../connection/pages.ts';
 import { readCount } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { csvOf } from '../../text/csv.ts';
-import { type Columns, tableOf } from '../../text/tables.ts';
+import { type Columns, listTable } from '../../text/tables.ts';
 import { STATE_NAME } from '../../usage/account-state.ts';
 import { type AllowanceUse, allowanceUse } from '../../usage/allowance-use.ts';
 import { plansByName } from '../../usage/plans.ts';
@@ -55,7 +55,7 @@ export function accountListCommand({ accounts, metering, output }: Context): Com
       if (csv) return output.text(csvOf(CSV, uses));
       const more = next && `\nThere are further accounts: raise --limit, or add --after ${next}.`;
       output.answer({ accounts: items.map(listedToJson), next: next || null }, () =>
-        items.length === 0 ? 'There is no such account.' : `${tableOf(TABLE, uses)}${more}`,
+        items.length === 0 ? 'There is no such account.' : `${listTable(TABLE, uses)}${more}`,
       );
     });
 }

@@ -1,7 +1,7 @@
 import type { Account, Key, RepairedLimit } from '@brand-data/contracts';
 import { Command } from 'commander';
 import type { Context } from '../../terminal/context.ts';
-import { type Columns, facts, tableOf, time } from '../../text/tables.ts';
+import { type Columns, facts, listTable, time } from '../../text/tables.ts';
 import { STATE_NAME } from '../../usage/account-state.ts';
 import { accountListCommand } from './account-list.ts';
 import { keyTable, keyToJson } from './key-text.ts';
@@ -63,7 +63,7 @@ async function repairLimits({ accounts, metering, output }: Context, accountId: 
   output.answer({ account: accountId, limits: limits.map(repairedToJson) }, () =>
     limits.length === 0
       ? 'Metering has no ledger of this account in this month and the next.'
-      : tableOf(REPAIRED, limits),
+      : listTable(REPAIRED, limits),
   );
 }
 

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { readPages } from '../../connection/pages.ts';
 import { readCount, readTime } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
-import { type Columns, tableOf, time } from '../../text/tables.ts';
+import { type Columns, listTable, time } from '../../text/tables.ts';
 
 const MOST_IN_A_PAGE = 1_000;
 
@@ -43,7 +43,7 @@ export function auditCommand({ accounts, output }: Context): Command {
         );
         const more = next === '' ? '' : '\nThere are earlier changes: raise --limit, or use --until.';
         output.answer({ entries: items.map(entryToJson), more: next !== '' }, () =>
-          items.length === 0 ? 'There is no such change.' : `${tableOf(COLUMNS, items)}${more}`,
+          items.length === 0 ? 'There is no such change.' : `${listTable(COLUMNS, items)}${more}`,
         );
       },
     );

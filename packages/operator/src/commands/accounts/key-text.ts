@@ -1,6 +1,6 @@
 import type { Key } from '@brand-data/contracts';
 import { limitsText, limitsToJson } from '../../options/limits.ts';
-import { type Columns, facts, tableOf, time } from '../../text/tables.ts';
+import { type Columns, facts, listTable, time } from '../../text/tables.ts';
 
 export function keyToJson(key: Key) {
   return {
@@ -18,7 +18,7 @@ export function keyToJson(key: Key) {
 }
 
 export function keyTable(keys: readonly Key[]): string {
-  return tableOf(COLUMNS, keys);
+  return listTable(COLUMNS, keys);
 }
 
 const COLUMNS: Columns<Key> = {

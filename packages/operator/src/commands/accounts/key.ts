@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { UsageError } from '../../connection/connection.ts';
+import { UsageError } from '../../connection/usage-error.ts';
 import {
   CONCURRENCY_OPTION,
   type LimitOptions,

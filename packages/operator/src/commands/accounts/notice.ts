@@ -1,11 +1,11 @@
 import { type Notice, NoticeState } from '@brand-data/contracts';
 import { Command, Option } from 'commander';
-import { UsageError } from '../../connection/connection.ts';
 import { readPages } from '../../connection/pages.ts';
+import { UsageError } from '../../connection/usage-error.ts';
 import { readCount, readMonth } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { csvOf } from '../../text/csv.ts';
-import { type Columns, tableOf, time } from '../../text/tables.ts';
+import { type Columns, listTable, time } from '../../text/tables.ts';
 
 const MOST_IN_A_PAGE = 500;
 
@@ -69,7 +69,7 @@ function addList(notice: Command, { metering, output }: Context): void {
       if (csv) return output.text(csvOf(CSV, items));
       const more = next === '' ? '' : '\nThere are earlier notices: raise --limit.';
       output.answer({ notices: items.map(noticeToJson), more: next !== '' }, () =>
-        items.length === 0 ? 'There is no such notice.' : `${tableOf(TABLE, items)}${more}`,
+        items.length === 0 ? 'There is no such notice.' : `${listTable(TABLE, items)}${more}`,
       );
     });
 }

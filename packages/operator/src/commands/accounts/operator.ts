@@ -2,7 +2,7 @@ import { OPERATOR_ROLES, type OperatorCredential } from '@brand-data/contracts';
 import { Command, Option } from 'commander';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import type { Context } from '../../terminal/context.ts';
-import { type Columns, facts, tableOf, time } from '../../text/tables.ts';
+import { type Columns, facts, listTable, time } from '../../text/tables.ts';
 
 export function operatorCommand(context: Context): Command {
   const { accounts, output } = context;
@@ -87,7 +87,7 @@ function operatorToJson({ id, name, role, createdAtMs, createdBy, revokedAtMs }:
 }
 
 function operatorTable(operators: readonly OperatorCredential[]): string {
-  return tableOf(COLUMNS, operators);
+  return listTable(COLUMNS, operators);
 }
 
 const COLUMNS: Columns<OperatorCredential> = {

@@ -12,7 +12,7 @@ import {
 } from '../../options/limits.ts';
 import type { Context } from '../../terminal/context.ts';
 import { table } from '../../text/tables.ts';
-import { ROUTES, routeWord } from '../../usage/routes.ts';
+import { ROUTE_WORDS, routeWord } from '../../usage/routes.ts';
 
 export function planCommand({ accounts, output }: Context): Command {
   const plan = new Command('plan').description(
@@ -66,7 +66,7 @@ function collectPool(value: string, pools: Pool[] = []): Pool[] {
     /^([a-z0-9]+(?:[-_][a-z0-9]+)*)=(\d{1,15}):([a-z,]+)$/.exec(value) ?? [];
   const known = routes
     .split(',')
-    .map((route) => Object.entries(ROUTES).find(([routeWord]) => routeWord === route)?.[1]);
+    .map((route) => Object.entries(ROUTE_WORDS).find(([routeWord]) => routeWord === route)?.[1]);
   if (name === '' || known.includes(undefined))
     throw new InvalidArgumentError(
       'Write name=allowance:routes. The routes are brands, logos or brands,logos.',
@@ -96,5 +96,5 @@ function planTable(plans: readonly Plan[]): string {
       limitsText(limits),
     ]),
   );
-  return table(['PLAN', 'POOL', 'CALLS A MONTH', 'ROUTES', 'LIMITS'], rows);
+  return table(['PLAN', 'POOL', 'CALLS A MONTH', 'ROUTE_WORDS', 'LIMITS'], rows);
 }

@@ -1,6 +1,6 @@
 import type { MonthUsage, PoolUsage, UsageCell } from '@brand-data/contracts';
 import { Command } from 'commander';
-import { UsageError } from '../../connection/connection.ts';
+import { UsageError } from '../../connection/usage-error.ts';
 import { readMonth } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { table } from '../../text/tables.ts';

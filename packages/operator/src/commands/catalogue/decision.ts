@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { UsageError } from '../../connection/connection.ts';
+import { UsageError } from '../../connection/usage-error.ts';
 
 const MAX_REASON = 500;
 

@@ -10,7 +10,7 @@ import {
 import { readPictureFile, setOverrides, storePicture } from '@brand-data/importers';
 import { fieldOf, type PictureFieldName, withStoredPicture } from '@brand-data/records';
 import { Command, Option } from 'commander';
-import { UsageError } from '../../connection/connection.ts';
+import { UsageError } from '../../connection/usage-error.ts';
 import type { Context } from '../../terminal/context.ts';
 import { facts } from '../../text/tables.ts';
 import { reasonOf, whoOf } from './decision.ts';

@@ -1,7 +1,7 @@
 import { BrandType, MatchKind, MatchStrength, type Meaning, type Resolution } from '@brand-data/contracts';
 import { readLines } from '@brand-data/importers';
 import { Command } from 'commander';
-import { UsageError } from '../../connection/connection.ts';
+import { UsageError } from '../../connection/usage-error.ts';
 import type { Context } from '../../terminal/context.ts';
 import { table } from '../../text/tables.ts';
 

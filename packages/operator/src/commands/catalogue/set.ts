@@ -10,7 +10,7 @@ import {
 } from '@brand-data/importers';
 import { SETTABLE_FIELDS } from '@brand-data/records';
 import { Command } from 'commander';
-import { UsageError } from '../../connection/connection.ts';
+import { UsageError } from '../../connection/usage-error.ts';
 import type { Context } from '../../terminal/context.ts';
 import { figure } from '../../text/progress.ts';
 import { facts, wrapped } from '../../text/tables.ts';

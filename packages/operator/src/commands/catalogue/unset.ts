@@ -2,7 +2,7 @@ import { FieldOutcome, type FieldResult } from '@brand-data/contracts';
 import { UNKNOWN_OUTCOME } from '@brand-data/importers';
 import { SETTABLE_FIELDS } from '@brand-data/records';
 import { Command } from 'commander';
-import { UsageError } from '../../connection/connection.ts';
+import { UsageError } from '../../connection/usage-error.ts';
 import type { Context } from '../../terminal/context.ts';
 import { dryRunTitle } from './decision.ts';
 

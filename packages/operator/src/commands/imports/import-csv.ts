@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { FIELDS_HELP, importBrands, readCsv, readMapping, readMappingFile } from '@brand-data/importers';
 import { type Command, InvalidArgumentError } from 'commander';
-import { UsageError } from '../../connection/connection.ts';
+import { UsageError } from '../../connection/usage-error.ts';
 import { collected } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { wrapped } from '../../text/tables.ts';

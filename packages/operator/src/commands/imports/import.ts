@@ -8,7 +8,7 @@ import {
   sizeOf,
 } from '@brand-data/importers';
 import { Command } from 'commander';
-import { UsageError } from '../../connection/connection.ts';
+import { UsageError } from '../../connection/usage-error.ts';
 import type { Context } from '../../terminal/context.ts';
 import { addImportOfCsv } from './import-csv.ts';
 import { addImportOfMarketData } from './import-market-data.ts';

@@ -1,5 +1,5 @@
 import { proposeMapping } from '@brand-data/importers';
-import { UsageError } from '../../connection/connection.ts';
+import { UsageError } from '../../connection/usage-error.ts';
 
 /** The error for an import of a table without a mapping. It lists the columns and proposes a command line. */
 export async function missingMapping(

@@ -1,7 +1,7 @@
 import { type RestoredServices, type RestoreResult, readManifest, restore } from '@brand-data/backup';
 import { DATABASE_SERVICES, type DatabaseService } from '@brand-data/contracts';
 import { Command } from 'commander';
-import { UsageError } from '../../connection/connection.ts';
+import { UsageError } from '../../connection/usage-error.ts';
 import { readTime } from '../../options/readers.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import type { Context } from '../../terminal/context.ts';

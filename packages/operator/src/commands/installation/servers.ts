@@ -2,7 +2,7 @@ import type { ServerSettings } from '@brand-data/backup';
 import { DATABASE_SERVICES, type DatabaseService } from '@brand-data/contracts';
 import { readSettingFiles } from '@brand-data/runtime';
 import { InvalidArgumentError, Option } from 'commander';
-import { UsageError } from '../../connection/connection.ts';
+import { UsageError } from '../../connection/usage-error.ts';
 
 const NAMES = ['MONGODB_URL', 'MONGODB_CA', 'NATS_URL', 'NATS_CA'] as const;
 

@@ -1,6 +1,6 @@
 import { Fault } from '@brand-data/runtime';
 import { Command } from 'commander';
-import { AddressMissing } from '../../connection/connection.ts';
+import { AddressMissing } from '../../connection/usage-error.ts';
 import type { Context } from '../../terminal/context.ts';
 import { table } from '../../text/tables.ts';
 

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { UsageError } from '../../connection/connection.ts';
+import { UsageError } from '../../connection/usage-error.ts';
 import type { Context } from '../../terminal/context.ts';
 import { serveUsagePage } from '../../usage-page/server.ts';
 
