@@ -5,7 +5,8 @@ import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
 import { type TSchema, Type } from 'typebox';
 import { LONGEST_IDENTIFIER } from '../calls/brand-request.ts';
 import { EXAMPLE_USAGE, MONTH_PATTERN, usageSchema } from '../calls/usage-schema.ts';
-import { FLAT_EXAMPLES, GROUPED_EXAMPLES } from './example-records.ts';
+// Answers of the service with the sample catalogue. test/e2e/docs.test.ts compares them with what the service answers.
+import examples from './example-records.json' with { type: 'json' };
 import { headersOf, QUOTA_HEADERS } from './headers.ts';
 import { problemResponses, UNREADABLE_RESPONSES } from './problems.ts';
 
@@ -20,7 +21,7 @@ export interface Operation {
   responses: Readonly<Record<string, unknown>>;
 }
 
-/** JSON Schema of a decoded identifier. `identifierOf` accepts the same texts. */
+/** JSON Schema of a decoded identifier. `readIdentifier` accepts the same texts. */
 export const identifierSchema = Type.String({
   minLength: 1,
   maxLength: LONGEST_IDENTIFIER,
@@ -73,16 +74,29 @@ const OF_EVERY_ROUTE = ['method_not_allowed', 'internal'] as const;
 
 const RECORD_PROBLEMS = problemResponses(
   [
-    ...(['identifier_invalid', 'request_invalid', 'token_missing', 'token_invalid'] as const),
-    ...(['plan_required', 'origin_not_allowed', 'identifier_not_found'] as const),
-    ...(['quota_exceeded', 'rate_limited', 'upstream_unavailable', 'overloaded'] as const),
+    'identifier_invalid',
+    'request_invalid',
+    'token_missing',
+    'token_invalid',
+    'plan_required',
+    'origin_not_allowed',
+    'identifier_not_found',
+    'quota_exceeded',
+    'rate_limited',
+    'upstream_unavailable',
+    'overloaded',
     ...OF_EVERY_ROUTE,
   ],
   { isCounted: true },
 );
 const USAGE_PROBLEMS = problemResponses([
-  ...(['month_invalid', 'request_invalid', 'token_missing', 'token_invalid'] as const),
-  ...(['origin_not_allowed', 'rate_limited', 'upstream_unavailable'] as const),
+  'month_invalid',
+  'request_invalid',
+  'token_missing',
+  'token_invalid',
+  'origin_not_allowed',
+  'rate_limited',
+  'upstream_unavailable',
   ...OF_EVERY_ROUTE,
 ]);
 const PAGE_PROBLEMS = problemResponses(OF_EVERY_ROUTE);
@@ -137,7 +151,7 @@ export const OPERATIONS = {
         'Finds the one company or superinvestor that the identifier means, and answers its record with the fields in groups. Fields without data are left out. A call of the Brand API: an answer 200, 304 or 404 counts against the quota.',
     },
     groupedRecordSchema,
-    GROUPED_EXAMPLES,
+    examples.grouped,
   ),
   '/api/logos/{identifier}/info': recordOperation(
     {
@@ -147,7 +161,7 @@ export const OPERATIONS = {
         'Finds the one company that the identifier means, and answers a flat record that always has the same keys. Fields without data are null. Superinvestors have no flat record. A logo request: an answer 200, 304 or 404 counts against the quota.',
     },
     flatRecordSchema,
-    FLAT_EXAMPLES,
+    examples.flat,
   ),
   '/v1/usage': {
     operationId: 'getUsage',
@@ -188,7 +202,9 @@ export const OPERATIONS = {
     security: [],
     parameters: [ifNoneMatch],
     responses: fileResponses('page', body('text/html', { type: 'string' }, { example: '<!doctype html>' }), [
-      ...(['PageCacheControl', 'Referrer-Policy', 'Content-Security-Policy'] as const),
+      'PageCacheControl',
+      'Referrer-Policy',
+      'Content-Security-Policy',
     ]),
   },
 } as const satisfies Record<string, Operation>;
