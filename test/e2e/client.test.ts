@@ -2,10 +2,13 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { BrandType } from '@brand-data/contracts';
+import { BrandData, type BrandDataError } from '@brand-data/client/source';
+import { matchOf } from '@brand-data/client/src/answer.ts';
+import { BrandType, MatchKind, MatchStrength } from '@brand-data/contracts';
+import { brandMatchOf } from '@brand-data/gateway/src/records/brand-match.ts';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BrandData, type BrandDataError } from '../../packages/client/src/index.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { buildClientIn, clientExamples } from './built-client.ts';
 import { fullStock, fullStockGrouped } from './fixtures.ts';
@@ -23,6 +26,22 @@ const APPLE = {
   domains: ['apple.com'],
   company: { ceo: 'A. Person' },
 };
+
+describe('the match', () => {
+  /** No identifier has control characters. */
+  const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme-ascii' }));
+  const values = texts.filter((text) => !/\p{Cc}/u.test(text));
+
+  test('is the one that the gateway wrote, whatever the value', () => {
+    fc.assert(
+      fc.property(values, (value) => {
+        const match = { kind: MatchKind.NAME, value, strength: MatchStrength.LEGAL_FORM };
+        const headers = new Headers({ 'Brand-Match': brandMatchOf(match) });
+        expect(matchOf(headers)).toEqual({ kind: 'name', value, strength: 'legal_form' });
+      }),
+    );
+  });
+});
 
 describe('the client', () => {
   let stack: TestStack;

@@ -1,7 +1,7 @@
 import { type Answer, factsOf, matchOf, type RecordAnswer, retryAfterOf } from './answer.ts';
 import { BrandDataError, errorFrom, unreadable } from './error.ts';
 import type { FlatRecord, GroupedRecord, Usage } from './gen/types.ts';
-import { freshUntilOf, RecordCache } from './record-cache.ts';
+import { freshUntilOf, KeptRecords } from './kept-records.ts';
 
 export interface BrandDataOptions {
   /** The base URL of the service, such as "https://api.example.com". */
@@ -44,7 +44,7 @@ export class BrandData {
   readonly #token: string;
   readonly #timeoutMs: number;
   readonly #retries: number;
-  readonly #records: RecordCache;
+  readonly #records: KeptRecords;
   readonly #fetch: typeof fetch;
 
   constructor({
@@ -59,7 +59,7 @@ export class BrandData {
     this.#token = token;
     this.#timeoutMs = timeoutMs;
     this.#retries = retries;
-    this.#records = new RecordCache(cachedRecords);
+    this.#records = new KeptRecords(cachedRecords);
     // A browser's fetch throws if it is called as a method of another object.
     this.#fetch = more.fetch ?? ((input, init) => fetch(input, init));
   }

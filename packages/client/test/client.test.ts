@@ -1,5 +1,3 @@
-import { MatchKind, MatchStrength } from '@brand-data/contracts';
-import { brandMatchOf } from '@brand-data/gateway/src/records/brand-match.ts';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { matchOf } from '../src/answer.ts';
@@ -92,20 +90,6 @@ describe('a call', () => {
 });
 
 describe('the match', () => {
-  /** No identifier has control characters. */
-  const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme-ascii' }));
-  const values = texts.filter((text) => !/\p{Cc}/u.test(text));
-
-  test('is the one that the gateway wrote, whatever the value', () => {
-    fc.assert(
-      fc.property(values, (value) => {
-        const match = { kind: MatchKind.NAME, value, strength: MatchStrength.LEGAL_FORM };
-        const headers = new Headers({ 'Brand-Match': brandMatchOf(match) });
-        expect(matchOf(headers)).toEqual({ kind: 'name', value, strength: 'legal_form' });
-      }),
-    );
-  });
-
   test.each(['', 'kind=ticker', 'kind=name, value=%"%c3", strength=exact'])(
     'is left out if the header is %j',
     (header) => expect(matchOf(new Headers({ 'Brand-Match': header }))).toBeUndefined(),

@@ -13,12 +13,12 @@ export function compact<T extends object>(draft: Draft<T>): T {
   return withoutBlanks(draft) as T;
 }
 
-export function isBlank(text: string): boolean {
+export function isEmptyText(text: string): boolean {
   return text.trim() === '';
 }
 
 function withoutBlanks(value: unknown): unknown {
-  if (typeof value === 'string') return isBlank(value) ? undefined : value;
+  if (typeof value === 'string') return isEmptyText(value) ? undefined : value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (Array.isArray(value)) {
     const items = new Map<string, unknown>();

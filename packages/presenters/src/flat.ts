@@ -1,7 +1,7 @@
 import type { Brand } from '@brand-data/contracts';
 import type { FlatRecord } from './flat-schema.ts';
 import { presentGrouped } from './grouped.ts';
-import type { BrandRecord, StockRecord } from './grouped-schema.ts';
+import type { CompanyRecord, StockRecord } from './grouped-schema.ts';
 
 /**
  * Returns the flat record (packages/presenters/README.md). It has every key. A value is null if the field does not apply or is
@@ -43,7 +43,7 @@ export function presentFlat(brand: Brand, { logoHost }: { logoHost: string }): F
   };
 }
 
-function logoUrlOf({ images }: StockRecord | BrandRecord): string {
+function logoUrlOf({ images }: StockRecord | CompanyRecord): string {
   const stockLogo = 'stock_logo' in images ? images.stock_logo : undefined;
   const shown = images.logo?.big ?? images.logo?.small ?? stockLogo?.big ?? stockLogo?.small;
   if (shown === undefined) throw new Error('a grouped record has no logo');

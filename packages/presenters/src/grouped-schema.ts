@@ -291,6 +291,6 @@ export const groupedRecordSchema = Type.Union([stockRecord, brandRecord, superin
 });
 
 export type StockRecord = Static<typeof stockRecord>;
-export type BrandRecord = Static<typeof brandRecord>;
+export type CompanyRecord = Static<typeof brandRecord>;
 export type SuperinvestorRecord = Static<typeof superinvestorRecord>;
 export type GroupedRecord = Static<typeof groupedRecordSchema>;

@@ -12,8 +12,8 @@ import {
   type Transport,
 } from '@brand-data/contracts';
 import { exchangeOfMic } from '@brand-data/identifiers';
-import { compact, type Draft, isBlank } from './compact.ts';
-import type { BrandRecord, GroupedRecord, StockRecord, SuperinvestorRecord } from './grouped-schema.ts';
+import { compact, type Draft, isEmptyText } from './compact.ts';
+import type { CompanyRecord, GroupedRecord, StockRecord, SuperinvestorRecord } from './grouped-schema.ts';
 import { monogramLogo } from './monogram.ts';
 import { distinctWebsites, imageUrl } from './urls.ts';
 
@@ -41,7 +41,7 @@ export function presentGrouped(brand: Brand, { logoHost }: { logoHost: string })
         stock: stockOf(brand, logoHost),
       });
     case BrandType.BRAND:
-      return compact<BrandRecord>({
+      return compact<CompanyRecord>({
         type: 'brand',
         name,
         description,
@@ -133,7 +133,7 @@ function historyOf(history: History): Group<'history'> {
 
 /** For fields of type "string or string[]": a single value is not put into a list. */
 function oneOrMany(values: readonly string[]): string | string[] | undefined {
-  const facts = [...new Set(values)].filter((value) => !isBlank(value));
+  const facts = [...new Set(values)].filter((value) => !isEmptyText(value));
   return facts.length === 1 ? facts[0] : facts;
 }
 

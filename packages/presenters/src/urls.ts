@@ -1,9 +1,9 @@
-import { isBlank } from './compact.ts';
+import { isEmptyText } from './compact.ts';
 
 /** Joins the logo host and an image's path with one slash. Undefined if the path is blank. */
 export function imageUrl(logoHost: string, path: string): string | undefined {
   const bare = path.replace(/^\/+/, '');
-  return isBlank(bare) ? undefined : `${logoHost.replace(/\/+$/, '')}/${bare}`;
+  return isEmptyText(bare) ? undefined : `${logoHost.replace(/\/+$/, '')}/${bare}`;
 }
 
 /**

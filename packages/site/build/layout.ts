@@ -22,7 +22,7 @@ interface Content {
 }
 
 /** Returns a whole page. */
-export function layout({ path, title, summary, body, styles, scripts, skip }: Content): string {
+export function sitePage({ path, title, summary, body, styles, scripts, skip }: Content): string {
   const root = rootFrom(path);
   return html`<!doctype html>
 <html lang="en">

@@ -1,6 +1,6 @@
 import { Html, html } from '@brand-data/runtime/html';
 import { Marked, type Token, type Tokens } from 'marked';
-import { codeBlock, contents, heading, list, table } from '../src/parts.ts';
+import { codeBlock, contents, heading, list, scrollTable } from '../src/parts.ts';
 import { rootFrom } from './layout.ts';
 
 interface Guide {
@@ -53,7 +53,7 @@ function rendererFor(path: string) {
     table(this: WithParser, { header, rows }: Tokens.Table) {
       const contentOf = ({ tokens }: Tokens.TableCell) => new Html(this.parser.parseInline(tokens));
       const cells = rows.map((row) => row.map(contentOf));
-      return `${table('Table', header.map(contentOf), cells).markup}\n`;
+      return `${scrollTable('Table', header.map(contentOf), cells).markup}\n`;
     },
   };
 }

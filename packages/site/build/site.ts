@@ -1,8 +1,8 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { bundle } from '@brand-data/client/bundle';
 import { Html } from '@brand-data/runtime/html';
-import { bundle } from '../../client/bundle.ts';
-import { docsBody, layout } from './layout.ts';
+import { docsBody, sitePage } from './layout.ts';
 import { llmsText } from './llms.ts';
 import { guideFrom } from './markdown.ts';
 import { DOCS } from './pages.ts';
@@ -20,7 +20,7 @@ export async function buildSite(folder: string): Promise<void> {
 
   await write(
     'playground.html',
-    layout({
+    sitePage({
       path: '/playground',
       title: 'Playground',
       summary: 'Give a ticker, a domain or a name, and see the record that a program gets.',
@@ -35,7 +35,7 @@ export async function buildSite(folder: string): Promise<void> {
     const body = docsBody(path, article);
     const skip = { text: 'Skip to the content', to: 'content' };
     const styles = ['docs/style.css'];
-    await write(`${path.slice(1)}.html`, layout({ path, title, summary, body, styles, scripts: [], skip }));
+    await write(`${path.slice(1)}.html`, sitePage({ path, title, summary, body, styles, scripts: [], skip }));
   }
   await write('llms.txt', llmsText());
   for (const file of ['style/base.css', 'style/icon.svg', 'docs/style.css', 'playground/style.css'])

@@ -1,7 +1,7 @@
-import { element } from '../../client/src/elements/dom.ts';
-import type { BrandDataError, Match, Suggestion } from '../../client/src/index.ts';
-import type { Exchange } from './exchange.ts';
-import { figure } from './figures.ts';
+import type { BrandDataError, Match, Suggestion } from '@brand-data/client/source';
+import { element } from '@brand-data/client/source/dom';
+import type { CallReport } from './call.ts';
+import { numberText } from './figures.ts';
 import { jsonView } from './json.ts';
 import { flatView, groupedView } from './record.ts';
 import { tabsView } from './tabs.ts';
@@ -38,22 +38,22 @@ export interface AnswerOptions {
 }
 
 /** All that the page shows of an answer, or of a call without one. */
-export function answerView(exchange: Exchange, options: AnswerOptions): HTMLElement {
-  const { outcome, response } = exchange;
+export function answerView(report: CallReport, options: AnswerOptions): HTMLElement {
+  const { outcome, response } = report;
   const readable =
     outcome.kind === 'failed'
       ? errorView(outcome.error, options)
       : outcome.kind === 'grouped'
         ? groupedView(outcome.answer.data, options.api)
         : flatView(outcome.answer.data, options.api);
-  const box = element('div', { class: 'panel result' }, factsView(exchange, options));
+  const box = element('div', { class: 'panel result' }, factsView(report, options));
   if (response === undefined) {
     box.append(readable);
     return box;
   }
   const tabs = [
     { name: outcome.kind === 'failed' ? 'Error' : 'Record', content: () => readable },
-    { name: 'JSON', content: () => bodyView(exchange) },
+    { name: 'JSON', content: () => bodyView(report) },
     { name: 'Headers', content: () => headersView(response.headers) },
   ];
   box.append(
@@ -68,19 +68,19 @@ export function answerView(exchange: Exchange, options: AnswerOptions): HTMLElem
 }
 
 /** One sentence for people who hear the page. */
-export function summaryOf(exchange: Exchange): string {
-  const { outcome, response } = exchange;
+export function summaryOf(report: CallReport): string {
+  const { outcome, response } = report;
   const status = response === undefined ? 'No answer' : statusOf(response.status);
   const what = outcome.kind === 'failed' ? outcome.error.detail : outcome.answer.data.name;
-  const { quota } = factsIn(exchange);
-  const left = quota === undefined ? '' : ` ${figure(quota.remaining)} calls left this month.`;
-  return `${status}: ${what}${/[.!?]$/.test(what) ? '' : '.'} ${chargeOf(exchange).text}.${left}`;
+  const { quota } = factsIn(report);
+  const left = quota === undefined ? '' : ` ${numberText(quota.remaining)} calls left this month.`;
+  return `${status}: ${what}${/[.!?]$/.test(what) ? '' : '.'} ${chargeOf(report).text}.${left}`;
 }
 
-function factsView(exchange: Exchange, { onAskAgain }: AnswerOptions): HTMLElement {
-  const { outcome, response, ms } = exchange;
-  const { quota } = factsIn(exchange);
-  const charge = chargeOf(exchange);
+function factsView(report: CallReport, { onAskAgain }: AnswerOptions): HTMLElement {
+  const { outcome, response, ms } = report;
+  const { quota } = factsIn(report);
+  const charge = chargeOf(report);
   const good = outcome.kind === 'failed' ? 'bad' : 'good';
   const facts = [
     element(
@@ -95,7 +95,11 @@ function factsView(exchange: Exchange, { onAskAgain }: AnswerOptions): HTMLEleme
     facts.push(element('span', {}, sizeOf(new TextEncoder().encode(response.body).length)));
   if (quota !== undefined)
     facts.push(
-      element('span', {}, `${figure(quota.remaining)} of ${figure(quota.allowance)} calls left this month`),
+      element(
+        'span',
+        {},
+        `${numberText(quota.remaining)} of ${numberText(quota.allowance)} calls left this month`,
+      ),
     );
   const box = element('div', { class: 'summary' }, element('div', { class: 'facts' }, ...facts));
   if (outcome.kind === 'failed') return box;
@@ -187,7 +191,7 @@ const TITLES: Readonly<Record<string, string>> = {
   timed_out: 'No answer arrived in time',
 };
 
-function bodyView({ response, outcome }: Exchange): Node {
+function bodyView({ response, outcome }: CallReport): Node {
   if (response?.status !== 304) return jsonView(response?.body ?? '');
   const note = element('p', {}, 'A 304 has no body. This is the record that the page had.');
   const kept = outcome.kind === 'failed' ? '' : JSON.stringify(outcome.answer.data);
@@ -209,9 +213,9 @@ function headersView(headers: readonly (readonly [string, string])[]): HTMLEleme
 }
 
 /** Whether the call was counted, in words. An answer without the header is one that the service never counts. */
-function chargeOf(exchange: Exchange): { kind: 'counted' | 'free' | 'unsure'; text: string } {
-  const { response } = exchange;
-  const { charged } = factsIn(exchange);
+function chargeOf(report: CallReport): { kind: 'counted' | 'free' | 'unsure'; text: string } {
+  const { response } = report;
+  const { charged } = factsIn(report);
   if (charged === true)
     return response?.status === 503 || response?.status === 500
       ? { kind: 'unsure', text: 'This call may have been counted' }
@@ -221,7 +225,7 @@ function chargeOf(exchange: Exchange): { kind: 'counted' | 'free' | 'unsure'; te
   return { kind: 'unsure', text: 'Unknown whether this call was counted' };
 }
 
-function factsIn({ outcome }: Exchange) {
+function factsIn({ outcome }: CallReport) {
   return outcome.kind === 'failed' ? outcome.error : outcome.answer;
 }
 

@@ -1,5 +1,5 @@
-import { element, safeUrl } from '../../client/src/elements/dom.ts';
-import { figure, labelOf } from './figures.ts';
+import { element, safeUrl } from '@brand-data/client/source/dom';
+import { labelOf, numberText } from './figures.ts';
 
 type Fact = readonly [label: string, value: Node | string];
 
@@ -20,7 +20,7 @@ export function groupView(heading: string, facts: readonly Fact[], extra?: Node)
 }
 
 /** The fields of an object that have data, except those that are shown elsewhere. */
-export function factsOf(fields: object, api: string, leftOut: readonly string[] = []): Fact[] {
+export function fieldFacts(fields: object, api: string, leftOut: readonly string[] = []): Fact[] {
   return Object.entries(fields)
     .filter(([key, value]) => value !== null && value !== undefined && !leftOut.includes(key))
     .map(([key, value]) => [labelOf(key), valueView(key, value, api)]);
@@ -28,7 +28,7 @@ export function factsOf(fields: object, api: string, leftOut: readonly string[] 
 
 function valueView(key: string, value: unknown, api: string): Node | string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
-  if (typeof value === 'number') return figure(value);
+  if (typeof value === 'number') return numberText(value);
   if (typeof value === 'string') return textView(key, value, api);
   if (Array.isArray(value)) {
     const items = value.map((each) => element('li', {}, valueView(key, each, api)));

@@ -4,7 +4,7 @@ const PLAIN = new Intl.NumberFormat('en', { maximumFractionDigits: 4 });
 const TWO_DIGITS = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 });
 
-export const figure = (value: number): string => PLAIN.format(value);
+export const numberText = (value: number): string => PLAIN.format(value);
 
 /** Such as "4.51T USD". */
 export const money = (value: number, currency: string | null | undefined): string =>

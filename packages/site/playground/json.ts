@@ -1,4 +1,4 @@
-import { element } from '../../client/src/elements/dom.ts';
+import { element } from '@brand-data/client/source/dom';
 
 /** A string, which a colon follows if it is a key, or a number, or a word. */
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null)/g;

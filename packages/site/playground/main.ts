@@ -1,9 +1,9 @@
 /** The playground: makes calls of the API with the visitor's token, and shows what a program gets. */
 
-import { element } from '../../client/src/elements/dom.ts';
+import { element } from '@brand-data/client/source/dom';
 import { answerView, summaryOf } from './answer.ts';
+import { type Call, type CallReport, pathOf, prepareCall, type SendCall } from './call.ts';
 import { codeView } from './code.ts';
-import { type Call, type Caller, createCaller, type Exchange, pathOf, type Variant } from './exchange.ts';
 import { keptToken } from './kept-token.ts';
 
 /** The service whose page this is, also below a path prefix. */
@@ -84,8 +84,12 @@ function keepToken(): void {
 }
 
 function callOfForm(): Call {
-  const variant: Variant = flat.checked ? 'flat' : 'grouped';
-  return { api: API, token: token.value.trim(), identifier: identifier.value.trim(), variant };
+  return {
+    api: API,
+    token: token.value.trim(),
+    identifier: identifier.value.trim(),
+    form: flat.checked ? 'flat' : 'grouped',
+  };
 }
 
 function showCode(): void {
@@ -107,39 +111,35 @@ function showCode(): void {
 
 function start(): void {
   const call = callOfForm();
-  if (call.identifier !== '') void send(createCaller(call));
+  if (call.identifier !== '') void show(prepareCall(call));
 }
 
 /** Makes the call and shows its answer, unless a newer call has begun. Aborts the older call. */
-async function send(caller: Caller): Promise<void> {
+async function show(sendCall: SendCall): Promise<void> {
   underWay.abort();
   underWay = new AbortController();
   const { signal } = underWay;
   answer.ariaBusy = 'true';
   say('The call is under way.');
-  let exchange: Exchange;
+  let report: CallReport;
   try {
-    exchange = await caller.send(signal);
+    report = await sendCall(signal);
   } catch (error) {
     if (signal.aborted) return;
     throw error;
   }
   if (signal.aborted) return;
   answer.ariaBusy = 'false';
-  show(exchange, caller);
-}
-
-function show(exchange: Exchange, caller: Caller): void {
   // A button in the answer goes away with it, so the focus goes to the answer's heading.
   const isFocusInside = answer.contains(document.activeElement);
   answer.replaceChildren(
-    answerView(exchange, {
+    answerView(report, {
       api: API,
       tab,
       onTab(name) {
         tab = name;
       },
-      onAskAgain: () => void send(caller),
+      onAskAgain: () => void show(sendCall),
       onSuggestion(suggestion) {
         fillIdentifier(suggestion.identifier);
         start();
@@ -147,7 +147,7 @@ function show(exchange: Exchange, caller: Caller): void {
     }),
   );
   if (isFocusInside) heading.focus();
-  say(summaryOf(exchange));
+  say(summaryOf(report));
 }
 
 function say(text: string): void {

@@ -1,5 +1,5 @@
-import { element } from '../../client/src/elements/dom.ts';
-import { figure } from './figures.ts';
+import { element } from '@brand-data/client/source/dom';
+import { numberText } from './figures.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const [WIDTH, HEIGHT, MARGIN] = [300, 24, 8];
@@ -10,7 +10,7 @@ export function rangeView(range: string, price: number | undefined): HTMLElement
   const [from, to] = [Number(low), Number(high)];
   if (low === '' || to <= from) return undefined;
   const isInside = price !== undefined && price >= from && price <= to;
-  const label = `52-week range: ${figure(from)} to ${figure(to)}${isInside ? `, price ${figure(price)}` : ''}`;
+  const label = `52-week range: ${numberText(from)} to ${numberText(to)}${isInside ? `, price ${numberText(price)}` : ''}`;
   const drawing = shape('svg', {
     class: 'range',
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
@@ -32,9 +32,9 @@ export function rangeView(range: string, price: number | undefined): HTMLElement
   const ends = element(
     'div',
     { class: 'ends', 'aria-hidden': 'true' },
-    element('span', {}, figure(from)),
+    element('span', {}, numberText(from)),
     element('span', {}, '52-week range'),
-    element('span', {}, figure(to)),
+    element('span', {}, numberText(to)),
   );
   return element('div', { class: 'range-box' }, drawing, ends);
 }

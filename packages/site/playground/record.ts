@@ -1,7 +1,7 @@
-import { element, safeUrl } from '../../client/src/elements/dom.ts';
-import type { FlatRecord, GroupedRecord, MarketData } from '../../client/src/index.ts';
-import { factsOf, groupView, linkView } from './facts.ts';
-import { figure, labelOf, money, percent } from './figures.ts';
+import type { FlatRecord, GroupedRecord, MarketData } from '@brand-data/client/source';
+import { element, safeUrl } from '@brand-data/client/source/dom';
+import { fieldFacts, groupView, linkView } from './facts.ts';
+import { labelOf, money, numberText, percent } from './figures.ts';
 import { rangeView } from './range.ts';
 
 const LOGO_SIZE = '256';
@@ -18,7 +18,7 @@ const GROUPS = ['company', 'ownership', 'offerings', 'history', 'transport', 'li
 export function groupedView(record: GroupedRecord, api: string): HTMLElement {
   if (record.type === 'superinvestor')
     return recordView(record, { logo: record.logo, category: record.category }, api, [
-      groupView('Portfolio', factsOf(record, api, ['type', 'name', 'description', 'category', 'logo'])),
+      groupView('Portfolio', fieldFacts(record, api, ['type', 'name', 'description', 'category', 'logo'])),
     ]);
   const { logo, banner } = record.images ?? {};
   const stock = record.type === 'stock' ? record : undefined;
@@ -35,7 +35,7 @@ export function groupedView(record: GroupedRecord, api: string): HTMLElement {
     api,
     [
       stock?.stock === undefined ? undefined : marketView(stock.stock, api),
-      ...GROUPS.map((group) => groupView(labelOf(group), factsOf(record[group] ?? {}, api))),
+      ...GROUPS.map((group) => groupView(labelOf(group), fieldFacts(record[group] ?? {}, api))),
     ],
   );
 }
@@ -55,9 +55,9 @@ export function flatView(record: FlatRecord, api: string): HTMLElement {
   const inLinks = ['website', 'wikipedia', 'social_media'];
   const links = Object.fromEntries(Object.entries(record).filter(([key]) => inLinks.includes(key)));
   return recordView(record, { logo: record.logo, symbol, exchange }, api, [
-    groupView('Stock', factsOf(market, api)),
-    groupView('Company', factsOf(record, api, [...shown, ...inLinks])),
-    groupView('Links', factsOf(links, api)),
+    groupView('Stock', fieldFacts(market, api)),
+    groupView('Company', fieldFacts(record, api, [...shown, ...inLinks])),
+    groupView('Links', fieldFacts(links, api)),
   ]);
 }
 
@@ -130,7 +130,7 @@ function marketView(stock: MarketData, api: string): HTMLElement | undefined {
   if (change !== undefined || change_percentage !== undefined) {
     const direction = Math.sign(change ?? change_percentage ?? 0);
     const text = [
-      ...(change === undefined ? [] : [signed(change, figure)]),
+      ...(change === undefined ? [] : [signed(change, numberText)]),
       ...(change_percentage === undefined ? [] : [signed(change_percentage, percent)]),
     ].join(' · ');
     const kind = direction > 0 ? 'up' : direction < 0 ? 'down' : 'level';
@@ -152,8 +152,8 @@ function marketView(stock: MarketData, api: string): HTMLElement | undefined {
     'currency',
   ];
   const facts = [
-    ...factsOf(figures, api),
-    ...factsOf(stock, api, drawing === undefined ? shown : [...shown, 'range']),
+    ...fieldFacts(figures, api),
+    ...fieldFacts(stock, api, drawing === undefined ? shown : [...shown, 'range']),
   ];
   const logo = stock.exchange_logo;
   if (logo !== undefined) facts.push(['Exchange logo', linkView(logo, 'Image', api)]);

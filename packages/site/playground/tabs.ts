@@ -1,4 +1,4 @@
-import { element } from '../../client/src/elements/dom.ts';
+import { element } from '@brand-data/client/source/dom';
 
 export interface Tab {
   name: string;

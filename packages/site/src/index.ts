@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export { codeBlock, contents, heading, list, table } from './parts.ts';
+export { codeBlock, contents, heading, list, scrollTable } from './parts.ts';
 
 /** Where `build.ts` writes the pages. */
 export const BUILT = fileURLToPath(new URL('../dist', import.meta.url));

@@ -22,7 +22,7 @@ export function codeBlock(text: string, language: string, label: string): Html {
 }
 
 /** A table that the keyboard can scroll on narrow screens. */
-export function table(
+export function scrollTable(
   label: string,
   columns: readonly HtmlPart[],
   rows: readonly (readonly HtmlPart[])[],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readIdentifier } from '../src/calls/brand-request.ts';
+import { identifierFromSegment } from '../src/calls/brand-request.ts';
 import { createPublicApi } from './public-api.ts';
 
 const identifier = fc
@@ -34,11 +34,11 @@ describe('an identifier', () => {
   test.each(['%', '%E0%A4%A', '%00', 'a%0Ab', '', '%7F', '%C2%85', 'x'.repeat(257)])(
     'written as %j is refused as invalid',
     (segment) => {
-      expect(() => readIdentifier({ segment })).toThrow('identifier_invalid');
+      expect(() => identifierFromSegment({ segment })).toThrow('identifier_invalid');
     },
   );
 
   test('has up to 256 characters, not code units', () => {
-    expect(readIdentifier({ segment: encodeURIComponent('😀'.repeat(256)) })).toBe('😀'.repeat(256));
+    expect(identifierFromSegment({ segment: encodeURIComponent('😀'.repeat(256)) })).toBe('😀'.repeat(256));
   });
 });

@@ -2,7 +2,7 @@ import type { CallLimits, GatewayDemand } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CallsLimiter, TICK_MS } from '../src/admission/limits/call-limits.ts';
-import { shareOf } from '../src/admission/limits/shares.ts';
+import { fairShare } from '../src/admission/limits/shares.ts';
 
 const STEP_MS = 5;
 
@@ -183,11 +183,11 @@ test('the shares of gateways with the same news add up to one', () => {
   const demand = fc.double({ min: 0, max: 20, noNaN: true });
   fc.assert(
     fc.property(fc.array(demand, { minLength: 1, maxLength: 20 }), (demands) => {
-      const shares = demands.map((own, index) => shareOf(own, demands.toSpliced(index, 1)));
+      const shares = demands.map((own, index) => fairShare(own, demands.toSpliced(index, 1)));
       expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
       for (const share of shares) expect(share).toBeGreaterThanOrEqual(0);
     }),
   );
-  expect(shareOf(9, [undefined, undefined])).toBeCloseTo(1 / 3);
-  expect(shareOf(0, [undefined, 0])).toBeCloseTo(1 / 3);
+  expect(fairShare(9, [undefined, undefined])).toBeCloseTo(1 / 3);
+  expect(fairShare(0, [undefined, 0])).toBeCloseTo(1 / 3);
 });

@@ -1,7 +1,7 @@
 import { parse } from 'node:querystring';
 import { createToken, TokenRefusal } from '@brand-data/contracts';
 import { describe, expect, test } from 'vitest';
-import { authenticate, callerOf, checkOrigin } from '../src/auth/caller.ts';
+import { authenticate, checkOrigin, readCaller } from '../src/auth/caller.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
 
 const token = createToken();
@@ -20,7 +20,7 @@ const tokens: Pick<Tokens, 'verify'> = {
   verify: async (given) => (given === token ? { credential } : { refusal: TokenRefusal.UNKNOWN }),
 };
 const caller = (query: string, headers: Record<string, string> = {}) =>
-  callerOf(parse(query), headers, { address: () => '192.0.2.1' });
+  readCaller(parse(query), headers, { address: () => '192.0.2.1' });
 
 describe('a caller', () => {
   test('gives the token in the query, once', async () => {

@@ -9,7 +9,7 @@ import { Value } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PROBLEMS, type ProblemCode } from '../src/answers/problem.ts';
 import { createUsageAnswers } from '../src/calls/answer-usage.ts';
-import { readIdentifier } from '../src/calls/brand-request.ts';
+import { identifierFromSegment } from '../src/calls/brand-request.ts';
 import { usageSchema } from '../src/calls/usage-schema.ts';
 import { openApiDocument } from '../src/openapi/document.ts';
 import { identifierSchema, monthSchema, OPERATIONS, type Path } from '../src/openapi/operations.ts';
@@ -221,7 +221,7 @@ describe('an answer is as the document says: its status, its headers and its bod
 describe('what the gateway accepts and answers is what the schemas allow', () => {
   const accepts = (identifier: string) => {
     try {
-      return readIdentifier({ segment: encodeURIComponent(identifier) }) === identifier;
+      return identifierFromSegment({ segment: encodeURIComponent(identifier) }) === identifier;
     } catch {
       return false;
     }

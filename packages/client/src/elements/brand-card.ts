@@ -1,6 +1,6 @@
 import type { BrandDataError } from '../error.ts';
 import type { FlatRecord } from '../gen/types.ts';
-import { BrandElement, type State } from './brand-element.ts';
+import { BrandElement, type ElementState } from './brand-element.ts';
 import { element, safeUrl, styleSheet } from './dom.ts';
 import { HOST_STYLES, letterOf, logoOf, PICTURE_STYLES, skeleton } from './picture.ts';
 
@@ -46,7 +46,7 @@ export class BrandCard extends BrandElement {
     super(styles);
   }
 
-  protected override render(state: State): void {
+  protected override render(state: ElementState): void {
     const card = element('article', { part: 'card' });
     card.style.inlineSize = `${this.#width}px`;
     const { picture, name, facts = '', description = '', foot = [] } = this.#contentOf(state);
@@ -66,7 +66,7 @@ export class BrandCard extends BrandElement {
     this.root.replaceChildren(card);
   }
 
-  #contentOf(state: State): Content {
+  #contentOf(state: ElementState): Content {
     const { identifier, api, theme } = this;
     if (state.kind === 'failed')
       return { picture: letterOf(identifier), name: identifier, description: explanationOf(state.error) };

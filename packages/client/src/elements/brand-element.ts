@@ -1,9 +1,9 @@
 import { BrandDataError } from '../error.ts';
 import type { FlatRecord } from '../gen/types.ts';
-import { recordOf } from './shared-calls.ts';
+import { sharedRecord } from './shared-calls.ts';
 
 /** What an element shows. */
-export type State =
+export type ElementState =
   | { kind: 'empty' }
   | { kind: 'loading' }
   | { kind: 'found'; record: FlatRecord }
@@ -23,7 +23,7 @@ export abstract class BrandElement extends HTMLElement {
   static readonly observedAttributes: readonly string[] = ['identifier', 'token', 'api', 'size', 'theme'];
 
   protected readonly root: ShadowRoot;
-  #state: State = { kind: 'empty' };
+  #state: ElementState = { kind: 'empty' };
   /** Aborts the call for the attributes that the element had before. */
   #call = new AbortController();
   #willLoad = false;
@@ -35,7 +35,7 @@ export abstract class BrandElement extends HTMLElement {
   }
 
   /** Shows the state. Boxes have the same size in every state. */
-  protected abstract render(state: State): void;
+  protected abstract render(state: ElementState): void;
 
   connectedCallback(): void {
     this.#loadSoon();
@@ -81,7 +81,7 @@ export abstract class BrandElement extends HTMLElement {
     const { signal } = this.#call;
     const source = { api: this.api, token: this.getAttribute('token') ?? '', identifier: this.identifier };
     try {
-      const record = await recordOf(source, signal);
+      const record = await sharedRecord(source, signal);
       if (signal.aborted) return;
       this.#show({ kind: 'found', record });
       this.dispatchEvent(new CustomEvent('brand-load', { detail: record, bubbles: true }));
@@ -95,7 +95,7 @@ export abstract class BrandElement extends HTMLElement {
     }
   }
 
-  #show(state: State): void {
+  #show(state: ElementState): void {
     this.#state = state;
     this.render(state);
   }

@@ -1,4 +1,4 @@
-import { BrandElement, type State } from './brand-element.ts';
+import { BrandElement, type ElementState } from './brand-element.ts';
 import { element, styleSheet } from './dom.ts';
 import { HOST_STYLES, letterOf, logoOf, PICTURE_STYLES, skeleton } from './picture.ts';
 
@@ -17,7 +17,7 @@ export class BrandLogo extends BrandElement {
     super(styles);
   }
 
-  protected override render(state: State): void {
+  protected override render(state: ElementState): void {
     const { identifier, api, theme } = this;
     const size = this.#size;
     const name = state.kind === 'found' ? state.record.name : identifier;

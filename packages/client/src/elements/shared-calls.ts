@@ -27,7 +27,7 @@ const calls = new Map<string, SharedCall>();
  *
  * @param signal says that the caller needs the record no more. The call is aborted when nobody needs it
  */
-export async function recordOf(source: Source, signal: AbortSignal): Promise<FlatRecord> {
+export async function sharedRecord(source: Source, signal: AbortSignal): Promise<FlatRecord> {
   const key = JSON.stringify([source.api, source.token, source.identifier]);
   const call = calls.get(key) ?? startCall(key, source);
   call.users++;

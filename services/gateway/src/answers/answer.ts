@@ -7,7 +7,7 @@ export interface Content extends HttpAnswer {
 }
 
 /** The answer to a call. */
-export type Answer = Content | ProblemDetails<ProblemCode>;
+export type CallAnswer = Content | ProblemDetails<ProblemCode>;
 
 /**
  * Returns the value of Cache-Control, which lets browsers and shared caches keep an answer.

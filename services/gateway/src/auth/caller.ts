@@ -18,23 +18,23 @@ export interface Caller {
 }
 
 /** The query as Fastify parses it. A parameter that is given several times has an array of values. */
-export type Query = Readonly<Record<string, string | string[] | undefined>>;
+export type ParsedQuery = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Returns the values of a query parameter. */
-export function valuesOf(query: Query, name: string): string[] {
+export function queryValues(query: ParsedQuery, name: string): string[] {
   const value = query[name];
   if (value === undefined) return [];
   return typeof value === 'string' ? [value] : value;
 }
 
-export function callerOf(
-  query: Query,
+export function readCaller(
+  query: ParsedQuery,
   headers: Headers,
   { address, onAuthenticated }: Pick<Caller, 'address' | 'onAuthenticated'>,
 ): Caller {
   return {
     address,
-    tokens: valuesOf(query, 'token'),
+    tokens: queryValues(query, 'token'),
     origin: headers.origin?.toString(),
     referer: headers.referer?.toString(),
     onAuthenticated,

@@ -5,7 +5,7 @@ import type { AdmissionParts } from '../admission/admission.ts';
 import { releaseOf, type SecondPolicy } from '../admission/limits/call-limits.ts';
 import { permitOf } from '../admission/permits.ts';
 import type { Turn } from '../admission/turns.ts';
-import { type Answer, cacheHeader } from '../answers/answer.ts';
+import { type CallAnswer, cacheHeader } from '../answers/answer.ts';
 import { encodeBody } from '../answers/encodable.ts';
 import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
 import { authenticate, checkOrigin } from '../auth/caller.ts';
@@ -16,7 +16,7 @@ import type { Allowance } from '../quota/holding.ts';
 import type { Quota } from '../quota/quota.ts';
 import type { CatalogAnswer } from '../records/catalog-answer.ts';
 import type { Records } from '../records/records.ts';
-import { type BrandRequest, COUNTED_ROUTES, readIdentifier } from './brand-request.ts';
+import { type BrandRequest, COUNTED_ROUTES, identifierFromSegment } from './brand-request.ts';
 import { quotaHeaders } from './rate-limit.ts';
 import { recordHead } from './record-head.ts';
 
@@ -40,7 +40,7 @@ export interface CallParts extends Pick<AdmissionParts, 'limits' | 'turns'> {
 export async function answerCall(
   { tokens, limits, turns, quota, chargedCalls, records, now }: CallParts,
   request: BrandRequest,
-): Promise<Answer> {
+): Promise<CallAnswer> {
   // Only what is no value yet is awaited, because each await takes time, also where there is nothing to wait for.
   const authenticated = authenticate(tokens, request.caller);
   const credential = authenticated instanceof Promise ? await authenticated : authenticated;
@@ -59,7 +59,7 @@ export async function answerCall(
     });
   try {
     checkOrigin(credential, request.caller);
-    const identifier = readIdentifier(request);
+    const identifier = identifierFromSegment(request);
     const decision = limits.admit(credential);
     second = decision?.second;
     releaseLimits = releaseOf(decision);
@@ -129,7 +129,7 @@ function notFound(
   identifier: string,
   { suggestions, namesSuperinvestor }: CatalogAnswer,
   headers: Record<string, string>,
-): Answer {
+): CallAnswer {
   return {
     code: 'identifier_not_found',
     detail: explainMiss(identifier, { superinvestors: variant === 'grouped', namesSuperinvestor }),

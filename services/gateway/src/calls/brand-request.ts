@@ -22,7 +22,7 @@ export interface BrandRequest {
 export const LONGEST_IDENTIFIER = 256;
 
 /** Returns the decoded identifier. Throws ProblemError unless it has 1 to 256 characters, none of them a control character. */
-export function readIdentifier({ segment }: Pick<BrandRequest, 'segment'>): string {
+export function identifierFromSegment({ segment }: Pick<BrandRequest, 'segment'>): string {
   let identifier: string;
   try {
     identifier = decodeURIComponent(segment);

@@ -1,8 +1,8 @@
 import { routesOf } from '@brand-data/runtime/http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import type { Answer } from '../answers/answer.ts';
+import type { CallAnswer } from '../answers/answer.ts';
 import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
-import { callerOf, type Query, valuesOf } from '../auth/caller.ts';
+import { type ParsedQuery, queryValues, readCaller } from '../auth/caller.ts';
 import { answerCall, type CallParts } from '../calls/answer-call.ts';
 import { answerUsage, type UsageAnswers } from '../calls/answer-usage.ts';
 import type { Path } from '../openapi/operations.ts';
@@ -37,8 +37,8 @@ export function routeName(pattern: string | undefined): string {
   return ROUTE_NAMES.get(pattern) ?? (/^\/docs(\/|$)/.test(pattern) ? 'docs' : 'pages');
 }
 
-type WithQuery = FastifyRequest<{ Querystring: Query }>;
-type WithIdentifier = FastifyRequest<{ Params: { identifier: string }; Querystring: Query }>;
+type WithQuery = FastifyRequest<{ Querystring: ParsedQuery }>;
+type WithIdentifier = FastifyRequest<{ Params: { identifier: string }; Querystring: ParsedQuery }>;
 
 export interface RouteParts extends CallParts {
   usageAnswers: UsageAnswers;
@@ -49,11 +49,11 @@ export interface RouteParts extends CallParts {
 }
 
 export interface Senders {
-  send(reply: FastifyReply, answer: Answer): FastifyReply;
+  send(reply: FastifyReply, answer: CallAnswer): FastifyReply;
   /** Sends an answer that is not counted, when the pace of the account allows it, or that of the address without an account. */
   sendUncounted(
     reply: FastifyReply,
-    answer: Answer,
+    answer: CallAnswer,
     options?: { accountId?: string | undefined; cost?: number },
   ): Promise<FastifyReply>;
 }
@@ -71,7 +71,7 @@ export function addRoutes(
   accessLog?: AccessLog,
 ): void {
   const callerWith = (request: WithQuery) =>
-    callerOf(request.query, request.headers, {
+    readCaller(request.query, request.headers, {
       address: () => request.ip,
       onAuthenticated: accessLog && ((keyId) => accessLog.authenticated(request, keyId)),
     });
@@ -94,7 +94,7 @@ export function addRoutes(
       });
   };
   const usage = async (request: WithQuery, reply: FastifyReply) => {
-    const months = valuesOf(request.query, 'month');
+    const months = queryValues(request.query, 'month');
     const { accountId, ...answer } = await answerUsage(parts, { months, caller: callerWith(request) });
     return sendUncounted(reply, answer, { accountId, cost: USAGE_COST });
   };

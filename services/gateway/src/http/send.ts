@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { encodeProblem } from '@brand-data/runtime/http';
 import type { FastifyReply } from 'fastify';
-import type { Answer, Content } from '../answers/answer.ts';
+import type { CallAnswer, Content } from '../answers/answer.ts';
 import { COMMON_HEADERS } from '../answers/cors.ts';
 import { headText, namesAndValues } from '../answers/head.ts';
 import { PROBLEMS } from '../answers/problem.ts';
@@ -25,7 +25,7 @@ export function createSend({
   docsUrl: string;
   isDraining: () => boolean;
   answered: (reply: FastifyReply, status: number, tookMs: number) => void;
-}): (reply: FastifyReply, answer: Answer) => FastifyReply {
+}): (reply: FastifyReply, answer: CallAnswer) => FastifyReply {
   return (reply, answer) => {
     const requestId = reply.request.id;
     const content = 'code' in answer ? encodeProblem(answer, PROBLEMS, { docsUrl, requestId }) : answer;

@@ -124,7 +124,7 @@ const COMMON = [
 ] as const;
 
 /** The `headers` of a response: those that every answer has, and these. */
-export function headersOf(...names: (keyof typeof HEADERS)[]): Record<string, { $ref: string }> {
+export function headerObjects(...names: (keyof typeof HEADERS)[]): Record<string, { $ref: string }> {
   return Object.fromEntries(
     [...COMMON, ...names].map((name) => [SENT_AS[name] ?? name, { $ref: `#/components/headers/${name}` }]),
   );

@@ -7,7 +7,7 @@ import { LONGEST_IDENTIFIER } from '../calls/brand-request.ts';
 import { EXAMPLE_USAGE, MONTH_PATTERN, usageSchema } from '../calls/usage-schema.ts';
 // Answers of the service with the sample catalogue. test/e2e/docs.test.ts compares them with what the service answers.
 import examples from './example-records.json' with { type: 'json' };
-import { headersOf, QUOTA_HEADERS } from './headers.ts';
+import { headerObjects, QUOTA_HEADERS } from './headers.ts';
 import { problemResponses, UNREADABLE_RESPONSES } from './problems.ts';
 
 export interface Operation {
@@ -21,7 +21,7 @@ export interface Operation {
   responses: Readonly<Record<string, unknown>>;
 }
 
-/** JSON Schema of a decoded identifier. `readIdentifier` accepts the same texts. */
+/** JSON Schema of a decoded identifier. `identifierFromSegment` accepts the same texts. */
 export const identifierSchema = Type.String({
   minLength: 1,
   maxLength: LONGEST_IDENTIFIER,
@@ -106,7 +106,7 @@ function recordOperation(
   record: TSchema,
   examples: object,
 ): Operation {
-  const headers = headersOf('RecordCacheControl', 'ETag', 'RecordVary', 'Brand-Match', ...QUOTA_HEADERS);
+  const headers = headerObjects('RecordCacheControl', 'ETag', 'RecordVary', 'Brand-Match', ...QUOTA_HEADERS);
   return {
     ...own,
     tags: ['Records'],
@@ -114,7 +114,7 @@ function recordOperation(
     responses: {
       200: {
         description: 'The record. Counted.',
-        headers: { ...headers, ...headersOf('Content-Encoding') },
+        headers: { ...headers, ...headerObjects('Content-Encoding') },
         ...body('application/json', record, { examples }),
       },
       304: { description: 'The caller has the current record. No body. Counted.', headers },
@@ -124,18 +124,18 @@ function recordOperation(
   };
 }
 
-type HeaderNames = Parameters<typeof headersOf>;
+type HeaderNames = Parameters<typeof headerObjects>;
 
 /** The answers of a file that stays the same while the gateway runs. */
 const fileResponses = (name: string, content: object, headers: HeaderNames): Operation['responses'] => ({
   200: {
     description: `The ${name}.`,
-    headers: headersOf(...headers, 'ETag', 'PageVary', 'Content-Encoding'),
+    headers: headerObjects(...headers, 'ETag', 'PageVary', 'Content-Encoding'),
     ...content,
   },
   304: {
     description: `The caller has the current ${name}. No body.`,
-    headers: headersOf(...headers, 'ETag', 'PageVary'),
+    headers: headerObjects(...headers, 'ETag', 'PageVary'),
   },
   ...UNREADABLE_RESPONSES,
   ...PAGE_PROBLEMS,
@@ -173,7 +173,7 @@ export const OPERATIONS = {
     responses: {
       200: {
         description: 'The usage of the month. Not counted.',
-        headers: headersOf('NoStore'),
+        headers: headerObjects('NoStore'),
         ...body('application/json', usageSchema, { example: EXAMPLE_USAGE }),
       },
       ...UNREADABLE_RESPONSES,

@@ -1,7 +1,7 @@
 import { encodeProblem } from '@brand-data/runtime/http';
 import { Type } from 'typebox';
 import { PROBLEMS, type ProblemCode } from '../answers/problem.ts';
-import { headersOf, QUOTA_HEADERS } from './headers.ts';
+import { headerObjects, QUOTA_HEADERS } from './headers.ts';
 
 /** The URL of the page of errors in examples. The document has that of the installation in its place. */
 export const EXAMPLE_DOCS_URL = 'https://api.example.com/docs/errors';
@@ -174,7 +174,7 @@ function problemResponse(status: number, codes: readonly ProblemCode[], isCounte
     description: codes
       .map((code) => `\`${code}\`: ${PROBLEMS[code].title}. ${PROBLEMS[code].help}`)
       .join('\n\n'),
-    headers: headersOf(
+    headers: headerObjects(
       status === 404 ? 'MissCacheControl' : 'NoStore',
       ...(status === 405 ? (['Allow'] as const) : []),
       ...(hasRetryAfter ? (['Retry-After'] as const) : []),

@@ -3,7 +3,7 @@ import { escapeHtml, html } from '@brand-data/runtime/html';
 import type { SiteFile } from '@brand-data/site';
 import type { Content } from '../answers/answer.ts';
 import { errorSections } from './errors.ts';
-import { referenceOf } from './reference.ts';
+import { referenceSections } from './reference.ts';
 import { createStaticFile, type FileAnswer } from './static-file.ts';
 
 /** Short, because the files keep their names from one version to the next. After that, browsers ask with the ETag. */
@@ -73,7 +73,7 @@ function fillingFor({
   const fillings = {
     '<!-- fill: demo token -->': () => demoButton(demoToken),
     '<!-- fill: errors -->': () => errorSections(docsUrl).markup,
-    '<!-- fill: reference -->': () => referenceOf(description, { api, errorsPage: 'errors' }).markup,
+    '<!-- fill: reference -->': () => referenceSections(description, { api, errorsPage: 'errors' }).markup,
   };
   return (text) => {
     let filled = text

@@ -1,5 +1,5 @@
 import { Html, type HtmlPart, html } from '@brand-data/runtime/html';
-import { codeBlock, contents, heading, list, table } from '@brand-data/site';
+import { codeBlock, contents, heading, list, scrollTable } from '@brand-data/site';
 import { codeOf, inline, jsonBlock, paragraphs } from './html.ts';
 
 interface Schema {
@@ -73,7 +73,7 @@ interface Document {
  * @param options.api the base URL of calls in examples
  * @param options.errorsPage the page of errors, relative to the reference
  */
-export function referenceOf(description: string, options: { api: string; errorsPage: string }): Html {
+export function referenceSections(description: string, options: { api: string; errorsPage: string }): Html {
   const document: Document = JSON.parse(description);
   const { tags, paths, components } = document;
   const operations = Object.entries(paths).map(([path, { get }]) => ({ path, operation: get }));
@@ -153,7 +153,7 @@ function parameterTable(operationId: string, parameters: readonly Parameter[]): 
       examplesOf(examples ? Object.values(examples).map(({ value }) => String(value)) : [String(example)]),
     ],
   );
-  return table(`Parameters of ${operationId}`, ['parameter', 'in', 'meaning', 'example'], rows);
+  return scrollTable(`Parameters of ${operationId}`, ['parameter', 'in', 'meaning', 'example'], rows);
 }
 
 const examplesOf = (texts: readonly string[]): HtmlPart => joined(texts.map(codeOf), html`<br>`);
@@ -203,7 +203,7 @@ function schemaSection(name: string, schema: Schema): Html {
   ]);
   return html`<section class="schema" aria-labelledby="schema-${name}">
 ${heading(3, `schema-${name}`, codeOf(name))}${paragraphs(description)}
-${properties ? table(`Fields of ${name}`, ['field', 'type', 'meaning', 'example'], rows) : html`<p>${typeOf(schema)}</p>`}
+${properties ? scrollTable(`Fields of ${name}`, ['field', 'type', 'meaning', 'example'], rows) : html`<p>${typeOf(schema)}</p>`}
 </section>\n`;
 }
 

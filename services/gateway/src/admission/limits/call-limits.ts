@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../../answers/problem.ts';
 import { begin, isHalfUsed, type Limited, measureDemand, newLimited, offer, setShare } from './limited.ts';
 import { Peers } from './peers.ts';
-import { shareOf } from './shares.ts';
+import { fairShare } from './shares.ts';
 
 export const TICK_MS = 500;
 const PRESENCE_EVERY_MS = 5_000;
@@ -172,7 +172,7 @@ export class CallsLimiter {
   #shareNow({ name, demand, isNearLimit }: Need, atMs: number): number {
     const peers = this.#peers;
     if ((!isNearLimit && !peers.isNearLimit(name)) || peers.isCutOff(atMs)) return 1 / peers.count;
-    return shareOf(demand, peers.demandsOf(name));
+    return fairShare(demand, peers.demandsOf(name));
   }
 
   #shareAnew(all: Iterable<Limited>, atMs: number): void {

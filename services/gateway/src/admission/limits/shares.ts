@@ -7,7 +7,7 @@
  * @param own this gateway's demand, as a part of the limits
  * @param others the other gateways' demand; undefined for a gateway without news, which keeps an equal share
  */
-export function shareOf(own: number, others: readonly (number | undefined)[]): number {
+export function fairShare(own: number, others: readonly (number | undefined)[]): number {
   const gateways = others.length + 1;
   const known = others.filter((demand) => demand !== undefined);
   const total = (known.length + 1) / gateways;

@@ -8,7 +8,7 @@ export interface CachedRecord {
 }
 
 /** The records that were used last, by the path of their call. */
-export class RecordCache {
+export class KeptRecords {
   readonly #records = new Map<string, CachedRecord>();
   readonly #capacity: number;
 

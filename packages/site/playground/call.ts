@@ -4,20 +4,19 @@ import {
   type FlatRecord,
   type GroupedRecord,
   type RecordAnswer,
-} from '../../client/src/index.ts';
-
-export type Variant = 'grouped' | 'flat';
+} from '@brand-data/client/source';
 
 export interface Call {
   /** The base URL of the service. */
   api: string;
   token: string;
   identifier: string;
-  variant: Variant;
+  /** The form of the record. */
+  form: 'grouped' | 'flat';
 }
 
-/** What arrived for one call, as a program sees it. */
-export interface Exchange {
+/** What came of one call, as a program sees it. */
+export interface CallReport {
   /** undefined if no answer arrived. */
   response: { status: number; headers: readonly (readonly [string, string])[]; body: string } | undefined;
   /** From the start of the call to the last byte of its answer, in milliseconds. */
@@ -28,22 +27,18 @@ export interface Exchange {
     | { kind: 'failed'; error: BrandDataError };
 }
 
-/** Makes one call of the API, and again with the record's ETag. */
-export interface Caller {
-  readonly call: Call;
-  /** Rejects only with the signal's reason. */
-  send(signal: AbortSignal): Promise<Exchange>;
-}
+/** Makes the call, and again with the record's ETag. Rejects only with the signal's reason. */
+export type SendCall = (signal: AbortSignal) => Promise<CallReport>;
 
 /**
- * Each `send` makes exactly one call: it neither retries nor takes a record from memory or from the browser's cache. The client has
- * the record of the call before, so from the second `send` on it asks with the record's ETag.
+ * Returns the function that makes exactly one call each time: it neither retries nor takes a record from memory or from the browser's
+ * cache. The client has the record of the call before, so from the second time on it asks with the record's ETag.
  */
-export function createCaller(call: Call): Caller {
-  let response: Exchange['response'];
+export function prepareCall({ api, token, identifier, form }: Call): SendCall {
+  let response: CallReport['response'];
   const client = new BrandData({
-    api: call.api,
-    token: call.token,
+    api,
+    token,
     retries: 0,
     cachedRecords: 1,
     async fetch(input, init) {
@@ -56,30 +51,26 @@ export function createCaller(call: Call): Caller {
       return new Response(got.status === 304 ? null : body, { status: got.status, headers });
     },
   });
-  const outcomeOf = async (signal: AbortSignal): Promise<Exchange['outcome']> => {
+  const outcomeOf = async (signal: AbortSignal): Promise<CallReport['outcome']> => {
     try {
-      if (call.variant === 'grouped')
-        return { kind: 'grouped', answer: await client.brand(call.identifier, { signal }) };
-      return { kind: 'flat', answer: await client.logo(call.identifier, { signal }) };
+      if (form === 'grouped') return { kind: form, answer: await client.brand(identifier, { signal }) };
+      return { kind: form, answer: await client.logo(identifier, { signal }) };
     } catch (error) {
       if (error instanceof BrandDataError) return { kind: 'failed', error };
       throw error;
     }
   };
-  return {
-    call,
-    async send(signal) {
-      response = undefined;
-      const begin = performance.now();
-      const outcome = await outcomeOf(signal);
-      return { outcome, response, ms: performance.now() - begin };
-    },
+  return async (signal) => {
+    response = undefined;
+    const begin = performance.now();
+    const outcome = await outcomeOf(signal);
+    return { outcome, response, ms: performance.now() - begin };
   };
 }
 
 /** The call's path, below the base URL. The API takes the token in the query. */
-export function pathOf({ identifier, variant }: Pick<Call, 'identifier' | 'variant'>): string {
+export function pathOf({ identifier, form }: Pick<Call, 'identifier' | 'form'>): string {
   // A single quote is percent-encoded too, so that shells and programs may hold the URL in quotes.
   const segment = encodeURIComponent(identifier.toWellFormed()).replaceAll("'", '%27');
-  return variant === 'grouped' ? `v1/brands/${segment}` : `api/logos/${segment}/info`;
+  return form === 'grouped' ? `v1/brands/${segment}` : `api/logos/${segment}/info`;
 }
