@@ -24,18 +24,8 @@ const CODE = [
   'parent.postMessage(1)',
   '/*]]>*/top.x=1',
 ];
-const HANDLERS = [
-  'onload',
-  'onclick',
-  'onerror',
-  'onbegin',
-  'onend',
-  'onrepeat',
-  'onmouseover',
-  'onfocusin',
-  'onactivate',
-  'onunload',
-];
+const HANDLERS =
+  `onload onclick onerror onbegin onend onrepeat onmouseover onfocusin onactivate onunload`.split(/\s+/);
 const LINKS = [
   'javascript:alert(1)',
   ' java\tscript:alert(1)',
@@ -53,38 +43,14 @@ const LINKS = [
   'blob:x#s',
   'http://169.254.169.254/#s',
 ];
-const CARRIERS = [
-  'a',
-  'use',
-  'image',
-  'feImage',
-  'script',
-  'textPath',
-  'mpath',
-  'linearGradient',
-  'pattern',
-  'filter',
-  'cursor',
-  'animate',
-];
+const CARRIERS =
+  `a use image feImage script textPath mpath linearGradient pattern filter cursor animate`.split(/\s+/);
 
 /** Wraps markup in random harmless elements. */
 function hidden(dice: Dice, markup: string): string {
-  const wraps = [
-    'g',
-    'defs',
-    'symbol',
-    'a',
-    'switch',
-    'text',
-    'clipPath',
-    'metadata',
-    'title',
-    'desc',
-    'foreignObject',
-    'style',
-    'mask',
-  ];
+  const wraps = `g defs symbol a switch text clipPath metadata title desc foreignObject style mask`.split(
+    /\s+/,
+  );
   const wrap = dice.pick(wraps);
   return dice.roll(2) === 0 ? markup : `<${wrap}>${hidden(dice, markup)}</${wrap}>`;
 }
@@ -121,19 +87,7 @@ export const HOSTILE_SVGS: Record<string, Recipe> = {
       : svg(hidden(dice, `<${dice.pick(['rect', 'g', 'set', 'style', 'image2'])} ${attribute}/>`));
   },
   link: (dice) => {
-    const attributes = [
-      'href',
-      'xlink:href',
-      'src',
-      'xml:base',
-      'action',
-      'from',
-      'to',
-      'values',
-      'style',
-      'fill',
-      'filter',
-    ];
+    const attributes = `href xlink:href src xml:base action from to values style fill filter`.split(/\s+/);
     return svg(
       hidden(dice, element(dice.pick(CARRIERS), `${dice.pick(attributes)}="${dice.pick(LINKS)}"`, 'x')),
     );

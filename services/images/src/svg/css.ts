@@ -1,6 +1,8 @@
 import {
   type CssNode,
   type Declaration,
+  type DeclarationList,
+  find,
   generate,
   List,
   parse,
@@ -64,8 +66,12 @@ export function isSafeValue(value: string): boolean {
   if (PLAIN_VALUE.test(value)) return true;
   if (value.includes('\\')) return false;
   return bounded(() => {
-    const tree = parsed(value, 'value');
-    return tree !== undefined && isSafe(tree);
+    try {
+      return isSafe(parsed(value, 'value'));
+    } catch (error) {
+      if (error instanceof RangeError) throw error;
+      return false;
+    }
   });
 }
 
@@ -88,11 +94,10 @@ export function checkVariables(text: string): void {
       throw new Refused(`the SVG uses the CSS variable ${name}: write its value in its place`);
 }
 
-/** The allowed declarations of a `style` attribute. */
+/** Returns the allowed declarations of a `style` attribute. */
 export function cleanDeclarations(text: string): string {
   return bounded(() => {
-    const tree = parsed(withFallbacks(text), 'declarationList');
-    if (tree?.type !== 'DeclarationList') return '';
+    const tree = parsed<DeclarationList>(withFallbacks(text), 'declarationList');
     tree.children = tree.children.filter(isKept);
     return generate(tree);
   });
@@ -104,7 +109,7 @@ export function cleanDeclarations(text: string): string {
  */
 export function cleanStyleSheet(text: string): string {
   return bounded(() => {
-    const tree = styleSheet(withFallbacks(text));
+    const tree = parsed<StyleSheet>(withFallbacks(text), 'stylesheet');
     tree.children = new List<CssNode>().fromArray(cleanRules(tree.children));
     return generate(tree);
   });
@@ -142,43 +147,36 @@ export interface CssReference {
   id: string;
 }
 
-/** The references of a clean `style` attribute. */
+/** Returns the references of a clean `style` attribute. */
 export function referencesOfDeclarations(text: string): CssReference[] {
-  return bounded(() => referencesIn(parsed(text, 'declarationList')));
+  return bounded(() => referencesIn(parsed<DeclarationList>(text, 'declarationList')));
 }
 
-/** The values that a clean `style` attribute gives to a property. */
+/** Returns the values that a clean `style` attribute gives to a property. */
 export function valuesOfProperty(text: string, property: string): string[] {
-  const tree = bounded(() => parsed(text, 'declarationList'));
-  if (tree?.type !== 'DeclarationList') return [];
-  return tree.children
+  const { children } = bounded(() => parsed<DeclarationList>(text, 'declarationList'));
+  return children
     .toArray()
-    .flatMap((node) =>
-      node.type === 'Declaration' && node.property === property ? [generate(node.value)] : [],
-    );
+    .filter((node) => node.type === 'Declaration' && node.property === property)
+    .map((node) => generate((node as Declaration).value));
 }
 
-/** The references of a clean style sheet. Each comes with the names of the elements, classes and ids at the end of its selector. */
+/** Returns the references of a clean style sheet, each with the names of the elements, classes and ids at the end of its selector. */
 export function referencesOfStyleSheet(text: string): (CssReference & { names: string[] })[] {
   return bounded(() =>
-    styleSheet(text)
+    parsed<StyleSheet>(text, 'stylesheet')
       .children.toArray()
       .flatMap((rule) => {
         if (rule.type !== 'Rule' || rule.prelude.type !== 'SelectorList') return [];
         const references = referencesIn(rule.block);
-        if (references.length === 0) return [];
-        return rule.prelude.children
-          .toArray()
-          .flatMap((selector) =>
-            references.map((reference) => ({ ...reference, names: namesAtEnd(selector) })),
-          );
+        const selectors = references.length === 0 ? [] : rule.prelude.children.toArray().map(namesAtEnd);
+        return selectors.flatMap((names) => references.map((reference) => ({ ...reference, names })));
       }),
   );
 }
 
-function referencesIn(tree: CssNode | undefined): CssReference[] {
+function referencesIn(tree: CssNode): CssReference[] {
   const references: CssReference[] = [];
-  if (tree === undefined) return references;
   walk(tree, function enter(node) {
     if (node.type === 'Url')
       references.push({ property: this.declaration?.property ?? '', id: node.value.slice(1) });
@@ -194,41 +192,32 @@ function namesAtEnd(selector: CssNode): string[] {
     .map((part) => generate(part));
 }
 
-/** The style sheet with every colour of paint replaced by what `replace` makes of it. */
-export function replaceColours(text: string, replace: (value: string) => string): string {
+/** Returns a style sheet or the value of a `style` attribute with every colour of paint replaced by what `replace` makes of it. */
+export function replaceColours(
+  text: string,
+  context: 'declarationList' | 'stylesheet',
+  replace: (value: string) => string,
+): string {
   return bounded(() => {
-    const tree = styleSheet(text);
-    walk(tree, { visit: 'Declaration', enter: (node) => replaceIn(node, replace) });
+    const tree = parsed(text, context);
+    walk(tree, {
+      visit: 'Declaration',
+      enter: (node) => {
+        if (COLOURS.has(node.property)) node.value = { type: 'Raw', value: replace(generate(node.value)) };
+      },
+    });
     return generate(tree);
   });
 }
 
-/** The same for the value of a `style` attribute. */
-export function replaceDeclaredColours(text: string, replace: (value: string) => string): string {
-  const tree = parsed(text, 'declarationList');
-  if (tree === undefined) return '';
-  walk(tree, { visit: 'Declaration', enter: (node) => replaceIn(node, replace) });
-  return generate(tree);
-}
-
-function replaceIn(node: Declaration, replace: (value: string) => string): void {
-  if (COLOURS.has(node.property)) node.value = { type: 'Raw', value: replace(generate(node.value)) };
-}
-
-function styleSheet(text: string): StyleSheet {
-  const tree = parsed(text, 'stylesheet');
-  return tree?.type === 'StyleSheet' ? tree : { type: 'StyleSheet', children: new List<CssNode>() };
-}
-
-function parsed(text: string, context: 'value' | 'declarationList' | 'stylesheet'): CssNode | undefined {
+/** css-tree throws SyntaxError only for a value. Of declarations and rules, it returns what it does not understand as raw text. */
+function parsed<Tree extends CssNode>(
+  text: string,
+  context: 'value' | 'declarationList' | 'stylesheet',
+): Tree {
   if (text.length > CSS_BOUND)
     throw new Refused(`the SVG has more than ${CSS_BOUND} characters of CSS in one place: simplify it`);
-  try {
-    return parse(text, { context, onParseError: () => {} });
-  } catch (error) {
-    if (error instanceof RangeError) throw error;
-    return undefined;
-  }
+  return parse(text, { context, onParseError: () => {} }) as Tree;
 }
 
 /** Whether a declaration is allowed. Refuses the drawing if it is not, and the drawing would look different without it. */
@@ -262,23 +251,19 @@ export function notUnderstood(declaration: string): Refused {
 }
 
 function isPlainSelector(selector: CssNode): boolean {
-  let plain = true;
-  walk(selector, (node) => {
-    if (!SELECTORS.has(node.type)) plain = false;
-  });
   const text = generate(selector);
   // `*|path` would name a type in another way.
-  return plain && isText(text) && !text.includes('|');
+  return find(selector, ({ type }) => !SELECTORS.has(type)) === null && isText(text) && !text.includes('|');
 }
 
 function isSafe(tree: CssNode): boolean {
-  let safe = true;
-  walk(tree, (node) => {
-    if (node.type === 'Raw' || node.type === 'Block' || node.type === 'AtrulePrelude') safe = false;
-    if (node.type === 'Url' && !LOCAL_REFERENCE.test(node.value)) safe = false;
-    if (node.type === 'Function' && !FUNCTIONS.has(node.name.toLowerCase())) safe = false;
-  });
-  return safe && isText(generate(tree));
+  return find(tree, isUnsafe) === null && isText(generate(tree));
+}
+
+function isUnsafe(node: CssNode): boolean {
+  if (node.type === 'Url') return !LOCAL_REFERENCE.test(node.value);
+  if (node.type === 'Function') return !FUNCTIONS.has(node.name.toLowerCase());
+  return node.type === 'Raw' || node.type === 'Block' || node.type === 'AtrulePrelude';
 }
 
 /** Whether CSS can be the text of an element of XML: CSS of allowed rules has no use for the characters of tags and entities. */

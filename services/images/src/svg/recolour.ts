@@ -1,4 +1,4 @@
-import { COLOURS, replaceColours, replaceDeclaredColours } from './css.ts';
+import { COLOURS, replaceColours } from './css.ts';
 import type { SvgElement } from './svg-tree.ts';
 
 /** Values of paint that are no colour, or take the colour from elsewhere. */
@@ -25,11 +25,11 @@ function replaced(element: SvgElement, replace: (value: string) => string, origi
   const attributes = new Map(element.attributes);
   for (const [name, value] of attributes) {
     if (COLOURS.has(name)) attributes.set(name, replace(value));
-    if (name === 'style') attributes.set(name, replaceDeclaredColours(value, replace));
+    if (name === 'style') attributes.set(name, replaceColours(value, 'declarationList', replace));
   }
   const children = element.children.map((child) => {
     if (typeof child !== 'string') return replaced(child, replace, original);
-    return element.name === 'style' ? replaceColours(child, replace) : child;
+    return element.name === 'style' ? replaceColours(child, 'stylesheet', replace) : child;
   });
   return { ...element, attributes, children };
 }
