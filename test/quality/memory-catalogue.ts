@@ -8,6 +8,7 @@ import { RECORDS_OF_ENTRY, suggester } from '@brand-data/catalog/src/lookup/sugg
 import {
   type CatalogDoc,
   compareDocs,
+  LINK_ONLY,
   sourceRecordsFromDoc,
 } from '@brand-data/catalog/src/records/catalog-doc.ts';
 import { type SourceRecord, sourceRecordOf } from '@brand-data/catalog/src/records/source-record.ts';
@@ -77,9 +78,10 @@ export function memoryCatalogue(): MemoryCatalogue {
 
   async function search(keys: readonly string[]): Promise<KeySearch> {
     const isHot = (key: string) => !isIdentifying(key) && (byKey.get(key)?.size ?? 0) > HOT_KEY_DOCS;
-    const searched = keys.filter((key) => !isHot(key));
+    const all = keys.flatMap((key) => [key, LINK_ONLY + key]);
+    const searched = all.filter((key) => !isHot(key));
     const found = new Set(searched.flatMap((key) => [...(byKey.get(key) ?? [])]));
-    return { docs: [...found], keys: searched, hotKeys: keys.filter(isHot) };
+    return { docs: [...found], keys: searched, hotKeys: all.filter(isHot) };
   }
 
   async function putBatch(source: string, importId: string, brands: readonly Brand[], report: PutReport) {
