@@ -9,81 +9,65 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { brandFromRecord, recordFromBrand } from './brand-from-record.ts';
 import { brandOfField, recordValueOf } from './fields.ts';
-import { BrandRecord, reportErrors } from './record-schema.ts';
+import { BrandRecord, closed, reportErrors } from './record-schema.ts';
 
 /** The first line of an export of the catalogue. */
 const FORMAT = 'brand-data catalogue';
 const VERSION = 1;
 
-const closed = { additionalProperties: false };
 const partialRecord = Type.Partial(BrandRecord);
 /** A company may have an id that no source gives. */
-const partialCompany = Type.Partial(Type.Object({ ...BrandRecord.properties, id: Type.String() }, closed));
+const partialCompany = Type.Partial(closed({ ...BrandRecord.properties, id: Type.String() }));
 const time = Type.String({
   pattern: '^20\\d\\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$',
   description: 'a time such as "2026-11-22T09:14:31.204Z"',
 });
 
 const firstLine = Compile(
-  Type.Object(
-    {
-      export: Type.Literal(FORMAT),
-      version: Type.Literal(VERSION),
-      /** By source: its newest import. */
-      imports: Type.Record(Type.String(), Type.String()),
-    },
-    closed,
-  ),
+  closed({
+    export: Type.Literal(FORMAT),
+    version: Type.Literal(VERSION),
+    /** By source: its newest import. */
+    imports: Type.Record(Type.String(), Type.String()),
+  }),
 );
-const lastLine = Compile(Type.Object({ end: Type.Literal(true), companies: Type.Integer() }, closed));
+const lastLine = Compile(closed({ end: Type.Literal(true), companies: Type.Integer() }));
 const companyLine = Compile(
-  Type.Object(
-    {
-      id: Type.String(),
-      changed_at: Type.Optional(time),
-      records: Type.Optional(
-        Type.Array(
-          Type.Object(
-            {
-              source: Type.String(),
-              /** Absent: the newest import of the source. */
-              import: Type.Optional(Type.String()),
-              /** The main listing that the record is a quote of. */
-              quote: Type.Optional(Type.String()),
-              record: partialRecord,
-            },
-            closed,
-          ),
-        ),
+  closed({
+    id: Type.String(),
+    changed_at: Type.Optional(time),
+    records: Type.Optional(
+      Type.Array(
+        closed({
+          source: Type.String(),
+          /** Absent: the newest import of the source. */
+          import: Type.Optional(Type.String()),
+          /** The main listing that the record is a quote of. */
+          quote: Type.Optional(Type.String()),
+          record: partialRecord,
+        }),
       ),
-      overrides: Type.Optional(
-        Type.Array(
-          Type.Object(
-            {
-              id: Type.String(),
-              fields: Type.Array(
-                Type.Object(
-                  {
-                    field: Type.String(),
-                    value: Type.Unknown(),
-                    by: Type.String(),
-                    at: time,
-                    reason: Type.String(),
-                  },
-                  closed,
-                ),
-              ),
-              /** The company's source records when a field was last set, and the company at that time. */
-              records: Type.Array(Type.Object({ source: Type.String(), id: Type.String() }, closed)),
-              company: Type.Optional(partialCompany),
-            },
-            closed,
+    ),
+    overrides: Type.Optional(
+      Type.Array(
+        closed({
+          id: Type.String(),
+          fields: Type.Array(
+            closed({
+              field: Type.String(),
+              value: Type.Unknown(),
+              by: Type.String(),
+              at: time,
+              reason: Type.String(),
+            }),
           ),
-        ),
+          /** The company's source records when a field was last set, and the company at that time. */
+          records: Type.Array(closed({ source: Type.String(), id: Type.String() })),
+          company: Type.Optional(partialCompany),
+        }),
       ),
-    },
-    closed,
-  ),
+    ),
+  }),
 );
 type CompanyLine = Static<ReturnType<typeof companyLine.Type>>;
 type OverridesLine = NonNullable<CompanyLine['overrides']>[number];

@@ -14,6 +14,9 @@ import { Settings } from 'typebox/system';
 Settings.Set({ maxErrors: 1_000 });
 const MAX_PROBLEMS = 8;
 
+/** Returns the schema of an object that has no other fields. */
+export const closed = <Fields extends TProperties>(fields: Fields) =>
+  Type.Object(fields, { additionalProperties: false });
 /** A group of optional fields. At least one must be present. */
 const group = <Fields extends TProperties>(fields: Fields, description?: string) =>
   Type.Object(fields, { additionalProperties: false, minProperties: 1, ...about(description) });
@@ -55,25 +58,22 @@ const ticker = textLike(
   '^[A-Z0-9][A-Z0-9.&-]{0,19}$',
   'capitals and digits, as the exchange writes them without a suffix, such as "BRK-B"',
 );
-export const listing = Type.Object(
-  {
-    ticker,
-    mic: textLike('^[A-Z0-9]{4}$', 'a market identifier code (ISO 10383) such as "XNAS"'),
-    primary: optional(
-      Type.Boolean({
-        description:
-          'whether this is the main listing of a further security of the company, such as a share class or a depositary receipt',
-      }),
-    ),
-    isin: optional(isin),
-    cusip: optional(cusip),
-    /** The FIGIs of this venue, of the country's composite, and of the share class. */
-    figi: optional(figi),
-    composite_figi: optional(figi),
-    share_class_figi: optional(figi),
-  },
-  { additionalProperties: false },
-);
+export const listing = closed({
+  ticker,
+  mic: textLike('^[A-Z0-9]{4}$', 'a market identifier code (ISO 10383) such as "XNAS"'),
+  primary: optional(
+    Type.Boolean({
+      description:
+        'whether this is the main listing of a further security of the company, such as a share class or a depositary receipt',
+    }),
+  ),
+  isin: optional(isin),
+  cusip: optional(cusip),
+  /** The FIGIs of this venue, of the country's composite, and of the share class. */
+  figi: optional(figi),
+  composite_figi: optional(figi),
+  share_class_figi: optional(figi),
+});
 export const stock = group(
   {
     exchange: text('the short name, such as "NASDAQ"'),
@@ -95,158 +95,143 @@ export const stock = group(
   },
   'market data of the main listing; only in records of type stock',
 );
-export const source = Type.Object(
-  {
-    name: anyText(),
-    url: optional(url),
-    licence: text(),
-    date: optional(
-      textLike(
-        '^\\d{4}(-\\d{2}(-\\d{2})?)?$',
-        'YYYY, YYYY-MM or YYYY-MM-DD: the date at which the facts were true',
-      ),
+export const source = closed({
+  name: anyText(),
+  url: optional(url),
+  licence: text(),
+  date: optional(
+    textLike(
+      '^\\d{4}(-\\d{2}(-\\d{2})?)?$',
+      'YYYY, YYYY-MM or YYYY-MM-DD: the date at which the facts were true',
     ),
-    fields: texts(
-      'dotted names of the fields that the source covers; if omitted, all fields that no other source names',
-    ),
-  },
-  { additionalProperties: false },
-);
+  ),
+  fields: texts(
+    'dotted names of the fields that the source covers; if omitted, all fields that no other source names',
+  ),
+});
 
-export const BrandRecord = Type.Object(
-  {
-    /** Unique in its source, and never changes. Sources that give the same id mean the same company. */
-    id: textLike('^[a-z0-9]+(-[a-z0-9]+)*$', 'a lower-case slug such as "berkshire-hathaway"'),
-    type: optional(
-      Type.Enum(['stock', 'brand', 'superinvestor'], {
-        description:
-          'a listed company, another company or merchant, or a portfolio manager; left out, the listings decide',
-      }),
+export const BrandRecord = closed({
+  /** Unique in its source, and never changes. Sources that give the same id mean the same company. */
+  id: textLike('^[a-z0-9]+(-[a-z0-9]+)*$', 'a lower-case slug such as "berkshire-hathaway"'),
+  type: optional(
+    Type.Enum(['stock', 'brand', 'superinvestor'], {
+      description:
+        'a listed company, another company or merchant, or a portfolio manager; left out, the listings decide',
+    }),
+  ),
+  name: aName('the display name'),
+  description: text('one to three plain sentences'),
+  category: optional(
+    textLike(
+      '^[a-z0-9]+(_[a-z0-9]+)*$',
+      'a lower-case slug with underscores, such as "consumer_electronics"',
     ),
-    name: aName('the display name'),
-    description: text('one to three plain sentences'),
-    category: optional(
-      textLike(
-        '^[a-z0-9]+(_[a-z0-9]+)*$',
-        'a lower-case slug with underscores, such as "consumer_electronics"',
+  ),
+  rank: optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000,
+      description:
+        'how well known the company is: 900 or more worldwide, 700 in several countries, 500 in a region or an industry; 0 if this is not known',
+    }),
+  ),
+  names: optional(list(aName(), 'other current names: legal, short, in the native language')),
+  domains: texts('registrable domains beyond those of links.websites'),
+  lei: optional(textLike('^[A-Z0-9]{18}[0-9]{2}$', 'an LEI')),
+  listings: optional(
+    list(listing, 'where the securities of a stock trade, the main listing of the company first'),
+  ),
+  company: optional(
+    group({
+      industry: text(),
+      sector: text(),
+      industries: texts(),
+      company_type: texts('such as "Public", "Private", "Subsidiary"'),
+      founded: text('a date, a year or free text'),
+      founders: texts(),
+      ceo: text(),
+      key_people: optional(list(closed({ name: anyText(), role: text() }))),
+      employees: text('such as "164,000 (2024)"'),
+      number_of_locations: text(),
+      headquarters: optional(
+        group({
+          city: text(),
+          state: text(),
+          country: text(),
+          country_code: optional(textLike('^[A-Z]{2}$', 'two capitals (ISO 3166-1), such as "US"')),
+          latitude: optional(Type.Number({ minimum: -90, maximum: 90, description: 'degrees, WGS 84' })),
+          longitude: optional(Type.Number({ minimum: -180, maximum: 180, description: 'degrees, WGS 84' })),
+          city_native: text('the native name, if the local language is not English'),
+          state_native: text(),
+          country_native: text(),
+        }),
       ),
-    ),
-    rank: optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 1_000,
-        description:
-          'how well known the company is: 900 or more worldwide, 700 in several countries, 500 in a region or an industry; 0 if this is not known',
-      }),
-    ),
-    names: optional(list(aName(), 'other current names: legal, short, in the native language')),
-    domains: texts('registrable domains beyond those of links.websites'),
-    lei: optional(textLike('^[A-Z0-9]{18}[0-9]{2}$', 'an LEI')),
-    listings: optional(
-      list(listing, 'where the securities of a stock trade, the main listing of the company first'),
-    ),
-    company: optional(
-      group({
-        industry: text(),
-        sector: text(),
-        industries: texts(),
-        company_type: texts('such as "Public", "Private", "Subsidiary"'),
-        founded: text('a date, a year or free text'),
-        founders: texts(),
-        ceo: text(),
-        key_people: optional(
-          list(Type.Object({ name: anyText(), role: text() }, { additionalProperties: false })),
+      area_served: texts(),
+    }),
+  ),
+  ownership: optional(
+    group({ owner: texts(), parent_company: texts(), subsidiaries: texts(), divisions: texts() }),
+  ),
+  offerings: optional(group({ products: texts(), services: texts(), brands: texts() })),
+  history: optional(
+    group(
+      {
+        formerly: optional(
+          list(aName(), 'former names; a year in brackets behind a name is not part of the name'),
         ),
-        employees: text('such as "164,000 (2024)"'),
-        number_of_locations: text(),
-        headquarters: optional(
-          group({
-            city: text(),
-            state: text(),
-            country: text(),
-            country_code: optional(textLike('^[A-Z]{2}$', 'two capitals (ISO 3166-1), such as "US"')),
-            latitude: optional(Type.Number({ minimum: -90, maximum: 90, description: 'degrees, WGS 84' })),
-            longitude: optional(Type.Number({ minimum: -180, maximum: 180, description: 'degrees, WGS 84' })),
-            city_native: text('the native name, if the local language is not English'),
-            state_native: text(),
-            country_native: text(),
-          }),
+        predecessor: texts(),
+        successor: texts(),
+        defunct: texts(),
+        fate: texts(),
+        ceased_operations: texts(),
+        former_tickers: optional(
+          list(ticker, 'tickers that the company no longer has; they find its record, and are not shown'),
         ),
-        area_served: texts(),
-      }),
+      },
+      'only for companies that changed their name or no longer operate',
     ),
-    ownership: optional(
-      group({ owner: texts(), parent_company: texts(), subsidiaries: texts(), divisions: texts() }),
-    ),
-    offerings: optional(group({ products: texts(), services: texts(), brands: texts() })),
-    history: optional(
-      group(
-        {
-          formerly: optional(
-            list(aName(), 'former names; a year in brackets behind a name is not part of the name'),
-          ),
-          predecessor: texts(),
-          successor: texts(),
-          defunct: texts(),
-          fate: texts(),
-          ceased_operations: texts(),
-          former_tickers: optional(
-            list(ticker, 'tickers that the company no longer has; they find its record, and are not shown'),
-          ),
-        },
-        'only for companies that changed their name or no longer operate',
+  ),
+  transport: optional(
+    group({ hubs: texts(), focus_cities: texts(), fleet_size: text() }, 'only for airlines and other fleets'),
+  ),
+  links: optional(
+    group({
+      websites: optional(list(url, 'the primary one first')),
+      wikipedia: optional(url),
+      wikidata_qid: optional(textLike('^Q[1-9][0-9]*$', 'Q and digits, such as "Q312"')),
+      social_media: optional(list(closed({ name: anyText('the name of the network'), url }))),
+    }),
+  ),
+  images: optional(
+    group({
+      logo: optional(variants),
+      banner: optional(path),
+      stock_logo: optional(variants),
+      logo_file: text(
+        'the name of the logo’s file on Wikimedia Commons, such as "Acme logo.svg"; bds logo import-folder finds the file by it',
       ),
+    }),
+  ),
+  stock: optional(stock),
+  manager: optional(
+    group(
+      {
+        portfolio_manager: optional(aName()),
+        firm: optional(aName()),
+        portfolio_manager_source: optional(url),
+        logo: optional(path),
+      },
+      'only in records of type superinvestor',
     ),
-    transport: optional(
-      group(
-        { hubs: texts(), focus_cities: texts(), fleet_size: text() },
-        'only for airlines and other fleets',
-      ),
+  ),
+  sources: list(source),
+  derived_fields: optional(
+    list(
+      Type.Enum(['type', 'description', 'category', 'rank']),
+      'fields of a shown record that no source states; an import ignores these fields',
     ),
-    links: optional(
-      group({
-        websites: optional(list(url, 'the primary one first')),
-        wikipedia: optional(url),
-        wikidata_qid: optional(textLike('^Q[1-9][0-9]*$', 'Q and digits, such as "Q312"')),
-        social_media: optional(
-          list(
-            Type.Object({ name: anyText('the name of the network'), url }, { additionalProperties: false }),
-          ),
-        ),
-      }),
-    ),
-    images: optional(
-      group({
-        logo: optional(variants),
-        banner: optional(path),
-        stock_logo: optional(variants),
-        logo_file: text(
-          'the name of the logo’s file on Wikimedia Commons, such as "Acme logo.svg"; bds logo import-folder finds the file by it',
-        ),
-      }),
-    ),
-    stock: optional(stock),
-    manager: optional(
-      group(
-        {
-          portfolio_manager: optional(aName()),
-          firm: optional(aName()),
-          portfolio_manager_source: optional(url),
-          logo: optional(path),
-        },
-        'only in records of type superinvestor',
-      ),
-    ),
-    sources: list(source),
-    derived_fields: optional(
-      list(
-        Type.Enum(['type', 'description', 'category', 'rank']),
-        'fields of a shown record that no source states; an import ignores these fields',
-      ),
-    ),
-  },
-  { additionalProperties: false },
-);
+  ),
+});
 
 export type BrandRecord = Static<typeof BrandRecord>;
 

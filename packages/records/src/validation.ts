@@ -6,6 +6,7 @@ import { recordFields, recordFromBrand } from './brand-from-record.ts';
 import { recordFieldName } from './field-names.ts';
 import {
   BrandRecord,
+  closed,
   listing,
   type Report,
   reportErrors,
@@ -42,10 +43,7 @@ const FIGURE_NAMES: ReadonlySet<string> = new Set(FIGURES.map(recordFieldName));
 
 /** A record that a program sends to the catalogue. It may omit `sources`, which a record in a file must have. */
 const storedRecord = Compile(
-  Type.Object(
-    { ...BrandRecord.properties, sources: Type.Optional(BrandRecord.properties.sources) },
-    { additionalProperties: false },
-  ),
+  closed({ ...BrandRecord.properties, sources: Type.Optional(BrandRecord.properties.sources) }),
 );
 type StoredRecord = Partial<BrandRecord>;
 
