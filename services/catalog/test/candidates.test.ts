@@ -7,7 +7,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { byEntry, meaningsOf, readQueries } from '../src/lookup/answers.ts';
 import { bestOfEach, candidateFinder, havingAny } from '../src/lookup/candidates.ts';
 import { indexKeysToRead } from '../src/records/index-keys.ts';
-import { type FeedDatabase, feedDatabase } from './feed-database.ts';
+import { type FeedDatabase, feedDatabase } from './catalogue-databases.ts';
 import { stockOf } from './running-catalog.ts';
 
 const everyone = { superinvestors: true };

@@ -1,16 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import { Brand, Override } from '@brand-data/contracts';
 import { brandOfField } from '@brand-data/records';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
-import { MongoClient } from 'mongodb';
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { bestOfEntry, byEntry, meaningsOf, type ReadQuery, readQuery } from '../src/lookup/answers.ts';
 import { candidateFinder } from '../src/lookup/candidates.ts';
 import { changeKeysOf } from '../src/records/change-keys.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';
-import { type Collections, openCollections } from '../src/storage/collections.ts';
-import { CatalogStore } from '../src/storage/store.ts';
+import type { Collections } from '../src/storage/collections.ts';
+import type { CatalogStore } from '../src/storage/store.ts';
+import { catalogueDatabases } from './catalogue-databases.ts';
 import { SOURCES, someBrand } from './some-records.ts';
 
 const IDENTIFIERS = [
@@ -40,32 +39,23 @@ const QUERIES = [true, false].flatMap((superinvestors) =>
   IDENTIFIERS.map((identifier) => readQuery({ identifier, superinvestors })),
 );
 
-let client: MongoClient;
+const open = catalogueDatabases();
 let collections: Collections;
 let store: CatalogStore;
 const announced = new Set<number>();
 
 beforeAll(async () => {
-  client = new MongoClient(inject('mongodbUrl'), {
-    readConcern: { level: 'majority' },
-    writeConcern: { w: 'majority', journal: true },
-  });
-  const mongo = { client, db: client.db(`test_change_keys_${randomBytes(6).toString('hex')}`) };
-  collections = await openCollections(mongo);
-  store = new CatalogStore(mongo, collections, (keys, write) => {
+  const catalogue = await open('changes', (keys, write) => {
     for (const key of keys) announced.add(key);
     return write();
   });
+  collections = catalogue;
+  store = catalogue.store;
 });
 
 beforeEach(async () => {
   await collections.companies.deleteMany({});
   announced.clear();
-});
-
-afterAll(async () => {
-  await collections?.companies.db.dropDatabase();
-  await client?.close();
 });
 
 const put = (source: string, brands: readonly Brand[], importId = 'run-1') =>

@@ -1,17 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import { Brand, BrandType } from '@brand-data/contracts';
 import { memoryCatalogue } from '@brand-data/test/quality/memory-catalogue.ts';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
-import { MongoClient } from 'mongodb';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { byEntry, meaningsOf, readQueries } from '../src/lookup/answers.ts';
 import { candidateFinder } from '../src/lookup/candidates.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';
-import { openCollections } from '../src/storage/collections.ts';
-import { CatalogStore } from '../src/storage/store.ts';
+import { catalogueDatabases } from './catalogue-databases.ts';
 import { factsOf, someBrand } from './some-records.ts';
-import { unheard } from './unheard.ts';
+
+const open = catalogueDatabases();
 
 const NAMES = ['sample', 'feed', 'wikidata', 'financedatabase'];
 const IDENTIFIERS = ['Acme', 'Acme Inc.', 'Globex', 'Initech', 'ACME', 'GLBX', 'XETR:ACME', 'acme.com'];
@@ -73,40 +71,29 @@ test('every order of imports gives the same records and the same answers', async
 }, 120_000);
 
 test('every order of imports into a database gives the same records and the same answers', async () => {
-  const client = new MongoClient(inject('mongodbUrl'), {
-    readConcern: { level: 'majority' },
-    writeConcern: { w: 'majority', journal: true },
-  });
-  const mongo = { client, db: client.db(`test_catalog_${randomBytes(6).toString('hex')}`) };
-  const collections = await openCollections(mongo);
-  const store = new CatalogStore(mongo, collections, unheard);
+  const { companies, store } = await open();
   const queries = readQueries(
     [...IDENTIFIERS, ...ISINS].map((identifier) => ({ identifier, superinvestors: true })),
   );
   const entries = [...new Set(queries.flatMap((query) => query.entries))];
-  try {
-    await fc.assert(
-      fc.asyncProperty(imports, async (all) => {
-        let expected: unknown;
-        for (const order of ordersOf(all.slice(0, 3))) {
-          await collections.companies.deleteMany({});
-          for (const { source, brands } of order) {
-            const puts = brands.map((brand) => sourceRecordOf(source, 'run', brand));
-            await store.putSourceRecords(source, puts, { dryRun: false });
-          }
-          const records = bySource((await collections.companies.find().toArray()).map(factsOf));
-          const candidates = byEntry(await candidateFinder(collections.companies)(entries, { perEntry: 20 }));
-          const answers = queries.map((query) => withoutId(meaningsOf(query, candidates, 20)));
-          expected ??= { records, answers };
-          expect({ records, answers }).toEqual(expected);
+  await fc.assert(
+    fc.asyncProperty(imports, async (all) => {
+      let expected: unknown;
+      for (const order of ordersOf(all.slice(0, 3))) {
+        await companies.deleteMany({});
+        for (const { source, brands } of order) {
+          const puts = brands.map((brand) => sourceRecordOf(source, 'run', brand));
+          await store.putSourceRecords(source, puts, { dryRun: false });
         }
-      }),
-      { numRuns: 8, examples: [[hiddenListing]] },
-    );
-  } finally {
-    await mongo.db.dropDatabase();
-    await client.close();
-  }
+        const records = bySource((await companies.find().toArray()).map(factsOf));
+        const candidates = byEntry(await candidateFinder(companies)(entries, { perEntry: 20 }));
+        const answers = queries.map((query) => withoutId(meaningsOf(query, candidates, 20)));
+        expected ??= { records, answers };
+        expect({ records, answers }).toEqual(expected);
+      }
+    }),
+    { numRuns: 8, examples: [[hiddenListing]] },
+  );
 }, 120_000);
 
 test('companies of equal rank are answered in the same order, whatever ids their history gave them', async () => {

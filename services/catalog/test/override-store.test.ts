@@ -1,46 +1,18 @@
-import { randomBytes } from 'node:crypto';
 import { Brand, Override } from '@brand-data/contracts';
 import { brandOfField } from '@brand-data/records';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
-import { type Db, MongoClient } from 'mongodb';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FieldEdit } from '../src/linkage/edit-overrides.ts';
 import { isWaiting, sourceRecordsFromDoc } from '../src/records/catalog-doc.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
-import { type Collections, openCollections } from '../src/storage/collections.ts';
 import { CatalogStore } from '../src/storage/store.ts';
+import { catalogueDatabases, type OpenCatalogue } from './catalogue-databases.ts';
 import { SOURCES, someBrand } from './some-records.ts';
-import { unheard } from './unheard.ts';
 
-const prefix = `test_overrides_${randomBytes(6).toString('hex')}`;
-let client: MongoClient;
+const open = catalogueDatabases();
 
-beforeAll(() => {
-  client = new MongoClient(inject('mongodbUrl'), {
-    readConcern: { level: 'majority' },
-    writeConcern: { w: 'majority', journal: true },
-  });
-});
-
-afterAll(async () => {
-  const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
-  for (const { name } of databases) if (name.startsWith(prefix)) await client.db(name).dropDatabase();
-  await client.close();
-});
-
-interface Opened extends Collections {
-  db: Db;
-  store: CatalogStore;
-}
-
-async function open(name: string): Promise<Opened> {
-  const db = client.db(`${prefix}_${name}`);
-  const collections = await openCollections({ client, db });
-  return { ...collections, db, store: new CatalogStore({ client, db }, collections, unheard) };
-}
-
-async function put({ store }: Opened, source: string, brands: readonly Brand[], importId = 'run-1') {
+async function put({ store }: OpenCatalogue, source: string, brands: readonly Brand[], importId = 'run-1') {
   const puts = brands.map((brand) => sourceRecordOf(source, importId, brand));
   const { outcomes } = await store.putSourceRecords(source, puts, { dryRun: false });
   expect(outcomes.filter((outcome) => typeof outcome === 'object')).toEqual([]);
@@ -54,10 +26,10 @@ function setting(id: string, field: string, value: unknown): FieldEdit {
   return { id, field, override: { ...override, value: made.brand } };
 }
 
-const edit = ({ store }: Opened, ...edits: FieldEdit[]) => store.editFields(edits, { dryRun: false });
+const edit = ({ store }: OpenCatalogue, ...edits: FieldEdit[]) => store.editFields(edits, { dryRun: false });
 
 /** The companies without their ids, revisions and imports. The overrides are named by their texts. */
-async function contents({ companies }: Opened) {
+async function contents({ companies }: OpenCatalogue) {
   const docs = await companies.find().toArray();
   return docs
     .map((doc) => {
@@ -70,14 +42,14 @@ async function contents({ companies }: Opened) {
     .sort((a, b) => (String(a.named) < String(b.named) ? -1 : 1));
 }
 
-async function brandOfId({ store }: Opened, id: string): Promise<Brand> {
+async function brandOfId({ store }: OpenCatalogue, id: string): Promise<Brand> {
   const doc = await store.readBrand(id);
   if (doc === undefined) throw new Error(`${id} is not in the catalogue`);
   return Brand.decode(doc.brand);
 }
 
 /** Puts source records and overrides at once. */
-async function putAll(catalogue: Opened, all: readonly SourceRecord[]): Promise<void> {
+async function putAll(catalogue: OpenCatalogue, all: readonly SourceRecord[]): Promise<void> {
   for (const [source, puts] of Map.groupBy(all, ({ source }) => source))
     await catalogue.store.putSourceRecords(source, puts, { dryRun: false });
 }
@@ -193,7 +165,7 @@ test('an edit and a prune of the same company at the same moment lose no overrid
 test('an edit is answered as made if a prune deletes its company before the edit is confirmed', async () => {
   const two = await open('pruned_after_set');
   await put(two, 'feed', [brandOf('acme')], 'run-1');
-  const one = new CatalogStore({ client, db: two.db }, two, async (_keys, write) => {
+  const one = new CatalogStore(two, two, async (_keys, write) => {
     const written = await write();
     await two.store.prune('feed', 'run-2', { withinMs: 10_000 });
     return written;

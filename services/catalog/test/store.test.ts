@@ -1,53 +1,28 @@
-import { randomBytes } from 'node:crypto';
 import type { Brand } from '@brand-data/contracts';
 import { brandOf } from '@brand-data/testing/brand-of';
 import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import fc from 'fast-check';
-import { type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
-import { type Collections, openCollections } from '../src/storage/collections.ts';
-import { CatalogStore } from '../src/storage/store.ts';
+import { catalogueDatabases, type OpenCatalogue } from './catalogue-databases.ts';
 import { type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
 import { factsOf, SOURCES, someBrand } from './some-records.ts';
-import { unheard } from './unheard.ts';
 
-const prefix = `test_catalog_${randomBytes(6).toString('hex')}`;
-let client: MongoClient;
+const open = catalogueDatabases();
 let nats: TestServer;
 
 beforeAll(async () => {
-  client = new MongoClient(inject('mongodbUrl'), {
-    readConcern: { level: 'majority' },
-    writeConcern: { w: 'majority', journal: true },
-  });
   nats = await startTestNats();
 });
 
-afterAll(async () => {
-  const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
-  for (const { name } of databases) if (name.startsWith(prefix)) await client.db(name).dropDatabase();
-  await client.close();
-  await nats.stop();
-});
+afterAll(() => nats.stop());
 
-interface Opened extends Collections {
-  db: Db;
-  store: CatalogStore;
-}
-
-async function open(name: string): Promise<Opened> {
-  const db = client.db(`${prefix}_${name}`);
-  const collections = await openCollections({ client, db });
-  return { ...collections, db, store: new CatalogStore({ client, db }, collections, unheard) };
-}
-
-async function empty({ companies }: Opened): Promise<void> {
+async function empty({ companies }: OpenCatalogue): Promise<void> {
   await companies.deleteMany({});
 }
 
 /** The companies without their ids, revisions and imports, which depend on the catalogue's history. */
-async function contents({ companies }: Opened) {
+async function contents({ companies }: OpenCatalogue) {
   const docs = await companies.find().toArray();
   return docs.map(factsOf).sort((a, b) => (String(a.contributions) < String(b.contributions) ? -1 : 1));
 }
@@ -57,7 +32,7 @@ function idOf(run: number): string {
   return `run-${String(run).padStart(3, '0')}`;
 }
 
-async function putAll({ store }: Opened, all: readonly SourceRecord[]): Promise<void> {
+async function putAll({ store }: OpenCatalogue, all: readonly SourceRecord[]): Promise<void> {
   for (const [source, puts] of Map.groupBy(all, ({ source }) => source))
     await store.putSourceRecords(source, puts, { dryRun: false });
 }
@@ -137,7 +112,7 @@ test('imports that are killed while others run, and then run again, give the sam
   ]);
 
   const killed = await open('killed');
-  const settings = { mongodbUrl: inject('mongodbUrl'), natsUrl: nats.url, database: `${prefix}_killed` };
+  const settings = { mongodbUrl: inject('mongodbUrl'), natsUrl: nats.url, database: killed.db.databaseName };
   const [first, second] = await Promise.all([startCatalog(settings), startCatalog(settings)]);
   const importInto = async (catalog: RunningCatalog, source: string, brands: readonly Brand[]) => {
     for (let start = 0; start < brands.length; start += 20) {

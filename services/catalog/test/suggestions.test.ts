@@ -14,7 +14,7 @@ import {
   similarFinder,
   suggester,
 } from '../src/lookup/suggestions.ts';
-import { type FeedDatabase, feedDatabase } from './feed-database.ts';
+import { type FeedDatabase, feedDatabase } from './catalogue-databases.ts';
 import { stockOf } from './running-catalog.ts';
 
 const log = createLogger('test', 'silent');

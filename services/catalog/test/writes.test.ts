@@ -1,29 +1,16 @@
-import { randomBytes } from 'node:crypto';
 import { brandOf } from '@brand-data/testing/brand-of';
-import { type CommandStartedEvent, MongoClient, Timestamp } from 'mongodb';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { type CommandStartedEvent, type MongoClient, Timestamp } from 'mongodb';
+import { beforeAll, expect, test } from 'vitest';
 import { sourceRecordOf } from '../src/records/source-record.ts';
-import { openCollections } from '../src/storage/collections.ts';
-import { CatalogStore } from '../src/storage/store.ts';
-import { unheard } from './unheard.ts';
+import type { CatalogStore } from '../src/storage/store.ts';
+import { catalogueDatabases } from './catalogue-databases.ts';
 
-const database = `test_catalog_writes_${randomBytes(6).toString('hex')}`;
+const open = catalogueDatabases();
 let client: MongoClient;
 let store: CatalogStore;
 
 beforeAll(async () => {
-  client = new MongoClient(inject('mongodbUrl'), {
-    readConcern: { level: 'majority' },
-    writeConcern: { w: 'majority', journal: true },
-    monitorCommands: true,
-  });
-  const mongo = { client, db: client.db(database) };
-  store = new CatalogStore(mongo, await openCollections(mongo), unheard);
-});
-
-afterAll(async () => {
-  await client.db(database).dropDatabase();
-  await client.close();
+  ({ client, store } = await open());
 });
 
 const put = (source: string, id: string, domain: string) =>

@@ -1,4 +1,5 @@
 import { kindOf, secondaryKeys } from '@brand-data/identifiers';
+import { append } from '../records/append.ts';
 import type { SourceRecord } from '../records/source-record.ts';
 import { MOST_OF_ONE_NAME } from './shared-names.ts';
 
@@ -69,11 +70,7 @@ function groupBySecondaryKey<T>(
   const items = new Map<string, T[]>();
   for (const { record, item } of members) {
     const secondary = record.isQuote ? [QUOTES] : (secondaryKeys(record.identity, key) ?? []);
-    for (const other of secondary) {
-      const sharing = items.get(other);
-      if (sharing === undefined) items.set(other, [item]);
-      else sharing.push(item);
-    }
+    for (const other of secondary) append(items, other, item);
   }
   return items;
 }

@@ -1,3 +1,4 @@
+import { append } from '../records/append.ts';
 import { type CatalogDoc, sourceRecordsFromDoc } from '../records/catalog-doc.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 import { blockingIndex } from './blocking-index.ts';
@@ -210,8 +211,7 @@ function sharedNames(
   for (const node of nodes) {
     for (const record of node.records) {
       if (record.overrides !== undefined) {
-        for (const key of nameKeysOf(record))
-          claimants.set(key, [...(claimants.get(key) ?? []), { node, record }]);
+        for (const key of nameKeysOf(record)) append(claimants, key, { node, record });
         continue;
       }
       const isPut = node.puts.includes(record);

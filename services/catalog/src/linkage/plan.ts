@@ -1,3 +1,4 @@
+import { append } from '../records/append.ts';
 import { type CatalogDoc, hasSameContent } from '../records/catalog-doc.ts';
 import { mainListingOf } from '../records/merge.ts';
 import { noMainListing } from '../records/quotes.ts';
@@ -102,13 +103,7 @@ export function* planChange(
 /** For each id, the stored companies that have it, or a source record with it. */
 function holdersOfIds(stored: Iterable<StoredCompany>): ReadonlyMap<string, string[]> {
   const holders = new Map<string, string[]>();
-  for (const { doc } of stored) {
-    for (const id of new Set(idsOf(doc))) {
-      const ofId = holders.get(id);
-      if (ofId === undefined) holders.set(id, [doc._id]);
-      else ofId.push(doc._id);
-    }
-  }
+  for (const { doc } of stored) for (const id of new Set(idsOf(doc))) append(holders, id, doc._id);
   return holders;
 }
 

@@ -1,5 +1,6 @@
 import type { RefusedLink } from '@brand-data/contracts';
 import { contradictionsBetween, kindOf, whyNotLinked } from '@brand-data/identifiers';
+import { append } from '../records/append.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 import { type LinkOf, linkOf } from './clustering.ts';
 import type { Company } from './companies.ts';
@@ -39,12 +40,7 @@ export function refusedLinksOf(
   );
   const holders = new Map<string, Holder[]>();
   const add = (holder: Holder) => {
-    for (const key of holder.record.identity.keys) {
-      if (!wanted.has(key)) continue;
-      const ofKey = holders.get(key);
-      if (ofKey === undefined) holders.set(key, [holder]);
-      else ofKey.push(holder);
-    }
+    for (const key of holder.record.identity.keys) if (wanted.has(key)) append(holders, key, holder);
   };
   for (const { doc, brand, members } of planned)
     for (const record of members) add({ id: doc._id, name: brand.name, members, record });

@@ -16,6 +16,7 @@ import {
   type Strength,
 } from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
+import { append } from '../records/append.ts';
 import { indexKeysToRead } from '../records/index-keys.ts';
 import { recordFromBytes } from '../records/merge.ts';
 import { BEST_OF_ENTRY, type Candidate } from './candidates.ts';
@@ -85,13 +86,7 @@ export function bestOfEntry(queries: readonly Query[]): number {
 /** Groups candidates by the index entries that found them. */
 export function byEntry(candidates: readonly Candidate[]): ReadonlyMap<string, readonly Candidate[]> {
   const found = new Map<string, Candidate[]>();
-  for (const candidate of candidates) {
-    for (const entry of candidate.entries) {
-      const ofEntry = found.get(entry);
-      if (ofEntry === undefined) found.set(entry, [candidate]);
-      else ofEntry.push(candidate);
-    }
-  }
+  for (const candidate of candidates) for (const entry of candidate.entries) append(found, entry, candidate);
   return found;
 }
 

@@ -2,6 +2,7 @@ import type { LookupQuery, Suggestion } from '@brand-data/contracts';
 import { compareRanked } from '@brand-data/identifiers';
 import { answerWithin, type Service } from '@brand-data/runtime';
 import type { Collection } from 'mongodb';
+import { append } from '../records/append.ts';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
 import { byEntry, meaningsOf, type ReadQuery, readQuery } from './answers.ts';
 import { bestOfEach, type Candidate, type FindCandidates } from './candidates.ts';
@@ -90,17 +91,15 @@ export async function suggestFor<Query extends LookupQuery>(
   return new Map(asking.map((query, index) => [query, suggested[index] ?? NOTHING_SUGGESTED]));
 }
 
-/** The same for any number of queries, which takes longer. */
+/** Does the same for any number of queries, which takes longer. */
 export async function suggestForAll<Query extends LookupQuery>(
   suggest: Suggest,
   missed: readonly Query[],
 ): Promise<ReadonlyMap<Query, Suggested>> {
-  const suggested = new Map<Query, Suggested>();
-  for (let start = 0; start < missed.length; start += MOST_QUERIES) {
-    const some = await suggestFor(suggest, missed.slice(start, start + MOST_QUERIES));
-    for (const [query, suggestions] of some) suggested.set(query, suggestions);
-  }
-  return suggested;
+  const suggested: (readonly [Query, Suggested])[] = [];
+  for (let start = 0; start < missed.length; start += MOST_QUERIES)
+    suggested.push(...(await suggestFor(suggest, missed.slice(start, start + MOST_QUERIES))));
+  return new Map(suggested);
 }
 
 async function suggest(
@@ -140,13 +139,10 @@ function recordsByEntry(
   entries: ReadonlySet<string>,
 ): ReadonlyMap<string, readonly SimilarRecord[]> {
   const ofEntry = new Map<string, SimilarRecord[]>();
-  for (const record of records.toSorted(compareRanked)) {
-    for (const key of record.keys) {
-      if (!entries.has(key)) continue;
-      const best = ofEntry.get(key) ?? [];
-      if (best.length < RECORDS_OF_ENTRY) ofEntry.set(key, [...best, record]);
-    }
-  }
+  for (const record of records.toSorted(compareRanked))
+    for (const key of record.keys)
+      if (entries.has(key) && (ofEntry.get(key)?.length ?? 0) < RECORDS_OF_ENTRY)
+        append(ofEntry, key, record);
   return ofEntry;
 }
 

@@ -1,4 +1,5 @@
-import { answerWithin, type CallMetadata, type Service, unary } from '@brand-data/runtime';
+import { answerWithin, type Service, unary } from '@brand-data/runtime';
+import type { OperatorCallContext } from './admin-parts.ts';
 
 /** Deadline of operators' calls. */
 export const ANSWER_DEADLINE_MS = 20_000;
@@ -12,7 +13,7 @@ export const SCAN_DEADLINE_MS = 60_000;
 export function withDeadline<Request, Response>(
   service: Service,
   deadlineMs: number,
-  handle: (request: Request, signal: AbortSignal, metadata: CallMetadata) => Promise<Response>,
+  handle: (request: Request, call: OperatorCallContext) => Promise<Response>,
 ): ReturnType<typeof unary<Request, Response>> {
   const detail = "the catalogue's database did not answer in time: try again";
   return (call, callback) => {
@@ -21,7 +22,7 @@ export function withDeadline<Request, Response>(
     const serve = unary<Request, Response>(service, async (request, metadata) => {
       const deadline = setTimeout(() => abandoned.abort(), deadlineMs);
       try {
-        return await answerWithin(handle(request, abandoned.signal, metadata), {
+        return await answerWithin(handle(request, { signal: abandoned.signal, metadata }), {
           withinMs: deadlineMs,
           detail,
         });

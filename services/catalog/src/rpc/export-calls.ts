@@ -4,41 +4,32 @@ import type {
   RestoreCompaniesRequest,
   RestoreCompaniesResponse,
 } from '@brand-data/contracts';
-import { type CallMetadata, Fault, type Service, serverStream, type Trail } from '@brand-data/runtime';
-import type { Announcer } from '../storage/announcer.ts';
-import type { Restore } from '../storage/restore.ts';
-import type { CatalogStore } from '../storage/store.ts';
+import { Fault, type Service, serverStream } from '@brand-data/runtime';
+import type { AdminParts, OperatorCallContext } from './admin-parts.ts';
 import { refuseBadRunId, refuseLargeBatch } from './batches.ts';
 import { ANSWER_DEADLINE_MS, withDeadline } from './deadline.ts';
 import { docFromExported, exportedCompanies } from './exported-companies.ts';
 import { recorded } from './recorded.ts';
 
-interface Parts {
-  store: Pick<CatalogStore, 'scan'>;
-  restore: Restore;
-  announcer: Pick<Announcer, 'confirm'>;
-  trail: Trail;
-}
-
 /** Returns the calls that export the catalogue, and store an export again. */
 export function exportCalls(
   service: Service,
-  parts: Parts,
+  parts: AdminParts,
 ): Pick<CatalogAdminServiceServer, 'exportCompanies' | 'restoreCompanies'> {
   return {
     exportCompanies: serverStream(service, ({ after }, signal) =>
       exportedCompanies(parts.store.scan(after, signal)),
     ),
-    restoreCompanies: withDeadline(service, ANSWER_DEADLINE_MS, (request, _signal, metadata) =>
-      restoreCompanies(parts, request, metadata),
+    restoreCompanies: withDeadline(service, ANSWER_DEADLINE_MS, (request, call) =>
+      restoreCompanies(parts, request, call),
     ),
   };
 }
 
 async function restoreCompanies(
-  { restore, announcer, trail }: Parts,
+  { restore, announcer, trail }: AdminParts,
   { companies, newestImports, restoreId, ...range }: RestoreCompaniesRequest,
-  metadata: CallMetadata,
+  { metadata }: OperatorCallContext,
 ): Promise<RestoreCompaniesResponse> {
   const { after, isLast, dryRun } = range;
   refuseLargeBatch(companies);

@@ -9,14 +9,13 @@ import type {
   RefusedBrand,
 } from '@brand-data/contracts';
 import { problemOfSource, problemsOf, problemsOfQuote, refusalOf } from '@brand-data/records';
-import { type CallMetadata, Fault, type Service, type Trail } from '@brand-data/runtime';
+import { Fault, type Service } from '@brand-data/runtime';
 import type { PutOutcome } from '../linkage/plan.ts';
 import { byEntry } from '../lookup/answers.ts';
-import type { FindCandidates } from '../lookup/candidates.ts';
 import { keysOfQuote, noMainListing, quoteRecordAmong } from '../records/quotes.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../records/source-record.ts';
-import type { Announcer } from '../storage/announcer.ts';
-import type { CatalogStore, PutAnswer } from '../storage/store.ts';
+import type { PutAnswer } from '../storage/store.ts';
+import type { AdminParts, OperatorCallContext } from './admin-parts.ts';
 import { refuseBadRunId, refuseLargeBatch } from './batches.ts';
 import { ANSWER_DEADLINE_MS, SCAN_DEADLINE_MS, withDeadline } from './deadline.ts';
 import { withIndex } from './indexes.ts';
@@ -27,37 +26,25 @@ const MAX_PER_TICKER = 100;
 /** Time for one prune call. Well below the deadline that importers set. */
 const PRUNE_MS = 5_000;
 
-interface Parts {
-  findCandidates: FindCandidates;
-  store: CatalogStore;
-  announcer: Pick<Announcer, 'confirm'>;
-  trail: Trail;
-}
-
-interface Call {
-  signal: AbortSignal;
-  metadata: CallMetadata;
-}
-
 /** Returns the calls of importers. All calls of one import share one entry in the trail. */
 export function importCalls(
   service: Service,
-  parts: Parts,
+  parts: AdminParts,
 ): Pick<CatalogAdminServiceServer, 'putBrands' | 'putQuotes' | 'finishImport'> {
   return {
-    putBrands: withDeadline(service, ANSWER_DEADLINE_MS, (request, signal, metadata) =>
-      putBrands(parts, request, { signal, metadata }),
-    ),
-    putQuotes: withDeadline(service, ANSWER_DEADLINE_MS, (request, signal, metadata) =>
-      putQuotes(parts, request, { signal, metadata }),
-    ),
-    finishImport: withDeadline(service, SCAN_DEADLINE_MS, (request, signal, metadata) =>
-      finishImport(parts, request, { signal, metadata }),
+    putBrands: withDeadline(service, ANSWER_DEADLINE_MS, (request, call) => putBrands(parts, request, call)),
+    putQuotes: withDeadline(service, ANSWER_DEADLINE_MS, (request, call) => putQuotes(parts, request, call)),
+    finishImport: withDeadline(service, SCAN_DEADLINE_MS, (request, call) =>
+      finishImport(parts, request, call),
     ),
   };
 }
 
-async function putBrands(parts: Parts, request: PutBrandsRequest, call: Call): Promise<PutBrandsResponse> {
+async function putBrands(
+  parts: AdminParts,
+  request: PutBrandsRequest,
+  call: OperatorCallContext,
+): Promise<PutBrandsResponse> {
   refuseBadBatch(request, request.brands);
   const { source, importId, brands } = request;
   const items = refuseRepeats(
@@ -78,7 +65,11 @@ async function putBrands(parts: Parts, request: PutBrandsRequest, call: Call): P
   };
 }
 
-async function putQuotes(parts: Parts, request: PutQuotesRequest, call: Call): Promise<PutQuotesResponse> {
+async function putQuotes(
+  parts: AdminParts,
+  request: PutQuotesRequest,
+  call: OperatorCallContext,
+): Promise<PutQuotesResponse> {
   refuseBadBatch(request, request.quotes);
   const { source, importId, quotes } = request;
   const refusals = quotes.map((quote) => refusalOf(problemsOfQuote(quote)));
@@ -104,9 +95,9 @@ async function putQuotes(parts: Parts, request: PutQuotesRequest, call: Call): P
 }
 
 async function finishImport(
-  { store, announcer, trail }: Parts,
+  { store, announcer, trail }: AdminParts,
   request: FinishImportRequest,
-  { signal, metadata }: Call,
+  { signal, metadata }: OperatorCallContext,
 ): Promise<FinishImportResponse> {
   refuseBadImport(request);
   const { source, importId } = request;
@@ -129,10 +120,10 @@ type BatchItem = SourceRecord | { readonly refused: string } | undefined;
 
 /** Puts the accepted items of a batch. Returns the refusals of all items, by their index. */
 async function put(
-  { store, trail }: Parts,
+  { store, trail }: AdminParts,
   request: Pick<PutBrandsRequest, 'source' | 'importId' | 'dryRun'>,
   items: readonly BatchItem[],
-  { signal, metadata }: Call,
+  { signal, metadata }: OperatorCallContext,
 ): Promise<PutAnswer & { refused: RefusedBrand[] }> {
   const { source, dryRun } = request;
   const accepted = acceptedOf(items);

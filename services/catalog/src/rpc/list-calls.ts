@@ -1,13 +1,13 @@
 import type { CatalogAdminServiceServer } from '@brand-data/contracts';
 import { type Service, serverStream } from '@brand-data/runtime';
-import type { CatalogStore } from '../storage/store.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { imagePaths, logoFiles } from './image-listings.ts';
 import { listedBrands } from './listed-brands.ts';
 
 /** Returns the calls that stream what the catalogue has. */
 export function listCalls(
   service: Service,
-  { store }: { store: Pick<CatalogStore, 'scan'> },
+  { store }: AdminParts,
 ): Pick<CatalogAdminServiceServer, 'listBrands' | 'listImagePaths' | 'listLogoFiles'> {
   return {
     listBrands: serverStream(service, (request, signal) =>

@@ -8,11 +8,11 @@ import {
   FieldOutcome as ProtoOutcome,
 } from '@brand-data/contracts';
 import { fieldOf, hasData, SETTABLE_FIELDS, withField } from '@brand-data/records';
-import type { CallMetadata, Service, Trail } from '@brand-data/runtime';
+import type { Service } from '@brand-data/runtime';
 import type { FieldEdit, FieldOutcome } from '../linkage/edit-overrides.ts';
 import { type CatalogDoc, isWaiting, sourceRecordsFromDoc } from '../records/catalog-doc.ts';
 import { effectiveOverrides } from '../records/override-record.ts';
-import type { CatalogStore } from '../storage/store.ts';
+import type { AdminParts, OperatorCallContext } from './admin-parts.ts';
 import { refuseLargeBatch } from './batches.ts';
 import { ANSWER_DEADLINE_MS, SCAN_DEADLINE_MS, withDeadline } from './deadline.ts';
 import { recorded } from './recorded.ts';
@@ -26,18 +26,13 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 /** Every record has a name, and no other source gives one if the operator hides it. */
 const NEVER_EMPTY = 'name';
 
-interface Parts {
-  store: CatalogStore;
-  trail: Trail;
-}
-
 /** Returns the calls that set, unset and list overrides. */
 export function overrideCalls(
   service: Service,
-  parts: Parts,
+  parts: AdminParts,
 ): Pick<CatalogAdminServiceServer, 'setFields' | 'unsetFields' | 'listOverrides'> {
   return {
-    setFields: withDeadline(service, ANSWER_DEADLINE_MS, async ({ settings, dryRun }, signal, metadata) => {
+    setFields: withDeadline(service, ANSWER_DEADLINE_MS, async ({ settings, dryRun }, call) => {
       const atMs = Date.now();
       const edits = settings.map(
         ({ id, override }): FieldEdit => ({
@@ -47,12 +42,12 @@ export function overrideCalls(
         }),
       );
       const problems = settings.map(problemOfSetting);
-      const results = await edit(parts, 'SetFields', edits, { problems, dryRun, signal, metadata });
+      const results = await edit(parts, 'SetFields', edits, { problems, dryRun, ...call });
       return { results };
     }),
 
-    unsetFields: withDeadline(service, ANSWER_DEADLINE_MS, async ({ fields, dryRun }, signal, metadata) => {
-      const results = await edit(parts, 'UnsetFields', fields, { problems: [], dryRun, signal, metadata });
+    unsetFields: withDeadline(service, ANSWER_DEADLINE_MS, async ({ fields, dryRun }, call) => {
+      const results = await edit(parts, 'UnsetFields', fields, { problems: [], dryRun, ...call });
       return { results };
     }),
 
@@ -66,7 +61,7 @@ export function overrideCalls(
 
 /** Makes the edits without problems. If an edit has a problem, no field of its record is set. */
 async function edit(
-  { store, trail }: Parts,
+  { store, trail }: AdminParts,
   method: string,
   edits: readonly FieldEdit[],
   {
@@ -74,12 +69,7 @@ async function edit(
     dryRun,
     signal,
     metadata,
-  }: {
-    problems: readonly (string | undefined)[];
-    dryRun: boolean;
-    signal: AbortSignal;
-    metadata: CallMetadata;
-  },
+  }: OperatorCallContext & { problems: readonly (string | undefined)[]; dryRun: boolean },
 ): Promise<FieldResult[]> {
   refuseLargeBatch(edits);
   const bad = new Set(edits.flatMap(({ id }, index) => (problems[index] === undefined ? [] : [id])));

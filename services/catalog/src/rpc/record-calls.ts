@@ -5,37 +5,30 @@ import type {
   ResolveRequest,
   ResolveResponse,
 } from '@brand-data/contracts';
-import { Fault, type Service, type Trail } from '@brand-data/runtime';
+import { Fault, type Service } from '@brand-data/runtime';
 import { byEntry, meaningsOf, meaningToProto, readQueries } from '../lookup/answers.ts';
-import type { FindCandidates } from '../lookup/candidates.ts';
-import { type Suggest, suggestForAll } from '../lookup/suggestions.ts';
+import { suggestForAll } from '../lookup/suggestions.ts';
 import { sourceRecordsFromDoc } from '../records/catalog-doc.ts';
 import { recordFromBytes } from '../records/merge.ts';
 import { effectiveOverrides, mergeRecords } from '../records/override-record.ts';
 import type { CatalogStore } from '../storage/store.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { ANSWER_DEADLINE_MS, SCAN_DEADLINE_MS, withDeadline } from './deadline.ts';
 import { indexesOf, withIndex } from './indexes.ts';
 import { recorded } from './recorded.ts';
 
 const MAX_MEANINGS = 20;
 
-interface Parts {
-  findCandidates: FindCandidates;
-  suggest: Suggest;
-  store: CatalogStore;
-  trail: Trail;
-}
-
 /** Returns the calls that find, read, count and delete records. */
 export function recordCalls(
   service: Service,
-  parts: Parts,
+  parts: AdminParts,
 ): Pick<CatalogAdminServiceServer, 'getBrand' | 'deleteBrand' | 'resolve' | 'getStatistics'> {
   const { store, trail } = parts;
   return {
     getBrand: withDeadline(service, ANSWER_DEADLINE_MS, (request) => getBrand(store, request)),
 
-    deleteBrand: withDeadline(service, ANSWER_DEADLINE_MS, async ({ id }, signal, metadata) => {
+    deleteBrand: withDeadline(service, ANSWER_DEADLINE_MS, async ({ id }, { signal, metadata }) => {
       const deleted = await recorded(
         trail,
         metadata,
@@ -72,7 +65,7 @@ async function getBrand(
 }
 
 async function resolveAll(
-  { findCandidates, suggest }: Parts,
+  { findCandidates, suggest }: AdminParts,
   { queries }: ResolveRequest,
 ): Promise<ResolveResponse> {
   const read = readQueries(queries);
