@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createAllowanceSigner } from '@brand-data/accounts/src/allowance-signer.ts';
+import { createAllowanceSigner } from '@brand-data/accounts/src/rpc/allowance-signer.ts';
 import {
   createHolderIdentity,
   type Grant,

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IDENTITIES } from '@brand-data/contracts';
-import { nameOf } from '@brand-data/runtime';
+import { identityNameOf } from '@brand-data/runtime';
 import type { Certified } from '@brand-data/servers/certificate-maker';
 
 const DAY_MS = 86_400_000;
@@ -41,7 +41,10 @@ async function makeCertificate(
 ): Promise<void> {
   const { newCertificate } = await maker();
   const own = join(folder, identity);
-  const certified = await newCertificate(authority, [nameOf(identity)], { nowMs, days: CERTIFICATE_DAYS });
+  const certified = await newCertificate(authority, [identityNameOf(identity)], {
+    nowMs,
+    days: CERTIFICATE_DAYS,
+  });
   await writeFiles(own, { 'ca.crt': authority.cert });
   await writeCertified(own, 'tls', certified);
 }

@@ -25,7 +25,7 @@ export { readSettingFiles } from './config/setting-files.ts';
 export { adminPortSpec, databaseSpec, grpcPortsSpec, natsSpec } from './config/shared-specs.ts';
 export { type CertificateFiles, Certificates, foundExpiry } from './grpc/certificates.ts';
 export { callUnary, connectChannel, waitForConnection } from './grpc/client.ts';
-export { nameOf } from './grpc/identity.ts';
+export { identityNameOf } from './grpc/identity.ts';
 export {
   INSTALLATION,
   installationOr,
@@ -76,8 +76,9 @@ export {
   type Tracer,
   withSpan,
 } from './observe/tracing.ts';
+export { type AuditDetails, auditDetail, auditDetails } from './operators/audit-details.ts';
 export { installationOrPass, PASS_LASTS_MS, signPass } from './operators/operator-pass.ts';
-export { type Told, type Trail, trailTo } from './operators/operator-trail.ts';
+export { type AuditedChange, Trail } from './operators/operator-trail.ts';
 export { endRestore, markRestoring, RESTORING, refuseRestore, untilRestored } from './operators/restoring.ts';
 export { retryUntilStopped } from './service/retry.ts';
 export { runService } from './service/run-service.ts';

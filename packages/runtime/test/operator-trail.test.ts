@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Fault } from '../src/base/fault.ts';
-import { type TrailEvent, trailTo } from '../src/operators/operator-trail.ts';
+import { Trail, type TrailEvent } from '../src/operators/operator-trail.ts';
 import type { Service } from '../src/service/service.ts';
 
 const CALL = {
@@ -20,7 +20,7 @@ function openTrail(isStored: () => boolean = () => true) {
   const onStop: Service['onStop'] = (_, stopped) => {
     stop = stopped;
   };
-  const trail = trailTo({ log, metrics, onStop } as unknown as Service, async (event) => {
+  const trail = new Trail({ log, metrics, onStop } as unknown as Service, async (event) => {
     if (!isStored()) throw new Error('no answer');
     events.push(event);
   });

@@ -1,14 +1,14 @@
 import { ADMIN_PORT, GRPC_SERVICES } from '@brand-data/contracts';
 import { installationOr, runBackend, signingKeyFromPem } from '@brand-data/runtime';
-import { accountsService } from './accounts-service.ts';
-import { accountsAdminService } from './admin-service.ts';
-import { createAllowanceSigner } from './allowance-signer.ts';
-import { followAuditEvents } from './audit-events.ts';
 import { serviceSpec, storageSpec } from './config.ts';
-import { storedOperators } from './operator.ts';
-import { startOutbox } from './outbox.ts';
+import { storedOperators } from './model/operator.ts';
+import { untilAccountsRestored } from './restoring/until-restored.ts';
+import { accountsService } from './rpc/accounts-service.ts';
+import { accountsAdminService } from './rpc/admin-service.ts';
+import { createAllowanceSigner } from './rpc/allowance-signer.ts';
+import { Outbox } from './storage/outbox.ts';
 import { openStorage } from './storage.ts';
-import { untilAccountsRestored } from './until-restored.ts';
+import { followAuditEvents } from './trail/audit-events.ts';
 
 const backend = { storageSpec, openStorage, serviceSpec, adminPort: ADMIN_PORT };
 await runBackend('accounts', backend, async (service, config, ports) => {
@@ -17,17 +17,26 @@ await runBackend('accounts', backend, async (service, config, ports) => {
   );
   const signer = createAllowanceSigner(config.ALLOWANCE_SIGNING_KEY);
   service.onSettingChange('ALLOWANCE_SIGNING_KEY', (pem) => signer.replaceKey(signingKeyFromPem(pem)));
-  followAuditEvents(service, nats, { store, days: config.AUDIT_DAYS });
+  followAuditEvents(service, nats, { store: store.trail, days: config.AUDIT_DAYS });
   let signingKey = config.PASS_SIGNING_KEY;
   service.onSettingChange('PASS_SIGNING_KEY', (pem) => {
     signingKey = signingKeyFromPem(pem);
   });
-  const outbox = startOutbox(service, store, nats);
+  const outbox = Outbox.start(service, store, nats);
   const tokenHashKey = config.TOKEN_HASH_KEY;
-  await ports.serve(GRPC_SERVICES.AccountsService, accountsService(service, store, { tokenHashKey, signer }));
+  await ports.serve(
+    GRPC_SERVICES.AccountsService,
+    accountsService(service, store.keys, { tokenHashKey, signer }),
+  );
   await ports.serveOperators(
-    ports.adminPort(installationOr(service, config.OPERATOR_TOKEN, storedOperators(store))),
+    ports.adminPort(installationOr(service, config.OPERATOR_TOKEN, storedOperators(store.operators))),
     GRPC_SERVICES.AccountsAdminService,
-    accountsAdminService(service, store, outbox, { tokenHashKey, signer, signingKey: () => signingKey }),
+    accountsAdminService(service, {
+      store,
+      outbox,
+      tokenHashKey,
+      signer,
+      signingKey: () => signingKey,
+    }),
   );
 });

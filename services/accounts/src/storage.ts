@@ -14,9 +14,9 @@ import {
   untilRestored,
 } from '@brand-data/runtime';
 import { RetentionPolicy, StorageType } from '@nats-io/jetstream';
-import { ensureAuditStream } from './audit-events.ts';
 import type { storageSpec } from './config.ts';
-import { openStore, type Store } from './store.ts';
+import { Store } from './storage/store.ts';
+import { ensureAuditStream } from './trail/audit-events.ts';
 
 const MINUTES_NS = 60_000_000_000;
 
@@ -33,7 +33,7 @@ export async function openStorage(
   const store = await openDatabase(
     service,
     config,
-    (mongo) => openStore(service, mongo, { auditDays: config.AUDIT_DAYS }),
+    (mongo) => Store.open(service, mongo, { auditDays: config.AUDIT_DAYS }),
     { restored, hasTransactions: true },
   );
   const nats = await connectNats(service, config);

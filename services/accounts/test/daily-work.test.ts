@@ -4,7 +4,7 @@ import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { AccountDoc } from '../src/account.ts';
+import type { AccountDoc } from '../src/model/account.ts';
 import { present, type RunningAccounts, startAccounts } from './running-accounts.ts';
 
 const database = `accounts-${randomUUID()}`;

@@ -6,7 +6,7 @@ import { inStaleView } from '@brand-data/testing/stale-view';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStore } from '../src/store.ts';
+import { Store } from '../src/storage/store.ts';
 import { present, type RunningAccounts, startAccounts } from './running-accounts.ts';
 
 const patiently = { timeout: 40_000 };
@@ -85,7 +85,7 @@ test('a notice that was stored just before an election is not overlooked after i
   });
   try {
     // No replica of accounts uses this database, so none sends the notice.
-    const store = await openStore(
+    const store = await Store.open(
       { log: createLogger('test', 'silent') },
       { client, db: client.db('accounts_without_replicas') },
       { auditDays: 1 },
@@ -98,7 +98,7 @@ test('a notice that was stored just before an election is not overlooked after i
       );
     await inStaleView(
       mongodb,
-      () => store.setPlan('free', { pools: [] }, by),
+      () => store.plans.set('free', { pools: [] }, by),
       async () => expect(await outbox()).toBe('unavailable'),
     );
     await expect.poll(outbox, patiently).toBe(1);

@@ -7,7 +7,7 @@ import {
   openDatabase,
   runBackend,
   type Service,
-  trailTo,
+  Trail,
 } from '@brand-data/runtime';
 import { serviceSpec, storageSpec } from './config.ts';
 import { candidateFinder } from './lookup/candidates.ts';
@@ -28,7 +28,7 @@ await runBackend('catalog', backend, async (service, config, ports) => {
     findCandidates,
   });
   const nats = await connectNats(service, config);
-  const trail = trailTo(service, auditPublisher('catalog', nats.publish));
+  const trail = new Trail(service, auditPublisher('catalog', nats.publish));
   const announcer = startAnnouncer(service, nats);
   const store = new CatalogStore(mongo, collections, announcer.announce);
   const restore = restorer(collections, announcer.announce);

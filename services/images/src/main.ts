@@ -4,7 +4,7 @@ import {
   connectNatsLater,
   installationOrPass,
   runBackend,
-  trailTo,
+  Trail,
 } from '@brand-data/runtime';
 import { imagesAdminService } from './admin/admin-service.ts';
 import { serviceSpec, storageSpec } from './config.ts';
@@ -21,7 +21,7 @@ await runBackend('images', backend, async (service, config, ports) => {
   const workers = measureWorkers(service, await openWorkers(service, { count: config.IMAGE_WORKERS }));
   // Pictures are served without NATS. Only changes need it, for the trail.
   const { publish } = connectNatsLater(service, config);
-  const trail = trailTo(service, auditPublisher('images', publish));
+  const trail = new Trail(service, auditPublisher('images', publish));
   await ports.serveOperators(
     ports.adminPort(installationOrPass(service, config)),
     GRPC_SERVICES.ImagesAdminService,

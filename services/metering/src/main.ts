@@ -4,7 +4,7 @@ import {
   installationOrPass,
   runBackend,
   systemClock,
-  trailTo,
+  Trail,
   verifyingKeysFromPem,
 } from '@brand-data/runtime';
 import { serviceSpec, storageSpec } from './config.ts';
@@ -50,7 +50,7 @@ await runBackend('metering', backend, async (service, config, ports) => {
     beforeNewLimit: finder.storeAllOf,
   });
   registerUsageGauges(service, nats, streams);
-  const trail = trailTo(service, auditPublisher('metering', nats.publish));
+  const trail = new Trail(service, auditPublisher('metering', nats.publish));
 
   const retention = keepRoom({ streams, clock }, retentionEvents(service));
   service.onStop('usage retention', () => retention.stop());

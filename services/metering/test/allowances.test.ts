@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { createAllowanceSigner } from '@brand-data/accounts/src/allowance-signer.ts';
+import { createAllowanceSigner } from '@brand-data/accounts/src/rpc/allowance-signer.ts';
 import { ALLOWANCE_LASTS_MS } from '@brand-data/contracts';
 import { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from '@brand-data/runtime';
 import { SignJWT } from 'jose';

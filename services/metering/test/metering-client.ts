@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createAllowanceSigner } from '@brand-data/accounts/src/allowance-signer.ts';
+import { createAllowanceSigner } from '@brand-data/accounts/src/rpc/allowance-signer.ts';
 import {
   type AcquireRequest,
   type AcquireResponse,

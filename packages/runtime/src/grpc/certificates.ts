@@ -7,7 +7,7 @@ import { certificatesFromPem } from '../config/pem-keys.ts';
 import type { Found } from '../observe/diagnosis.ts';
 import { retryUntilStopped } from '../service/retry.ts';
 import type { Service } from '../service/service.ts';
-import { nameOf, serviceIn } from './identity.ts';
+import { identityNameOf, serviceIn } from './identity.ts';
 
 const READ_EVERY_MS = 2_000;
 
@@ -182,7 +182,7 @@ function refuseUnfit(service: string, { cert, key, ca }: Material): void {
   if (authorities.length === 0) throw new Error('the file of authorities holds no certificate');
   if (serviceIn(own.subjectAltName) !== service)
     throw new Error(
-      `the certificate is not that of ${service}: its only name of a service must be ${nameOf(service)}`,
+      `the certificate is not that of ${service}: its only name of a service must be ${identityNameOf(service)}`,
     );
   if (expiryOf(own) <= Date.now()) throw new Error('the certificate has expired');
 }

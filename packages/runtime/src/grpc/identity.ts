@@ -1,7 +1,7 @@
 const DOMAIN = '.brand-data.internal';
 
 /** The name in the certificate of a service: "gateway.brand-data.internal". It is an identity, and no DNS server knows it. */
-export function nameOf(service: string): string {
+export function identityNameOf(service: string): string {
   return `${service}${DOMAIN}`;
 }
 

@@ -12,9 +12,9 @@ import { perRegistry } from '../observe/metrics.ts';
 import {
   endSpan,
   extractSpanContext,
-  headersOf,
   startChildSpan,
   startSpanBelow,
+  traceHeadersOf,
   withSpan,
 } from '../observe/tracing.ts';
 import type { Service } from '../service/service.ts';
@@ -44,7 +44,7 @@ function grpcMetrics(side: 'server' | 'client', when: { handled: string; handlin
       registers: [registry],
     });
     return ({ method, code, began }: Ended) => {
-      handled.inc({ ...method, grpc_code: nameOf(code) });
+      handled.inc({ ...method, grpc_code: identityNameOf(code) });
       handling.observe(method, (performance.now() - began) / 1000);
     };
   });
@@ -109,7 +109,7 @@ export function observeClient({ metrics, tracer }: Observer): Pick<ClientOptions
         const began = performance.now();
         const options = { kind: SpanKind.CLIENT, attributes: attributesOf(method) };
         const span = tracer && startChildSpan(tracer, path.slice(1), options);
-        if (span) for (const [name, value] of Object.entries(headersOf(span))) metadata.set(name, value);
+        if (span) for (const [name, value] of Object.entries(traceHeadersOf(span))) metadata.set(name, value);
         next(metadata, {
           onReceiveStatus: (received, proceed) => {
             observe({ method, code: received.code, began });
@@ -135,10 +135,10 @@ const SERVER_FAILURES: ReadonlySet<status> = new Set([
 function endCall(span: Span | undefined, code: status, isFailure: boolean): void {
   if (!span) return;
   span.setAttribute('rpc.grpc.status_code', code);
-  endSpan(span, isFailure ? nameOf(code) : undefined);
+  endSpan(span, isFailure ? identityNameOf(code) : undefined);
 }
 
-function nameOf(code: status): string {
+function identityNameOf(code: status): string {
   return status[code] ?? 'UNKNOWN';
 }
 

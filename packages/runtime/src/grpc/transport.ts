@@ -2,7 +2,7 @@ import { type ChannelCredentials, type ChannelOptions, credentials, experimental
 import { type ConfigOf, configSpec } from '../config/config.ts';
 import type { Service } from '../service/service.ts';
 import { type Certificates, followCertificates } from './certificates.ts';
-import { nameOf } from './identity.ts';
+import { identityNameOf } from './identity.ts';
 
 const { str } = configSpec;
 
@@ -61,6 +61,6 @@ export function channelTo(
   if (certificates === undefined) return { credentials: credentials.createInsecure(), options: {} };
   return {
     credentials: experimental.createCertificateProviderChannelCredentials(certificates, certificates),
-    options: { 'grpc.ssl_target_name_override': nameOf(peer) },
+    options: { 'grpc.ssl_target_name_override': identityNameOf(peer) },
   };
 }

@@ -17,9 +17,9 @@ import { answerWithin } from '../mongo/answer-within.ts';
 import {
   endWith,
   extractSpanContext,
-  headersOf,
   type SpanContext,
   startChildSpan,
+  traceHeadersOf,
 } from '../observe/tracing.ts';
 import { retryUntilStopped } from '../service/retry.ts';
 import type { Service } from '../service/service.ts';
@@ -258,7 +258,7 @@ function publisher(
   return (name, subject, payload, { headers: given = {}, ...options }) => {
     const attributes = { 'messaging.system': 'nats', 'messaging.destination.name': name };
     const span = tracer && startChildSpan(tracer, `publish ${name}`, { kind: SpanKind.PRODUCER, attributes });
-    const all = Object.entries({ ...given, ...(span && headersOf(span)) });
+    const all = Object.entries({ ...given, ...(span && traceHeadersOf(span)) });
     if (all.length === 0) return measured(publishSurely(subject, payload, options));
     const carried = headers();
     for (const [header, value] of all) carried.set(header, value);

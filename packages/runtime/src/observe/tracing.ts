@@ -46,7 +46,7 @@ export function activeSpanContext(): SpanContext | undefined {
 }
 
 /** The headers that tell another process about the span. */
-export function headersOf(span: Span): Record<string, string> {
+export function traceHeadersOf(span: Span): Record<string, string> {
   const headers: Record<string, string> = {};
   propagation.inject(trace.setSpan(ROOT_CONTEXT, span), headers);
   return headers;

@@ -1,15 +1,12 @@
-import { type CallMetadata, operatorCallOf, type Trail } from '@brand-data/runtime';
+import { type AuditedChange, type CallMetadata, operatorCallOf, type Trail } from '@brand-data/runtime';
 
 const LONGEST_ABOUT = 100;
-
-/** What a change says about itself in the trail. */
-type TrailEntry = Parameters<Trail['record']>[1];
 
 /** Makes a change that leaves an entry in the trail. A dry run changes nothing, and leaves none. */
 export function recorded<Result>(
   trail: Trail,
   metadata: CallMetadata,
-  { dryRun = false, about, ...entry }: TrailEntry & { dryRun?: boolean },
+  { dryRun = false, about, ...entry }: AuditedChange & { dryRun?: boolean },
   change: () => Promise<Result>,
   countsOf: (result: Result) => Record<string, number>,
 ): Promise<Result> {

@@ -10,8 +10,8 @@ import {
   untilRestored,
 } from '@brand-data/runtime';
 import { Binary } from 'mongodb';
+import { type OperatorDoc, storedOperators } from '../model/operator.ts';
 import { finishRestore } from './finish-restore.ts';
-import { type OperatorDoc, storedOperators } from './operator.ts';
 
 /** Resolves when accounts' database is not being restored. Until then its admin port answers FinishRestore alone. */
 export function untilAccountsRestored(

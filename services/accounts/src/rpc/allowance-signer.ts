@@ -8,8 +8,8 @@ import {
 } from '@brand-data/contracts';
 import { keyIdOf } from '@brand-data/runtime';
 import { SignJWT } from 'jose';
-import type { AccountDoc } from './account.ts';
-import { limitRevisionOf, type PlanDoc } from './plan.ts';
+import type { AccountDoc } from '../model/account.ts';
+import { limitRevisionOf, type PlanDoc } from '../model/plan.ts';
 
 /** Signs what accounts says about an account's limits, for metering. */
 export interface AllowanceSigner {

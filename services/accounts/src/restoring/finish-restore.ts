@@ -6,10 +6,10 @@ import {
 } from '@brand-data/contracts';
 import type { OperatorCall } from '@brand-data/runtime';
 import { Binary, type Db } from 'mongodb';
-import { type AuditDoc, auditEntry } from './audit.ts';
-import type { KeyDoc } from './key.ts';
-import type { PlanDoc } from './plan.ts';
-import { type OutboxDoc, REVISION } from './store.ts';
+import type { KeyDoc } from '../model/key.ts';
+import type { PlanDoc } from '../model/plan.ts';
+import { type OutboxDoc, REVISION } from '../storage/collections.ts';
+import { type AuditDoc, auditEntry } from '../trail/audit.ts';
 
 /** More than any number of changes between a copy and its restore. */
 const REVISIONS_LEFT_OUT = 1_000_000;

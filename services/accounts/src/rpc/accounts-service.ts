@@ -5,10 +5,10 @@ import {
   type VerifyTokenResponse,
 } from '@brand-data/contracts';
 import { Fault, type Service, unary } from '@brand-data/runtime';
+import { hashToken } from '../model/key.ts';
+import { limitRevisionOf, routesOfPlan } from '../model/plan.ts';
+import type { FoundKey, KeyStore } from '../storage/key-store.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
-import { hashToken } from './key.ts';
-import { limitRevisionOf, routesOfPlan } from './plan.ts';
-import type { FoundKey, Store } from './store.ts';
 
 const SHA256_BYTES = 32;
 
@@ -17,7 +17,7 @@ const SHA256_BYTES = 32;
  */
 export function accountsService(
   service: Service,
-  store: Store,
+  keys: KeyStore,
   { tokenHashKey, signer }: { tokenHashKey: string; signer: Pick<AllowanceSigner, 'sign'> },
 ): AccountsServiceServer {
   const tokenCheckKeys = [Buffer.from(tokenCheckKeyFrom(tokenHashKey).bytes)];
@@ -25,7 +25,7 @@ export function accountsService(
     verifyToken: unary(service, async ({ tokenSha256 }) => {
       if (tokenSha256.length !== SHA256_BYTES)
         throw new Fault('invalid_argument', 'token_sha256 must be the SHA-256 of a token: 32 bytes');
-      const found = await store.findKey(hashToken(tokenHashKey, tokenSha256));
+      const found = await keys.find(hashToken(tokenHashKey, tokenSha256));
       return { outcome: await outcomeOf(found, signer, Date.now()), tokenCheckKeys };
     }),
   };

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditEntry, AuditEvent, ListAuditRequest } from '@brand-data/contracts';
-import { Fault, type OperatorCall } from '@brand-data/runtime';
+import { type AuditDetails, auditDetail, auditDetails, Fault, type OperatorCall } from '@brand-data/runtime';
 import type { Filter, UpdateFilter } from 'mongodb';
 
-const LONGEST_DETAIL = 1_000;
 const DAY_MS = 86_400_000;
 const DEFAULT_LIMIT = 100;
 const HIGHEST_LIMIT = 1_000;
@@ -36,16 +35,10 @@ export interface AuditDoc {
   expiresAt: Date;
 }
 
-/** What a change says about itself in the trail. */
-export interface Told {
-  about: readonly string[];
-  details: Readonly<Record<string, string | undefined>>;
-}
-
 export function auditEntry(
   { operator, from, requestId }: OperatorCall,
   method: string,
-  { about, details }: Told,
+  { about, details }: AuditDetails,
   { nowMs, days }: { nowMs: number; days: number },
 ): AuditDoc {
   return {
@@ -59,18 +52,10 @@ export function auditEntry(
     role: operator.role,
     credentialId: operator.credentialId,
     about: [...new Set(about)],
-    details: Object.fromEntries(
-      Object.entries(details).flatMap(([name, value]) =>
-        value === undefined || value === '' ? [] : [[name, shortened(value)]],
-      ),
-    ),
+    details: auditDetails(details),
     outcome: 'done',
     expiresAt: new Date(nowMs + days * DAY_MS),
   };
-}
-
-function shortened(value: string): string {
-  return value.length <= LONGEST_DETAIL ? value : `${value.slice(0, LONGEST_DETAIL - 1)}…`;
 }
 
 export function auditToProto(entry: AuditDoc): AuditEntry {
@@ -141,10 +126,10 @@ export function auditUpdateOf(service: string, event: AuditEvent, days: number):
         about: [...new Set(event.about)],
         expiresAt: new Date(event.atMs + days * DAY_MS),
         ...Object.fromEntries(
-          Object.entries(details).map(([name, value]) => [`details.${name}`, shortened(value)]),
+          Object.entries(details).map(([name, value]) => [`details.${name}`, auditDetail(value)]),
         ),
       },
-      ...(failure === undefined ? {} : { $set: { 'details.failure': shortened(failure) } }),
+      ...(failure === undefined ? {} : { $set: { 'details.failure': auditDetail(failure) } }),
       $min: { at },
       $max: {
         lastAt: at,

@@ -1,0 +1,21 @@
+const LONGEST_DETAIL = 1_000;
+
+/** What a change says about itself in the trail. Nothing of it is a secret. */
+export interface AuditDetails {
+  /** The ids and names that the change is about, by which people look for it. */
+  about: readonly string[];
+  /** The telling fields of the request, and what they replaced. */
+  details: Readonly<Record<string, string | undefined>>;
+}
+
+/** Returns the details as the trail stores them: without those that are empty, and long ones shortened. */
+export function auditDetails(details: AuditDetails['details']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(details).flatMap(([name, value]) => (value ? [[name, auditDetail(value)]] : [])),
+  );
+}
+
+/** Shortens a detail that is too long for the trail. */
+export function auditDetail(value: string): string {
+  return value.length <= LONGEST_DETAIL ? value : `${value.slice(0, LONGEST_DETAIL - 1)}…`;
+}

@@ -1,0 +1,81 @@
+import type { AccountsAdminServiceServer } from '@brand-data/contracts';
+import { Fault, operatorCallOf, type Service, unary } from '@brand-data/runtime';
+import { type AccountDoc, accountToProto, createAccountId } from '../model/account.ts';
+import { requireAccountPage } from '../model/account-page.ts';
+import { requireSlug, requireText } from '../model/input.ts';
+import { keyToProto } from '../model/key.ts';
+import type { Outbox } from '../storage/outbox.ts';
+import type { Store } from '../storage/store.ts';
+import type { AllowanceSigner } from './allowance-signer.ts';
+
+const LONGEST_NAME = 200;
+
+type AccountCalls = Pick<
+  AccountsAdminServiceServer,
+  | 'createAccount'
+  | 'signAllowance'
+  | 'listAccounts'
+  | 'getAccount'
+  | 'setAccountPlan'
+  | 'renameAccount'
+  | 'closeAccount'
+  | 'reopenAccount'
+>;
+
+/** Returns the calls about accounts. */
+export function accountCalls(
+  service: Service,
+  { store, outbox, signer }: { store: Store; outbox: Outbox; signer: Pick<AllowanceSigner, 'sign'> },
+): AccountCalls {
+  const { accounts, keys } = store;
+  const confirm = async (change: Promise<AccountDoc>, hintOf?: (account: AccountDoc) => string) => ({
+    account: accountToProto(await outbox.confirm(change, hintOf)),
+  });
+
+  return {
+    createAccount: unary(service, async ({ id, name, plan }, metadata) => {
+      const account = {
+        _id: id === '' ? createAccountId() : requireSlug('an account id', id),
+        name: requireText('an account name', name, LONGEST_NAME),
+        plan,
+        createdAt: new Date(),
+      };
+      const created = accounts.create(account, operatorCallOf(metadata));
+      return confirm(created, ({ _id }) => `its id is ${_id}`);
+    }),
+
+    signAllowance: unary(service, async ({ accountId }) => {
+      const { account, plan } = await accounts.getWithPlan(accountId);
+      if (account.closedAt) throw new Fault('failed_precondition', 'the account is closed: reopen it first');
+      return { allowance: (await signer.sign(account, plan, Date.now())).token };
+    }),
+
+    listAccounts: unary(service, async (request) => {
+      const { found, next } = await accounts.list(requireAccountPage(request));
+      return { accounts: found.map(accountToProto), next };
+    }),
+
+    getAccount: unary(service, async ({ id }) => {
+      const account = await accounts.get(id);
+      const listed = await keys.list(id);
+      return { account: accountToProto(account), keys: listed.map(keyToProto) };
+    }),
+
+    setAccountPlan: unary(service, async ({ id, plan }, metadata) =>
+      confirm(accounts.setPlan(id, plan, operatorCallOf(metadata))),
+    ),
+
+    renameAccount: unary(service, async ({ id, name }, metadata) => {
+      const wanted = requireText('an account name', name, LONGEST_NAME);
+      return confirm(accounts.rename(id, wanted, operatorCallOf(metadata)));
+    }),
+
+    closeAccount: unary(service, async ({ id }, metadata) =>
+      confirm(accounts.close(id, new Date(), operatorCallOf(metadata))),
+    ),
+
+    reopenAccount: unary(service, async ({ id }, metadata) =>
+      confirm(accounts.reopen(id, operatorCallOf(metadata))),
+    ),
+  };
+}

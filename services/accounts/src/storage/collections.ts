@@ -1,0 +1,70 @@
+import type { Binary, Collection, Db } from 'mongodb';
+import type { AccountDoc } from '../model/account.ts';
+import type { KeyDoc } from '../model/key.ts';
+import type { OperatorDoc } from '../model/operator.ts';
+import type { PlanDoc } from '../model/plan.ts';
+import type { AuditDoc } from '../trail/audit.ts';
+
+/** The counter of changes of plans, accounts and keys. */
+export const REVISION = 'revision';
+/** Changes of operators take the next number of this counter, so that of two concurrent changes one starts again. */
+export const OPERATORS_COUNTER = 'operators';
+/** The counter that proves a read to be linearizable. It has no other use. */
+export const PRESENT = 'present';
+
+export interface CounterDoc {
+  _id: string;
+  value: number;
+}
+
+/** A notice to the gateways that has not been sent yet. */
+export interface OutboxDoc {
+  /** The change's revision. */
+  _id: number;
+  /** AccountChanged. */
+  notice: Binary;
+}
+
+export interface AccountsCollections {
+  plans: Collection<PlanDoc>;
+  accounts: Collection<AccountDoc>;
+  keys: Collection<KeyDoc>;
+  outbox: Collection<OutboxDoc>;
+  audit: Collection<AuditDoc>;
+  operators: Collection<OperatorDoc>;
+  counters: Collection<CounterDoc>;
+}
+
+export function collectionsOf(db: Db): AccountsCollections {
+  return {
+    plans: db.collection('plans'),
+    accounts: db.collection('accounts'),
+    keys: db.collection('keys'),
+    outbox: db.collection('outbox'),
+    audit: db.collection('audit'),
+    operators: db.collection('operators'),
+    counters: db.collection('counters'),
+  };
+}
+
+/** Creates the indexes and the counters, which any replica may do at any time. Every query of the store uses an index, or _id. */
+export async function createIndexes({
+  accounts,
+  keys,
+  audit,
+  operators,
+  counters,
+}: AccountsCollections): Promise<void> {
+  await keys.createIndex({ tokenHash: 1 }, { unique: true });
+  await accounts.createIndex({ plan: 1, _id: 1 });
+  await audit.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+  await audit.createIndex({ at: -1, _id: -1 });
+  for (const field of ['operator', 'service', 'method', 'about'])
+    await audit.createIndex({ [field]: 1, at: -1, _id: -1 });
+  for (const _id of [REVISION, OPERATORS_COUNTER, PRESENT])
+    await counters.updateOne({ _id }, { $setOnInsert: { value: 0 } }, { upsert: true });
+  await operators.createIndex({ hash: 1 }, { unique: true });
+  await operators.createIndex({ name: 1 });
+  await operators.createIndex({ revokedAt: -1 });
+  await keys.createIndex({ accountId: 1, revokedAt: -1 });
+}

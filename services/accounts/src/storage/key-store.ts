@@ -1,0 +1,211 @@
+import { createKeyedBatches, Fault, type KeyedBatches, type OperatorCall } from '@brand-data/runtime';
+import { Binary, type ClientSession } from 'mongodb';
+import type { AccountDoc } from '../model/account.ts';
+import type { KeyDoc } from '../model/key.ts';
+import type { PlanDoc } from '../model/plan.ts';
+import { requireOpenAccount } from './account-store.ts';
+import type { Database, NoticedChange } from './database.ts';
+
+const MOST_KEYS = 100;
+/** The list of an account's keys shows only this many revoked keys, those that were revoked last, so that it has a bound. */
+const MOST_REVOKED_LISTED = 400;
+/** Searches for tokens that run at once, and tokens that wait for the next search of one lane. */
+const SEARCH_LANES = 4;
+const MOST_SEARCHES_WAITING = 1_000;
+
+/** A key with its account and that account's plan, all as of one moment. */
+export type FoundKey = KeyDoc & { account: AccountDoc; plan: PlanDoc };
+
+/** The accounts' keys in the accounts database. */
+export class KeyStore {
+  readonly #database: Database;
+  readonly #searches: KeyedBatches<Buffer, Map<string, FoundKey>>;
+  #searched = 0;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#searches = createKeyedBatches((tokenHashes) => this.#findAll(tokenHashes), {
+      most: MOST_SEARCHES_WAITING,
+      tooMany: () => new Fault('unavailable', 'too many tokens are verified at once: try again'),
+    });
+  }
+
+  /** Finds the key of a token. Searches that are requested while others are under way share the next command. */
+  async find(tokenHash: Buffer): Promise<FoundKey | undefined> {
+    const lane = String(this.#searched++ % SEARCH_LANES);
+    return (await this.#searches.add(lane, tokenHash)).get(tokenHash.toString('base64'));
+  }
+
+  async #findAll(tokenHashes: readonly Buffer[]): Promise<Map<string, FoundKey>> {
+    const found = await this.#database.read((session) =>
+      this.#keys
+        .aggregate<FoundKey>(
+          [
+            { $match: { tokenHash: { $in: tokenHashes.map((hash) => new Binary(hash)) } } },
+            { $lookup: { from: 'accounts', localField: 'accountId', foreignField: '_id', as: 'account' } },
+            { $unwind: '$account' },
+            { $lookup: { from: 'plans', localField: 'account.plan', foreignField: '_id', as: 'plan' } },
+            { $unwind: '$plan' },
+          ],
+          // A snapshot, because a majority read may see the three collections at three different moments.
+          { session, readConcern: { level: 'snapshot' } },
+        )
+        .toArray(),
+    );
+    return new Map(found.map((key) => [key.tokenHash.toString('base64'), key]));
+  }
+
+  create(key: KeyDoc, by: OperatorCall): Promise<KeyDoc> {
+    return this.#database.change(by, 'CreateKey', async (session) => {
+      const { _id, accountId, label, allowedOrigins, expiresAt } = key;
+      await this.#requireRoom(session, accountId);
+      await this.#keys.insertOne(key, { session });
+      const origins = allowedOrigins.join(' ');
+      return {
+        result: key,
+        notice: noticeOf(_id),
+        about: [accountId, _id],
+        details: { account: accountId, key: _id, label, origins, expires: expiresAt?.toISOString() },
+      };
+    });
+  }
+
+  update(
+    id: string,
+    update: Partial<Pick<KeyDoc, 'label' | 'allowedOrigins'>>,
+    by: OperatorCall,
+  ): Promise<KeyDoc> {
+    return this.#database.change(by, 'UpdateKey', async (session) => {
+      const key = await this.#requireUnrevoked(session, id);
+      await this.#keys.updateOne({ _id: id }, { $set: update }, { session });
+      const { label, allowedOrigins: origins } = update;
+      return {
+        result: { ...key, ...update },
+        notice: noticeOf(id),
+        about: [key.accountId, id],
+        details: {
+          account: key.accountId,
+          key: id,
+          label,
+          origins: origins && originsText(origins),
+          label_before: label === undefined ? undefined : key.label,
+          origins_before: origins && originsText(key.allowedOrigins),
+        },
+      };
+    });
+  }
+
+  /**
+   * Creates a key like the key `id`, and lets that one expire after the overlap, or at its own expiry if that is earlier. A key is
+   * rotated only once: a second rotation would give the next key the short rest of the overlap as its expiry.
+   */
+  rotate(
+    id: string,
+    made: Pick<KeyDoc, '_id' | 'tokenHash' | 'createdAt'>,
+    overlapMs: number,
+    by: OperatorCall,
+  ): Promise<{ key: KeyDoc; replaced: KeyDoc }> {
+    return this.#database.change(by, 'RotateKey', async (session) => {
+      const old = await this.#requireUnrevoked(session, id);
+      const { accountId, label, allowedOrigins, limits } = old;
+      const nowMs = made.createdAt.getTime();
+      if (old.replacedBy !== undefined)
+        throw new Fault(
+          'failed_precondition',
+          `the key was rotated already, and ${old.replacedBy} replaces it: rotate that one`,
+        );
+      if (old.expiresAt && old.expiresAt.getTime() <= nowMs)
+        throw new Fault('failed_precondition', 'the key has expired: create another');
+      await this.#requireRoom(session, accountId);
+      const key: KeyDoc = {
+        ...made,
+        accountId,
+        label,
+        allowedOrigins,
+        ...(old.expiresAt && { expiresAt: old.expiresAt }),
+        ...(limits && { limits }),
+      };
+      const endMs = Math.min(nowMs + overlapMs, old.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY);
+      const replacement = { expiresAt: new Date(endMs), replacedBy: made._id };
+      await this.#keys.insertOne(key, { session });
+      await this.#keys.updateOne({ _id: id }, { $set: replacement }, { session });
+      return {
+        result: { key, replaced: { ...old, ...replacement } },
+        // No gateway knows the new key yet.
+        notice: noticeOf(id),
+        about: [accountId, id, made._id],
+        details: {
+          account: accountId,
+          key: made._id,
+          replaces: id,
+          label,
+          expires_before: old.expiresAt?.toISOString(),
+          old_expires: replacement.expiresAt.toISOString(),
+        },
+      };
+    });
+  }
+
+  /** If the key is revoked already, keeps the time of the first revocation, and sends the notice again. */
+  revoke(id: string, now: Date, by: OperatorCall): Promise<KeyDoc> {
+    return this.#database.change(by, 'RevokeKey', async (session) => {
+      const key = await this.#require(session, id);
+      const { accountId, label } = key;
+      const revokedAt = key.revokedAt ?? now;
+      await this.#keys.updateOne({ _id: id }, { $set: { revokedAt } }, { session });
+      return {
+        result: { ...key, revokedAt },
+        notice: noticeOf(id),
+        about: [accountId, id],
+        details: { account: accountId, key: id, label, before: key.revokedAt ? 'revoked' : undefined },
+      };
+    });
+  }
+
+  /** Returns all keys that are not revoked, and up to MOST_REVOKED_LISTED that were revoked last, in the order of their creation. */
+  async list(accountId: string): Promise<KeyDoc[]> {
+    const listed = await this.#database.read(async (session) => [
+      ...(await this.#keys.find({ accountId, revokedAt: { $exists: false } }, { session }).toArray()),
+      ...(await this.#keys
+        .find({ accountId, revokedAt: { $gt: new Date(0) } }, { session })
+        .sort({ revokedAt: -1 })
+        .limit(MOST_REVOKED_LISTED)
+        .toArray()),
+    ]);
+    return listed.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  }
+
+  get #keys() {
+    return this.#database.collections.keys;
+  }
+
+  async #requireRoom(session: ClientSession, accountId: string): Promise<void> {
+    await requireOpenAccount(this.#database.collections, session, accountId);
+    const unrevoked = { accountId, revokedAt: { $exists: false } };
+    if ((await this.#keys.countDocuments(unrevoked, { session, limit: MOST_KEYS })) >= MOST_KEYS)
+      throw new Fault('resource_exhausted', `the account already has ${MOST_KEYS} keys: revoke one first`);
+  }
+
+  async #requireUnrevoked(session: ClientSession, id: string): Promise<KeyDoc> {
+    const key = await this.#require(session, id);
+    if (key.revokedAt) throw new Fault('failed_precondition', 'the key is revoked: create another');
+    return key;
+  }
+
+  async #require(session: ClientSession, id: string): Promise<KeyDoc> {
+    const key = await this.#keys.findOne({ _id: id }, { session });
+    if (key) return key;
+    throw new Fault(
+      'not_found',
+      `there is no key ${JSON.stringify(id)}: bds key list shows the keys of an account`,
+    );
+  }
+}
+
+function noticeOf(keyId: string): NoticedChange<unknown>['notice'] {
+  return { $case: 'keyId', value: keyId };
+}
+
+function originsText(origins: readonly string[]): string {
+  return origins.join(' ') || 'all';
+}

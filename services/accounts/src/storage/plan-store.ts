@@ -1,0 +1,53 @@
+import { Fault, type OperatorCall } from '@brand-data/runtime';
+import type { ClientSession } from 'mongodb';
+import { type PlanDoc, poolsText } from '../model/plan.ts';
+import type { AccountsCollections } from './collections.ts';
+import type { Database } from './database.ts';
+
+/** The plans in the accounts database. */
+export class PlanStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  set(
+    name: string,
+    { pools, limits }: Pick<PlanDoc, 'pools' | 'limits'>,
+    by: OperatorCall,
+  ): Promise<PlanDoc> {
+    const { plans } = this.#database.collections;
+    return this.#database.change(by, 'SetPlan', async (session, revision) => {
+      const result = { _id: name, pools, ...(limits && { limits }), revision };
+      const before = await plans.findOneAndReplace({ _id: name }, result, { upsert: true, session });
+      return {
+        result,
+        notice: { $case: 'plan', value: name },
+        about: [name],
+        details: {
+          plan: name,
+          pools: poolsText(pools),
+          rate: limits?.rate && `${limits.rate.perSecond}:${limits.rate.burst}`,
+          concurrency: limits?.concurrency?.toString(),
+          before: before ? poolsText(before.pools) : undefined,
+        },
+      };
+    });
+  }
+
+  list(): Promise<PlanDoc[]> {
+    const { plans } = this.#database.collections;
+    return this.#database.read((session) => plans.find({}, { session }).sort({ _id: 1 }).toArray());
+  }
+}
+
+/** Rejects with a Fault unless there is the plan. */
+export async function requirePlan(
+  { plans }: AccountsCollections,
+  session: ClientSession,
+  plan: string,
+): Promise<void> {
+  if (!(await plans.findOne({ _id: plan }, { session })))
+    throw new Fault('not_found', `there is no plan ${JSON.stringify(plan)}: create it first`);
+}

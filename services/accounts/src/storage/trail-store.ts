@@ -1,0 +1,25 @@
+import type { AuditDoc, AuditPage, AuditUpdate } from '../trail/audit.ts';
+import type { Database } from './database.ts';
+
+/** The trail of operators' changes in the accounts database. */
+export class TrailStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Stores what another service has said about a change. Idempotent. */
+  async storeAudit({ _id, update }: AuditUpdate): Promise<void> {
+    const { audit } = this.#database.collections;
+    await this.#database.write(audit.updateOne({ _id }, update, { upsert: true }));
+  }
+
+  /** Returns a page of the trail, latest first. */
+  list({ filter, limit }: AuditPage): Promise<AuditDoc[]> {
+    const { audit } = this.#database.collections;
+    return this.#database.read((session) =>
+      audit.find(filter, { session }).sort({ at: -1, _id: -1 }).limit(limit).toArray(),
+    );
+  }
+}
