@@ -65,13 +65,13 @@ export class ImportJournal {
   /** Conflicts that lost the identifier come before the others. */
   readonly conflicts: ReportedConflict[] = [];
   readonly refusedLinks: ReportedLink[] = [];
-  readonly #rejects: NdjsonFile;
-  readonly #conflictsFile: NdjsonFile;
+  readonly #rejectsNdjson: NdjsonFile;
+  readonly #conflictsNdjson: NdjsonFile;
   readonly #shown: (path: string) => string;
 
   constructor({ rejectsPath, conflictsPath, shown }: JournalOptions) {
-    this.#rejects = new NdjsonFile(rejectsPath);
-    this.#conflictsFile = new NdjsonFile(conflictsPath);
+    this.#rejectsNdjson = new NdjsonFile(rejectsPath);
+    this.#conflictsNdjson = new NdjsonFile(conflictsPath);
     this.#shown = shown;
   }
 
@@ -83,18 +83,18 @@ export class ImportJournal {
   refuse(refusal: Refusal): Promise<void> {
     this.counts.refused++;
     const shown = this.#add(this.refusals, refusal);
-    return this.#rejects.write(shown);
+    return this.#rejectsNdjson.write(shown);
   }
 
   skip({ from, skipped }: Skipped): Promise<void> {
     this.counts.skipped++;
-    return this.#rejects.write({ from: this.#shown(from), skipped });
+    return this.#rejectsNdjson.write({ from: this.#shown(from), skipped });
   }
 
   refusePicture(refused: RefusedPicture): Promise<void> {
     this.counts.refusedPictures++;
     const shown = this.#add(this.refusedPictures, refused);
-    return this.#rejects.write(refusedPictureToJson(shown));
+    return this.#rejectsNdjson.write(refusedPictureToJson(shown));
   }
 
   addConflict(conflict: ReportedConflict): Promise<void> {
@@ -102,18 +102,18 @@ export class ImportJournal {
     if (conflict.lost) this.counts.lost++;
     const shown = this.#add(this.conflicts, conflict, Number.POSITIVE_INFINITY);
     this.conflicts.sort((a, b) => Number(b.lost) - Number(a.lost)).splice(MOST_SHOWN);
-    return this.#conflictsFile.write(conflictToJson(shown));
+    return this.#conflictsNdjson.write(conflictToJson(shown));
   }
 
   refuseLink(link: ReportedLink): Promise<void> {
     this.counts.refusedLinks++;
     const shown = this.#add(this.refusedLinks, link);
-    return this.#conflictsFile.write(refusedLinkToJson(shown));
+    return this.#conflictsNdjson.write(refusedLinkToJson(shown));
   }
 
   /** Writes a conflict between items of the source to the file of conflicts. */
   noteOwnConflict(conflict: object): Promise<void> {
-    return this.#conflictsFile.write(conflict);
+    return this.#conflictsNdjson.write(conflict);
   }
 
   /** Rejects if a file could not be written, unless the import itself has failed. Then the import's error is reported. */
@@ -123,17 +123,18 @@ export class ImportJournal {
     if (bad !== undefined && !hasFailed) throw bad.reason;
   }
 
-  /** The paths of the files that were written. */
-  writtenFiles(): { rejectsFile?: string; conflictsFile?: string } {
-    const [rejects, conflicts] = [this.#rejects, this.#conflictsFile];
-    return {
-      ...(rejects.count > 0 && { rejectsFile: this.#shown(rejects.path) }),
-      ...(conflicts.count > 0 && { conflictsFile: this.#shown(conflicts.path) }),
-    };
+  /** Absent if nothing was refused or skipped. */
+  get rejectsFile(): string | undefined {
+    return this.#rejectsNdjson.count > 0 ? this.#shown(this.#rejectsNdjson.path) : undefined;
+  }
+
+  /** Has the conflicts and the refused links. Absent if there were neither. */
+  get conflictsFile(): string | undefined {
+    return this.#conflictsNdjson.count > 0 ? this.#shown(this.#conflictsNdjson.path) : undefined;
   }
 
   #files(): NdjsonFile[] {
-    return [this.#rejects, this.#conflictsFile];
+    return [this.#rejectsNdjson, this.#conflictsNdjson];
   }
 
   #add<T extends { from: string }>(kept: T[], { from, ...rest }: T, most = MOST_SHOWN): T {

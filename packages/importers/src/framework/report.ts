@@ -1,17 +1,13 @@
 import type { ImportJournal } from './import-journal.ts';
 import type { ImportOptions, ImportSummary } from './run-import.ts';
 
-/** What an import did, for people and programs: with the first ten cases of each kind. */
-export interface ImportReport
-  extends Pick<ImportJournal, 'refusals' | 'refusedPictures' | 'conflicts' | 'refusedLinks'> {
+/** What an import did, for people and programs. */
+export interface ImportReport {
   /** Has no import id if the import failed. */
   summary: Omit<ImportSummary, 'importId'> & Partial<ImportSummary>;
   /** Why the import failed in the middle. */
   failure?: Error;
-  /** Absent if nothing was refused or skipped. */
-  rejectsFile?: string;
-  /** Has the conflicts and the refused links. Absent if there were neither. */
-  conflictsFile?: string;
+  journal: ImportJournal;
 }
 
 /**
@@ -35,14 +31,5 @@ export async function reportImport(
   } finally {
     await journal.close(failure !== undefined);
   }
-  const { refusals, refusedPictures, conflicts, refusedLinks } = journal;
-  return {
-    summary,
-    ...(failure !== undefined && { failure }),
-    refusals,
-    refusedPictures,
-    conflicts,
-    refusedLinks,
-    ...journal.writtenFiles(),
-  };
+  return { summary, ...(failure !== undefined && { failure }), journal };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Brand, Conflict, Quote, RefusedBrand, RefusedLink } from '@brand-data/contracts';
+import type { Brand, PutBrandsResponse, PutQuotesResponse, Quote } from '@brand-data/contracts';
 import { recordFromBrand } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
 import { type CatalogPort, type ImagesPort, retryWhileUnavailable } from './admin-port.ts';
@@ -80,7 +80,6 @@ export function importQuotes(
 ): Promise<ImportSummary> {
   return new ImportRun<Quote>(catalog, options, {
     idOf: ({ symbol, mic, isin }) => [mic, symbol, isin].filter((part) => part !== '').join(':'),
-    rawOf: () => undefined,
     async put(batch, request) {
       const answer = await catalog.call((client) => client.putQuotes, { ...request, quotes: batch }, PUT_MS);
       return { created: 0, conflicts: [], refusedLinks: [], ...answer };
@@ -88,21 +87,13 @@ export function importQuotes(
   }).run(quoteItems(quotes));
 }
 
-interface PutAnswer {
-  created: number;
-  changed: number;
-  unchanged: number;
-  refused: RefusedBrand[];
-  skipped?: RefusedBrand[];
-  conflicts: Conflict[];
-  refusedLinks: RefusedLink[];
-}
+type PutAnswer = PutBrandsResponse & Pick<Partial<PutQuotesResponse>, 'skipped'>;
 
 /** How one kind of item is sent. */
 interface ItemKind<T> {
   idOf: (item: T) => string;
   /** The text for the rejects file if the item's line is not known. */
-  rawOf: (item: T) => string | undefined;
+  rawOf?: (item: T) => string;
   /** The item with its pictures, and the pictures that were refused. */
   addPictures?: (sent: SourceItem<T>) => Promise<{ item: T; added: number; refused: RefusedPicture[] }>;
   put: (batch: T[], request: { source: string; importId: string; dryRun: boolean }) => Promise<PutAnswer>;
@@ -158,7 +149,7 @@ class ImportRun<T extends object> {
     journal.counts.changed += answer.changed;
     journal.counts.unchanged += answer.unchanged;
     for (const [{ from, item, raw }, { reason }] of sentWith(batch, answer.refused))
-      await journal.refuse({ from, reason, raw: raw ?? rawOf(item) });
+      await journal.refuse({ from, reason, raw: raw ?? rawOf?.(item) });
     for (const [{ from }, { reason }] of sentWith(batch, answer.skipped ?? []))
       await journal.skip({ from, skipped: reason });
     for (const [{ from, item }, { index, ...conflict }] of sentWith(batch, answer.conflicts))

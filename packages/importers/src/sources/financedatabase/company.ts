@@ -199,19 +199,25 @@ function isSubjectIssuer({ issuer, subject }: Row): boolean {
 }
 
 function otherNamesOf(rows: readonly Row[], known: readonly string[]): string[] {
-  const seen = new Set(known.map(normalName));
-  return rows
-    .filter(({ name, issuer }) => issuer !== undefined && !isShouted(name))
-    .map(({ name }) => withoutSecurity(name))
-    .filter((name) => !seen.has(normalName(name)) && seen.add(normalName(name)))
-    .slice(0, MOST_NAMES);
+  const named = rows.filter(({ name, issuer }) => issuer !== undefined && !isShouted(name));
+  return newNames(
+    named.map(({ name }) => withoutSecurity(name)),
+    known,
+  );
 }
 
 function formerNamesOfCompany(rows: readonly Row[], name: string): string[] {
-  const seen = new Set([normalName(name)]);
-  return rows
-    .flatMap(({ summary }) => formerNamesOf(summary))
-    .filter((former) => !seen.has(normalName(former)) && seen.add(normalName(former)))
+  return newNames(
+    rows.flatMap(({ summary }) => formerNamesOf(summary)),
+    [name],
+  );
+}
+
+/** The names that are spelled otherwise than the known names and those before them. */
+function newNames(names: readonly string[], known: readonly string[]): string[] {
+  const seen = new Set(known.map(normalName));
+  return names
+    .filter((name) => !seen.has(normalName(name)) && seen.add(normalName(name)))
     .slice(0, MOST_NAMES);
 }
 

@@ -16,70 +16,49 @@ const SHARED_HOSTS = new Set(
 );
 const MANY = 3;
 
+/** Slugs of brands whose icons were found elsewhere, and whose own site is www.SLUG.com. */
+const AT_OWN_COM =
+  `alienware aliexpress atari atlassian audible boots chase deezer facebook fandom firefox godaddy google
+  honda icloud klarna maytag netgear pandora qq saudia smugmug snapdragon taobao tata todoist verizon
+  vmware vodafone webex`.split(/\s+/);
+
 /**
- * The own sites of brands whose icons were found elsewhere, on the site of one country or of a part of the company, or on an own site
- * whose name does not show it ("stryker-mutator.io"), by slug.
+ * The sites of brands whose icons were found elsewhere, on the site of one country or of a part of the company, or on the brand's own
+ * site whose name does not show it ("stryker-mutator.io"), by slug.
  */
 const KNOWN_SITES: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    alienware: 'www.alienware.com',
-    aliexpress: 'www.aliexpress.com',
-    alist: 'alistgo.com',
-    atari: 'www.atari.com',
-    atlassian: 'www.atlassian.com',
-    audible: 'www.audible.com',
-    await: 'awaitwidget.com',
-    boots: 'www.boots.com',
-    chase: 'www.chase.com',
-    coop: 'www.coop.co.uk',
-    deezer: 'www.deezer.com',
-    deutschetelekom: 'www.telekom.com',
-    duckduckgo: 'duckduckgo.com',
-    facebook: 'www.facebook.com',
-    fandom: 'www.fandom.com',
-    firefox: 'www.firefox.com',
-    first: 'www.firstinspires.org',
-    godaddy: 'www.godaddy.com',
-    google: 'www.google.com',
-    hcl: 'www.hcltech.com',
-    honda: 'www.honda.com',
-    hotwire: 'hotwired.dev',
-    icloud: 'www.icloud.com',
-    inspire: 'inspirehep.net',
-    klarna: 'www.klarna.com',
-    lionair: 'www.lionair.co.id',
-    maytag: 'www.maytag.com',
-    maze: 'maze.co',
-    nationalrail: 'www.nationalrail.co.uk',
-    netgear: 'www.netgear.com',
-    nissan: 'www.nissan-global.com',
-    oshkosh: 'www.oshkoshcorp.com',
-    packt: 'www.packtpub.com',
-    pandora: 'www.pandora.com',
-    qq: 'www.qq.com',
-    rollsroyce: 'www.rolls-roycemotorcars.com',
-    saudia: 'www.saudia.com',
-    skoda: 'www.skoda-auto.com',
-    smugmug: 'www.smugmug.com',
-    snapdragon: 'www.snapdragon.com',
-    stryker: 'stryker-mutator.io',
-    suzuki: 'www.globalsuzuki.com',
-    taobao: 'www.taobao.com',
-    tata: 'www.tata.com',
-    techcrunch: 'techcrunch.com',
-    todoist: 'www.todoist.com',
-    trello: 'trello.com',
-    vegas: 'www.vegascreativesoftware.com',
-    verizon: 'www.verizon.com',
-    vmware: 'www.vmware.com',
-    vodafone: 'www.vodafone.com',
-    webex: 'www.webex.com',
-    webtoon: 'www.webtoons.com',
-    wikidata: 'www.wikidata.org',
-    wikipedia: 'www.wikipedia.org',
-    wise: 'wise.com',
-    ziggo: 'www.ziggo.nl',
-  }).map(([slug, host]) => [slug, `https://${host}/`]),
+  [
+    ...AT_OWN_COM.map((slug) => [slug, `www.${slug}.com`]),
+    ...Object.entries({
+      alist: 'alistgo.com',
+      await: 'awaitwidget.com',
+      coop: 'www.coop.co.uk',
+      deutschetelekom: 'www.telekom.com',
+      duckduckgo: 'duckduckgo.com',
+      first: 'www.firstinspires.org',
+      hcl: 'www.hcltech.com',
+      hotwire: 'hotwired.dev',
+      inspire: 'inspirehep.net',
+      lionair: 'www.lionair.co.id',
+      maze: 'maze.co',
+      nationalrail: 'www.nationalrail.co.uk',
+      nissan: 'www.nissan-global.com',
+      oshkosh: 'www.oshkoshcorp.com',
+      packt: 'www.packtpub.com',
+      rollsroyce: 'www.rolls-roycemotorcars.com',
+      skoda: 'www.skoda-auto.com',
+      stryker: 'stryker-mutator.io',
+      suzuki: 'www.globalsuzuki.com',
+      techcrunch: 'techcrunch.com',
+      trello: 'trello.com',
+      vegas: 'www.vegascreativesoftware.com',
+      webtoon: 'www.webtoons.com',
+      wikidata: 'www.wikidata.org',
+      wikipedia: 'www.wikipedia.org',
+      wise: 'wise.com',
+      ziggo: 'www.ziggo.nl',
+    }),
+  ].map(([slug = '', host]) => [slug, `https://${host}/`]),
 );
 
 /** Yields every icon as a brand with its logo. */

@@ -1,4 +1,4 @@
-import { Brand } from '@brand-data/contracts';
+import { Brand, Listing } from '@brand-data/contracts';
 import {
   exchangeOfMic,
   isIsin,
@@ -231,15 +231,10 @@ function listingsOf(
       ? { ...listing, isin }
       : listing;
   });
-  const full = withIsins.map((listing) => ({
-    primary: false,
-    cusip: '',
-    figi: '',
-    compositeFigi: '',
-    shareClassFigi: '',
-    ...listing,
-  }));
-  return orderListings(full, { country });
+  return orderListings(
+    withIsins.map((listing) => Listing.fromPartial(listing)),
+    { country },
+  );
 }
 
 /** Hosts that many companies share. A page on such a host is not the company's own site. */

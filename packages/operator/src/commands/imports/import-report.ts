@@ -16,8 +16,8 @@ interface TimedReport extends ImportReport {
 }
 
 export function reportToJson(report: TimedReport) {
-  const { summary, failure, seconds, refusals, refusedPictures, rejectsFile, figures } = report;
-  const { conflicts, refusedLinks, conflictsFile } = report;
+  const { summary, failure, seconds, figures, journal } = report;
+  const { refusals, refusedPictures, rejectsFile, conflicts, refusedLinks, conflictsFile } = journal;
   const { importId, dryRun, source, stopped, unpruned, ...named } = summary;
   const { refusedLinks: refused_links, refusedPictures: refused_pictures, ...counts } = named;
   return {
@@ -44,8 +44,8 @@ export function reportToJson(report: TimedReport) {
 }
 
 export function reportText(report: TimedReport): string {
-  const { summary, failure, seconds, refusals, refusedPictures, rejectsFile, figures } = report;
-  const { conflicts, refusedLinks, conflictsFile } = report;
+  const { summary, failure, seconds, figures, journal } = report;
+  const { refusals, refusedPictures, rejectsFile, conflicts, refusedLinks, conflictsFile } = journal;
   const { source, dryRun, pruned, unpruned, ...counts } = summary;
   const notPruned = unpruned === undefined ? undefined : `nothing, because ${unpruned}`;
   const lost = counts.conflicts > 0 ? `, ${figure(counts.lost)} lost` : '';

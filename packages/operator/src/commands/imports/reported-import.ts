@@ -50,7 +50,8 @@ export async function reportedImport(
 
   const timed = { ...report, seconds: secondsSince(), figures: figuresOf() };
   output.answer(reportToJson(timed), () => reportText(timed));
-  const { failure, summary, rejectsFile } = report;
+  const { failure, summary } = report;
+  const { rejectsFile } = journal;
   if (failure !== undefined) throw failure;
   if (summary.stopped)
     throw new Interrupted(
