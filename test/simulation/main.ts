@@ -1,22 +1,15 @@
 import { parseArgs } from 'node:util';
 import type { Violation } from './invariants.ts';
-import { openProgress } from './progress.ts';
 import { ALL_RULES, isRuleName, RULE_NAMES, type RuleName, WITHOUT } from './rules.ts';
 import { planOf } from './seed-plan.ts';
+import type { SeedResult } from './seed-worker.ts';
 import { runSeeds } from './seeds.ts';
 import { simulate } from './simulate.ts';
 
-const USAGE = `npm run simulate -- --seeds N [--from S] [--shard i/n] [--resume FILE] [--without RULE]
+const USAGE = `npm run simulate -- --seeds N [--from S] [--without RULE]
 npm run simulate -- --seed S [--without RULE]
 npm run simulate -- --list-rules`;
 const TELL_EVERY_MS = 10_000;
-
-interface Run {
-  seeds: number[];
-  without: RuleName | undefined;
-  /** The file to which finished seeds are written. */
-  file: string | undefined;
-}
 
 const { values } = readArguments();
 const violations = await main();
@@ -33,7 +26,7 @@ async function main(): Promise<number> {
   }
   if (values.seed !== undefined) return replay(numberOf('seed', values.seed), without);
   if (values.seeds === undefined) return giveUp(USAGE);
-  return runAll({ ...seedsOf(values.seeds), without });
+  return runAll(values.seeds, without);
 }
 
 async function replay(seed: number, without: RuleName | undefined): Promise<number> {
@@ -43,33 +36,27 @@ async function replay(seed: number, without: RuleName | undefined): Promise<numb
   return close(1, [{ seed, violations }]);
 }
 
-async function runAll(run: Run): Promise<number> {
-  const name = `seeds ${run.seeds[0]} to ${run.seeds.at(-1)}, ${run.seeds.length} of them, without ${run.without ?? 'nothing'}`;
-  const progress =
-    run.file === undefined
-      ? undefined
-      : (openProgress(run.file, name) ?? giveUp(`${run.file} is of another run: name another file`));
-  const violated = progress?.done.flatMap((part) => part.violated) ?? [];
-  const done = new Set(progress?.done.flatMap((part) => part.seeds));
+async function runAll(count: string, without: RuleName | undefined): Promise<number> {
+  const from = numberOf('from', values.from);
+  const seeds = Array.from({ length: numberOf('seeds', count) }, (_, at) => from + at);
+  const violated: SeedResult['violated'] = [];
   const startedAt = performance.now();
   let toldAt = startedAt;
-  const left = run.seeds.filter((seed) => !done.has(seed));
-  await runSeeds(left, run.without, (seeds, result) => {
-    progress?.add({ seeds, ...result });
-    for (const seed of seeds) done.add(seed);
+  let done = 0;
+  await runSeeds(seeds, without, (part, result) => {
+    done += part.length;
     violated.push(...result.violated);
-    for (const { seed, violations } of run.without ? [] : result.violated) {
+    for (const { seed, violations } of without ? [] : result.violated) {
       for (const { invariant, atMs, text } of violations) {
         print(`seed ${seed}, ${(atMs / 1_000).toFixed(3)} s: ${invariant}: ${text}`);
       }
     }
     if (performance.now() - toldAt < TELL_EVERY_MS) return;
     toldAt = performance.now();
-    process.stderr.write(
-      `${done.size} of ${run.seeds.length} seeds, ${Math.round((toldAt - startedAt) / 1_000)} s\n`,
-    );
+    const seconds = Math.round((toldAt - startedAt) / 1_000);
+    process.stderr.write(`${done} of ${seeds.length} seeds, ${seconds} s\n`);
   });
-  return close(run.seeds.length, violated);
+  return close(seeds.length, violated);
 }
 
 /** Prints one line for each invariant that was violated, and the last line. */
@@ -89,18 +76,6 @@ function close(seeds: number, violated: { seed: number; violations: readonly Vio
   return sum;
 }
 
-function seedsOf(count: string): { seeds: number[]; file: string | undefined } {
-  const from = numberOf('from', values.from);
-  const [, index, shards] =
-    /^([1-9]\d*)\/([1-9]\d*)$/.exec(values.shard) ?? giveUp('--shard is i/n, like 1/4');
-  if (Number(index) > Number(shards)) giveUp('--shard is i/n, i from 1 to n');
-  const seeds = Array.from({ length: numberOf('seeds', count) }, (_, at) => from + at);
-  return {
-    seeds: seeds.filter((_, at) => at % Number(shards) === Number(index) - 1),
-    file: values.resume,
-  };
-}
-
 function numberOf(name: string, text: string): number {
   if (!/^\d{1,9}$/.test(text)) giveUp(`--${name} is a whole number`);
   return Number(text);
@@ -112,8 +87,6 @@ function readArguments() {
       options: {
         seeds: { type: 'string' },
         from: { type: 'string', default: '1' },
-        shard: { type: 'string', default: '1/1' },
-        resume: { type: 'string' },
         seed: { type: 'string' },
         without: { type: 'string' },
         'list-rules': { type: 'boolean' },
