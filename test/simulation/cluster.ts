@@ -5,11 +5,11 @@ import type { Random } from '@brand-data/testing/random';
 import { attack } from './attacker.ts';
 import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
 import { createInvariantChecker, type InvariantChecker } from './invariant-checker.ts';
-import { createJetStream, type JetStream } from './jetstream.ts';
+import { JetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
 import { createMachine, type Machine, type Process } from './machine.ts';
 import { type MeteringReplica, startReplica } from './metering-replica.ts';
-import { createMongo, type Mongo } from './mongo.ts';
+import { ReplicaSet } from './mongo.ts';
 import { createNetwork, type Network } from './network.ts';
 import { GATEWAYS, type Plan, type PlannedAttack, type PlannedCall, REPLICAS } from './plan.ts';
 import type { Rules } from './rules.ts';
@@ -31,7 +31,7 @@ export interface Cluster {
   readonly jetStreams: readonly JetStream[];
   /** Dead letters, by their stream and sequence. */
   readonly deadLetters: ReadonlyMap<string, DeadLetter>;
-  readonly mongo: Mongo;
+  readonly mongo: ReplicaSet;
   readonly checker: InvariantChecker;
   machine(name: string): Machine;
   /** Starts the machine's process unless it is running. */
@@ -66,13 +66,16 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
   };
   const network = createNetwork(world, random);
   const { startWallMs } = plan;
-  const jetStreams = Array.from({ length: plan.streams }, (_, index) =>
-    createJetStream({ world, random, network, startWallMs }, index + 1),
+  const jetStreams = Array.from(
+    { length: plan.streams },
+    (_, index) => new JetStream({ world, random, network, startWallMs }, index + 1),
   );
   const deadLetters = new Map<string, DeadLetter>();
   const months = [...new Set([monthOf(plan.startWallMs), monthOf(plan.startWallMs + 3_600_000)])];
-  const mongo = createMongo(world, random, network, rules.mongo, (ledgers) => checker.billChanged(ledgers));
-  const checker = createInvariantChecker(world, mongo.durable, {
+  const mongo = new ReplicaSet({ world, random, network }, rules.mongo, (ledgers) =>
+    checker.billChanged(ledgers),
+  );
+  const checker = createInvariantChecker(world, () => mongo.durable(), {
     months,
     trueWallMs,
     mustServe: plan.mustServe,

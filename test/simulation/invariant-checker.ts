@@ -10,7 +10,7 @@ import { breakdownOfMonth } from '@brand-data/metering/src/ledger/month-breakdow
 import type { Random } from '@brand-data/testing/random';
 import { type Account, billOf, brokenByBill, freeOf, newAccount, unheldOf } from './account-view.ts';
 import type { Invariant, Violation } from './invariants.ts';
-import { createMemoryDatabase, type Documents, reads } from './ledger-documents.ts';
+import { createMemoryDatabase, type Documents, monthOfAccount } from './ledger-documents.ts';
 import type { ChangedLedger } from './mongo.ts';
 import type { Plan } from './plan.ts';
 import type { Rules } from './rules.ts';
@@ -114,7 +114,7 @@ export function createInvariantChecker(
   };
 
   const readBill = (accountId: string, month: string): void => {
-    const [pool] = reads.month(durable(), accountId, month);
+    const [pool] = monthOfAccount(durable(), accountId, month);
     if (!pool) return;
     const { ledger } = pool;
     const cells = breakdownOfMonth(pool);
@@ -219,7 +219,7 @@ export function createInvariantChecker(
 
   const openLedgers = () =>
     pairs().flatMap(([accountId, month]) =>
-      reads.month(durable(), accountId, month).map(({ ledger }) => ledger),
+      monthOfAccount(durable(), accountId, month).map(({ ledger }) => ledger),
     );
 
   const checker: InvariantChecker = {

@@ -1,10 +1,8 @@
 import { type UsageEvent, type UsageStream, usageStream } from '@brand-data/contracts';
 import { ACK_WAIT_MS } from '@brand-data/metering/src/usage/usage-streams.ts';
-import type { Random } from '@brand-data/testing/random';
-import { createConsumer, type JetStreamConsumer, NATS } from './jetstream-consumer.ts';
+import { JetStreamConsumer, NATS, type Reader } from './jetstream-consumer.ts';
 import type { Process } from './machine.ts';
-import type { Network } from './network.ts';
-import type { World } from './world.ts';
+import type { WorldParts } from './network.ts';
 
 const DUPLICATE_WINDOW_MS = 600_000;
 /** How many messages a small stream takes. Retention leaves enough room for messages that are being sent. */
@@ -45,96 +43,213 @@ interface StoredMessage {
   signer: string;
 }
 
+export interface StreamParts extends WorldParts {
+  /** The true time when the world begins, in milliseconds since 1970. The server's clock is right. */
+  startWallMs: number;
+}
+
 /**
  * A usage stream and its only durable consumer, as their server stores them. Messages and requests reach it over the network.
  */
-export interface JetStream extends UsageStream {
-  readonly faults: StreamFaults;
+export class JetStream implements UsageStream {
+  readonly name: string;
+  readonly subjects: string;
+  readonly subjectOf: UsageStream['subjectOf'];
+  readonly faults: StreamFaults = { ...NO_STREAM_FAULTS };
+  readonly #parts: StreamParts;
+  readonly #consumer: JetStreamConsumer;
+  readonly #log: StoredMessage[] = [];
+  readonly #storedIds = new Map<string, { sequence: number; at: number }>();
+  #firstSequence = 1;
+  #oldFloor = 0;
+  /** The leader's term. A message that a former leader had received and not stored is never stored. */
+  #term = 1;
+
+  constructor(parts: StreamParts, number: number) {
+    const { name, subjects, subjectOf } = usageStream(number);
+    this.name = name;
+    this.subjects = subjects;
+    this.subjectOf = subjectOf;
+    this.#parts = parts;
+    this.#consumer = new JetStreamConsumer(parts, {
+      lastSequence: () => this.#log.length,
+      isLed: () => !this.faults.consumerStalled,
+    });
+  }
+
   /** All messages that were ever stored, in order. */
-  readonly log: readonly StoredMessage[];
-  readonly firstSequence: number;
+  get log(): readonly StoredMessage[] {
+    return this.#log;
+  }
+
+  get firstSequence(): number {
+    return this.#firstSequence;
+  }
+
   /** How many messages the stream takes. */
-  readonly mostMessages: number;
+  get mostMessages(): number {
+    return this.faults.small ? SMALL : Number.POSITIVE_INFINITY;
+  }
+
+  /** Metering has acknowledged all messages up to this sequence. */
+  get appliedUpTo(): number {
+    return this.#consumer.floor;
+  }
+
   /** Resolves to the message's sequence once it is stored. Rejects if it is refused or no acknowledgement arrives in time. */
   publish(
     from: Process,
     event: UsageEvent | undefined,
     timeoutMs: number,
     messageId?: string,
-  ): Promise<number>;
+  ): Promise<number> {
+    const { world, random } = this.#parts;
+    return this.#ask<number>(from, timeoutMs, (reply) => {
+      const inTerm = this.#term;
+      const storeAndReply = () => {
+        // The leader that had received the message is gone, so the message was never in the stream.
+        if (this.faults.deposed && inTerm !== this.#term) return;
+        try {
+          const sequence = this.#store(event, messageId);
+          if (!random.chance(this.faults.acknowledgementsLost)) reply(sequence);
+        } catch (error) {
+          reply(error as Error);
+        }
+      };
+      if (!this.faults.deposed) storeAndReply();
+      else if (random.chance(0.5)) world.after(random.between(50, 3_000), storeAndReply);
+    });
+  }
+
   /** A request of a process to the server. Rejects if there is no answer in time. */
-  ask<Answer>(from: Process, timeoutMs: number, answer: () => Answer | undefined): Promise<Answer>;
+  ask<Answer>(from: Process, timeoutMs: number, answer: () => Answer | undefined): Promise<Answer> {
+    return this.#ask(from, timeoutMs, (reply) => {
+      const value = answer();
+      if (value !== undefined) reply(value);
+    });
+  }
+
   /** The sequence up to which all messages are acknowledged, as far as the server knows. undefined: no server answers. */
-  floor(): number | undefined;
+  floor(): number | undefined {
+    if (this.faults.consumerStalled) return undefined;
+    if (!this.faults.deposed) this.#oldFloor = this.#consumer.floor;
+    return this.#oldFloor;
+  }
+
   /** Some of the stream's messages. A copy may lack the latest. undefined: no copy answers. */
-  read(from: number, most: number): readonly StoredMessage[] | undefined;
-  readonly consumer: Pick<JetStreamConsumer, 'pull' | 'leave' | 'isPulling'>;
-  acknowledge(sequence: number): void;
+  read(from: number, most: number): readonly StoredMessage[] | undefined {
+    if (this.faults.unread) return undefined;
+    const { random } = this.#parts;
+    const behind = random.chance(0.3) ? random.whole(1, 5) : 0;
+    const first = Math.max(from, this.#firstSequence);
+    const end = Math.min(first - 1 + most, Math.max(first - 1, this.#log.length - behind));
+    return this.#log.slice(first - 1, end);
+  }
+
+  pull(reader: Reader): void {
+    if (!this.faults.consumerStalled) this.#consumer.pull(reader);
+  }
+
+  isPulling(reader: Reader): boolean {
+    return this.#consumer.isPulling(reader);
+  }
+
+  leave(reader: Reader): void {
+    this.#consumer.leave(reader);
+  }
+
+  acknowledge(sequence: number): void {
+    const { consumerStalled, consumerAcksLost } = this.faults;
+    if (!consumerStalled && !this.#parts.random.chance(consumerAcksLost))
+      this.#consumer.acknowledge(sequence);
+  }
+
   /** A reader gives this delivery back. The message is delivered again after this time. */
-  redeliverIn(delayMs: number, sequence: number, delivery: number): void;
+  redeliverIn(delayMs: number, sequence: number, delivery: number): void {
+    if (!this.faults.consumerStalled) this.#consumer.redeliverIn(delayMs, sequence, delivery);
+  }
+
   /** A reader is still working on this delivery. */
-  working(sequence: number, delivery: number): void;
-  purge(firstKept: number): number;
+  working(sequence: number, delivery: number): void {
+    this.redeliverIn(ACK_WAIT_MS, sequence, delivery);
+  }
+
+  purge(firstKept: number): number {
+    const before = this.#firstSequence;
+    this.#firstSequence = Math.max(before, Math.min(firstKept, this.#log.length + 1));
+    this.#consumer.skipTo(this.#firstSequence);
+    return this.#firstSequence - before;
+  }
+
   /** Stores a message that no gateway sent. `signer`: the holder whose key has signed it, by default the one that it names. */
-  put(event: UsageEvent | undefined, signer?: string): void;
-  setFaults(faults: Partial<StreamFaults>): void;
+  put(event: UsageEvent | undefined, signer?: string): void {
+    if (this.#hasRoom()) this.#store(event, undefined, signer);
+  }
+
+  setFaults(wanted: Partial<StreamFaults>): void {
+    if (wanted.consumerStalled || wanted.deposed) this.#changeLeader();
+    Object.assign(this.faults, wanted);
+  }
+
   /** An operator deletes the consumer. When it is opened again, it begins with the first message in the stream. */
-  deleteConsumer(): void;
+  deleteConsumer(): void {
+    this.#consumer.begin(this.#firstSequence - 1);
+    this.#oldFloor = this.#consumer.floor;
+    this.#parts.world.note(() => 'the consumer is deleted');
+  }
+
   /** The server is killed. The consumer's latest acknowledgements are forgotten, so their messages are delivered again. */
-  killHard(): void;
+  killHard(): void {
+    const { random, world } = this.#parts;
+    const before = Math.max(this.#firstSequence - 1, this.#consumer.floor - random.whole(0, 20));
+    this.#consumer.fallBack(before);
+    this.#changeLeader();
+    this.#oldFloor = Math.min(this.#oldFloor, before);
+    const last = this.#log.length;
+    world.note(() => `the stream's server is killed: its consumer goes back to ${before} of ${last}`);
+  }
+
   /** The stream loses its latest messages although it acknowledged them. The protocol does not promise to survive that. */
-  loseTail(messages: number): void;
-  /** All messages up to this sequence are acknowledged by metering. */
-  appliedUpTo(): number;
-}
+  loseTail(messages: number): void {
+    const last = Math.max(0, this.#log.length - messages);
+    this.#log.length = last;
+    for (const [id, { sequence }] of this.#storedIds) if (sequence > last) this.#storedIds.delete(id);
+    this.#firstSequence = Math.min(this.#firstSequence, last + 1);
+    this.#consumer.cutBack(last);
+    this.#changeLeader();
+    this.#oldFloor = Math.min(this.#oldFloor, this.#consumer.floor);
+    this.#parts.world.note(() => `the stream goes back to ${last}`);
+  }
 
-export function createJetStream(
-  { world, random, network, startWallMs }: StreamParts,
-  number: number,
-): JetStream {
-  const faults: StreamFaults = { ...NO_STREAM_FAULTS };
-  const log: StoredMessage[] = [];
-  const storedIds = new Map<string, { sequence: number; at: number }>();
-  const consumer = createConsumer(
-    { world, random, network },
-    { lastSequence: () => log.length, isLed: () => !faults.consumerStalled },
-  );
-  let firstSequence = 1;
-  let oldFloor = 0;
-  /** The leader's term. A message that a former leader had received and not stored is never stored. */
-  let term = 1;
+  #hasRoom(): boolean {
+    return this.#log.length + 1 - this.#firstSequence < this.mostMessages;
+  }
 
-  const store = (
-    event: UsageEvent | undefined,
-    messageId: string | undefined,
-    signer = event?.holder ?? '',
-  ): number => {
-    const before = messageId === undefined ? undefined : storedIds.get(messageId);
+  #store(event: UsageEvent | undefined, messageId: string | undefined, signer = event?.holder ?? ''): number {
+    const { world, startWallMs } = this.#parts;
+    const before = messageId === undefined ? undefined : this.#storedIds.get(messageId);
     if (before && world.now() - before.at < DUPLICATE_WINDOW_MS) return before.sequence;
-    if (log.length + 1 - firstSequence >= stream.mostMessages) throw new Error('maximum messages exceeded');
-    const sequence = log.length + 1;
-    log.push({ sequence, event, signer, storedMs: Math.floor(startWallMs + world.now()) });
-    if (messageId !== undefined) storedIds.set(messageId, { sequence, at: world.now() });
-    consumer.pump();
+    if (!this.#hasRoom()) throw new Error('maximum messages exceeded');
+    const sequence = this.#log.length + 1;
+    this.#log.push({ sequence, event, signer, storedMs: Math.floor(startWallMs + world.now()) });
+    if (messageId !== undefined) this.#storedIds.set(messageId, { sequence, at: world.now() });
+    this.#consumer.pump();
     return sequence;
-  };
+  }
 
-  const redeliverIn: JetStream['redeliverIn'] = (...redelivery) => {
-    if (!faults.consumerStalled) consumer.redeliverIn(...redelivery);
-  };
-
-  const changeLeader = (): void => {
-    term += 1;
-    consumer.forgetPulls();
-  };
+  #changeLeader(): void {
+    this.#term += 1;
+    this.#consumer.forgetPulls();
+  }
 
   /** @param answer may never reply */
-  const ask = <Answer>(
+  #ask<Answer>(
     from: Process,
     timeoutMs: number,
     answer: (reply: (value: Answer | Error) => void) => void,
-  ): Promise<Answer> =>
-    new Promise((resolve, reject) => {
+  ): Promise<Answer> {
+    const { network } = this.#parts;
+    return new Promise((resolve, reject) => {
       let ended = false;
       void from.clock.sleep(timeoutMs).then(() => {
         if (!ended) reject(new Error('timeout'));
@@ -149,103 +264,5 @@ export function createJetStream(
         network.send({ from: NATS, to: name, arrive: () => from.reach(() => arrived(value)) });
       network.send({ from: name, to: NATS, sender: from, arrive: () => answer(reply) });
     });
-
-  const stream: JetStream = {
-    ...usageStream(number),
-    faults,
-    log,
-    get firstSequence() {
-      return firstSequence;
-    },
-    get mostMessages() {
-      return faults.small ? SMALL : Number.POSITIVE_INFINITY;
-    },
-    publish: (from, event, timeoutMs, messageId) =>
-      ask<number>(from, timeoutMs, (reply) => {
-        const inTerm = term;
-        const storeAndReply = () => {
-          // The leader that had received the message is gone, so the message was never in the stream.
-          if (faults.deposed && inTerm !== term) return;
-          try {
-            const sequence = store(event, messageId);
-            if (!random.chance(faults.acknowledgementsLost)) reply(sequence);
-          } catch (error) {
-            reply(error as Error);
-          }
-        };
-        if (!faults.deposed) storeAndReply();
-        else if (random.chance(0.5)) world.after(random.between(50, 3_000), storeAndReply);
-      }),
-    ask: (from, timeoutMs, answer) =>
-      ask(from, timeoutMs, (reply) => {
-        const value = answer();
-        if (value !== undefined) reply(value);
-      }),
-    floor: () => {
-      if (faults.consumerStalled) return undefined;
-      if (!faults.deposed) oldFloor = consumer.floor;
-      return oldFloor;
-    },
-    read: (from, most) => {
-      if (faults.unread) return undefined;
-      const behind = random.chance(0.3) ? random.whole(1, 5) : 0;
-      const first = Math.max(from, firstSequence);
-      return log.slice(first - 1, Math.min(first - 1 + most, Math.max(first - 1, log.length - behind)));
-    },
-    consumer: {
-      ...consumer,
-      pull: (reader) => {
-        if (!faults.consumerStalled) consumer.pull(reader);
-      },
-    },
-    acknowledge: (sequence) => {
-      if (!faults.consumerStalled && !random.chance(faults.consumerAcksLost)) consumer.acknowledge(sequence);
-    },
-    redeliverIn,
-    working: (sequence, delivery) => redeliverIn(ACK_WAIT_MS, sequence, delivery),
-    purge: (firstKept) => {
-      const before = firstSequence;
-      firstSequence = Math.max(firstSequence, Math.min(firstKept, log.length + 1));
-      consumer.skipTo(firstSequence);
-      return firstSequence - before;
-    },
-    put: (event, signer) => {
-      if (log.length + 1 - firstSequence < stream.mostMessages) store(event, undefined, signer);
-    },
-    setFaults: (wanted) => {
-      if (wanted.consumerStalled || wanted.deposed) changeLeader();
-      Object.assign(faults, wanted);
-    },
-    deleteConsumer: () => {
-      consumer.begin(firstSequence - 1);
-      oldFloor = consumer.floor;
-      world.note(() => 'the consumer is deleted');
-    },
-    killHard: () => {
-      const before = Math.max(firstSequence - 1, consumer.floor - random.whole(0, 20));
-      consumer.fallBack(before);
-      changeLeader();
-      oldFloor = Math.min(oldFloor, before);
-      world.note(() => `the stream's server is killed: its consumer goes back to ${before} of ${log.length}`);
-    },
-    loseTail: (messages) => {
-      log.length = Math.max(0, log.length - messages);
-      for (const [id, { sequence }] of storedIds) if (sequence > log.length) storedIds.delete(id);
-      firstSequence = Math.min(firstSequence, log.length + 1);
-      consumer.cutBack(log.length);
-      changeLeader();
-      oldFloor = Math.min(oldFloor, consumer.floor);
-      world.note(() => `the stream goes back to ${log.length}`);
-    },
-    appliedUpTo: () => consumer.floor,
-  };
-  return stream;
-}
-
-export interface StreamParts {
-  world: World;
-  random: Random;
-  network: Network;
-  /** The true time when the world begins, in milliseconds since 1970. The server's clock is right. */
-  startWallMs: number;
+  }
 }

@@ -9,6 +9,7 @@ import {
   openOf,
   overdueOf,
   type StoredLedger,
+  type StoredMonth,
   type UseChange,
 } from '@brand-data/metering/src/ledger/ledger-database.ts';
 import type { Breakdowns } from '@brand-data/metering/src/ledger/ledger-usage.ts';
@@ -35,127 +36,148 @@ export const ALL_DATABASE_RULES: DatabaseRules = { compareAndSet: true, mergedOn
 
 export const NO_DOCUMENTS: Documents = { ledgers: new Map(), breakdowns: new Map(), days: new Map() };
 
-/** A write. It returns its answer and the documents after the write. They are the same object if nothing changes. */
+/** A write of one document. It returns its answer and the documents after it: the same object if nothing changes. */
 export type Write<Answer> = (before: Documents) => { after: Documents; answer: Answer };
 
-/** The writes of a LedgerDatabase, each of one document. */
-export const writes = {
-  storeLedger:
-    ({ before: decidedOn, after: wanted }: LedgerChange, rules = ALL_DATABASE_RULES): Write<boolean> =>
-    (before) => {
-      const id = ledgerIdOf(wanted);
-      const stored = before.ledgers.get(id);
-      const isFit = decidedOn
-        ? stored && (!rules.compareAndSet || stored.version === decidedOn.version)
-        : !stored;
-      if (!isFit) return { after: before, answer: false };
-      const ledgers = new Map(before.ledgers).set(id, { ...wanted, version: (stored?.version ?? 0) + 1 });
-      return { after: { ...before, ledgers }, answer: true };
+/** How a database carries out its operations. */
+interface Operations {
+  read<Answer>(of: (documents: Documents) => Answer | Promise<Answer>): Promise<Answer>;
+  /** Carries out the single writes of one command. */
+  writeAll<Answer>(changes: readonly Write<Answer>[]): Promise<Answer[]>;
+  rules: DatabaseRules;
+}
+
+/** A database of `Documents`. */
+export function documentDatabase({ read, writeAll, rules }: Operations): LedgerDatabase {
+  return {
+    readLedgers: (ids) => read(({ ledgers }) => ids.flatMap((id) => ledgers.get(id) ?? [])),
+    readWithBreakdowns: (id) =>
+      read((documents) => {
+        const ledger = documents.ledgers.get(id);
+        return { ledger, breakdowns: breakdownsOf(documents, ledger) };
+      }),
+    storeLedgers: (changes) => writeAll(changes.map((change) => storedLedger(change, rules))),
+    replaceUse: (changes) => writeAll(changes.map((change) => replacedUse(change, rules))),
+    raiseCells: async (grants) => {
+      await writeAll(grants.map(raisedCells));
     },
-
-  replaceUse:
-    ({ ledger: key, grants }: UseChange, rules = ALL_DATABASE_RULES): Write<boolean> =>
-    (before) => {
-      const id = ledgerIdOf(key);
-      const stored = before.ledgers.get(id);
-      const isAsBefore = ({ before: { number, used, returned } }: UseChange['grants'][number]) =>
-        stored?.grants.some(
-          (grant) =>
-            grant.number === number &&
-            (!rules.compareAndSet || (grant.used === used && grant.returned === returned)),
-        );
-      if (!stored || !grants.every(isAsBefore)) return { after: before, answer: false };
-      const changed = stored.grants.map((grant) => {
-        const change = grants.find(({ after }) => after.number === grant.number);
-        return change ? { ...grant, used: change.after.used, returned: change.after.returned } : grant;
-      });
-      const ledgers = new Map(before.ledgers).set(id, {
-        ...stored,
-        grants: changed,
-        version: stored.version + 1,
-      });
-      return { after: { ...before, ledgers }, answer: true };
+    dropCells: (grantIds) => {
+      if (grantIds.length > 0) writeAll([droppedCells(grantIds)]).catch(() => {});
     },
-
-  raiseCells:
-    ({ grantId, cells }: GrantCells): Write<void> =>
-    (before) => {
-      const known = before.breakdowns.get(grantId)?.cells ?? [];
-      const breakdowns = new Map(before.breakdowns).set(grantId, {
-        grantId,
-        cells: largerCells(known, cells),
-      });
-      return { after: { ...before, breakdowns }, answer: undefined };
+    mergeIntoDays: async (key, grants, mergedBelow) => {
+      const merges = grants.flatMap(({ number, cells }) =>
+        [...Map.groupBy(cells, ({ day }) => day).values()].map((ofDay) => ({ number, cells: ofDay })),
+      );
+      await writeAll(merges.map((merge) => mergedDay(key, merge, mergedBelow, rules)));
     },
+    readMonth: (accountId, month) => read((documents) => monthOfAccount(documents, accountId, month)),
+    listOverdue: (nowMs, limit) => read(({ ledgers }) => overdueOf([...ledgers.values()], nowMs, limit)),
+    listOpen: (after, limit) => read((documents) => openOf(openLedgers(documents, after), limit)),
+  };
+}
 
-  dropCells:
-    (grantIds: readonly string[]): Write<void> =>
-    (before) => {
-      const breakdowns = new Map(before.breakdowns);
-      for (const id of grantIds) breakdowns.delete(id);
-      return { after: { ...before, breakdowns }, answer: undefined };
-    },
+function storedLedger(
+  { before: decidedOn, after: wanted }: LedgerChange,
+  { compareAndSet }: DatabaseRules,
+): Write<boolean> {
+  return (before) => {
+    const id = ledgerIdOf(wanted);
+    const stored = before.ledgers.get(id);
+    const isFit = decidedOn ? stored && (!compareAndSet || stored.version === decidedOn.version) : !stored;
+    if (!isFit) return { after: before, answer: false };
+    const ledger = { ...wanted, version: (stored?.version ?? 0) + 1 };
+    return { after: withLedger(before, id, ledger), answer: true };
+  };
+}
 
-  mergeIntoDay:
-    (
-      key: LedgerKey,
-      { number, cells }: { number: number; cells: DayOfLedger['cells'] },
-      mergedBelow: number,
-      rules = ALL_DATABASE_RULES,
-    ): Write<void> =>
-    (before) => {
-      const [{ day } = { day: '' }] = cells;
-      const ledgerId = ledgerIdOf(key);
-      const id = `${ledgerId}/${day}`;
-      const stored = before.days.get(id) ?? { ledgerId, day, cells: [], mergedBelow: 0, merged: [] };
-      const below = Math.max(stored.mergedBelow, mergedBelow);
-      const merged = stored.merged.filter((each) => each >= below);
-      const isIn = rules.mergedOnce && (number < below || merged.includes(number));
-      const days = new Map(before.days).set(id, {
-        ...stored,
-        mergedBelow: below,
-        merged: isIn ? merged : [...merged, number],
-        cells: isIn ? stored.cells : sumCells([...stored.cells, ...cells]),
-      });
-      return { after: { ...before, days }, answer: undefined };
-    },
-};
+function replacedUse({ ledger: key, grants }: UseChange, { compareAndSet }: DatabaseRules): Write<boolean> {
+  return (before) => {
+    const id = ledgerIdOf(key);
+    const stored = before.ledgers.get(id);
+    const isAsBefore = ({ before: { number, used, returned } }: UseChange['grants'][number]) =>
+      stored?.grants.some(
+        (grant) =>
+          grant.number === number && (!compareAndSet || (grant.used === used && grant.returned === returned)),
+      );
+    if (!stored || !grants.every(isAsBefore)) return { after: before, answer: false };
+    const changed = stored.grants.map((grant) => {
+      const change = grants.find(({ after }) => after.number === grant.number);
+      return change ? { ...grant, used: change.after.used, returned: change.after.returned } : grant;
+    });
+    const ledger = { ...stored, grants: changed, version: stored.version + 1 };
+    return { after: withLedger(before, id, ledger), answer: true };
+  };
+}
 
-/** The reads of a LedgerDatabase. */
-export const reads = {
-  ledgers: ({ ledgers }: Documents, ids: readonly string[]): StoredLedger[] =>
-    ids.flatMap((id) => ledgers.get(id) ?? []),
+function withLedger(documents: Documents, id: string, ledger: StoredLedger): Documents {
+  return { ...documents, ledgers: new Map(documents.ledgers).set(id, ledger) };
+}
 
-  withBreakdowns: (documents: Documents, id: string) => {
-    const ledger = documents.ledgers.get(id);
-    return { ledger, breakdowns: breakdownsOf(documents, ledger) };
-  },
+function raisedCells({ grantId, cells }: GrantCells): Write<void> {
+  return (before) => {
+    const known = before.breakdowns.get(grantId)?.cells ?? [];
+    const raised = { grantId, cells: largerCells(known, cells) };
+    const breakdowns = new Map(before.breakdowns).set(grantId, raised);
+    return { after: { ...before, breakdowns }, answer: undefined };
+  };
+}
 
-  month: (documents: Documents, accountId: string, month: string) =>
-    [...documents.ledgers.values()]
-      .filter((ledger) => ledger.accountId === accountId && ledger.month === month)
-      .sort((a, b) => (a.pool < b.pool ? -1 : 1))
-      .map((ledger) => ({
-        ledger,
-        breakdowns: breakdownsOf(documents, ledger),
-        days: [...documents.days.values()].filter(({ ledgerId }) => ledgerId === ledgerIdOf(ledger)),
-      })),
+function droppedCells(grantIds: readonly string[]): Write<void> {
+  return (before) => {
+    const breakdowns = new Map(before.breakdowns);
+    for (const id of grantIds) breakdowns.delete(id);
+    return { after: { ...before, breakdowns }, answer: undefined };
+  };
+}
 
-  overdue: ({ ledgers }: Documents, nowMs: number, limit: number) =>
-    overdueOf([...ledgers.values()], nowMs, limit),
+function mergedDay(
+  key: LedgerKey,
+  { number, cells }: { number: number; cells: DayOfLedger['cells'] },
+  mergedBelow: number,
+  { mergedOnce }: DatabaseRules,
+): Write<void> {
+  return (before) => {
+    const [{ day } = { day: '' }] = cells;
+    const ledgerId = ledgerIdOf(key);
+    const id = `${ledgerId}/${day}`;
+    const stored = before.days.get(id) ?? { ledgerId, day, cells: [], mergedBelow: 0, merged: [] };
+    const below = Math.max(stored.mergedBelow, mergedBelow);
+    const merged = stored.merged.filter((each) => each >= below);
+    const isIn = mergedOnce && (number < below || merged.includes(number));
+    const days = new Map(before.days).set(id, {
+      ...stored,
+      mergedBelow: below,
+      merged: isIn ? merged : [...merged, number],
+      cells: isIn ? stored.cells : sumCells([...stored.cells, ...cells]),
+    });
+    return { after: { ...before, days }, answer: undefined };
+  };
+}
 
-  open: ({ ledgers }: Documents, after: OpenCursor | undefined, limit: number) => {
-    const open = [...ledgers.values()]
-      .flatMap((ledger) => {
-        const endMs = firstEndOf(ledger.grants);
-        return endMs === undefined ? [] : [{ ...ledger, endMs, ledgerId: ledgerIdOf(ledger) }];
-      })
-      .sort((a, b) => a.endMs - b.endMs || (a.ledgerId < b.ledgerId ? -1 : 1));
-    const isBehind = ({ endMs, ledgerId }: OpenCursor) =>
-      !after || endMs > after.endMs || (endMs === after.endMs && ledgerId > after.ledgerId);
-    return openOf(open.filter(isBehind), limit);
-  },
-};
+/** Returns an account's ledgers of a month, by their pools. */
+export function monthOfAccount(documents: Documents, accountId: string, month: string): StoredMonth[] {
+  return [...documents.ledgers.values()]
+    .filter((ledger) => ledger.accountId === accountId && ledger.month === month)
+    .sort((a, b) => (a.pool < b.pool ? -1 : 1))
+    .map((ledger) => ({
+      ledger,
+      breakdowns: breakdownsOf(documents, ledger),
+      days: [...documents.days.values()].filter(({ ledgerId }) => ledgerId === ledgerIdOf(ledger)),
+    }));
+}
+
+/** Returns the ledgers with open grants after this position, in the order of the list of open grants. */
+function openLedgers({ ledgers }: Documents, after: OpenCursor | undefined) {
+  const isBehind = ({ endMs, ledgerId }: OpenCursor) =>
+    !after || endMs > after.endMs || (endMs === after.endMs && ledgerId > after.ledgerId);
+  return [...ledgers.values()]
+    .flatMap((ledger) => {
+      const endMs = firstEndOf(ledger.grants);
+      return endMs === undefined ? [] : [{ ...ledger, endMs, ledgerId: ledgerIdOf(ledger) }];
+    })
+    .sort((a, b) => a.endMs - b.endMs || (a.ledgerId < b.ledgerId ? -1 : 1))
+    .filter(isBehind);
+}
 
 function breakdownsOf({ breakdowns }: Documents, ledger: StoredLedger | undefined): Breakdowns {
   if (!ledger) return new Map();
@@ -164,40 +186,20 @@ function breakdownsOf({ breakdowns }: Documents, ledger: StoredLedger | undefine
   );
 }
 
-/** The single-document writes that are needed to merge some grants, by grant and day. */
-export function mergesOf(
-  grants: Parameters<LedgerDatabase['mergeIntoDays']>[1],
-): { number: number; cells: DayOfLedger['cells'] }[] {
-  return grants.flatMap(({ number, cells }) =>
-    [...Map.groupBy(cells, ({ day }) => day).values()].map((ofDay) => ({ number, cells: ofDay })),
-  );
-}
-
 /** A database in memory, without latency and faults. */
 export function createMemoryDatabase(
   initial: Documents = NO_DOCUMENTS,
 ): LedgerDatabase & { documents(): Documents } {
   let documents = initial;
-  const write = <Answer>(change: Write<Answer>): Answer => {
-    const { after, answer } = change(documents);
-    documents = after;
-    return answer;
-  };
-  return {
-    documents: () => documents,
-    readLedgers: async (ids) => reads.ledgers(documents, ids),
-    readWithBreakdowns: async (id) => reads.withBreakdowns(documents, id),
-    storeLedgers: async (changes) => changes.map((change) => write(writes.storeLedger(change))),
-    replaceUse: async (changes) => changes.map((change) => write(writes.replaceUse(change))),
-    raiseCells: async (grants) => {
-      for (const grant of grants) write(writes.raiseCells(grant));
-    },
-    dropCells: (grantIds) => write(writes.dropCells(grantIds)),
-    mergeIntoDays: async (key, grants, mergedBelow) => {
-      for (const merge of mergesOf(grants)) write(writes.mergeIntoDay(key, merge, mergedBelow));
-    },
-    readMonth: async (accountId, month) => reads.month(documents, accountId, month),
-    listOverdue: async (nowMs, limit) => reads.overdue(documents, nowMs, limit),
-    listOpen: (after, limit) => reads.open(documents, after, limit),
-  };
+  const database = documentDatabase({
+    rules: ALL_DATABASE_RULES,
+    read: async (of) => of(documents),
+    writeAll: async (changes) =>
+      changes.map((change) => {
+        const { after, answer } = change(documents);
+        documents = after;
+        return answer;
+      }),
+  });
+  return { ...database, documents: () => documents };
 }

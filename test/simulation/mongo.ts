@@ -5,14 +5,12 @@ import type { Random } from '@brand-data/testing/random';
 import {
   type DatabaseRules,
   type Documents,
-  mergesOf,
+  documentDatabase,
   NO_DOCUMENTS,
-  reads,
   type Write,
-  writes,
 } from './ledger-documents.ts';
 import type { Process } from './machine.ts';
-import type { Network } from './network.ts';
+import type { Network, WorldParts } from './network.ts';
 import { REPLICAS } from './plan.ts';
 import type { World } from './world.ts';
 
@@ -31,22 +29,6 @@ const DEPOSED_ANSWERS_MS = 8_000;
 const REPLICATED_MS = [0.5, 4] as const;
 /** How long a lock is held if its holder dies. mongod ends old transactions only from time to time. */
 const LOCKED_MS = [60_000, 90_000] as const;
-
-/**
- * The replica set that all metering replicas share, as its clients see it: a sequence of states, one after each write. Once a
- * majority of the members has a state, it is never taken back, and the primary answers the write that led to it. When the primary
- * is lost, states that no majority has may be taken back, and for some time reads show an old durable state.
- */
-export interface Mongo {
-  slow: boolean;
-  /** From now on there is no primary. */
-  losePrimary(): void;
-  /** Elects another primary. `deposed`: the former one keeps running, and some clients still use it. */
-  electPrimary(options: { deposed: boolean }): void;
-  connect(client: Process): LedgerDatabase;
-  /** The state that a majority has. */
-  durable(): Documents;
-}
 
 /** A ledger whose bill may have changed. */
 export type ChangedLedger = Pick<LedgerKey, 'accountId' | 'month'>;
@@ -73,55 +55,106 @@ interface Primary {
   answersFromMs: number;
 }
 
-/** @param changed called as soon as the durable state changes */
-export function createMongo(
-  world: World,
-  random: Random,
-  network: Network,
-  rules: MongoRules,
-  changed: (ledgers: readonly ChangedLedger[]) => void,
-): Mongo {
-  let current = newPrimary(NO_DOCUMENTS);
-  let hasPrimary = true;
+/**
+ * The replica set that all metering replicas share, as its clients see it: a sequence of states, one after each write. Once a
+ * majority of the members has a state, it is never taken back, and the primary answers the write that led to it. When the primary
+ * is lost, states that no majority has may be taken back, and for some time reads show an old durable state.
+ */
+export class ReplicaSet {
+  slow = false;
+  readonly #world: World;
+  readonly #random: Random;
+  readonly #network: Network;
+  readonly #rules: MongoRules;
+  readonly #changed: (ledgers: readonly ChangedLedger[]) => void;
+  #current = newPrimary(NO_DOCUMENTS);
+  #hasPrimary = true;
   /** The clients for which a deposed primary is still the primary. */
-  const deceived = new Map<string, { primary: Primary; untilMs: number }>();
-  const locks = new Map<string, { holder: Process; untilMs: number }>();
+  readonly #deceived = new Map<string, { primary: Primary; untilMs: number }>();
+  readonly #locks = new Map<string, { holder: Process; untilMs: number }>();
 
-  const primaryFor = (client: string): Primary | undefined => {
-    const former = deceived.get(client);
-    if (former && world.now() < former.untilMs) return former.primary;
-    return hasPrimary ? current : undefined;
-  };
+  /** @param changed called as soon as the durable state changes */
+  constructor(
+    { world, random, network }: WorldParts,
+    rules: MongoRules,
+    changed: (ledgers: readonly ChangedLedger[]) => void,
+  ) {
+    this.#world = world;
+    this.#random = random;
+    this.#network = network;
+    this.#rules = rules;
+    this.#changed = changed;
+  }
 
-  /** A majority now has all of the primary's writes up to this one. */
-  const replicate = (primary: Primary, write: Primary['pending'][number]): void => {
-    if (primary !== current || !hasPrimary || !primary.pending.includes(write)) return;
-    for (let next = primary.pending.shift(); next; next = primary.pending.shift()) {
-      const before = primary.durable;
-      primary.earlier = [...primary.earlier.slice(1 - STATES_BEHIND), before];
-      primary.durable = next.documents;
-      changed(changedBetween(before, next.documents));
-      next.replicated();
-      if (next === write) return;
-    }
-  };
+  /** Returns the state that a majority has. */
+  durable(): Documents {
+    return this.#current.durable;
+  }
 
-  const write = <Answer>(primary: Primary, change: Write<Answer>, replicated: () => void): Answer => {
-    const { after, answer } = change(primary.latest);
-    primary.latest = after;
-    const pending = { documents: after, replicated };
-    primary.pending.push(pending);
-    const waitMs = Math.max(0, primary.answersFromMs - world.now());
-    world.after(waitMs + random.between(...REPLICATED_MS), () => replicate(primary, pending));
-    return answer;
-  };
+  /** From now on there is no primary. */
+  losePrimary(): void {
+    this.#hasPrimary = false;
+  }
+
+  /** Elects another primary. `deposed`: the former one keeps running, and some clients still use it. */
+  electPrimary({ deposed }: { deposed: boolean }): void {
+    const former = this.#current;
+    // The new primary has the first few of the writes that a majority does not have.
+    const kept = former.pending.slice(0, this.#random.whole(0, former.pending.length));
+    const behindBy = this.#random.whole(0, former.earlier.length);
+    const elected: Primary = {
+      ...newPrimary(former.durable),
+      latest: kept.at(-1)?.documents ?? former.durable,
+      earlier: former.earlier,
+      behind: behindBy === 0 ? former.durable : former.earlier.at(-behindBy),
+      answersFromMs: this.#world.now() + READS_BEHIND_MS * this.#random.between(0.5, 1),
+    };
+    // Their clients no longer wait for an answer.
+    elected.pending = kept.map(({ documents }) => ({ documents, replicated: () => {} }));
+    this.#current = elected;
+    this.#hasPrimary = true;
+    this.#world.note(
+      () =>
+        `another mongod is primary: it has ${kept.length} of ${former.pending.length} writes on the way, its reads are ${behindBy} writes behind`,
+    );
+    const last = elected.pending.at(-1);
+    this.#world.after(elected.answersFromMs - this.#world.now(), () => {
+      elected.behind = undefined;
+      if (last) this.#replicate(elected, last);
+    });
+    if (!deposed) return;
+    const untilMs = this.#world.now() + this.#random.between(500, DEPOSED_ANSWERS_MS);
+    for (const client of REPLICAS)
+      if (this.#random.chance(0.5)) this.#deceived.set(client, { primary: former, untilMs });
+  }
+
+  connect(client: Process): LedgerDatabase {
+    const database = documentDatabase({
+      rules: this.#rules,
+      read: (of) =>
+        this.#ask(client, ({ behind, durable }, answer) => {
+          void Promise.resolve(of(behind ?? durable)).then(answer);
+        }),
+      writeAll: (changes) => this.#writeAll(client, changes),
+    });
+    if (this.#rules.noLockOutlivesItsHolder) return database;
+    return {
+      ...database,
+      storeLedgers: (changes) => this.#storeWithLocks(client, changes, database),
+      replaceUse: async (changes) => {
+        const ids = changes.map(({ ledger }) => ledgerIdOf(ledger));
+        await this.#waitForLocks(client, ids);
+        return database.replaceUse(changes);
+      },
+    };
+  }
 
   /** One command of a client: it is sent, performed and answered, and has a deadline. */
-  const ask = <Answer>(
+  #ask<Answer>(
     client: Process,
     perform: (primary: Primary, answer: (value: Answer) => void, fail: () => void) => void,
-  ): Promise<Answer> =>
-    new Promise((resolve, reject) => {
+  ): Promise<Answer> {
+    return new Promise((resolve, reject) => {
       let ended = false;
       const end = (settle: () => void) => {
         if (!ended) settle();
@@ -131,9 +164,9 @@ export function createMongo(
       void client.clock.sleep(GIVES_UP_AFTER_MS).then(fail);
       const { name } = client.machine;
       const reply = (settle: () => void) =>
-        network.send({ from: MONGO, to: name, arrive: () => client.reach(settle) });
+        this.#network.send({ from: MONGO, to: name, arrive: () => client.reach(settle) });
       const work = () => {
-        const primary = primaryFor(name);
+        const primary = this.#primaryFor(name);
         if (primary)
           perform(
             primary,
@@ -141,23 +174,23 @@ export function createMongo(
             () => reply(fail),
           );
         // Some clients get the answer that there is no primary. The others wait until their deadline.
-        else if (random.chance(0.5)) reply(fail);
+        else if (this.#random.chance(0.5)) reply(fail);
       };
-      const arrive = () => world.after(mongo.slow ? random.between(50, 1_500) : random.between(0.3, 3), work);
-      network.send({ from: name, to: MONGO, sender: client, arrive });
+      const workMs = () => (this.slow ? this.#random.between(50, 1_500) : this.#random.between(0.3, 3));
+      const arrive = () => this.#world.after(workMs(), work);
+      this.#network.send({ from: name, to: MONGO, sender: client, arrive });
     });
+  }
 
-  const read = <Answer>(
-    client: Process,
-    of: (documents: Documents) => Answer | Promise<Answer>,
-  ): Promise<Answer> =>
-    ask(client, ({ behind, durable }, answer) => {
-      void Promise.resolve(of(behind ?? durable)).then(answer);
-    });
+  #primaryFor(client: string): Primary | undefined {
+    const former = this.#deceived.get(client);
+    if (former && this.#world.now() < former.untilMs) return former.primary;
+    return this.#hasPrimary ? this.#current : undefined;
+  }
 
   /** The single writes of one command, answered once all are durable. If the command fails, some of them may be durable. */
-  const writeAll = <Answer>(client: Process, changes: readonly Write<Answer>[]): Promise<Answer[]> =>
-    ask(client, (primary, answer) => {
+  #writeAll<Answer>(client: Process, changes: readonly Write<Answer>[]): Promise<Answer[]> {
+    return this.#ask(client, (primary, answer) => {
       let left = changes.length;
       const answers: Answer[] = [];
       const replicated = () => {
@@ -165,122 +198,80 @@ export function createMongo(
         if (left === 0) answer(answers);
       };
       if (left === 0) answer([]);
-      for (const change of changes) answers.push(write(primary, change, replicated));
+      for (const change of changes) answers.push(this.#write(primary, change, replicated));
     });
+  }
 
-  const isLocked = (client: Process, ids: readonly string[]): boolean =>
-    ids.some((id) => {
-      const lock = locks.get(id);
-      return lock !== undefined && lock.holder !== client && world.now() < lock.untilMs;
-    });
+  #write<Answer>(primary: Primary, change: Write<Answer>, replicated: () => void): Answer {
+    const { after, answer } = change(primary.latest);
+    primary.latest = after;
+    const pending = { documents: after, replicated };
+    primary.pending.push(pending);
+    const waitMs = Math.max(0, primary.answersFromMs - this.#world.now());
+    this.#world.after(waitMs + this.#random.between(...REPLICATED_MS), () =>
+      this.#replicate(primary, pending),
+    );
+    return answer;
+  }
 
-  const waitForLocks = async (client: Process, ids: readonly string[]): Promise<void> => {
-    if (!isLocked(client, ids)) return;
-    await client.clock.sleep(GIVES_UP_AFTER_MS);
-    throw new Fault('unavailable', 'the ledger is locked');
-  };
+  /** A majority now has all of the primary's writes up to this one. */
+  #replicate(primary: Primary, write: Primary['pending'][number]): void {
+    if (primary !== this.#current || !this.#hasPrimary || !primary.pending.includes(write)) return;
+    for (let next = primary.pending.shift(); next; next = primary.pending.shift()) {
+      const before = primary.durable;
+      primary.earlier = [...primary.earlier.slice(1 - STATES_BEHIND), before];
+      primary.durable = next.documents;
+      this.#changed(changedBetween(before, next.documents));
+      next.replicated();
+      if (next === write) return;
+    }
+  }
 
-  /** Locks the ledgers of a close between its two commands. */
-  const lock = async (client: Process, ids: readonly string[]): Promise<void> => {
-    await ask<void>(client, (_, answer, fail) => {
-      if (isLocked(client, ids)) fail();
-      else {
-        for (const id of ids)
-          locks.set(id, { holder: client, untilMs: world.now() + random.between(...LOCKED_MS) });
-        answer();
-      }
-    });
-  };
-
-  const storeLedgers = async (client: Process, changes: readonly LedgerChange[]): Promise<boolean[]> => {
+  /** Locks the ledgers of a close between two commands. */
+  async #storeWithLocks(
+    client: Process,
+    changes: readonly LedgerChange[],
+    database: LedgerDatabase,
+  ): Promise<boolean[]> {
     const ids = changes.map(({ after }) => ledgerIdOf(after));
     const closing = changes.filter(({ before, after }) =>
       before?.grants.some(({ number }) => after.grants.every((grant) => grant.number !== number)),
     );
-    if (!rules.noLockOutlivesItsHolder) {
-      await waitForLocks(client, ids);
-      if (closing.length > 0)
-        await lock(
-          client,
-          closing.map(({ after }) => ledgerIdOf(after)),
-        );
+    await this.#waitForLocks(client, ids);
+    if (closing.length > 0) {
+      const toLock = closing.map(({ after }) => ledgerIdOf(after));
+      await this.#lock(client, toLock);
     }
-    const answers = await writeAll(
-      client,
-      changes.map((change) => writes.storeLedger(change, rules)),
-    );
-    for (const id of ids) if (locks.get(id)?.holder === client) locks.delete(id);
+    const answers = await database.storeLedgers(changes);
+    for (const id of ids) if (this.#locks.get(id)?.holder === client) this.#locks.delete(id);
     return answers;
-  };
+  }
 
-  const mongo: Mongo = {
-    slow: false,
-    losePrimary: () => {
-      hasPrimary = false;
-    },
-    electPrimary: ({ deposed }) => {
-      const former = current;
-      // The new primary has the first few of the writes that a majority does not have.
-      const kept = former.pending.slice(0, random.whole(0, former.pending.length));
-      const behindBy = random.whole(0, former.earlier.length);
-      const elected: Primary = {
-        ...newPrimary(former.durable),
-        latest: kept.at(-1)?.documents ?? former.durable,
-        earlier: former.earlier,
-        behind: behindBy === 0 ? former.durable : former.earlier.at(-behindBy),
-        answersFromMs: world.now() + READS_BEHIND_MS * random.between(0.5, 1),
-      };
-      // Their clients no longer wait for an answer.
-      elected.pending = kept.map(({ documents }) => ({ documents, replicated: () => {} }));
-      current = elected;
-      hasPrimary = true;
-      world.note(
-        () =>
-          `another mongod is primary: it has ${kept.length} of ${former.pending.length} writes on the way, its reads are ${behindBy} writes behind`,
-      );
-      const last = elected.pending.at(-1);
-      world.after(elected.answersFromMs - world.now(), () => {
-        elected.behind = undefined;
-        if (last) replicate(elected, last);
-      });
-      if (!deposed) return;
-      const untilMs = world.now() + random.between(500, DEPOSED_ANSWERS_MS);
-      for (const client of REPLICAS)
-        if (random.chance(0.5)) deceived.set(client, { primary: former, untilMs });
-    },
-    durable: () => current.durable,
-    connect: (client) => ({
-      readLedgers: (ids) => read(client, (documents) => reads.ledgers(documents, ids)),
-      readWithBreakdowns: (id) => read(client, (documents) => reads.withBreakdowns(documents, id)),
-      storeLedgers: (changes) => storeLedgers(client, changes),
-      replaceUse: async (changes) => {
-        await waitForLocks(
-          client,
-          changes.map(({ ledger }) => ledgerIdOf(ledger)),
-        );
-        return writeAll(
-          client,
-          changes.map((change) => writes.replaceUse(change, rules)),
-        );
-      },
-      raiseCells: async (grants) => {
-        await writeAll(client, grants.map(writes.raiseCells));
-      },
-      dropCells: (grantIds) => {
-        if (grantIds.length > 0) writeAll(client, [writes.dropCells(grantIds)]).catch(() => {});
-      },
-      mergeIntoDays: async (key, grants, mergedBelow) => {
-        await writeAll(
-          client,
-          mergesOf(grants).map((merge) => writes.mergeIntoDay(key, merge, mergedBelow, rules)),
-        );
-      },
-      readMonth: (accountId, month) => read(client, (documents) => reads.month(documents, accountId, month)),
-      listOverdue: (nowMs, limit) => read(client, (documents) => reads.overdue(documents, nowMs, limit)),
-      listOpen: (after, limit) => read(client, (documents) => reads.open(documents, after, limit)),
-    }),
-  };
-  return mongo;
+  async #waitForLocks(client: Process, ids: readonly string[]): Promise<void> {
+    if (!this.#isLocked(client, ids)) return;
+    await client.clock.sleep(GIVES_UP_AFTER_MS);
+    throw new Fault('unavailable', 'the ledger is locked');
+  }
+
+  #lock(client: Process, ids: readonly string[]): Promise<void> {
+    return this.#ask<void>(client, (_, answer, fail) => {
+      if (this.#isLocked(client, ids)) fail();
+      else {
+        for (const id of ids) {
+          const untilMs = this.#world.now() + this.#random.between(...LOCKED_MS);
+          this.#locks.set(id, { holder: client, untilMs });
+        }
+        answer();
+      }
+    });
+  }
+
+  #isLocked(client: Process, ids: readonly string[]): boolean {
+    return ids.some((id) => {
+      const lock = this.#locks.get(id);
+      return lock !== undefined && lock.holder !== client && this.#world.now() < lock.untilMs;
+    });
+  }
 }
 
 function newPrimary(documents: Documents): Primary {

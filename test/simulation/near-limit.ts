@@ -3,11 +3,11 @@ import { GrantBook } from '@brand-data/gateway/src/quota/grant-book.ts';
 import { usedOf } from '@brand-data/metering/src/ledger/ledger.ts';
 import { createRandom } from '@brand-data/testing/random';
 import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
-import { createJetStream } from './jetstream.ts';
+import { JetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
 import { createMachine, type Process } from './machine.ts';
 import { startReplica } from './metering-replica.ts';
-import { createMongo } from './mongo.ts';
+import { ReplicaSet } from './mongo.ts';
 import { createNetwork } from './network.ts';
 import { REPLICAS } from './plan.ts';
 import { ALL_RULES } from './rules.ts';
@@ -56,8 +56,8 @@ export async function simulateNearLimit({
   const world = createWorld({ keepsHistory: false });
   const random = createRandom(seed);
   const network = createNetwork(world, random);
-  const jetStream = createJetStream({ world, random, network, startWallMs: START_MS }, 1);
-  const mongo = createMongo(world, random, network, ALL_RULES.mongo, () => {});
+  const jetStream = new JetStream({ world, random, network, startWallMs: START_MS }, 1);
+  const mongo = new ReplicaSet({ world, random, network }, ALL_RULES.mongo, () => {});
   const machineOf = (name: string) => createMachine(world, random, name, START_MS, NO_DRIFT);
   const gateways: GatewayNode[] = [];
 

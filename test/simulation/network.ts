@@ -34,6 +34,13 @@ export interface Network {
   ): Promise<Answer>;
 }
 
+/** What all servers of a world share. */
+export interface WorldParts {
+  world: World;
+  random: Random;
+  network: Network;
+}
+
 interface Message {
   from: string;
   to: string;

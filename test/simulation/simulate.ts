@@ -123,7 +123,7 @@ function streamsAtTheEnd({ jetStreams, deadLetters }: Cluster): { log: UsageEven
   const all = jetStreams.flatMap((stream) => stream.log);
   const messages = all.filter((message) => !ofAttacker(message));
   const log = messages.flatMap(({ event }) => (event && !isStrange(event) ? event : []));
-  const unapplied = jetStreams.reduce((sum, stream) => sum + stream.log.length - stream.appliedUpTo(), 0);
+  const unapplied = jetStreams.reduce((sum, stream) => sum + stream.log.length - stream.appliedUpTo, 0);
   const dead = [...deadLetters.values()].filter((letter) => !ofAttacker(letter));
   const strange = messages.length - log.length;
   const astray = dead.filter(({ event }) => !isStrange(event)).length;

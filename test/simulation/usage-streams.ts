@@ -90,7 +90,7 @@ export function connectUsageStreams(
     };
     const pull = () =>
       tell(() => {
-        if (!isClosed) jetStream.consumer.pull(reader);
+        if (!isClosed) jetStream.pull(reader);
       });
     const keepPulling = async (): Promise<void> => {
       pull();
@@ -98,7 +98,7 @@ export function connectUsageStreams(
         await clock.sleep(SILENT_FOR_MS);
         // Heartbeats arrive while the server has an unfinished pull of this process.
         const wasSilent = isSilent;
-        isSilent = !heard && (!jetStream.consumer.isPulling(reader) || network.isCut(NATS, machine.name));
+        isSilent = !heard && (!jetStream.isPulling(reader) || network.isCut(NATS, machine.name));
         if (wasSilent && !isSilent) silence = Promise.withResolvers();
         if (isSilent) {
           silence.resolve();
@@ -112,7 +112,7 @@ export function connectUsageStreams(
       untilSilent: () => silence.promise,
       close: () => {
         end();
-        tell(() => jetStream.consumer.leave(reader));
+        tell(() => jetStream.leave(reader));
       },
       async *[Symbol.asyncIterator]() {
         for (;;) {

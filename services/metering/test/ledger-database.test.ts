@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createMemoryDatabase } from '@brand-data/test/simulation/ledger-documents.ts';
 import { createMachine } from '@brand-data/test/simulation/machine.ts';
-import { createMongo } from '@brand-data/test/simulation/mongo.ts';
+import { ReplicaSet } from '@brand-data/test/simulation/mongo.ts';
 import { createNetwork } from '@brand-data/test/simulation/network.ts';
 import { ALL_RULES } from '@brand-data/test/simulation/rules.ts';
 import { createWorld } from '@brand-data/test/simulation/world.ts';
@@ -49,7 +49,11 @@ ledgerDatabaseContract('on a simulated replica set', async () => simulated(1));
 function simulated(seed: number): ElectingDatabase {
   const world = createWorld({ keepsHistory: false });
   const random = createRandom(seed);
-  const replicaSet = createMongo(world, random, createNetwork(world, random), ALL_RULES.mongo, () => {});
+  const replicaSet = new ReplicaSet(
+    { world, random, network: createNetwork(world, random) },
+    ALL_RULES.mongo,
+    () => {},
+  );
   const client = createMachine(world, random, 'metering-1', 0, { monotonicDrift: 0, wallDrift: 0 }).boot();
   return {
     database: replicaSet.connect(client),

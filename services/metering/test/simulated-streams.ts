@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@brand-data/runtime';
-import { createJetStream } from '@brand-data/test/simulation/jetstream.ts';
+import { JetStream } from '@brand-data/test/simulation/jetstream.ts';
 import { createMachine } from '@brand-data/test/simulation/machine.ts';
 import { createNetwork } from '@brand-data/test/simulation/network.ts';
 import { connectUsageStreams, type DeadLetter } from '@brand-data/test/simulation/usage-streams.ts';
@@ -21,7 +21,7 @@ export async function simulatedStreams(): Promise<SimulatedStreams> {
   const world = createWorld({ keepsHistory: false });
   const random = createRandom(1);
   const network = createNetwork(world, random);
-  const stream = createJetStream({ world, random, network, startWallMs: Date.UTC(2026, 10, 20) }, 1);
+  const stream = new JetStream({ world, random, network, startWallMs: Date.UTC(2026, 10, 20) }, 1);
   const deadLetters = new Map<string, DeadLetter>();
   let machines = 0;
   const boot = () => {
