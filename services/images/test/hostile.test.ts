@@ -55,7 +55,7 @@ describe('hostile files', () => {
     let [next, megabytes, slowestMs] = [0, 0, 0];
     const watch = setInterval(() => {
       for (const pid of ownChildren())
-        megabytes = Math.max(megabytes, ((residentMemoryOf(pid)?.most ?? 0) * 1024 ** 2) / 1e6);
+        megabytes = Math.max(megabytes, (residentMemoryOf(pid).most * 1024 ** 2) / 1e6);
     }, 25);
     const tryFiles = async () => {
       while (next < FILES) {

@@ -48,7 +48,7 @@ export interface RouteParts extends CallParts {
   pages: ReadonlyMap<string, FileAnswer>;
 }
 
-export interface Senders {
+export interface AnswerSenders {
   send(reply: FastifyReply, answer: CallAnswer): FastifyReply;
   /** Sends an answer that is not counted, when the pace of the account allows it, or that of the address without an account. */
   sendUncounted(
@@ -67,7 +67,7 @@ const PREFLIGHT_COST = 0.1;
 export function addRoutes(
   app: FastifyInstance,
   parts: RouteParts,
-  { send, sendUncounted }: Senders,
+  { send, sendUncounted }: AnswerSenders,
   accessLog?: AccessLog,
 ): void {
   const callerWith = (request: WithQuery) =>

@@ -6,7 +6,7 @@ import { COMMON_HEADERS } from '../answers/cors.ts';
 import { PROBLEMS, problemErrorFrom } from '../answers/problem.ts';
 import { openAccessLog } from './access-log.ts';
 import { countAnswers } from './answer-counts.ts';
-import { addRoutes, type RouteParts, routeName, type Senders } from './routes.ts';
+import { type AnswerSenders, addRoutes, type RouteParts, routeName } from './routes.ts';
 import { createSend } from './send.ts';
 
 /** Longer than the longest segment of any URL that Node accepts (16 KiB), even after each `%` has become `%25`. */
@@ -56,7 +56,7 @@ export function createHttpServer(
       accessLog?.answered(reply, route, status, tookMs);
     },
   });
-  const sendUncounted: Senders['sendUncounted'] = async (reply, answer, { accountId, cost } = {}) => {
+  const sendUncounted: AnswerSenders['sendUncounted'] = async (reply, answer, { accountId, cost } = {}) => {
     try {
       await parts.pacing.admit(accountId ?? networkOf(reply.request.ip), cost);
     } catch (error) {

@@ -49,7 +49,7 @@ export function createImageServer(service: PublicService, pictures: Pick<Picture
     return reply.send(body);
   };
 
-  const errors = { status: 200, ...errorsPage('the images', IMAGE_PROBLEMS) };
+  const errors = errorsPage();
   routesOf(app, send)('/', (request, reply) => {
     const { headers } = request;
     const url = originForm(request.originalUrl);

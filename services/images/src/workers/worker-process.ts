@@ -90,7 +90,7 @@ export async function startWorker(): Promise<WorkerProcess> {
   }
   return {
     run: (job) => runJob(child, job, ended),
-    isFit: () => !hasEnded && child.connected && (memoryNow(child) ?? 0) <= KEPT_MEBIBYTES,
+    isFit: () => !hasEnded && child.connected && residentMemoryOf(child.pid).now <= KEPT_MEBIBYTES,
     ended,
     end,
   };
@@ -104,11 +104,11 @@ async function runJob(child: ChildProcess, job: Job, ended: Promise<string>): Pr
     why = reason;
     child.kill('SIGKILL');
   };
-  const before = processorMs(child) ?? 0;
+  const before = processorMsOf(child.pid);
   const late = setTimeout(() => kill(CAN_WATCH ? 'busy_machine' : 'time'), CAN_WATCH ? BUSY_MS : JOB_MS);
   const watch = setInterval(() => {
-    if ((memoryNow(child) ?? 0) > MOST_MEBIBYTES) kill('memory');
-    else if ((processorMs(child) ?? 0) - before > JOB_MS) kill('time');
+    if (residentMemoryOf(child.pid).now > MOST_MEBIBYTES) kill('memory');
+    else if (processorMsOf(child.pid) - before > JOB_MS) kill('time');
   }, WATCH_MS);
   const onMessage = (reply: Reply) => resolve(reply);
   child.once('message', onMessage);
@@ -121,14 +121,6 @@ async function runJob(child: ChildProcess, job: Job, ended: Promise<string>): Pr
   child.off('message', onMessage);
   if (reply !== 'ended') return reply;
   return { outcome: 'ended', why: child.exitCode === OUT_OF_MEMORY ? 'memory' : why };
-}
-
-function memoryNow({ pid }: ChildProcess): number | undefined {
-  return pid === undefined ? undefined : residentMemoryOf(pid)?.now;
-}
-
-function processorMs({ pid }: ChildProcess): number | undefined {
-  return pid === undefined ? undefined : processorMsOf(pid);
 }
 
 function environment(): NodeJS.ProcessEnv {
