@@ -1,9 +1,10 @@
-import { BSON, type Db, type Document } from 'mongodb';
+import { inBatches } from '@brand-data/runtime';
+import { BSON, type Db } from 'mongodb';
 import { bsonDocuments } from './bson-documents.ts';
 import { readCopied } from './copied-file.ts';
-import type { CopiedCollection, CopiedDatabase } from './manifest.ts';
+import type { CopiedDatabase } from './manifest.ts';
 
-const MOST_AT_ONCE = { documents: 1_000, bytes: 8 * 1024 ** 2 };
+const AT_ONCE = { items: 1_000, bytes: 8 * 1024 ** 2, bytesOf: (document: Uint8Array) => document.length };
 
 /** Keeps every value in the type that it has in the file, such as a 64-bit integer or a double without a fraction. */
 const AS_STORED = {
@@ -28,24 +29,11 @@ export async function restoreDatabase(
         indexes: copied.indexes,
         writeConcern: { w: 'majority' },
       });
-    for await (const batch of batchesOf(folder, copied)) {
+    for await (const batch of inBatches(bsonDocuments(readCopied(folder, copied)), AT_ONCE)) {
       signal.throwIfAborted();
-      await db.collection(copied.name).insertMany(batch, { ordered: false });
+      const documents = batch.map((document) => BSON.deserialize(document, AS_STORED));
+      await db.collection(copied.name).insertMany(documents, { ordered: false });
       for (const _ of batch) onDocument(copied.name);
     }
   }
-}
-
-async function* batchesOf(folder: string, copied: CopiedCollection): AsyncGenerator<Document[]> {
-  let batch: Document[] = [];
-  let bytes = 0;
-  for await (const document of bsonDocuments(readCopied(folder, copied))) {
-    batch.push(BSON.deserialize(document, AS_STORED));
-    bytes += document.length;
-    if (batch.length < MOST_AT_ONCE.documents && bytes < MOST_AT_ONCE.bytes) continue;
-    yield batch;
-    batch = [];
-    bytes = 0;
-  }
-  if (batch.length > 0) yield batch;
 }

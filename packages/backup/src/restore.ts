@@ -9,7 +9,7 @@ import {
   type ReplayUsageResponse,
   type ReportedUsage,
 } from '@brand-data/contracts';
-import { Fault, markRestoring, RESTORING } from '@brand-data/runtime';
+import { Fault, inBatches, markRestoring, RESTORING } from '@brand-data/runtime';
 import type { MongoClient } from 'mongodb';
 import { readAccountNotices } from './account-notices.ts';
 import { verifyCopied } from './copied-file.ts';
@@ -41,6 +41,8 @@ export interface RestoreOptions {
   revokeChangedKeys: boolean;
   signal: AbortSignal;
   onProgress(what: string, count?: number): void;
+  /** Called when the databases are restored and the services have to be started. */
+  onRestored(): void;
 }
 
 /** Messages of a usage stream that were deleted before they could be read. */
@@ -72,7 +74,7 @@ export interface RestoreResult {
 const METERING_ENDS_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 500;
 /** Of usage that one request carries. A message of a stream is much smaller than this. */
-const BATCH = { messages: 500, bytes: 1024 ** 2 };
+const BATCH = { items: 500, bytes: 1024 ** 2, bytesOf: ({ data }: ReportedUsage) => data.length };
 /** Grants that metering gave out longer ago than this have ended. */
 const GRANTS_END_WITHIN_MS = endsWithinMs(LONGEST_TTL_MS);
 
@@ -118,6 +120,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
     await restoreDatabase(db, folder, copied, { signal, onDocument });
     if (service === 'metering') await untilGrantsEnd(options);
   }
+  if (restoreIds.size > 0) options.onRestored();
   const [accountsId, meteringId] = [restoreIds.get('accounts'), restoreIds.get('metering')];
   // Metering comes last: until it has billed all usage, gateways get no grant and so answer no counted call.
   const changes = nats && accountsId && (await finishAccounts(nats, accountsId, manifest, options));
@@ -159,7 +162,7 @@ async function replayUsage(
     async () => {
       const unread: UnreadUsage = { gone: [], lost: [] };
       const messages = allMessages(nats, manifest, options, unread);
-      return { ...(await options.restored.replayUsage(inBatches(restoreId, messages))), ...unread };
+      return { ...(await options.restored.replayUsage(requestsOf(restoreId, messages))), ...unread };
     },
     options,
   );
@@ -177,29 +180,18 @@ async function untilRuns<Answer>(
       return await call();
     } catch (error) {
       if (!(error instanceof Fault) || error.kind !== 'unavailable') throw error;
-      onProgress(
-        `the databases are restored: start the services now; waiting for ${service}: ${error.message}`,
-      );
+      onProgress(`waiting for ${service}: ${error.message}`);
     }
     await delay(LOOK_EVERY_MS, undefined, { signal });
   }
 }
 
-async function* inBatches(
+async function* requestsOf(
   restoreId: string,
   messages: AsyncIterable<ReportedUsage>,
 ): AsyncGenerator<ReplayUsageRequest> {
-  let batch: ReportedUsage[] = [];
-  let bytes = 0;
-  for await (const message of messages) {
-    batch.push(message);
-    bytes += message.data.length;
-    if (batch.length < BATCH.messages && bytes < BATCH.bytes) continue;
-    yield { restoreId, messages: batch, complete: false };
-    batch = [];
-    bytes = 0;
-  }
-  yield { restoreId, messages: batch, complete: true };
+  for await (const batch of inBatches(messages, BATCH)) yield { restoreId, messages: batch, complete: false };
+  yield { restoreId, messages: [], complete: true };
 }
 
 /** The copied messages, then those of the streams that the copied ledgers do not contain for sure. */

@@ -6,8 +6,8 @@ import { connectionSettings, serviceAddresses } from './connection/settings.ts';
 import { UsageError } from './connection/usage-error.ts';
 import { createProgram, type GlobalOptions } from './program.ts';
 import { type Context, pathsFrom } from './terminal/context.ts';
-import { Interrupted } from './terminal/interrupted.ts';
-import { outputTo, type Streams } from './terminal/output.ts';
+import { Interrupted } from './terminal/failures.ts';
+import { Output, type Streams } from './terminal/output.ts';
 import { printable } from './text/printable.ts';
 
 /** `interrupted` is what shells report for Ctrl-C: 128 and the number of the signal. */
@@ -38,7 +38,7 @@ export async function main(args: readonly string[], environment: CommandEnvironm
     images: () => connect().images(),
     connectAs: (operatorToken) => openConnection({ ...serviceAddresses(options(), env, cwd), operatorToken }),
     env,
-    output: outputTo({ stdout, stderr }, () => options().json === true),
+    output: new Output({ stdout, stderr }, () => options().json === true),
     ...pathsFrom(cwd),
     ask: environment.ask,
     interruption,

@@ -4,7 +4,7 @@ import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { main } from '../src/index.ts';
-import { outputTo } from '../src/terminal/output.ts';
+import { Output } from '../src/terminal/output.ts';
 import { table } from '../src/text/tables.ts';
 
 /** Everything that a terminal may obey. */
@@ -23,7 +23,7 @@ test('no data in an answer controls the terminal, as text or as JSON, and the JS
   fc.assert(
     fc.property(anyText, anyText, fc.boolean(), (name, value, isJson) => {
       const { stream, text } = written();
-      const output = outputTo({ stdout: stream, stderr: stream }, () => isJson);
+      const output = new Output({ stdout: stream, stderr: stream }, () => isJson);
       output.answer({ [name]: value }, () => table([name], [[value]]));
       expect(text()).not.toMatch(CONTROL);
       if (isJson) expect(JSON.parse(text())).toEqual({ [name]: value });

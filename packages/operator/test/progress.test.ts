@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { outputTo } from '../src/terminal/output.ts';
+import { Output } from '../src/terminal/output.ts';
 import { progressLine } from '../src/text/progress.ts';
 
 test('progress shows the rate, the percentage and the time left, as far as they are known', () => {
@@ -13,7 +13,7 @@ test('progress shows the rate, the percentage and the time left, as far as they 
 test('progress at a terminal is one line that is replaced and finally removed; elsewhere nothing is written in the first minute', async () => {
   const written: string[] = [];
   const stderr = { isTTY: true, columns: 20, write: (text: string) => written.push(text) };
-  const terminal = outputTo({ stdout: stderr, stderr }, () => false);
+  const terminal = new Output({ stdout: stderr, stderr }, () => false);
   await vi.waitFor(() => {
     terminal.progress(() => 'a line that is longer than the terminal is wide');
     expect(written).toEqual(['\r\u001b[Ka line that is long']);
@@ -23,7 +23,7 @@ test('progress at a terminal is one line that is replaced and finally removed; e
 
   const silent: string[] = [];
   const log = { write: (text: string) => silent.push(text) };
-  const elsewhere = outputTo({ stdout: log, stderr: log }, () => false);
+  const elsewhere = new Output({ stdout: log, stderr: log }, () => false);
   elsewhere.progress(() => 'a line');
   elsewhere.progress();
   expect(silent).toEqual([]);

@@ -2,6 +2,7 @@
 
 export type { BackendPorts } from './backend/ports.ts';
 export { runBackend } from './backend/run-backend.ts';
+export { inBatches } from './base/batches.ts';
 export { type Clock, elapsedMs, type Instant, setInstant, systemClock } from './base/clock.ts';
 export { Fault, type FaultKind } from './base/fault.ts';
 export { createKeyedBatches, type KeyedBatches } from './base/keyed-batches.ts';

@@ -1,22 +1,5 @@
 import { printable, printableLine } from '../text/printable.ts';
 
-/** Writes a command's answer: as text for people, or as one JSON document. No data in it can control the terminal. */
-export interface Output {
-  /** Writes the answer. `text` is called only if the answer is written as text. */
-  answer(document: unknown, text: () => string): void;
-  /** Writes some of many answers: one JSON document a line, or all as one text. */
-  lines(documents: readonly unknown[], text: () => string): void;
-  /** Writes a text that is for programs, such as CSV. */
-  text(text: string): void;
-  /** Writes a part of a long text for programs. Resolves when the reader has room for more, so the text is never kept in memory. */
-  stream(text: string): Promise<void>;
-  /**
-   * Shows the progress of a long command on stderr. At a terminal it replaces the last line, at most five times a second.
-   * Elsewhere it writes one line a minute. `progress()` ends it.
-   */
-  progress(line?: () => string): void;
-}
-
 export interface Streams {
   /** If `write` returns false, the reader has room for more when `once` calls the listener. */
   stdout: { write(text: string): unknown; once?(event: 'drain', listener: () => void): unknown };
@@ -26,37 +9,64 @@ export interface Streams {
 const TERMINAL_MS = 200;
 const ELSEWHERE_MS = 60_000;
 
-export function outputTo({ stdout, stderr }: Streams, asJson: () => boolean): Output {
-  const everyMs = stderr.isTTY ? TERMINAL_MS : ELSEWHERE_MS;
-  let shownAt = performance.now();
-  let isShown = false;
-  return {
-    answer(document, text) {
-      stdout.write(`${printable(asJson() ? JSON.stringify(document, null, 2) : text())}\n`);
-    },
-    lines(documents, text) {
-      const json = () => documents.map((document) => JSON.stringify(document)).join('\n');
-      stdout.write(`${printable(asJson() ? json() : text())}\n`);
-    },
-    text(text) {
-      stdout.write(`${printable(text)}\n`);
-    },
-    async stream(text) {
-      if (stdout.write(printable(text)) !== false) return;
-      await new Promise<void>((resolve) => (stdout.once ? stdout.once('drain', resolve) : resolve()));
-    },
-    progress(line) {
-      if (line === undefined) {
-        if (isShown && stderr.isTTY) stderr.write('\r\u001b[K');
-        isShown = false;
-      } else if (performance.now() - shownAt >= everyMs) {
-        // The terminal would wrap a longer line, and only its last part could be replaced.
-        const width = (stderr.columns ?? 80) - 1;
-        const shown = printableLine(line());
-        stderr.write(stderr.isTTY ? `\r\u001b[K${shown.slice(0, width)}` : `${shown}\n`);
-        shownAt = performance.now();
-        isShown = true;
-      }
-    },
-  };
+/** Writes a command's answer: as text for people, or as one JSON document. No data in it can control the terminal. */
+export class Output {
+  readonly #stdout: Streams['stdout'];
+  readonly #stderr: Streams['stderr'];
+  readonly #asJson: () => boolean;
+  #shownAt = performance.now();
+  #isShown = false;
+
+  constructor({ stdout, stderr }: Streams, asJson: () => boolean) {
+    this.#stdout = stdout;
+    this.#stderr = stderr;
+    this.#asJson = asJson;
+  }
+
+  /** Writes the answer. `text` is called only if the answer is written as text. */
+  answer(document: unknown, text: () => string): void {
+    this.text(this.#asJson() ? JSON.stringify(document, null, 2) : text());
+  }
+
+  /** Writes some of many answers: one JSON document a line, or all as one text. */
+  lines(documents: readonly unknown[], text: () => string): void {
+    this.text(this.#asJson() ? documents.map((document) => JSON.stringify(document)).join('\n') : text());
+  }
+
+  /** Writes a text, which may be for programs, such as CSV. */
+  text(text: string): void {
+    this.#stdout.write(`${printable(text)}\n`);
+  }
+
+  /** Writes a part of a long text for programs. Resolves when the reader has room for more, so the text is never kept in memory. */
+  async stream(text: string): Promise<void> {
+    const stdout = this.#stdout;
+    if (stdout.write(printable(text)) !== false) return;
+    await new Promise<void>((resolve) => (stdout.once ? stdout.once('drain', resolve) : resolve()));
+  }
+
+  /**
+   * Shows the progress of a long command on stderr. At a terminal it replaces the last line, at most five times a second.
+   * Elsewhere it writes one line a minute. `progress()` ends it.
+   */
+  progress(line?: () => string): void {
+    const stderr = this.#stderr;
+    if (line === undefined) {
+      if (this.#isShown && stderr.isTTY) stderr.write('\r\u001b[K');
+      this.#isShown = false;
+    } else if (performance.now() - this.#shownAt >= (stderr.isTTY ? TERMINAL_MS : ELSEWHERE_MS)) {
+      // The terminal would wrap a longer line, and only its last part could be replaced.
+      const width = (stderr.columns ?? 80) - 1;
+      const shown = printableLine(line());
+      stderr.write(stderr.isTTY ? `\r\u001b[K${shown.slice(0, width)}` : `${shown}\n`);
+      this.#shownAt = performance.now();
+      this.#isShown = true;
+    }
+  }
+
+  /** Tells the operator on stderr, at once, what to do while the command goes on. */
+  notice(line: string): void {
+    this.progress();
+    this.#stderr.write(`bds: ${printableLine(line)}\n`);
+  }
 }

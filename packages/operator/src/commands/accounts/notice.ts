@@ -4,6 +4,7 @@ import { readPages } from '../../connection/pages.ts';
 import { UsageError } from '../../connection/usage-error.ts';
 import { readCount, readMonth } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
+import { PartlyFailed } from '../../terminal/failures.ts';
 import { csvOf } from '../../text/csv.ts';
 import { type Columns, listTable, time } from '../../text/tables.ts';
 
@@ -23,11 +24,6 @@ interface ListOptions {
   state?: StateName;
   limit?: number;
   csv?: boolean;
-}
-
-/** The webhook has not accepted the test event. */
-class NotAccepted extends Error {
-  override readonly name = 'NotAccepted';
 }
 
 export function noticeCommand(context: Context): Command {
@@ -108,7 +104,7 @@ function addTest(notice: Command, { metering, output }: Context): void {
           ? `The webhook has accepted the event ${id}.`
           : `The webhook has not accepted the event ${id}: ${failure}.`,
       );
-      if (!isAccepted) throw new NotAccepted('the webhook must answer with a status from 200 to 299');
+      if (!isAccepted) throw new PartlyFailed('the webhook must answer with a status from 200 to 299');
     });
 }
 

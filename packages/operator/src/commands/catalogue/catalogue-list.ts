@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { readCount } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { csvLines } from '../../text/csv.ts';
-import { table, time } from '../../text/tables.ts';
+import { type Columns, listTable, rowsOf, time } from '../../text/tables.ts';
 import { brandPages, brandTypeOf, TYPES, typeName } from './listed-brands.ts';
 
 const IDENTIFIERS_SHOWN = 3;
@@ -47,37 +47,47 @@ export function catalogueListCommand({ catalog, output }: Context): Command {
         const listed: ListedBrand[] = [];
         let count = 0;
         let next: string | null = null;
-        if (asCsv) await output.stream(`${csvLines([COLUMNS])}\n`);
+        if (asCsv) await output.stream(`${csvLines([Object.keys(CSV)])}\n`);
         for await (const brands of brandPages(catalog(), filters)) {
           const shown = brands.slice(0, limit - count);
           count += shown.length;
-          if (asCsv && shown.length > 0) await output.stream(`${csvLines(shown.map(csvRow))}\n`);
+          if (asCsv && shown.length > 0) await output.stream(`${csvLines(rowsOf(CSV, shown))}\n`);
           else listed.push(...shown);
           if (count < limit) continue;
           next = shown.at(-1)?.id ?? null;
           break;
         }
         if (asCsv) return;
+        const more = next && `\nThere may be further records: raise --limit, or add --after ${next}.`;
         output.answer({ records: listed.map(listedToJson), next }, () =>
-          listed.length === 0 ? 'There is no such record.' : listedTable(listed, next),
+          listed.length === 0 ? 'There is no such record.' : `${listTable(TABLE, listed)}${more ?? ''}`,
         );
       },
     );
 }
 
-const COLUMNS = ['id', 'name', 'type', 'rank', 'identifiers', 'sources', 'changed_at'];
+const CSV: Columns<ListedBrand> = {
+  id: ({ id }) => id,
+  name: ({ name }) => name,
+  type: ({ type }) => typeName(type),
+  rank: ({ rank }) => rank,
+  identifiers: ({ identifiers }) => identifiers.join(' '),
+  sources: ({ sources }) => sources.join(' '),
+  changed_at: ({ changedAtMs }) => time(changedAtMs || undefined),
+};
 
-function csvRow({ id, name, type, rank, identifiers, sources, changedAtMs }: ListedBrand) {
-  return [
-    id,
-    name,
-    typeName(type),
-    rank,
-    identifiers.join(' '),
-    sources.join(' '),
-    time(changedAtMs || undefined),
-  ];
-}
+const TABLE: Columns<ListedBrand> = {
+  ID: ({ id }) => id,
+  NAME: ({ name }) => name,
+  TYPE: ({ type }) => typeName(type),
+  IDENTIFIERS: ({ identifiers }) => {
+    const more = identifiers.length - IDENTIFIERS_SHOWN;
+    const shown = identifiers.slice(0, IDENTIFIERS_SHOWN).join(' ');
+    return more > 0 ? `${shown} and ${more} more` : shown;
+  },
+  SOURCES: ({ sources }) => sources.join(', '),
+  CHANGED: ({ changedAtMs }) => time(changedAtMs || undefined) ?? 'not known',
+};
 
 function listedToJson({ id, name, type, rank, identifiers, sources, changedAtMs }: ListedBrand) {
   return {
@@ -89,25 +99,6 @@ function listedToJson({ id, name, type, rank, identifiers, sources, changedAtMs 
     sources,
     changed_at: time(changedAtMs || undefined) ?? null,
   };
-}
-
-function listedTable(listed: readonly ListedBrand[], next: string | null): string {
-  const rows = listed.map(({ id, name, type, identifiers, sources, changedAtMs }) => {
-    const more = identifiers.length - IDENTIFIERS_SHOWN;
-    const shown = identifiers.slice(0, IDENTIFIERS_SHOWN).join(' ');
-    return [
-      id,
-      name,
-      typeName(type),
-      more > 0 ? `${shown} and ${more} more` : shown,
-      sources.join(', '),
-      time(changedAtMs || undefined) ?? 'not known',
-    ];
-  });
-  const shown = table(['ID', 'NAME', 'TYPE', 'IDENTIFIERS', 'SOURCES', 'CHANGED'], rows);
-  return next === null
-    ? shown
-    : `${shown}\nThere may be further records: raise --limit, or add --after ${next}.`;
 }
 
 /** Reads fields of records, separated by commas. */

@@ -3,6 +3,7 @@ import { type BytesRead, retryWhileUnavailable, sizeOf } from '@brand-data/impor
 import { Command } from 'commander';
 import type { Connection } from '../../connection/connection.ts';
 import type { Context } from '../../terminal/context.ts';
+import { PartlyFailed } from '../../terminal/failures.ts';
 import { figure, progressLine } from '../../text/progress.ts';
 import { facts } from '../../text/tables.ts';
 import { titled } from '../imports/import-report.ts';
@@ -11,11 +12,6 @@ import { readExport, type UnreadableLine } from './read-export.ts';
 
 const CALL_MS = 30_000;
 const MOST_SHOWN = 10;
-
-/** The catalogue would refuse some companies, so nothing was restored. */
-class RestoreRefused extends Error {
-  override readonly name = 'RestoreRefused';
-}
 
 interface Pass {
   restored: number;
@@ -60,7 +56,7 @@ export function catalogueRestoreCommand({ catalog, output, pathOf, shown }: Cont
         ].join('\n'),
       );
       if (refused > 0)
-        throw new RestoreRefused(
+        throw new PartlyFailed(
           `${figure(refused)} companies were refused, so nothing was restored: correct their lines, or remove them and lower the count in the last line`,
         );
     });

@@ -12,6 +12,7 @@ import { fieldOf, type PictureFieldName, withStoredPicture } from '@brand-data/r
 import { Command, Option } from 'commander';
 import { UsageError } from '../../connection/usage-error.ts';
 import type { Context } from '../../terminal/context.ts';
+import { PartlyFailed } from '../../terminal/failures.ts';
 import { facts } from '../../text/tables.ts';
 import { reasonOf, whoOf } from './decision.ts';
 
@@ -25,11 +26,6 @@ const TREATED: Readonly<Record<Treatment, string>> = {
   [Treatment.RECOLOURED]: 'recoloured',
   [Treatment.PLATE]: 'on a plate',
 };
-
-/** The picture could not be set or unset. */
-class LogoRefused extends Error {
-  override readonly name = 'LogoRefused';
-}
 
 interface SetOptions {
   kind: Kind;
@@ -67,7 +63,7 @@ export function logoSetCommand({ catalog, images, output, pathOf }: Context): Co
       const value = Brand.fromPartial(withStoredPicture({}, field, stored));
       const setting = { from: file, id, field, value, by: setBy, reason: why };
       const { changed, refusals } = await setOverrides(catalog(), [setting], { dryRun });
-      if (refusals.length > 0) throw new LogoRefused(refusals.map((refusal) => refusal.reason).join('; '));
+      if (refusals.length > 0) throw new PartlyFailed(refusals.map((refusal) => refusal.reason).join('; '));
       output.answer(answerToJson(id, field, stored, { dryRun, changed }), () =>
         [
           ...(dryRun ? ['Nothing was stored; this is what would be:'] : []),
@@ -91,7 +87,7 @@ export function logoUnsetCommand({ catalog, output }: Context): Command {
         dryRun: false,
       });
       const refused = results.find(({ outcome }) => outcome === FieldOutcome.REFUSED);
-      if (refused !== undefined) throw new LogoRefused(refused.reason);
+      if (refused !== undefined) throw new PartlyFailed(refused.reason);
       const unset = fields.filter((_, index) => results[index]?.outcome === FieldOutcome.CHANGED);
       output.answer({ id, unset }, () =>
         unset.length > 0

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { SweepImagesRequest } from '@brand-data/contracts';
+import { inBatches } from '@brand-data/runtime';
 import { Command } from 'commander';
 import type { Connection } from '../../connection/connection.ts';
 import { resumedStream } from '../../connection/resumed-stream.ts';
@@ -68,12 +69,7 @@ async function* pathLines(catalog: ReturnType<Ports['catalog']>): AsyncGenerator
 
 async function* messagesOf(file: string): AsyncGenerator<SweepImagesRequest> {
   await using handle = await open(file);
-  let paths: string[] = [];
-  for await (const path of handle.readLines()) {
-    paths.push(path);
-    if (paths.length < PATHS_IN_MESSAGE) continue;
+  for await (const paths of inBatches(handle.readLines(), { items: PATHS_IN_MESSAGE }))
     yield { paths, complete: false };
-    paths = [];
-  }
-  yield { paths, complete: true };
+  yield { paths: [], complete: true };
 }

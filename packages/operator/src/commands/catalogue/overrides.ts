@@ -1,28 +1,23 @@
 import type { ListedOverride, Override } from '@brand-data/contracts';
 import { recordValueOf } from '@brand-data/records';
+import { readPages } from '../../connection/pages.ts';
 import type { Context } from '../../terminal/context.ts';
 import { table, time } from '../../text/tables.ts';
 
 /** Writes all overrides, including waiting ones. With --json, writes one on each line, as `bds set --from-file` reads them. */
 export async function listOverrides({ catalog, output }: Context): Promise<void> {
-  const listed: ListedOverride[] = [];
-  let after = '';
-  do {
+  const { items } = await readPages<ListedOverride>({}, async ({ after }) => {
     const page = await catalog().call((client) => client.listOverrides, { after }, 60_000);
-    listed.push(...page.overrides);
-    after = page.next;
-  } while (after !== '');
+    return { items: page.overrides, next: page.next };
+  });
+  const listed = items.flatMap(({ override, ...rest }) => (override ? [{ override, ...rest }] : []));
   if (listed.length === 0) return output.lines([], () => 'No field is set.');
   output.lines(
-    listed.flatMap(({ id, override, waits }) =>
-      override === undefined ? [] : [{ id, ...overrideToJson(override), ...(waits && { waits }) }],
-    ),
+    listed.map(({ id, override, waits }) => ({ id, ...overrideToJson(override), ...(waits && { waits }) })),
     () =>
       table(
         ['ID', ...OVERRIDE_COLUMNS],
-        listed.flatMap(({ id, override, waits }) =>
-          override === undefined ? [] : [[waits ? `${id} (waits)` : id, ...overrideCells(override)]],
-        ),
+        listed.map(({ id, override, waits }) => [waits ? `${id} (waits)` : id, ...overrideCells(override)]),
       ),
   );
 }

@@ -1,5 +1,6 @@
 import { BrandType, MatchKind, MatchStrength, type Meaning, type Resolution } from '@brand-data/contracts';
 import { readLines } from '@brand-data/importers';
+import { inBatches } from '@brand-data/runtime';
 import { Command } from 'commander';
 import { UsageError } from '../../connection/usage-error.ts';
 import type { Context } from '../../terminal/context.ts';
@@ -34,7 +35,7 @@ export function resolveCommand({ catalog, output, pathOf }: Context): Command {
       let unreadable = 0;
       const inputs = [queriesOf(identifiers), ...(file === undefined ? [] : [queriesInFile(pathOf(file))])];
       for (const input of inputs) {
-        for await (const batch of batchesOf(input)) {
+        for await (const batch of inBatches(input, { items: BATCH })) {
           unreadable += batch.filter(({ problem }) => problem !== undefined).length;
           const sent = batch.filter(({ problem }) => problem === undefined);
           const { resolutions } =
@@ -77,18 +78,6 @@ function queryOf(identifier: string): Query {
   return isValid
     ? { identifier }
     : { identifier, problem: `an identifier must have 1 to ${MAX_CHARACTERS} characters` };
-}
-
-async function* batchesOf(queries: AsyncIterable<Query>): AsyncGenerator<Query[]> {
-  let batch: Query[] = [];
-  for await (const query of queries) {
-    batch.push(query);
-    if (batch.length === BATCH) {
-      yield batch;
-      batch = [];
-    }
-  }
-  if (batch.length > 0) yield batch;
 }
 
 function resolutionToJson({ identifier, problem }: Query, resolution: Resolution | undefined) {

@@ -12,6 +12,7 @@ import { SETTABLE_FIELDS } from '@brand-data/records';
 import { Command } from 'commander';
 import { UsageError } from '../../connection/usage-error.ts';
 import type { Context } from '../../terminal/context.ts';
+import { PartlyFailed } from '../../terminal/failures.ts';
 import { figure } from '../../text/progress.ts';
 import { facts, wrapped } from '../../text/tables.ts';
 import { inFile, titled } from '../imports/import-report.ts';
@@ -20,11 +21,6 @@ import { listOverrides } from './overrides.ts';
 
 const MOST_SHOWN = 10;
 const DEFAULT_REJECTS = 'set.rejects.ndjson';
-
-/** Some settings were refused. */
-class SettingsRefused extends Error {
-  override readonly name = 'SettingsRefused';
-}
 
 interface SetOptions {
   reason?: string;
@@ -81,7 +77,7 @@ async function setOne(
   if (repeated !== undefined) throw new UsageError(`${repeated.field} is given twice`);
   const report = await setOverrides(catalog(), settings, { dryRun: options.dryRun ?? false });
   if (report.refusals.length > 0)
-    throw new SettingsRefused([...new Set(report.refusals.map(({ reason }) => reason))].join('; '));
+    throw new PartlyFailed([...new Set(report.refusals.map(({ reason }) => reason))].join('; '));
   const { dryRun, changed, unchanged } = report;
   const fields = settings.map(({ field }) => field);
   output.answer({ id, fields, dry_run: dryRun, changed, unchanged }, () =>
@@ -123,7 +119,7 @@ async function setFromFile(
     const effect = report.dryRun
       ? 'so nothing was set'
       : `and ${figure(report.changed)} ${report.changed === 1 ? 'field was' : 'fields were'} set`;
-    throw new SettingsRefused(
+    throw new PartlyFailed(
       `${figure(refusals.length)} of ${figure(report.read)} were refused, ${effect}, see ${shown(rejects.path)}`,
     );
   }

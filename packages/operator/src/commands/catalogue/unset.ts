@@ -4,12 +4,8 @@ import { SETTABLE_FIELDS } from '@brand-data/records';
 import { Command } from 'commander';
 import { UsageError } from '../../connection/usage-error.ts';
 import type { Context } from '../../terminal/context.ts';
+import { PartlyFailed } from '../../terminal/failures.ts';
 import { dryRunTitle } from './decision.ts';
-
-/** The fields could not be unset. */
-class NothingUnset extends Error {
-  override readonly name = 'NothingUnset';
-}
 
 export function unsetCommand({ catalog, output }: Context): Command {
   return new Command('unset')
@@ -28,7 +24,7 @@ export function unsetCommand({ catalog, output }: Context): Command {
       const failed = ({ outcome }: FieldResult) =>
         outcome === FieldOutcome.REFUSED || outcome === FieldOutcome.UNSPECIFIED;
       const refused = results.find(failed);
-      if (refused !== undefined) throw new NothingUnset(refused.reason || UNKNOWN_OUTCOME);
+      if (refused !== undefined) throw new PartlyFailed(refused.reason || UNKNOWN_OUTCOME);
       const those = (wanted: FieldOutcome) => fields.filter((_, index) => results[index]?.outcome === wanted);
       const [unset, notSet] = [those(FieldOutcome.CHANGED), those(FieldOutcome.UNCHANGED)];
       output.answer({ id, dry_run: dryRun, unset, not_set: notSet }, () =>

@@ -1,15 +1,10 @@
 import { type BytesRead, ImportJournal, reportImport } from '@brand-data/importers';
 import type { Context } from '../../terminal/context.ts';
-import { Interrupted } from '../../terminal/interrupted.ts';
+import { Interrupted, PartlyFailed } from '../../terminal/failures.ts';
 import { figure, progressLine } from '../../text/progress.ts';
 import { type ImportFigures, reportText, reportToJson } from './import-report.ts';
 
 const PROGRESS_MS = 100;
-
-/** Some records or pictures were refused. Everything else is in the catalogue. */
-class SomeRefused extends Error {
-  override readonly name = 'SomeRefused';
-}
 
 /** The options that every import has. */
 export interface ReportedOptions {
@@ -58,11 +53,11 @@ export async function reportedImport(
       `the import was stopped after it had read ${figure(summary.read)} records: run it again to finish it`,
     );
   if (summary.refused > 0)
-    throw new SomeRefused(
+    throw new PartlyFailed(
       `${figure(summary.refused)} of ${figure(summary.read)} records were refused (see ${rejectsFile}): correct them and import again`,
     );
   if (summary.refusedPictures > 0)
-    throw new SomeRefused(
+    throw new PartlyFailed(
       `${figure(summary.refusedPictures)} pictures were refused, and their records imported without them (see ${rejectsFile})`,
     );
 }

@@ -2,7 +2,7 @@ import { backup } from '@brand-data/backup';
 import { DATABASE_SERVICES } from '@brand-data/contracts';
 import { Command } from 'commander';
 import type { Context } from '../../terminal/context.ts';
-import { Interrupted } from '../../terminal/interrupted.ts';
+import { Interrupted } from '../../terminal/failures.ts';
 import { figure } from '../../text/progress.ts';
 import { facts } from '../../text/tables.ts';
 import { type DatabaseOptions, databaseNames, databaseOption, onlyOption, readServers } from './servers.ts';

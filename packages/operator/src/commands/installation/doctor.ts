@@ -6,12 +6,8 @@ import { examineGateway } from '../../doctor/gateways.ts';
 import { type CheckLine, lineOf, ok } from '../../doctor/line.ts';
 import { clockLines, examineService } from '../../doctor/services.ts';
 import type { Context } from '../../terminal/context.ts';
+import { PartlyFailed } from '../../terminal/failures.ts';
 import { table } from '../../text/tables.ts';
-
-/** Something is wrong, or with --strict there is a warning. */
-class Unwell extends Error {
-  override readonly name = 'Unwell';
-}
 
 export function doctorCommand({ connect, output }: Context): Command {
   return new Command('doctor')
@@ -30,7 +26,7 @@ export function doctorCommand({ connect, output }: Context): Command {
       const counted = (wanted: CheckLine['state']) => lines.filter(({ state }) => state === wanted).length;
       const [wrong, warnings] = [counted('wrong'), counted('warning')];
       if (wrong > 0 || (strict && warnings > 0))
-        throw new Unwell(`wrong: ${wrong}, warnings: ${warnings}. The last column says what to do`);
+        throw new PartlyFailed(`wrong: ${wrong}, warnings: ${warnings}. The last column says what to do`);
     });
 }
 

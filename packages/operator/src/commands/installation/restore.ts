@@ -5,7 +5,7 @@ import { UsageError } from '../../connection/usage-error.ts';
 import { readTime } from '../../options/readers.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import type { Context } from '../../terminal/context.ts';
-import { Interrupted } from '../../terminal/interrupted.ts';
+import { Interrupted } from '../../terminal/failures.ts';
 import { figure } from '../../text/progress.ts';
 import { facts } from '../../text/tables.ts';
 import { type DatabaseOptions, databaseNames, databaseOption, onlyOption, readServers } from './servers.ts';
@@ -70,6 +70,7 @@ export function restoreCommand(context: Context): Command {
         signal,
         meteringStoppedAt: new Date(stoppedAtMs),
         databaseOf: databaseNames(options),
+        onRestored: () => output.notice('the databases are restored: start the services now'),
         onProgress: (what, count) =>
           output.progress(() => (count === undefined ? what : `${what}; ${figure(count)} so far`)),
       }).catch((error: unknown) => {
