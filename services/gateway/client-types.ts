@@ -5,26 +5,13 @@
 import { writeFileSync } from 'node:fs';
 import { openApiDocument } from './src/openapi/document.ts';
 import { EXAMPLE_DOCS_URL } from './src/openapi/problems.ts';
+import type { OpenApi, Schema } from './src/openapi/types.ts';
 import { KIND, STRENGTH } from './src/records/brand-match.ts';
 
-/** The parts of a JSON Schema that the document uses and that a type can express. */
-interface Schema {
-  $ref?: string;
-  type?: string;
-  const?: string;
-  enum?: readonly string[];
-  anyOf?: readonly Schema[];
-  oneOf?: readonly Schema[];
-  items?: Schema;
-  properties?: Readonly<Record<string, Schema>>;
-  required?: readonly string[];
-  description?: string;
-}
-
-const document = JSON.parse(
+const document: OpenApi = JSON.parse(
   openApiDocument({ docsUrl: EXAMPLE_DOCS_URL, logoHost: 'https://api.example.com/images' }),
 );
-const schemas: Record<string, Schema> = document.components.schemas;
+const { schemas } = document.components;
 
 const declarations = Object.entries(schemas).map(([name, schema]) =>
   schema.properties === undefined
@@ -46,8 +33,8 @@ export type MatchStrength = ${unionOf(Object.values(STRENGTH))};
 
 function typeOf(schema: Schema, indent = ''): string {
   if (schema.$ref !== undefined) return schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1);
-  if (schema.const !== undefined) return quoted(schema.const);
-  if (schema.enum !== undefined) return unionOf(schema.enum);
+  if (schema.const !== undefined) return quoted(String(schema.const));
+  if (schema.enum !== undefined) return unionOf(schema.enum.map(String));
   const choices = schema.oneOf ?? schema.anyOf;
   if (choices !== undefined) return choiceOf(choices.map((choice) => typeOf(choice, indent)));
   switch (schema.type) {

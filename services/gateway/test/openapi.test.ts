@@ -14,30 +14,12 @@ import { usageSchema } from '../src/calls/usage-schema.ts';
 import { openApiDocument } from '../src/openapi/document.ts';
 import { identifierSchema, monthSchema, OPERATIONS, type Path } from '../src/openapi/operations.ts';
 import { EXAMPLE_DOCS_URL, problemSchema } from '../src/openapi/problems.ts';
+import type { Header, OpenApi } from '../src/openapi/types.ts';
 import { createPublicApi } from './public-api.ts';
 import { manualClock, unaryMethod } from './stand-ins.ts';
 
-interface Media {
-  schema: object;
-  example?: unknown;
-  examples?: Record<string, { value: unknown }>;
-}
-interface HeaderObject {
-  required?: boolean;
-  schema: object;
-  example: unknown;
-}
-interface ResponseObject {
-  headers: Record<string, { $ref: string }>;
-  content?: Record<string, Media>;
-}
-interface Document {
-  paths: Record<string, { get: { operationId: string; responses: Record<string, ResponseObject> } }>;
-  components: { headers: Record<string, HeaderObject>; schemas: Record<string, object> };
-}
-
 const json = openApiDocument({ docsUrl: EXAMPLE_DOCS_URL, logoHost: 'https://api.example.com/images' });
-const document: Document = JSON.parse(json);
+const document: OpenApi = JSON.parse(json);
 
 const ajv = formats.default(new Ajv2020({ strict: false, allErrors: true }));
 ajv.addSchema(document, 'openapi.json');
@@ -55,7 +37,7 @@ const allResponses = Object.keys(document.paths).flatMap((path) =>
   Object.entries(responsesOf(path)).map(([status, response]) => ({ path, status, response })),
 );
 const headerAt = ({ $ref }: { $ref: string }) =>
-  document.components.headers[$ref.split('/').at(-1) ?? ''] as HeaderObject;
+  document.components.headers[$ref.split('/').at(-1) ?? ''] as Header;
 
 describe('the OpenAPI document', () => {
   test("keeps Redocly's recommended rules, without a warning", async () => {

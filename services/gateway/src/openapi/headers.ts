@@ -3,22 +3,15 @@
 import { ALLOWED_METHODS } from '@brand-data/runtime/http';
 import { EXPOSED_HEADERS } from '../answers/cors.ts';
 import { KIND, STRENGTH } from '../records/brand-match.ts';
+import type { Header } from './types.ts';
 
-interface HeaderObject {
-  description: string;
-  required?: true;
-  schema: Readonly<Record<string, unknown>>;
-  example: string | number;
-}
-
-const text = (description: string, example: string, schema: object = {}): HeaderObject => ({
+const text = (description: string, example: string, schema: object = {}): Header => ({
   description,
   schema: { type: 'string', ...schema },
   example,
 });
-const constant = (description: string, value: string): HeaderObject =>
-  text(description, value, { enum: [value] });
-const required = (header: HeaderObject): HeaderObject => ({ ...header, required: true });
+const constant = (description: string, value: string): Header => text(description, value, { enum: [value] });
+const required = (header: Header): Header => ({ ...header, required: true });
 
 const namesOf = (names: Record<number, string>) => Object.values(names).join('|');
 
@@ -103,7 +96,7 @@ export const HEADERS = {
     example: 1,
   }),
   Allow: required(constant('The methods of the route.', ALLOWED_METHODS)),
-} as const satisfies Record<string, HeaderObject>;
+} as const satisfies Record<string, Header>;
 
 /** A header's name in answers, if `components.headers` has another. */
 const SENT_AS: Partial<Record<keyof typeof HEADERS, string>> = {

@@ -2,24 +2,14 @@
 
 import { MONTHS_KEPT } from '@brand-data/contracts';
 import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
-import { type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 import { LONGEST_IDENTIFIER } from '../calls/brand-request.ts';
 import { EXAMPLE_USAGE, MONTH_PATTERN, usageSchema } from '../calls/usage-schema.ts';
 // Answers of the service with the sample catalogue. test/e2e/docs.test.ts compares them with what the service answers.
 import examples from './example-records.json' with { type: 'json' };
 import { headerObjects, QUOTA_HEADERS } from './headers.ts';
 import { problemResponses, UNREADABLE_RESPONSES } from './problems.ts';
-
-export interface Operation {
-  operationId: string;
-  summary: string;
-  description: string;
-  tags: readonly string[];
-  /** Absent: the operation needs a token. */
-  security?: readonly [];
-  parameters?: readonly object[];
-  responses: Readonly<Record<string, unknown>>;
-}
+import type { Media, Operation, Schema } from './types.ts';
 
 /** JSON Schema of a decoded identifier. `identifierFromSegment` accepts the same texts. */
 export const identifierSchema = Type.String({
@@ -65,7 +55,7 @@ const month = {
   example: '2026-11',
 };
 
-const body = (type: string, schema: TSchema | object, examples: object) => ({
+const body = (type: string, schema: Schema, examples: Omit<Media, 'schema'>) => ({
   content: { [type]: { schema, ...examples } },
 });
 
@@ -103,8 +93,8 @@ const PAGE_PROBLEMS = problemResponses(OF_EVERY_ROUTE);
 
 function recordOperation(
   own: Pick<Operation, 'operationId' | 'summary' | 'description'>,
-  record: TSchema,
-  examples: object,
+  record: Schema,
+  examples: Required<Media>['examples'],
 ): Operation {
   const headers = headerObjects('RecordCacheControl', 'ETag', 'RecordVary', 'Brand-Match', ...QUOTA_HEADERS);
   return {

@@ -2,6 +2,7 @@ import { encodeProblem } from '@brand-data/runtime/http';
 import { Type } from 'typebox';
 import { PROBLEMS, type ProblemCode } from '../answers/problem.ts';
 import { headerObjects, QUOTA_HEADERS } from './headers.ts';
+import type { ResponseObject } from './types.ts';
 
 /** The URL of the page of errors in examples. The document has that of the installation in its place. */
 export const EXAMPLE_DOCS_URL = 'https://api.example.com/docs/errors';
@@ -156,7 +157,7 @@ const OF_POOL: readonly ProblemCode[] = [
 export function problemResponses(
   codes: readonly ProblemCode[],
   { isCounted = false }: { isCounted?: boolean } = {},
-): Record<string, unknown> {
+): Record<string, ResponseObject> {
   const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, ofStatus]) => [status, problemResponse(status, ofStatus, isCounted)]),
@@ -168,7 +169,7 @@ export const UNREADABLE_RESPONSES = Object.fromEntries(
   [400, 408, 431].map((status) => [status, problemResponse(status, ['request_invalid'], false)]),
 );
 
-function problemResponse(status: number, codes: readonly ProblemCode[], isCounted: boolean): object {
+function problemResponse(status: number, codes: readonly ProblemCode[], isCounted: boolean): ResponseObject {
   const hasRetryAfter = status === 429 || status === 503;
   return {
     description: codes

@@ -1,70 +1,7 @@
 import { Html, type HtmlPart, html } from '@brand-data/runtime/html';
 import { codeBlock, contents, heading, list, scrollTable } from '@brand-data/site';
+import type { Header, OpenApi, Operation, Parameter, ResponseObject, Schema } from '../openapi/types.ts';
 import { codeOf, inline, jsonBlock, paragraphs } from './html.ts';
-
-interface Schema {
-  $ref?: string;
-  description?: string;
-  type?: string;
-  properties?: Record<string, Schema>;
-  required?: readonly string[];
-  items?: Schema;
-  anyOf?: readonly Schema[];
-  oneOf?: readonly Schema[];
-  enum?: readonly unknown[];
-  const?: unknown;
-  examples?: readonly unknown[];
-  format?: string;
-  pattern?: string;
-  minLength?: number;
-  maxLength?: number;
-  minimum?: number;
-  maximum?: number;
-  maxItems?: number;
-}
-interface Example {
-  summary?: string;
-  value: unknown;
-}
-interface Parameter {
-  name: string;
-  in: string;
-  required?: boolean;
-  description: string;
-  schema: Schema;
-  example?: unknown;
-  examples?: Record<string, Example>;
-}
-interface ResponseObject {
-  description: string;
-  headers?: Record<string, { $ref: string }>;
-  content?: Record<string, { schema: Schema; example?: unknown; examples?: Record<string, Example> }>;
-}
-interface Operation {
-  operationId: string;
-  summary: string;
-  description: string;
-  tags: readonly string[];
-  security?: readonly [];
-  parameters?: readonly Parameter[];
-  responses: Record<string, ResponseObject>;
-}
-interface Header {
-  description: string;
-  required?: boolean;
-  schema: Schema;
-  example: unknown;
-}
-interface Document {
-  info: { description: string };
-  tags: readonly { name: string; description: string }[];
-  paths: Record<string, { get: Operation }>;
-  components: {
-    securitySchemes: { token: { description: string } };
-    headers: Record<string, Header>;
-    schemas: Record<string, Schema>;
-  };
-}
 
 /**
  * Returns the reference of the API. It is made from the document that the gateway serves, so the two cannot differ.
@@ -74,7 +11,7 @@ interface Document {
  * @param options.errorsPage the page of errors, relative to the reference
  */
 export function referenceSections(description: string, options: { api: string; errorsPage: string }): Html {
-  const document: Document = JSON.parse(description);
+  const document: OpenApi = JSON.parse(description);
   const { tags, paths, components } = document;
   const operations = Object.entries(paths).map(([path, { get }]) => ({ path, operation: get }));
   const byTag = tags.map((tag) => ({
@@ -116,7 +53,7 @@ const joined = (parts: readonly HtmlPart[], separator: HtmlPart): HtmlPart =>
 function operationSection(
   path: string,
   { operationId, summary, description, security, parameters = [], responses }: Operation,
-  { securitySchemes }: Document['components'],
+  { securitySchemes }: OpenApi['components'],
   { api, errorsPage }: { api: string; errorsPage: string },
 ): Html {
   const needsToken = security === undefined;
