@@ -10,7 +10,7 @@ export interface Tab {
  * Tabs with one panel. The arrow keys, Home and End choose a tab, as the ARIA Authoring Practices describe it.
  *
  * @param options.id begins the ids of the tabs and of the panel
- * @param options.onChoice is told the name of each tab that the visitor chooses
+ * @param options.onChoice called with the name of each tab that the visitor chooses
  */
 export function tabsView(
   tabs: readonly Tab[],

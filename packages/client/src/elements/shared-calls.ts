@@ -22,10 +22,10 @@ const clients = new Map<string, BrandData>();
 const calls = new Map<string, SharedCall>();
 
 /**
- * The record of a source. Elements that want the same record at the same time share one call, because each call is billed. The
+ * Loads the record of a source. Elements that want the same record at the same time share one call, because each call is billed. The
  * client keeps the record for those that want it later.
  *
- * @param signal says that the caller needs the record no more. The call is aborted when nobody needs it
+ * @param signal aborted when the caller no longer needs the record. The call ends when no element needs it
  */
 export async function sharedRecord(source: Source, signal: AbortSignal): Promise<FlatRecord> {
   const key = JSON.stringify([source.api, source.token, source.identifier]);

@@ -25,11 +25,11 @@ export interface Turn {
 /**
  * Divides the process's time among accounts. While the process keeps up, every call begins at once. When its event loop is late,
  * calls of the accounts with the most calls in process wait, each account in its own queue. Therefore one account's flood does not
- * delay the calls of others, and probes are answered in time.
+ * delay other accounts' calls, and probes are answered in time.
  */
 export class Turns {
   readonly #nowMs: () => number;
-  /** All accounts with calls in process or waiting, and some that have had such calls a moment ago. */
+  /** All accounts with calls in process or waiting, and some whose calls have just ended. */
   readonly #accounts = new Map<string, Turn>();
   readonly #withQueue = new Set<Turn>();
   /** How many accounts have calls in process. */

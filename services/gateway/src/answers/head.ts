@@ -1,11 +1,11 @@
-/** The headers as text, each as a line that ends with CRLF. */
+/** Returns the headers as text, each as a line that ends with CRLF. */
 export function headText(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('');
 }
 
-/** The names and values of such a text in turn, as Node's `writeHead` takes them. */
+/** Returns the names and values in a text of headers in turn, as Node's `writeHead` takes them. */
 export function namesAndValues(head: string): string[] {
   return head.split('\r\n').flatMap((line) => {
     const colon = line.indexOf(': ');

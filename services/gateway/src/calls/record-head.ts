@@ -16,8 +16,8 @@ export interface HeadKind {
 }
 
 /**
- * Returns the headers that all such answers with a record have, each as a line that ends with CRLF. They are made for the first such
- * answer and kept with the record.
+ * Returns the headers that all answers of this kind with this record have, each as a line that ends with CRLF. The first answer makes
+ * them, and the record keeps them.
  */
 export function recordHead(record: FoundRecord, answer: HeadKind): string {
   const kind =

@@ -50,7 +50,7 @@ export function hedge<Answer>(
       } catch (error) {
         unanswered -= 1;
         if (!(error instanceof Fault && error.kind === 'unavailable')) end(attempt, () => reject(error));
-        // A connection may fail although its replica works, because gRPC is replacing it. So the request goes to one other replica.
+        // A connection may fail although its replica works, because gRPC is replacing it: ask one other replica.
         else if (unanswered === 0 && !(attempt === first && sendNext())) end(first + 1, () => reject(error));
       }
     };

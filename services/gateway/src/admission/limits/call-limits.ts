@@ -115,7 +115,7 @@ export class CallsLimiter {
     if (peers.count !== count) this.#shareAnew(this.#all.values(), atMs);
   }
 
-  /** Publishes what the others must know, and gives the shares the latest news. Call it every TICK_MS. */
+  /** Publishes what the other gateways must know, and gives the shares the latest news. Call it every TICK_MS. */
   tick(): void {
     const atMs = this.#nowMs();
     const tookMs = Math.max(MEASURED_FOR_MS, atMs - this.#tickedMs);
@@ -168,7 +168,7 @@ export class CallsLimiter {
     setShare(limited, this.#shareNow(limited, atMs), atMs);
   }
 
-  /** Without need here and without news of others near the limits, a gateway has an equal share. */
+  /** Without need here and without news of other gateways near the limits, a gateway has an equal share. */
   #shareNow({ name, demand, isNearLimit }: Need, atMs: number): number {
     const peers = this.#peers;
     if ((!isNearLimit && !peers.isNearLimit(name)) || peers.isCutOff(atMs)) return 1 / peers.count;
@@ -179,7 +179,7 @@ export class CallsLimiter {
     for (const limited of all) setShare(limited, this.#shareNow(limited, atMs), atMs);
   }
 
-  /** Returns the demands of which the others must know: those near a limit here, and those near a limit elsewhere. */
+  /** Returns the demands that the other gateways must know: those near a limit here, and those near a limit elsewhere. */
   #demandsToSend(): LimitDemand[] {
     const near = [...this.#active].filter(({ isNearLimit }) => isNearLimit);
     const names = new Set(near.map(({ name }) => name));

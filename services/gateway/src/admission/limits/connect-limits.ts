@@ -13,7 +13,7 @@ const LOGGED_KEPT = 1_000;
 
 /**
  * Connects the limits of calls with the other gateways by core NATS, and counts and logs what they refuse. The gateway says that
- * it has started, and hears from the others while it waits for the services that it needs.
+ * it has started, and hears from them while it waits for the services that it needs.
  */
 export function connectCallLimits(
   service: Pick<Service, 'log' | 'metrics' | 'onStop'>,

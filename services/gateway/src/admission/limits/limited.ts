@@ -96,7 +96,7 @@ export function isHalfUsed(limited: Limited): boolean {
 }
 
 /**
- * Changes the share. What one gateway's bucket gains, the buckets of the others lose, even below 0. The calls that all gateways
+ * Changes the share. What one gateway's bucket gains, the other buckets lose, even below 0. The calls that all gateways
  * admit are therefore no more than one bucket would admit, however often shares change.
  */
 export function setShare(limited: Limited, share: number, nowMs: number): void {

@@ -16,7 +16,7 @@ interface News {
   heardMs: number;
 }
 
-/** What this gateway has heard from the others. All times are of its own monotonic clock. */
+/** Remembers what this gateway has heard from the other gateways. All times are on this process's monotonic clock. */
 export class Peers {
   readonly #self: string;
   readonly #heardMs = new Map<string, number>();
@@ -60,7 +60,7 @@ export class Peers {
     return sound;
   }
 
-  /** Whether this gateway may be cut off from the others. It then keeps the equal share that it knew last. */
+  /** Whether this gateway may be cut off from the other gateways. It then keeps the equal share that it knew last. */
   isCutOff(nowMs: number): boolean {
     return this.#unansweredMs !== undefined && nowMs - this.#unansweredMs > ECHO_WITHIN_MS;
   }
