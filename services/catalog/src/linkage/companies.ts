@@ -15,7 +15,7 @@ import { mergeRecords } from '../records/override-record.ts';
 import { compareSources } from '../records/precedence.ts';
 import { typeOf } from '../records/record-type.ts';
 import { similarityEntriesOf } from '../records/similarity-entries.ts';
-import { referenceOf, type SourceRecord } from '../records/source-record.ts';
+import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
 import type { IdentifiedCluster } from './ids.ts';
 import { ownerOf } from './override-owners.ts';
 
@@ -201,9 +201,7 @@ export function restoredDoc(
 ): CatalogDoc | undefined {
   const overrides = records.filter((record) => record.overrides !== undefined);
   const quotes = records.filter(({ isQuote }) => isQuote);
-  const members = records
-    .filter((record) => !record.isQuote && record.overrides === undefined)
-    .sort((a, b) => compareSources(a.source, b.source));
+  const members = records.filter(statesCompany).sort((a, b) => compareSources(a.source, b.source));
   if (new Set(members.map(({ source }) => source)).size < members.length) return undefined;
   const [company, ...others] = companiesOf(members.length === 0 ? [] : [{ id, members }], quotes, overrides);
   if (company === undefined || others.length > 0) return undefined;

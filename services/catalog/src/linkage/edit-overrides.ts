@@ -4,7 +4,7 @@ import { fieldOf, hasData, problemsOf } from '@brand-data/records';
 import { ObjectId } from 'mongodb';
 import { compareDocs, isWaiting } from '../records/catalog-doc.ts';
 import { identifyingFieldsOf, mergeRecords, overrideRecordOf } from '../records/override-record.ts';
-import { referenceOf, type SourceRecord } from '../records/source-record.ts';
+import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
 import type { Change, StoredCompany } from './linked-groups.ts';
 
 /** Sets one field of a record to the operator's own value. Without `override` it removes that value. */
@@ -74,7 +74,7 @@ function companyWith(
   const inOrder = stored.toSorted((a, b) => compareDocs(a.doc, b.doc));
   const found =
     inOrder.find(({ doc }) => doc._id === id && !isWaiting(doc)) ??
-    inOrder.find(({ records }) => records.some((record) => isSourceRecord(record) && record.id === id)) ??
+    inOrder.find(({ records }) => records.some((record) => statesCompany(record) && record.id === id)) ??
     inOrder.find((company) => override !== undefined && holds(company, override));
   if (override !== undefined || (found !== undefined && hasOverride(found, field))) return found;
   const named = inOrder.filter(
@@ -90,15 +90,7 @@ function hasOverride({ records }: StoredCompany, field: string): boolean {
 }
 
 function holds({ records }: StoredCompany, override: Override): boolean {
-  return records.some(({ overrides }) =>
-    overrides?.overrides.some(
-      (each) => Buffer.compare(Override.encode(each).finish(), Override.encode(override).finish()) === 0,
-    ),
-  );
-}
-
-function isSourceRecord({ isQuote, overrides }: SourceRecord): boolean {
-  return !isQuote && overrides === undefined;
+  return records.some(({ overrides }) => overrides?.overrides.some((each) => haveSameBytes(each, override)));
 }
 
 function withoutCompany({ id }: FieldEdit): FieldOutcome {
@@ -118,7 +110,7 @@ function editCompany(
       .map(({ id, overrides }) => [id, overrides ?? OverrideSet.create()]),
   );
   const records = recordsOf(company);
-  const own = ownSetOf(sets, records) ?? newId();
+  const own = ownSetOf(sets, records) ?? new ObjectId().toHexString();
   const outcomes = edits.map((edit) => editField(sets, own, edit));
   if (edits.some(({ override }, index) => override !== undefined && outcomes[index] === 'changed')) {
     const brand = brandWith(company, sets);
@@ -153,10 +145,6 @@ function ownSetOf(sets: Sets, records: OverrideSet['records']): string | undefin
   return [...sets].find(([, set]) => firstOf(set.records) === firstOf(records))?.[0];
 }
 
-function newId(): string {
-  return new ObjectId().toHexString();
-}
-
 /**
  * Changes `sets`, and puts the override into the set `own`. A field is then in at most one set. To set a group replaces the
  * overrides of its fields.
@@ -181,9 +169,11 @@ function editField(sets: Sets, own: string, { field, override }: FieldEdit): 'ch
 
 /** Whether the values and reasons are equal. Who says it again, and when, changes nothing. */
 function isSame(a: Override, b: Override): boolean {
-  const bytesOf = ({ field, value, reason }: Override) =>
-    Override.encode(Override.fromPartial({ field, value, reason })).finish();
-  return Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
+  return haveSameBytes({ ...a, by: '', atMs: 0 }, { ...b, by: '', atMs: 0 });
+}
+
+function haveSameBytes(a: Override, b: Override): boolean {
+  return Buffer.compare(Override.encode(a).finish(), Override.encode(b).finish()) === 0;
 }
 
 function brandWith({ records }: StoredCompany, sets: Sets): Brand {
@@ -196,7 +186,7 @@ function recordsOf({ doc, records }: StoredCompany): OverrideSet['records'] {
   const givesId = ({ source, id }: { source: string; id: string }) =>
     doc._id === id || doc._id === `${source}--${id}`;
   return records
-    .filter(isSourceRecord)
+    .filter(statesCompany)
     .map(({ source, id }) => ({ source, id }))
     .sort((a, b) => Number(givesId(b)) - Number(givesId(a)));
 }

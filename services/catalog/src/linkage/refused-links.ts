@@ -1,7 +1,7 @@
 import type { RefusedLink } from '@brand-data/contracts';
 import { contradictionsBetween, kindOf, whyNotLinked } from '@brand-data/identifiers';
 import { append } from '../records/append.ts';
-import { referenceOf, type SourceRecord } from '../records/source-record.ts';
+import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
 import { type LinkOf, linkOf } from './clustering.ts';
 import type { Company } from './companies.ts';
 import { identifierOf } from './conflicts.ts';
@@ -45,7 +45,7 @@ export function refusedLinksOf(
   for (const { doc, brand, members } of planned)
     for (const record of members) add({ id: doc._id, name: brand.name, members, record });
   for (const { doc, records } of others) {
-    const members = records.filter(({ isQuote, overrides }) => !isQuote && overrides === undefined);
+    const members = records.filter(statesCompany);
     for (const record of members) add({ id: doc._id, name: members[0]?.brand.name ?? '', members, record });
   }
 

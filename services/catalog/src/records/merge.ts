@@ -159,10 +159,7 @@ export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly
     domains,
     listings,
     ...(stock === undefined || Object.keys(stock).length === 0 ? {} : { stock }),
-    sources: uniqueBy(
-      strongestFirst.flatMap(({ brand }) => brand.sources),
-      (source) => JSON.stringify(source),
-    ),
+    sources: distinctSources(strongestFirst),
   });
   const brand = withDerivedFields(merged, { isTypeDerived: type.source === undefined });
   for (const field of brand.derivedFields) report(field, [DERIVED]);
@@ -358,11 +355,7 @@ function unique(values: readonly string[]): string[] {
   return [...new Set(values)];
 }
 
-function uniqueBy<T>(items: readonly T[], identityOf: (item: T) => string): T[] {
-  const unique = new Map<string, T>();
-  for (const item of items) {
-    const identity = identityOf(item);
-    if (!unique.has(identity)) unique.set(identity, item);
-  }
-  return [...unique.values()];
+function distinctSources(brands: readonly SourcedBrand[]): Brand['sources'] {
+  const sources = brands.flatMap(({ brand }) => brand.sources);
+  return [...new Map(sources.map((source) => [JSON.stringify(source), source])).values()];
 }

@@ -24,6 +24,11 @@ export function referenceOf({ source, id }: { readonly source: string; readonly 
   return `${source}/${id}`;
 }
 
+/** Checks that the record is a source's record of a company, neither a quote nor overrides. */
+export function statesCompany({ isQuote, overrides }: SourceRecord): boolean {
+  return !isQuote && overrides === undefined;
+}
+
 /** A source's record of a company: its facts alone, its listings in order. */
 export function sourceRecordOf(source: string, importId: string, brand: Brand): SourceRecord {
   const inOrder = withListingsInOrder(source, factsOf(brand));

@@ -27,13 +27,4 @@ export class KnownSources {
     if (other !== null) this.#known.add(other._id);
     return other === null;
   }
-
-  /** Notes that an import of the source has ended. Import ids sort by time, so the newest one stays. */
-  async noteImport(source: string, importId: string): Promise<void> {
-    await this.#sources.updateOne({ _id: source }, { $max: { newestImport: importId } });
-  }
-
-  readAll(): Promise<SourceDoc[]> {
-    return this.#sources.find({}, { maxTimeMS: READ_MS }).toArray();
-  }
 }

@@ -13,7 +13,7 @@ import {
   WAITING_IDS,
 } from '../records/catalog-doc.ts';
 import { effectiveOverrides } from '../records/override-record.ts';
-import { referenceOf, type SourceRecord } from '../records/source-record.ts';
+import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
 import type { Announce } from './announcer.ts';
 import { ChangeLoop } from './change-loop.ts';
 import { type Collections, holdersOf } from './collections.ts';
@@ -35,14 +35,16 @@ export interface PutAnswer extends Pick<Plan, 'conflicts' | 'refusedLinks'> {
 /** Reads and changes the catalogue's records. */
 export class CatalogStore {
   readonly #companies: Collection<CatalogDoc>;
-  readonly #sources: KnownSources;
+  readonly #sources: Collections['sources'];
+  readonly #known: KnownSources;
   readonly #changes: ChangeLoop;
 
   /** @param announce is called with every write that changes what look-ups answer */
   constructor(mongo: Mongo, { companies, sources }: Collections, announce: Announce) {
     this.#companies = companies;
-    this.#sources = new KnownSources(sources);
-    this.#changes = new ChangeLoop(mongo, companies, { sources: this.#sources, announce });
+    this.#sources = sources;
+    this.#known = new KnownSources(sources);
+    this.#changes = new ChangeLoop(mongo, companies, { sources: this.#known, announce });
   }
 
   /** Returns the company with the id, else the best known company that has a source record with the id. */
@@ -66,7 +68,7 @@ export class CatalogStore {
     { dryRun, signal }: { dryRun: boolean; signal?: AbortSignal },
   ): Promise<PutAnswer> {
     if (puts.length === 0) return { outcomes: [], conflicts: [], refusedLinks: [] };
-    if (!dryRun) await this.#sources.register(source);
+    if (!dryRun) await this.#known.register(source);
     const holders = holdersOf({ source, id: { $in: puts.map(({ id }) => id) } });
     const { outcomes, conflicts, refusedLinks } = await this.#changes.run({ puts }, holders, {
       source,
@@ -82,9 +84,7 @@ export class CatalogStore {
 
   /** Returns the refused links of a company's source records, at most ten for each. */
   async readRefusedLinks(company: CatalogDoc): Promise<readonly PutRefusedLink[]> {
-    const puts = sourceRecordsFromDoc(company).filter(
-      ({ isQuote, overrides }) => !isQuote && overrides === undefined,
-    );
+    const puts = sourceRecordsFromDoc(company).filter(statesCompany);
     // What a plan would report that puts the same records again.
     const { refusedLinks } = await this.#changes.run(
       { puts },
@@ -155,7 +155,7 @@ export class CatalogStore {
     { dryRun, signal }: { dryRun: boolean; signal?: AbortSignal },
   ): Promise<FieldOutcome[]> {
     if (edits.length === 0) return [];
-    if (!dryRun) await this.#sources.register(OPERATOR);
+    if (!dryRun) await this.#known.register(OPERATOR);
     const ids = [...new Set(edits.map(({ id }) => id))];
     const keys = ids.flatMap((id) => [`id:${id}`, `${LINK_ONLY}id:${id}`]);
     // An id that the catalogue has made (linkage/ids.ts) is no key of its company.
@@ -208,8 +208,8 @@ export class CatalogStore {
   }
 
   /** Notes that an import of the source has ended. Import ids sort by time, so the newest one stays. */
-  noteImport(source: string, importId: string): Promise<void> {
-    return this.#sources.noteImport(source, importId);
+  async noteImport(source: string, importId: string): Promise<void> {
+    await this.#sources.updateOne({ _id: source }, { $max: { newestImport: importId } });
   }
 
   /** Counts the records. `newestImport` is empty if no import of the source has ended. */
@@ -217,7 +217,7 @@ export class CatalogStore {
     brands: number;
     sources: { source: string; brands: number; newestImport: string }[];
   }> {
-    const known = await this.#sources.readAll();
+    const known = await this.#sources.find({}, { maxTimeMS: READ_MS }).toArray();
     const count = (filter: object) => this.#companies.countDocuments(filter, { maxTimeMS: SCAN_MS });
     const [documents, waiting, ...counts] = await Promise.all([
       count({}),
