@@ -42,12 +42,12 @@ export function recordFromBrand({ type, rank, ...rest }: Brand): Record<string, 
   };
 }
 
-/** A message with the field names of records, at every depth, without empty fields. */
+/** Returns a message with the field names of records, at every depth, without empty fields. */
 export function recordFields(message: object): Record<string, unknown> {
   return renamed(message, recordFieldName) as Record<string, unknown>;
 }
 
-/** A copy with renamed fields and without empty fields, at every depth. */
+/** Returns a copy with renamed fields and without empty fields, at every depth. */
 function renamed(value: unknown, rename: (name: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => renamed(item, rename));
   if (typeof value !== 'object' || value === null) return value;

@@ -80,12 +80,12 @@ export function firstLineOf(imports: NewestImports): object {
   return { export: FORMAT, version: VERSION, imports: Object.fromEntries(sorted) };
 }
 
-/** The last line tells a whole export from one that broke off. */
+/** Returns the last line, which tells a whole export from one that broke off. */
 export function lastLineOf(companies: number): object {
   return { end: true, companies };
 }
 
-/** A company as a line of an export. An equal company has an equal line. `companyFromLine` is the inverse. */
+/** Returns a company as a line of an export. An equal company has an equal line. `companyFromLine` is the inverse. */
 export function lineOfCompany(
   { id, changedAtMs, records, overrides }: ExportedCompany,
   newest: NewestImports,

@@ -35,8 +35,8 @@ function schemasOf(path: string, schema: TSchema): [string, TSchema][] {
 }
 
 /**
- * A brand that holds one field alone. `value` is the field's value in a record, such as "Ada Lovelace" or ["EU", "US"]. The
- * problem of a value that breaks the schema names the field and a remedy. problemsOf finds further problems, such as check
+ * Returns a brand that holds one field alone. `value` is the field's value in a record, such as "Ada Lovelace" or ["EU", "US"].
+ * The problem of a value that breaks the schema names the field and a remedy. problemsOf finds further problems, such as check
  * digits.
  *
  * @param field one of SETTABLE_FIELDS
@@ -55,12 +55,12 @@ export function brandOfField(field: string, value: unknown): { brand: Brand } | 
   return { brand: brandFromRecord(record as BrandRecord) };
 }
 
-/** The value of a field in a brand, or in an equally shaped message. Undefined or an empty value if there is no data. */
+/** Returns the value of a field in a brand, or in an equally shaped message. Undefined or an empty value if there is no data. */
 export function fieldOf(brand: object, field: string): unknown {
   return pathOf(field).reduce<unknown>((at, name) => Object(at)[name], brand);
 }
 
-/** The value of a field as in records. Null if there is no brand, or if the field has no value. */
+/** Returns the value of a field as in records. Null if there is no brand, or if the field has no value. */
 export function recordValueOf(brand: Brand | undefined, field: string): unknown {
   if (brand === undefined) return null;
   const record = field.split('.').reduce<unknown>((at, name) => Object(at)[name], recordFromBrand(brand));
@@ -69,8 +69,8 @@ export function recordValueOf(brand: Brand | undefined, field: string): unknown 
 }
 
 /**
- * A copy of a brand, or of an equally shaped message, with another value of one field. If the value is undefined, the field is
- * left out, and so is a group without any other field.
+ * Returns a copy of a brand, or of an equally shaped message, with another value of one field. If the value is undefined, the
+ * field is left out, and so is a group without any other field.
  */
 export function withField<T extends object>(brand: T, field: string, value: unknown): T {
   return (replaced(brand, pathOf(field), value) ?? {}) as T;
@@ -83,14 +83,14 @@ function replaced(message: unknown, [name = '', ...rest]: readonly string[], val
   return Object.values(others).some(hasData) ? others : undefined;
 }
 
-/** Whether there is data at any depth. `0` and `false` are data, blank text is not. */
+/** Checks whether there is data at any depth. `0` and `false` are data, blank text is not. */
 export function hasData(value: unknown): boolean {
   if (value === undefined || value === null) return false;
   if (typeof value === 'string') return value.trim() !== '';
   return typeof value !== 'object' || Object.values(value).some(hasData);
 }
 
-/** The names in a Brand: ["stock", "percentFrom52WeekLow"]. */
+/** Returns the names in a Brand: ["stock", "percentFrom52WeekLow"]. */
 function pathOf(field: string): string[] {
   return field === 'manager.logo' ? ['manager', 'logoPath'] : field.split('.').map(brandFieldName);
 }

@@ -18,7 +18,7 @@ export const PICTURE_FIELDS = {
 
 export type PictureFieldName = keyof typeof PICTURE_FIELDS;
 
-/** A copy of a brand, or of an equally shaped message, whose field names the picture that images has stored. */
+/** Returns a copy of a brand, or of an equally shaped message, whose field names the picture that images has stored. */
 export function withStoredPicture<T extends object>(
   brand: T,
   field: PictureFieldName,

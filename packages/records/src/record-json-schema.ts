@@ -24,7 +24,7 @@ const pictureFile = {
   ],
 };
 
-/** The schema with another schema in the place of a property, by its dotted name. */
+/** Returns the schema with another schema in the place of a property, by its dotted name. */
 function withProperty(
   schema: JsonSchema,
   [name = '', ...rest]: readonly string[],

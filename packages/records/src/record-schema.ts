@@ -345,7 +345,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-/** What a missing field must be, if only certain texts are allowed. */
+/** Returns what a missing field must be, if only certain texts are allowed. */
 function hintOf({ description, enum: values, pattern }: Schema = {}): string {
   if (values !== undefined) return `: one of ${values.join(', ')}`;
   return pattern === undefined ? '' : `: ${description}`;

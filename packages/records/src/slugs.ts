@@ -1,9 +1,9 @@
-/** A category as records write it: "industrial_conglomerates". '' if the text has no ASCII letters or digits. */
+/** Returns a category as records write it: "industrial_conglomerates". '' if the text has no ASCII letters or digits. */
 export function categorySlug(text: string): string {
   return wordsOf(text).replaceAll(' ', '_');
 }
 
-/** An id as records write it: "berkshire-hathaway". '' if the text has no ASCII letters or digits. */
+/** Returns an id as records write it: "berkshire-hathaway". '' if the text has no ASCII letters or digits. */
 export function slugOf(text: string): string {
   return wordsOf(text).replaceAll(' ', '-');
 }

@@ -11,7 +11,7 @@ const RESERVED: ReadonlyMap<string, string> = new Map([
   [DERIVED, 'it marks fields that no source states'],
 ]);
 
-/** Why an import cannot have a source of this name. Undefined if it can. */
+/** Returns why an import cannot have a source of this name. Undefined if it can. */
 export function problemOfSource(name: string): string | undefined {
   const meaning = RESERVED.get(name);
   if (meaning !== undefined) return `source must not be "${name}": ${meaning}`;

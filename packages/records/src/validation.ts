@@ -58,7 +58,9 @@ const quoteRecord = Compile(
 );
 type QuoteRecord = Static<ReturnType<typeof quoteRecord.Type>>;
 
-/** The problems of a record, each with its remedy. Empty if the catalogue may store it. Field names are those of records. */
+/**
+ * Returns the problems of a record, each with its remedy. Empty if the catalogue may store it. Field names are those of records.
+ */
 export function problemsOf(brand: Brand, bytes: number = Brand.encode(brand).finish().length): string[] {
   return problemsReported((report) => {
     const record: StoredRecord = recordFromBrand(brand);
@@ -83,7 +85,7 @@ export function problemsOf(brand: Brand, bytes: number = Brand.encode(brand).fin
   });
 }
 
-/** The problems of a quote, in the form of `problemsOf`. */
+/** Returns the problems of a quote, in the form of `problemsOf`. */
 export function problemsOfQuote(quote: Quote): string[] {
   return problemsReported((report) => {
     const record: QuoteRecord = recordFields(quote);
@@ -141,7 +143,7 @@ function reportShape(validator: Validator, record: object, report: Report): void
   if (!hasSoundTexts(record)) reportTexts('', record, report);
 }
 
-/** Whether reportTexts would find nothing. Faster than reportTexts, because it composes no field names. */
+/** Checks whether reportTexts would find nothing. Faster than reportTexts, because it composes no field names. */
 function hasSoundTexts(value: unknown): boolean {
   if (typeof value === 'string') return value.length <= MAX_STRING && !CONTROL.test(value);
   if (Array.isArray(value)) return value.every(hasSoundTexts);
@@ -224,7 +226,7 @@ function reportImagePaths(brand: Brand, report: Report): void {
       );
 }
 
-/** The paths of all pictures that a brand names, each with its field in records. */
+/** Returns the paths of all pictures that a brand names, each with its field in records. */
 export function imagePathsOf({ images, stock, manager }: Brand): [field: string, path: string][] {
   const paths: [string, string | undefined][] = [
     ['images.logo.big.path', images?.logo?.big?.path],
@@ -250,7 +252,7 @@ function isDomain(value: string): boolean {
 /** A size that images offers, at the end of a path: "logos/0123.svg?size=64". */
 const SIZE = /\?size=(?:32|64|128|256|512)$/;
 
-/** Whether the value is a relative path of a URL without "." and ".." segments. It may end with a size. */
+/** Checks whether the value is a relative path of a URL without "." and ".." segments. It may end with a size. */
 function isImagePath(value: string): boolean {
   return value
     .replace(SIZE, '')
@@ -258,7 +260,7 @@ function isImagePath(value: string): boolean {
     .every((segment) => /^[\w.~!$&'()*+,;=@%-]+$/.test(segment) && segment !== '.' && segment !== '..');
 }
 
-/** Whether the value is a year, a month or a calendar date. */
+/** Checks whether the value is a year, a month or a calendar date. */
 function isDate(value: string): boolean {
   const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/.exec(value) ?? [];
   if (year === undefined || month < '01' || month > '12' || day < '01') return false;

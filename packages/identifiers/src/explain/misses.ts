@@ -163,7 +163,7 @@ function fileName(identifier: string): Flaw | undefined {
   return { explanation, instead: [stem] };
 }
 
-/** A name and a ticker, in capitals, that no company has both of. */
+/** Finds a name and a ticker, in capitals, that no company has both of. */
 function nameWithCode(identifier: string): Flaw | undefined {
   const both = readNamesWithCodes(identifier).find(({ code }) => code === code.toUpperCase());
   if (both === undefined) return undefined;
@@ -193,7 +193,7 @@ function unknownExchange(identifier: string): Flaw | undefined {
   return { explanation, instead: [right, left] };
 }
 
-/** A dot, and after it neither an exchange nor a public suffix. */
+/** Finds a dot that neither an exchange nor a public suffix follows. */
 function unknownSuffix(identifier: string): Flaw | undefined {
   if (isKnownSuffix(identifier)) return undefined;
   const host = authorityOf(identifier).replace(/:\d*$/, '').replace(/\.$/, '');
@@ -224,8 +224,8 @@ function nothingToRead(identifier: string): Flaw | undefined {
 }
 
 /**
- * The identifier, and what it becomes when it is percent-decoded again and again. Also in the compatibility form and without
- * invisible characters, which an editor may have put between the letters of a token.
+ * Returns the identifier, and what it becomes when it is percent-decoded again and again. Also in the compatibility form and
+ * without invisible characters, which an editor may have put between the letters of a token.
  */
 function decodings(identifier: string): string[] {
   const texts = [identifier];
@@ -233,7 +233,7 @@ function decodings(identifier: string): string[] {
   return [...new Set(texts.flatMap((text) => [text, text.normalize('NFKC').replace(INVISIBLE, '')]))];
 }
 
-/** The percent-decoded identifier. What cannot be decoded stays as it is. */
+/** Returns the percent-decoded identifier. What cannot be decoded stays as it is. */
 function decoded(identifier: string): string {
   return identifier.replace(/%[0-7][\da-f]|(?:%[89a-f][\da-f])+/gi, (encoded) => {
     try {
@@ -244,12 +244,12 @@ function decoded(identifier: string): string {
   });
 }
 
-/** The part of an address between its scheme and its path. */
+/** Returns the part of an address between its scheme and its path. */
 function authorityOf(identifier: string): string {
   return /^[^/?#\\]*/.exec(identifier.trim().replace(SCHEME, ''))?.[0] ?? '';
 }
 
-/** Whether a part of the identifier is read as an exchange or as a public suffix. */
+/** Checks whether a part of the identifier is read as an exchange or as a public suffix. */
 function isKnownSuffix(identifier: string): boolean {
   return namesVenue(identifier) || readWebHost(identifier) !== undefined;
 }
@@ -275,7 +275,7 @@ function securities(readings: readonly Reading[]): string[] {
   });
 }
 
-/** The ticker with its exchanges, and whether it was tried without them. */
+/** Returns the ticker with its exchanges, and whether it was tried without them. */
 function tickers(readings: readonly Reading[]): string[] {
   const written = readings.flatMap(({ kind, key }) =>
     kind === 'ticker' && !isAmericanTickerKey(key) && !isBoardTickerKey(key)

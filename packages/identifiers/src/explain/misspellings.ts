@@ -19,15 +19,15 @@ const BACK = '>';
 /** The price of a small mistake in letters: a doubled letter, another vowel, a consonant that sounds alike. */
 const SLIGHT = 0.5;
 
-/** The keys of a name's halves. The name is in its normal form. */
+/** Returns the keys of a name's halves. The name is in its normal form. */
 export function soundKeys(name: string): string[] {
   const sounds = soundsOf(name);
   return keysOfHalves(sounds, sounds.length);
 }
 
 /**
- * The keys of names that sound like the text, or would if one consonant were added, removed, replaced, or exchanged with the
- * next one. At most seven. The text is in its normal form.
+ * Returns the keys of names that sound like the text, or would if one consonant were added, removed, replaced, or exchanged with
+ * the next one. At most seven. The text is in its normal form.
  */
 export function soundKeysToRead(text: string): string[] {
   const sounds = soundsOf(text);
@@ -49,7 +49,7 @@ export function soundKeysToRead(text: string): string[] {
   return [...new Set(keys)];
 }
 
-/** The keys of a name with `count` sounds, if its first or its last sounds are these. */
+/** Returns the keys of a name with `count` sounds, if its first or its last sounds are these. */
 function keysOfHalves(sounds: readonly string[], count: number): string[] {
   const front = Math.ceil(count / 2);
   const back = count - front;
@@ -60,7 +60,10 @@ function keysOfHalves(sounds: readonly string[], count: number): string[] {
   ];
 }
 
-/** The first letter and all later consonants. All vowels count as one where they come first. Imports call it for every record. */
+/**
+ * Returns the first letter and all later consonants. All vowels count as one where they come first. Imports call it for every
+ * record.
+ */
 function soundsOf(text: string): string[] {
   const sounds: string[] = [];
   let last = '';
@@ -75,7 +78,7 @@ function soundsOf(text: string): string[] {
 }
 
 /**
- * How many letters are added, missing, wrong, or exchanged with the next one (optimal string alignment). A small mistake
+ * Returns how many letters are added, missing, wrong, or exchanged with the next one (optimal string alignment). A small mistake
  * counts as half a letter. Infinity if the result is above `most`.
  */
 export function spellingDistance(a: string, b: string, most: number): number {

@@ -15,7 +15,7 @@ const OTHER_LENGTHS: ReadonlyMap<SecurityKind, RegExp> = new Map([
   ['cusip', /^(?=(?:\D*\d){7})(?:[A-Z0-9]{8}|[A-Z0-9]{10})$/],
 ]);
 
-/** What is wrong with a text that has the form of a security identifier, or names its kind ("ISIN: …"). */
+/** Returns what is wrong with a text that has the form of a security identifier, or names its kind ("ISIN: …"). */
 export function flawOfSecurityId(
   identifier: string,
 ): { readonly explanation: string; readonly instead: readonly string[] } | undefined {
@@ -40,7 +40,7 @@ export function flawOfSecurityId(
   return undefined;
 }
 
-/** The identifier with the check digit that its other characters require. */
+/** Returns the identifier with the check digit that its other characters require. */
 function withRightCheck(kind: SecurityKind, value: string): string[] {
   const length = kind === 'lei' ? 2 : 1;
   const body = value.slice(0, -length);

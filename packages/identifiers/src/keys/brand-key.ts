@@ -33,7 +33,7 @@ export function compareStrengths(a: Strength, b: Strength): number {
   return STRENGTHS.indexOf(a) - STRENGTHS.indexOf(b);
 }
 
-/** Whether a match of this strength counts only if a single company matches. */
+/** Checks whether a match of this strength counts only if a single company matches. */
 export function isWeak(strength: Strength): boolean {
   return compareStrengths(strength, 'former') > 0;
 }

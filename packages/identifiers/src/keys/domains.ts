@@ -37,7 +37,7 @@ export const readWebHost = remembered((text): WebHost | undefined => {
   return { host, domain: domain ?? host };
 });
 
-/** Keys of a brand's websites and further domains: the registrable domain, and the exact host if it differs. */
+/** Returns keys of a brand's websites and further domains: the registrable domain, and the exact host if it differs. */
 export function domainKeys(brand: Brand): BrandKey[] {
   return domainNamesOf(brand).map((name) => ({
     key: `domain:${name}`,
@@ -47,7 +47,7 @@ export function domainKeys(brand: Brand): BrandKey[] {
   }));
 }
 
-/** The domain names of the keys, in lower-case ASCII. A name may come more than once. */
+/** Returns the domain names of the keys, in lower-case ASCII. A name may come more than once. */
 export function domainNamesOf(brand: Brand): string[] {
   return webAddressesOf(brand).flatMap((address) => {
     const web = readWebHost(address);
@@ -55,12 +55,14 @@ export function domainNamesOf(brand: Brand): string[] {
   });
 }
 
-/** The websites and further domains by which a record is found and compared: the first ones of the record. */
+/** Returns the websites and further domains by which a record is found and compared: the first ones of the record. */
 export function webAddressesOf({ links, domains }: Brand): string[] {
   return [...(links?.websites ?? []), ...domains].slice(0, MOST_ADDRESSES);
 }
 
-/** The keys of an address, the exact host first, so that a brand with a site on a sub-domain precedes the domain's owner. */
+/**
+ * Returns the keys of an address, the exact host first, so that a brand with a site on a sub-domain precedes the domain's owner.
+ */
 export function readDomain(identifier: string): string[] {
   const web = readWebHost(identifier);
   return web === undefined ? [] : domainNames(web).map((name) => `domain:${name}`);

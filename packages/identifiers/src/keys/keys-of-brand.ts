@@ -8,7 +8,7 @@ import { securityKeys } from './security-ids.ts';
 import { siteNamesOf } from './site-names.ts';
 import { formerTickerKeys, tickerKeys } from './tickers.ts';
 
-/** All keys that find a brand, the strongest first. Each key comes once, with its greatest strength. */
+/** Returns all keys that find a brand, the strongest first. Each key comes once, with its greatest strength. */
 export function keysOfBrand(brand: Brand): BrandKey[] {
   const names = namesOfBrand(brand);
   const keys =
@@ -32,7 +32,7 @@ export function keysOfBrand(brand: Brand): BrandKey[] {
   return [...strongest.values()];
 }
 
-/** The keys of a company's current and former names, without weak keys. A key may come more than once. */
+/** Returns the keys of a company's current and former names, without weak keys. A key may come more than once. */
 function companyNameKeys({ current, former }: NamesOfBrand): BrandKey[] {
   return [
     ...current.flatMap((name) => nameKeys('name', name)),
@@ -43,7 +43,7 @@ function companyNameKeys({ current, former }: NamesOfBrand): BrandKey[] {
   ];
 }
 
-/** The weak keys of a company's current names: without words such as "Group", and without spaces. */
+/** Returns the weak keys of a company's current names: without words such as "Group", and without spaces. */
 function weakNameKeys({ current }: NamesOfBrand): BrandKey[] {
   return current.flatMap((name) => {
     const { withoutGroupWords, joined } = weakFormsOf(name);

@@ -14,7 +14,7 @@ const NUMBERS = new Uint8Array(128);
 for (const [number, character] of [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*@#'].entries())
   NUMBERS[character.charCodeAt(0)] = number;
 
-/** Whether the value is an ISIN (ISO 6166) with a valid check digit: country or agency, nine characters, a digit. */
+/** Checks whether the value is an ISIN (ISO 6166) with a valid check digit: country or agency, nine characters, a digit. */
 export function isIsin(value: string): boolean {
   if (!/^[A-Z]{2}[A-Z0-9]{9}[0-9]$/.test(value)) return false;
   let sum = 0;
@@ -31,12 +31,12 @@ export function isIsin(value: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Whether the value is a CUSIP (ANSI X9.6) with a valid check digit: eight characters and a digit. */
+/** Checks whether the value is a CUSIP (ANSI X9.6) with a valid check digit: eight characters and a digit. */
 export function isCusip(value: string): boolean {
   return /^[A-Z0-9*@#]{8}[0-9]$/.test(value) && endsInCheckDigit(value);
 }
 
-/** Whether the value is a FIGI (ANSI X9.145) with a valid check digit: no vowels, "G" in the third place, a final digit. */
+/** Checks whether the value is a FIGI (ANSI X9.145) with a valid check digit: no vowels, "G" in the third place, a final digit. */
 export function isFigi(value: string): boolean {
   return (
     /^(?!BS|BM|GG|GB|GH|KY|VG)[B-DF-HJ-NP-TV-Z]{2}G[B-DF-HJ-NP-TV-Z0-9]{8}[0-9]$/.test(value) &&
@@ -44,7 +44,7 @@ export function isFigi(value: string): boolean {
   );
 }
 
-/** Whether the value is an LEI (ISO 17442) with valid check digits: 18 characters and two digits. */
+/** Checks whether the value is an LEI (ISO 17442) with valid check digits: 18 characters and two digits. */
 export function isLei(value: string): boolean {
   if (!/^[A-Z0-9]{18}[0-9]{2}$/.test(value)) return false;
   let rest = 0;
@@ -55,12 +55,12 @@ export function isLei(value: string): boolean {
   return rest === 1;
 }
 
-/** The CUSIP inside an ISIN of the United States or Canada. The check digits are not validated. */
+/** Returns the CUSIP inside an ISIN of the United States or Canada. The check digits are not validated. */
 export function cusipOfIsin(isin: string): string | undefined {
   return /^(?:US|CA)[A-Z0-9]{10}$/.test(isin) ? isin.slice(2, -1) : undefined;
 }
 
-/** Keys of a company's securities and of its LEI. Omits identifiers with a wrong check digit. */
+/** Returns keys of a company's securities and of its LEI. Omits identifiers with a wrong check digit. */
 export function securityKeys({ listings, stock, lei }: Brand): BrandKey[] {
   const isins = valid('isin', [...listings.map(({ isin }) => isin), stock?.isin]);
   const cusips = [...listings.map(({ cusip }) => cusip), stock?.cusip, ...isins.map(cusipOfIsin)];
@@ -78,8 +78,8 @@ export function securityKeys({ listings, stock, lei }: Brand): BrandKey[] {
 }
 
 /**
- * The security identifiers that a text may be. They must have the exact form and a valid check digit. Case, spaces and hyphens
- * are ignored. The kind may come before the identifier ("ISIN: US0378331005").
+ * Returns the security identifiers that a text may be. They must have the exact form and a valid check digit. Case, spaces and
+ * hyphens are ignored. The kind may come before the identifier ("ISIN: US0378331005").
  */
 export function readSecurityIds(identifier: string): { readonly kind: SecurityKind; readonly key: string }[] {
   const text = identifier.normalize('NFKC').trim().toUpperCase();
@@ -94,7 +94,7 @@ function keysOf(kind: SecurityKind, values: readonly string[]): BrandKey[] {
   return values.map((value) => ({ key: `${kind}:${value}`, kind, strength: 'exact', value }));
 }
 
-/** Normal forms of the valid values, each once. */
+/** Returns normal forms of the valid values, each once. */
 function valid(kind: SecurityKind, values: readonly (string | undefined)[]): string[] {
   const distinct = new Set<string>();
   for (const value of values) if (value) distinct.add(normalId(value));
@@ -102,12 +102,12 @@ function valid(kind: SecurityKind, values: readonly (string | undefined)[]): str
   return [...distinct].filter((value) => holds?.(value));
 }
 
-/** The value without spaces and hyphens, in upper case. */
+/** Returns the value without spaces and hyphens, in upper case. */
 export function normalId(value: string): string {
   return NORMAL_ID.test(value) ? value : value.replace(/[\s-]/g, '').toUpperCase();
 }
 
-/** Whether the last digit completes the sum to a multiple of 10. Every second character before it is doubled. */
+/** Checks whether the last digit completes the sum to a multiple of 10. Every second character before it is doubled. */
 function endsInCheckDigit(value: string): boolean {
   const last = value.length - 1;
   let sum = numberAt(value, last);
@@ -115,12 +115,12 @@ function endsInCheckDigit(value: string): boolean {
   return sum % 10 === 0;
 }
 
-/** The digit sum of a number below 100. */
+/** Returns the digit sum of a number below 100. */
 function digitSum(number: number): number {
   return Math.floor(number / 10) + (number % 10);
 }
 
-/** The value of a character: letters follow 9, and the signs in CUSIPs follow "Z". */
+/** Returns the value of a character: letters follow 9, and the signs in CUSIPs follow "Z". */
 function numberAt(value: string, at: number): number {
   return NUMBERS[value.charCodeAt(at)] ?? 0;
 }

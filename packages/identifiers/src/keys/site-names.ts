@@ -20,10 +20,10 @@ export interface SiteName {
 }
 
 /**
- * The short forms of the current names that are also the company's .com domain: "lumen" for Lumen Technologies at lumen.com,
- * "ea" for Electronic Arts at ea.com. A form is the name's first words or its initials. Many companies' names begin with the
- * same word, but only one of them has the domain. A domain under another ending proves less: flutter.dev and flutter.com belong
- * to two companies.
+ * Returns the short forms of the current names that are also the company's .com domain: "lumen" for Lumen Technologies at
+ * lumen.com, "ea" for Electronic Arts at ea.com. A form is the name's first words or its initials. Many companies' names begin
+ * with the same word, but only one of them has the domain. A domain under another ending proves less: flutter.dev and flutter.com
+ * belong to two companies.
  */
 export function siteNamesOf(brand: Brand): SiteName[] {
   const labels = new Set(webAddressesOf(brand).flatMap(labelOf));
@@ -35,7 +35,7 @@ export function siteNamesOf(brand: Brand): SiteName[] {
   );
 }
 
-/** The first words of a normal name, without the whole name, as far as they can be a label, and its initials. */
+/** Returns the first words of a normal name, without the whole name, as far as they can be a label, and its initials. */
 function shortFormsOf(core: string): string[] {
   const words = core.split(' ');
   if (words.length === 1 || FUND.test(core)) return [];
@@ -51,7 +51,7 @@ function shortFormsOf(core: string): string[] {
   return [...forms, words.map(([first = '']) => first).join('')];
 }
 
-/** The part of a .com domain before its ending, without hyphens. A site below another company's domain is not its own. */
+/** Returns the part of a .com domain before its ending, without hyphens. A site below another company's domain is not its own. */
 function labelOf(address: string): string[] {
   const { host = '', domain = '' } = readWebHost(address) ?? {};
   if (host !== domain || !domain.endsWith(DOT_COM)) return [];

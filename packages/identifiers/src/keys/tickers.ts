@@ -21,14 +21,14 @@ export const BOARD_OF_HOME_TICKERS = 'XMEX';
 const ON_BOARD = '@US-MX';
 
 /**
- * The keys of a company's listings. Every listing has a key such as `ticker:APC@XETR`. Main listings also have a bare key such as
- * `ticker:AAPL`. These are the first listing, listings marked primary, and share classes on the first listing's venue. Another
- * listing in the United States has a key such as `ticker:TM@US`, by which its bare ticker finds it more weakly. An American company
- * of which no listing in the United States is known has a key such as `ticker:AMC@US-MX` for its ticker on Mexico's board. If the first
- * listing is abroad on a venue with tickers of its own, no home listing is known, and it has no bare key.
- * If the form of a ticker shows a preferred share or another security, and the ticker has only letters (AGNCP, CBAPH), then it has
- * no bare key unless it is the first listing. The same applies with one letter after a sign, which may be left out ("AV-B" and
- * "AVB"). With other signs or digits ("ALA-PA", "005935") it cannot be a word or another ticker.
+ * Returns the keys of a company's listings. Every listing has a key such as `ticker:APC@XETR`. Main listings also have a bare key
+ * such as `ticker:AAPL`. These are the first listing, listings marked primary, and share classes on the first listing's venue.
+ * Another listing in the United States has a key such as `ticker:TM@US`, by which its bare ticker finds it more weakly. An
+ * American company of which no listing in the United States is known has a key such as `ticker:AMC@US-MX` for its ticker on
+ * Mexico's board. If the first listing is abroad on a venue with tickers of its own, no home listing is known, and it has no bare
+ * key. If the form of a ticker shows a preferred share or another security, and the ticker has only letters (AGNCP, CBAPH), then
+ * it has no bare key unless it is the first listing. The same applies with one letter after a sign, which may be left out ("AV-B"
+ * and "AVB"). With other signs or digits ("ALA-PA", "005935") it cannot be a word or another ticker.
  */
 export function tickerKeys({ listings, company }: Pick<Brand, 'listings' | 'company'>): BrandKey[] {
   const firstMic = venueMic(listings[0]?.mic ?? '');
@@ -52,7 +52,7 @@ export function tickerKeys({ listings, company }: Pick<Brand, 'listings' | 'comp
   });
 }
 
-/** The keys of tickers that the company no longer has. They find it only if nothing else has the ticker or the name. */
+/** Returns the keys of tickers that the company no longer has. They find it only if nothing else has the ticker or the name. */
 export function formerTickerKeys({ history }: Pick<Brand, 'history'>): BrandKey[] {
   return (history?.formerTickers ?? []).flatMap((written): BrandKey[] => {
     const ticker = normalTicker(written);
@@ -71,54 +71,60 @@ function isAbroadUnderOwnTicker(mic: string, country = ''): boolean {
   return venue?.ownTickers === true && country !== '' && country !== venue.country;
 }
 
-/** A listing's key, such as `ticker:APC@XETR`. Undefined if its ticker or its MIC is malformed. */
+/** Returns a listing's key, such as `ticker:APC@XETR`. Undefined if its ticker or its MIC is malformed. */
 export function exchangeTickerKey(listing: Listing): string | undefined {
   const ticker = normalTicker(listing.ticker);
   const mic = venueMic(listing.mic);
   return ticker !== undefined && isMic(mic) ? tickerKeyAt(mic, ticker) : undefined;
 }
 
-/** Whether the key is a main listing's ticker without its exchange. */
+/** Checks whether the key is a main listing's ticker without its exchange. */
 export function isBareTickerKey(key: string): boolean {
   return key.startsWith('ticker:') && !key.includes('@');
 }
 
-/** Whether the key is the ticker, without its exchange, of a listing in the United States that is not a main listing. */
+/** Checks whether the key is the ticker, without its exchange, of a listing in the United States that is not a main listing. */
 export function isAmericanTickerKey(key: string): boolean {
   return key.startsWith('ticker:') && key.endsWith(AMERICAN);
 }
 
-/** The key of a ticker without its exchange, for main listings. */
+/** Returns the key of a ticker without its exchange, for main listings. */
 export function bareTickerKey(ticker: string): string {
   return `ticker:${ticker}`;
 }
 
-/** The key of a ticker without its exchange, for other listings in the United States. Empty if it cannot be a ticker there. */
+/**
+ * Returns the key of a ticker without its exchange, for other listings in the United States. Empty if it cannot be a ticker
+ * there.
+ */
 export function americanTickerKeys(ticker: string): string[] {
   return AMERICAN_TICKER.test(ticker) ? [`ticker:${ticker}${AMERICAN}`] : [];
 }
 
-/** Whether the key is the ticker, without its exchange, that an American company has on Mexico's board. */
+/** Checks whether the key is the ticker, without its exchange, that an American company has on Mexico's board. */
 export function isBoardTickerKey(key: string): boolean {
   return key.startsWith('ticker:') && key.endsWith(ON_BOARD);
 }
 
-/** The key of a ticker without its exchange, for American companies on Mexico's board. Empty if it cannot be an American ticker. */
+/**
+ * Returns the key of a ticker without its exchange, for American companies on Mexico's board. Empty if it cannot be an American
+ * ticker.
+ */
 export function boardTickerKeys(ticker: string): string[] {
   return AMERICAN_TICKER.test(ticker) ? [`ticker:${ticker}${ON_BOARD}`] : [];
 }
 
-/** The key of a ticker on a venue. `ticker` must be in its normal form. */
+/** Returns the key of a ticker on a venue. `ticker` must be in its normal form. */
 export function tickerKeyAt(mic: string, ticker: string): string {
   return `ticker:${asWrittenAt(exchangeOfMic(mic), ticker)}@${mic}`;
 }
 
-/** Whether the text has the form of a MIC, in upper case. */
+/** Checks whether the text has the form of a MIC, in upper case. */
 export function isMic(text: string): boolean {
   return MIC.test(text);
 }
 
-/** The ticker in upper case, with a share class after a hyphen ("BRK-B"). Undefined if the text cannot be a ticker. */
+/** Returns the ticker in upper case, with a share class after a hyphen ("BRK-B"). Undefined if the text cannot be a ticker. */
 export function normalTicker(value: string): string | undefined {
   if (PLAIN_TICKER.test(value)) return value;
   const ticker = tickerText(value)
@@ -128,7 +134,10 @@ export function normalTicker(value: string): string | undefined {
   return ticker !== undefined && TICKER.test(ticker) ? ticker : undefined;
 }
 
-/** The text in upper case, without the signs around a ticker. Undefined if the text is not ASCII, as all tickers are. This is checked before `toUpperCase` turns "ß" into "SS". */
+/**
+ * Returns the text in upper case, without the signs around a ticker. Undefined if the text is not ASCII, as all tickers are. This
+ * is checked before `toUpperCase` turns "ß" into "SS".
+ */
 export function tickerText(value: string): string | undefined {
   const text = value.normalize('NFKC').replace(DASHES, '-').replace(AROUND, '');
   return /^[\x20-\x7e]+$/.test(text) ? text.toUpperCase() : undefined;

@@ -23,7 +23,7 @@ const INSIGNIFICANT: ReadonlySet<string> = new Set(
 );
 
 /**
- * The name in the form that is compared. The text must not name a security. Undefined if it contains no word.
+ * Returns the name in the form that is compared. The text must not name a security. Undefined if it contains no word.
  *
  * @param normal the normal name without legal forms
  */
@@ -74,7 +74,10 @@ function marksOf(name: string, marks: ReadonlyMap<string, string>): string {
   return [...new Set(words.flatMap((word) => marks.get(word) ?? []))].toSorted().join(' ');
 }
 
-/** How alike two names are. This is the only comparison of names: of a source's own rows, and of records of different sources. */
+/**
+ * Returns how alike two names are. This is the only comparison of names: of a source's own rows, and of records of different
+ * sources.
+ */
 export function compareNames(a: CompanyName, b: CompanyName): Likeness {
   if (a.forms.some((form) => b.forms.includes(form))) return 'equal';
   const isAlike =
@@ -86,9 +89,9 @@ export function compareNames(a: CompanyName, b: CompanyName): Likeness {
 }
 
 /**
- * Whether each word of the shorter name abbreviates one or several words of the longer name, in the same order: "bk ny mellon"
- * abbreviates "bank new york mellon". The shorter name may omit words at the end. It may also omit the longer name's first
- * word, if the second word is written in full.
+ * Checks whether each word of the shorter name abbreviates one or several words of the longer name, in the same order: "bk ny
+ * mellon" abbreviates "bank new york mellon". The shorter name may omit words at the end. It may also omit the longer name's
+ * first word, if the second word is written in full.
  */
 function abbreviates(short: CompanyName, long: CompanyName): boolean {
   // "Saga plc" does not abbreviate "Saga Pure ASA".
@@ -123,7 +126,7 @@ function standsFor(short: readonly string[], long: readonly string[]): boolean {
   return short.join('').length >= 4 || at >= 3;
 }
 
-/** How many words of the longer name, from `at`, the word abbreviates. 0 if it abbreviates none. */
+/** Returns how many words of the longer name, from `at`, the word abbreviates. 0 if it abbreviates none. */
 function wordsTaken(word: string, long: readonly string[], at: number): number {
   const next = long[at] ?? '';
   if (word === next || isAbbreviation(word, next)) return 1;
@@ -135,7 +138,7 @@ function wordsTaken(word: string, long: readonly string[], at: number): number {
   return isInitials ? word.length : 0;
 }
 
-/** Whether `short` has the word's first letter, and the word contains its letters in the same order: "bkn" of "banken". */
+/** Checks whether `short` has the word's first letter, and the word contains its letters in the same order: "bkn" of "banken". */
 function isAbbreviation(short: string, word: string): boolean {
   if (short[0] !== word[0] || short.length >= word.length || /\d/.test(short)) return false;
   let at = 0;
@@ -154,8 +157,8 @@ function shareMostWords(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /**
- * Whether the names begin with the same long word ("GraniteShares FAANG ETC" and "GRANITESHARES FINANCIAL PLC"), or with two
- * words that agree ("INVESC.PHYS.MKT." and "Invesco Physical Gold").
+ * Checks whether the names begin with the same long word ("GraniteShares FAANG ETC" and "GRANITESHARES FINANCIAL PLC"), or with
+ * two words that agree ("INVESC.PHYS.MKT." and "Invesco Physical Gold").
  */
 function shareStart(a: readonly string[], b: readonly string[]): boolean {
   const [one = '', two = ''] = a;
@@ -174,7 +177,7 @@ function foldUmlauts(normal: string): string {
   return normal.replace(/([aou])e/g, '$1');
 }
 
-/** Whether the domain is the name's first words: "BIG LOTS" and biglots.com, "Brookfield Renewable" and brookfield.com. */
+/** Checks whether the domain is the name's first words: "BIG LOTS" and biglots.com, "Brookfield Renewable" and brookfield.com. */
 export function isNamedAfter(domain: string, name: CompanyName | undefined): boolean {
   const label = (domain.split('.', 1)[0] ?? '').replaceAll('-', '');
   const whole = domain.replaceAll(/[.-]/g, '');
@@ -187,9 +190,9 @@ export function isNamedAfter(domain: string, name: CompanyName | undefined): boo
 }
 
 /**
- * The two forms of a normal name whose equality means that the names are equal. They are looser than those of look-ups: usual
- * abbreviations are written out, and words that sources often omit (group, holdings) are removed. One form ignores the spaces
- * between the words, the other form ignores their order. Words that distinguish companies stay: "Toyota Industries" is not
+ * Returns the two forms of a normal name whose equality means that the names are equal. They are looser than those of look-ups:
+ * usual abbreviations are written out, and words that sources often omit (group, holdings) are removed. One form ignores the
+ * spaces between the words, the other form ignores their order. Words that distinguish companies stay: "Toyota Industries" is not
  * "Toyota Motor".
  */
 export function comparableNames(normal: string): string[] {

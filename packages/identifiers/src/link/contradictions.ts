@@ -22,8 +22,8 @@ export type Contradiction =
   | 'firm';
 
 /**
- * What keeps a record out of a company, although it is linked with another record of the company: legal forms that clash, two
- * certain countries, two websites, or two Wikidata items or LEIs. Of a superinvestor, only another firm.
+ * Returns what keeps a record out of a company, although it is linked with another record of the company: legal forms that clash,
+ * two certain countries, two websites, or two Wikidata items or LEIs. Of a superinvestor, only another firm.
  */
 export function contradictionsBetween(a: RecordIdentity, b: RecordIdentity): readonly Contradiction[] {
   if (a.isManager || b.isManager) return haveOtherFirms(a.evidence(), b.evidence()) ? ['firm'] : [];
@@ -75,7 +75,7 @@ export function contradictionsOfEntity(a: LinkEvidence, b: LinkEvidence): Contra
   return differ('qid') || differ('lei') ? ['entity'] : [];
 }
 
-/** A stated rename or merger explains another legal form, country and website. */
+/** Returns no contradiction after a stated rename or merger, which explains another legal form, country and website. */
 export function contradictionsOfCompany(
   a: RecordIdentity,
   b: RecordIdentity,
@@ -95,8 +95,8 @@ export function contradictionsOfCompany(
 }
 
 /**
- * Whether the records share one security identifier but differ in another: the same FIGI, but other ISINs of one country, or the
- * same ISIN, but other share classes. Other ISINs alone say nothing, because share classes and receipts have their own.
+ * Checks whether the records share one security identifier but differ in another: the same FIGI, but other ISINs of one country,
+ * or the same ISIN, but other share classes. Other ISINs alone say nothing, because share classes and receipts have their own.
  */
 export function identifiersDiffer(a: LinkEvidence, b: LinkEvidence): boolean {
   const countriesOfB = new Set([...b.isins].map((isin) => isin.slice(0, 2)));
@@ -105,8 +105,8 @@ export function identifiersDiffer(a: LinkEvidence, b: LinkEvidence): boolean {
 }
 
 /**
- * Whether the records' websites are those of two companies. Toyota.co.jp and toyota.com may be one company's. If the names are
- * equal, so may tesco.com and tescoplc.com, and two websites that are both named after the company.
+ * Checks whether the records' websites are those of two companies. Toyota.co.jp and toyota.com may be one company's. If the names
+ * are equal, so may tesco.com and tescoplc.com, and two websites that are both named after the company.
  */
 function haveOtherWebsites(a: RecordIdentity, b: RecordIdentity, areNamesEqual: boolean): boolean {
   const [ofA, ofB] = [a.evidence().domains, b.evidence().domains];

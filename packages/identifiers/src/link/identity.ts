@@ -92,8 +92,8 @@ export function identityOf(brand: Brand): RecordIdentity {
 }
 
 /**
- * The secondary keys for a blocking key that many records may share, such as a host or a ticker. Two records that share such a
- * blocking key are linked only if they also share a secondary key, or are linked by another blocking key. Undefined if the
+ * Returns the secondary keys for a blocking key that many records may share, such as a host or a ticker. Two records that share
+ * such a blocking key are linked only if they also share a secondary key, or are linked by another blocking key. Undefined if the
  * blocking key needs no secondary keys.
  */
 export function secondaryKeys(identity: RecordIdentity, key: string): readonly string[] | undefined {
@@ -120,8 +120,8 @@ export function kindOf(key: string): string {
 }
 
 /**
- * The first word, the first two words and so on, and the whole name. So two names of which one begins with the
- * other have one in common.
+ * Returns the first word, the first two words and so on, and the whole name. So two names of which one begins with the other have
+ * one in common.
  */
 function firstWords({ words }: CompanyName): string[] {
   const starts = words.slice(0, MAX_FIRST_WORDS).map((_, index) => words.slice(0, index + 1).join(''));
@@ -182,8 +182,8 @@ function managerKeys(brand: Brand): string[] {
 }
 
 /**
- * The name without its legal form and spaces, and the country: "apple@US". If the record does not state the country, it is that
- * of its ISINs, else that of its listings. Empty if the record has neither a listing nor a city.
+ * Returns the name without its legal form and spaces, and the country: "apple@US". If the record does not state the country, it
+ * is that of its ISINs, else that of its listings. Empty if the record has neither a listing nor a city.
  */
 function namedOf(brand: Brand): string[] {
   if (brand.listings.length === 0 && cityOf(brand) === '') return [];
@@ -192,9 +192,9 @@ function namedOf(brand: Brand): string[] {
 }
 
 /**
- * The name without its legal form, "Group" and the like, and a ticker of letters on whichever exchange: "altria@MO". So "Altria" in
- * New York meets "Altria Group" on Mexico's board. Exchanges on which shares from abroad have other tickers than at home do not
- * count, nor does OTC Markets, where each depositary receipt has a ticker of its own.
+ * Returns the name without its legal form, "Group" and the like, and a ticker of letters on whichever exchange: "altria@MO". So
+ * "Altria" in New York meets "Altria Group" on Mexico's board. Exchanges on which shares from abroad have other tickers than at
+ * home do not count, nor does OTC Markets, where each depositary receipt has a ticker of its own.
  */
 function tradedOf(brand: Brand): string[] {
   const tickers = brand.listings.flatMap(({ ticker, mic }) => {
@@ -215,9 +215,9 @@ function tradedOf(brand: Brand): string[] {
 }
 
 /**
- * The countries that a record's name is looked for in: the stated one, else those of its ISINs, else that of an American legal
- * form, else those of its listings, of which Mexico's board shows American shares. In order, so that the order of the listings
- * does not matter.
+ * Returns the countries that a record's name is looked for in: the stated one, else those of its ISINs, else that of an American
+ * legal form, else those of its listings, of which Mexico's board shows American shares. In order, so that the order of the
+ * listings does not matter.
  */
 function homesOf(brand: Brand): string[] {
   const stated = statedCountriesOf(brand);
@@ -292,7 +292,7 @@ function countryOf(brand: Brand): string {
   return brand.company?.headquarters?.countryCode.toUpperCase() ?? '';
 }
 
-/** The text, or '' if it is too long for a name, as in catalogues of earlier versions. */
+/** Returns the text, or '' if it is too long for a name, as in catalogues of earlier versions. */
 function bounded(text: string): string {
   return isTooLongForName(text) ? '' : text;
 }
@@ -304,7 +304,7 @@ function cityOf(brand: Brand): string {
     .replace(/^st /, 'saint ');
 }
 
-/** A key's ticker without signs, because venues write different signs before a share class. */
+/** Returns a key's ticker without signs, because venues write different signs before a share class. */
 function tickerText(key: string): string {
   return key.slice('ticker:'.length, key.indexOf('@')).replaceAll('-', '');
 }
@@ -317,7 +317,7 @@ function shareClassesOf({ listings }: Brand): string[] {
   return identifiers(listings.map(({ shareClassFigi }) => shareClassFigi));
 }
 
-/** Distinct values in upper case, without absent and empty values. */
+/** Returns distinct values in upper case, without absent and empty values. */
 function identifiers(values: readonly (string | undefined)[]): string[] {
   const distinct = new Set<string>();
   for (const value of values) {

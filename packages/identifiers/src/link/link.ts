@@ -90,12 +90,12 @@ export function linkBetween(a: RecordIdentity, b: RecordIdentity): Link {
   };
 }
 
-/** Whether both records state the same registrable domain. */
+/** Checks whether both records state the same registrable domain. */
 export function haveOneDomain(a: RecordIdentity, b: RecordIdentity): boolean {
   return hasCommon(a.evidence().domains, b.evidence().domains);
 }
 
-/** A sentence that says why two records with a key in common are not linked. */
+/** Returns a sentence that says why two records with a key in common are not linked. */
 export function whyNotLinked(a: RecordIdentity, b: RecordIdentity): string {
   if (a.isManager !== b.isManager) return 'one is a superinvestor and the other a company';
   if (a.isManager) {
@@ -181,8 +181,8 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
 }
 
 /**
- * Whether the country in which both records share a name is known of both. If it is not, the sector, the industry or the ticker at
- * home must be the same.
+ * Checks whether the country in which both records share a name is known of both. If it is not, the sector, the industry or the
+ * ticker at home must be the same.
  */
 function isCountrySure(a: RecordIdentity, b: RecordIdentity): boolean {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
@@ -191,9 +191,9 @@ function isCountrySure(a: RecordIdentity, b: RecordIdentity): boolean {
 }
 
 /**
- * Whether both records have one name, without "Group" and the like, and one ticker of letters, on whichever exchanges. Many short
- * names are also tickers: APA Group is in Sydney, and APA Corporation in Houston. So either the country must be the same too, or
- * the names must have several words and be equal with "Group" and the like.
+ * Checks whether both records have one name, without "Group" and the like, and one ticker of letters, on whichever exchanges.
+ * Many short names are also tickers: APA Group is in Sydney, and APA Corporation in Houston. So either the country must be the
+ * same too, or the names must have several words and be equal with "Group" and the like.
  */
 function areTradedAlike(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<string>): boolean {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
@@ -202,13 +202,13 @@ function areTradedAlike(a: RecordIdentity, b: RecordIdentity, common: ReadonlySe
   return hasCommon(a.names().ofSeveralWords, b.names().ofSeveralWords);
 }
 
-/** The kinds of keys that both records have in common. */
+/** Returns the kinds of keys that both records have in common. */
 function commonKeys(a: RecordIdentity, b: RecordIdentity): ReadonlySet<string> {
   const { keys } = b.evidence();
   return new Set(a.keys.filter((key) => keys.has(key)).map(kindOf));
 }
 
-/** Whether the shared id is made from another shared identifier ("figi-bbg001s5n8v8"), so that it is no fact of its own. */
+/** Checks whether the shared id is made from another shared identifier ("figi-bbg001s5n8v8"), so that it is no fact of its own. */
 function isMadeFromKey(a: RecordIdentity, b: RecordIdentity): boolean {
   const { keys } = b.evidence();
   const shared = a.keys.filter((key) => keys.has(key));

@@ -39,14 +39,14 @@ export function agreementOf(a: RecordIdentity, b: RecordIdentity, isLoose: boole
   return some(haveFirstWord) ? 'firstWord' : 'other';
 }
 
-/** Whether one name is the other with a place at its end, as that of a subsidiary: "Nestlé" and "Nestlé India". */
+/** Checks whether one name is the other with a place at its end, as that of a subsidiary: "Nestlé" and "Nestlé India". */
 function isOfOnePlace({ words: one }: CompanyName, { words: other }: CompanyName): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   if (short.length === long.length || !short.every((word, index) => word === long[index])) return false;
   return isPlace(long.slice(short.length).join(' '));
 }
 
-/** Whether the name is the other's first words, in whatever spaces: "Supermicro" of "Super Micro Computer". */
+/** Checks whether the name is the other's first words, in whatever spaces: "Supermicro" of "Super Micro Computer". */
 function isBeginning({ words }: CompanyName, { words: others }: CompanyName): boolean {
   const letters = words.join('');
   if (letters.length < 2) return false;
@@ -57,7 +57,7 @@ function isBeginning({ words }: CompanyName, { words: others }: CompanyName): bo
   });
 }
 
-/** Whether both names begin with the same word, unless it is short. */
+/** Checks whether both names begin with the same word, unless it is short. */
 function haveFirstWord({ words: [one = ''] }: CompanyName, { words: [other] }: CompanyName): boolean {
   return one === other && one.length >= LONG_WORD;
 }

@@ -1,4 +1,4 @@
-/** Whether both sets have values, but none in common. */
+/** Checks whether both sets have values, but none in common. */
 export function areDisjoint<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
   return a.size > 0 && b.size > 0 && !hasCommon(a, b);
 }

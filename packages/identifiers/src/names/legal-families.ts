@@ -57,8 +57,8 @@ const CONVERTED: ReadonlySet<string> = new Set(
 );
 
 /**
- * The families of the legal forms at the end of a name: "inc" for "Apple Inc." and for "Apple Corporation", "inc" and "plc" for
- * "Eaton Corp. plc". Empty if no form is known.
+ * Returns the families of the legal forms at the end of a name: "inc" for "Apple Inc." and for "Apple Corporation", "inc" and
+ * "plc" for "Eaton Corp. plc". Empty if no form is known.
  */
 export function legalFamiliesOf(name: string): Family[] {
   const words = legalFormOf(name)
@@ -69,7 +69,7 @@ export function legalFamiliesOf(name: string): Family[] {
   return [...new Set(words.flatMap((word) => FAMILY_OF.get(word) ?? []))];
 }
 
-/** The best agreement of any two families, because a name may have several. Symmetric. */
+/** Returns the best agreement of any two families, because a name may have several. Symmetric. */
 export function compareLegalFamilies(a: Iterable<Family>, b: Iterable<Family>): FormsAgreement {
   const ofB = [...b];
   const found = new Set([...a].flatMap((one) => ofB.map((other) => compareFamilies(one, other))));
@@ -83,7 +83,7 @@ function compareFamilies(a: Family, b: Family): FormsAgreement {
   return isUsedFor(a, b) || isUsedFor(b, a) ? 'compatible' : 'clash';
 }
 
-/** Whether the English family is also used for companies of the other family. */
+/** Checks whether the English family is also used for companies of the other family. */
 function isUsedFor(english: Family, other: Family): boolean {
   if (english === 'ltd') return other === 'inc' || TRANSLATED.has(other) || CALLED_LIMITED.has(other);
   if (english === 'inc') return TRANSLATED.has(other);

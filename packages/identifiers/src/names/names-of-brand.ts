@@ -18,15 +18,15 @@ export interface NamesOfBrand {
   readonly former: readonly string[];
 }
 
-/** Whether the catalogue refuses the text as a name. */
+/** Checks whether the catalogue refuses the text as a name. */
 export function isTooLongForName(text: string): boolean {
   if (text.length * MOST_EXPANSION <= LONGEST_NAME) return false;
   return text.length > LONGEST_NAME || (!ASCII.test(text) && text.normalize('NFKC').length > LONGEST_NAME);
 }
 
 /**
- * The names of a company, or those of a superinvestor and its firm, in the order of the record. Leaves out a name that is too long,
- * which catalogues of earlier versions may hold, and all names after the first 100 or the first 4,096 characters.
+ * Returns the names of a company, or those of a superinvestor and its firm, in the order of the record. Leaves out a name that is
+ * too long, which catalogues of earlier versions may hold, and all names after the first 100 or the first 4,096 characters.
  */
 export function namesOfBrand({ type, name, names, history, manager }: Brand): NamesOfBrand {
   const isManager = type === BrandType.SUPERINVESTOR;

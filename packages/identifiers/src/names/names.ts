@@ -81,8 +81,8 @@ export interface NameForm {
 }
 
 /**
- * The forms in which a name is compared: the normal form, the normal form with "ä" written "ae" and so on, and both without legal
- * forms. Each form comes once, with its greatest strength. Empty if the value contains no letter or digit.
+ * Returns the forms in which a name is compared: the normal form, the normal form with "ä" written "ae" and so on, and both
+ * without legal forms. Each form comes once, with its greatest strength. Empty if the value contains no letter or digit.
  */
 export function nameForms(value: string): NameForm[] {
   const { normals, cores } = readName(value);
@@ -95,7 +95,7 @@ export function nameForms(value: string): NameForm[] {
   return forms;
 }
 
-/** The normal forms of a name's spellings, as it is written first, and the same without legal forms. */
+/** Returns the normal forms of a name's spellings, as it is written first, and the same without legal forms. */
 const readName = remembered((value) => {
   const texts = spellingsOf(value).map(unmarked);
   const normals = texts.map(folded);
@@ -103,23 +103,23 @@ const readName = remembered((value) => {
 });
 
 /**
- * A name's normal form: lower case, without accents, apostrophes, punctuation and dashes, and with "and" for "&". Idempotent.
- * Empty if the value contains no letter or digit.
+ * Returns a name's normal form: lower case, without accents, apostrophes, punctuation and dashes, and with "and" for "&".
+ * Idempotent. Empty if the value contains no letter or digit.
  */
 export function normalName(value: string): string {
   return folded(unmarked(value));
 }
 
 /**
- * A name's normal form, without legal forms, share classes and "the" at its start and end. Legal forms that are also words ("Spa",
- * "as") are removed only if they are spelled like the form ("S.p.A.", "SpA", "A/S"). So the caller must pass the name as it is
- * written. Idempotent. Empty only if the normal form is empty.
+ * Returns a name's normal form, without legal forms, share classes and "the" at its start and end. Legal forms that are also
+ * words ("Spa", "as") are removed only if they are spelled like the form ("S.p.A.", "SpA", "A/S"). So the caller must pass the
+ * name as it is written. Idempotent. Empty only if the normal form is empty.
  */
 export function coreName(value: string): string {
   return readName(value).cores[0] ?? '';
 }
 
-/** A name's legal form in its shortest spelling ("kgaa", "co ltd"). '' if it has none. */
+/** Returns a name's legal form in its shortest spelling ("kgaa", "co ltd"). '' if it has none. */
 export function legalFormOf(value: string): string {
   const { normals, cores } = readName(value);
   const [normal = ''] = normals;
@@ -178,7 +178,7 @@ function withoutForms(text: string, normal: string): string {
   return shorter === '' ? normal : coreOf(shorter);
 }
 
-/** Whether the value is nothing but legal forms: "Inc.", "GmbH & Co. KG", "The". */
+/** Checks whether the value is nothing but legal forms: "Inc.", "GmbH & Co. KG", "The". */
 export function isLegalFormAlone(value: string): boolean {
   return coreName(`${PLACEHOLDER} ${value}`) === PLACEHOLDER;
 }
@@ -261,13 +261,13 @@ function withoutGlued(part: Part): Part {
   return { text, from, to: text[end - 1] === ' ' ? end - 1 : end };
 }
 
-/** The place of the first space from `from` and before `last`. -1 if there is none. */
+/** Returns the place of the first space from `from` and before `last`. -1 if there is none. */
 function spaceAfter(text: string, from: number, last: number): number {
   for (let at = from; at < last; at += 1) if (text[at] === ' ') return at;
   return -1;
 }
 
-/** The place of the last space before `to` and not before `first`. -1 if there is none. */
+/** Returns the place of the last space before `to` and not before `first`. -1 if there is none. */
 function spaceBefore(text: string, to: number, first: number): number {
   for (let at = to - 1; at >= first; at -= 1) if (text[at] === ' ') return at;
   return -1;
@@ -286,7 +286,7 @@ function lastWord(normal: string): string {
   return normal.slice(normal.lastIndexOf(' ') + 1);
 }
 
-/** The value. If it contains "ä" or similar letters, also the value with "ä" written "ae" and so on. */
+/** Returns the value and, if it contains "ä" or similar letters, also the value with "ä" written "ae" and so on. */
 function spellingsOf(value: string): string[] {
   if (ASCII.test(value)) return [value];
   const composed = value.normalize('NFC');

@@ -16,7 +16,7 @@ const OTHER_NAMES = [
 ];
 let places: ReadonlySet<string> | undefined;
 
-/** Whether the text, in normal form, is the name of a country or a continent. */
+/** Checks whether the text, in normal form, is the name of a country or a continent. */
 export function isPlace(normal: string): boolean {
   places ??= new Set([...OTHER_NAMES, ...countryNames()]);
   return places.has(normal);

@@ -6,10 +6,10 @@ import { weakFormsOf } from './weak-names.ts';
 const MOST_WORDS = 32;
 
 /**
- * The part of a company's name that distinguishes it, as it is written: without legal forms, share classes, "The", and words such
- * as "Group" at its end. "Alibaba" for "Alibaba Group Holding Ltd.". Where a form has no space before or after it, as in
- * "トヨタ自動車株式会社", and in a name of more than 32 words, the rest is in its normal form. '' only if the name has no letter
- * and no digit.
+ * Returns the part of a company's name that distinguishes it, as it is written: without legal forms, share classes, "The", and
+ * words such as "Group" at its end. "Alibaba" for "Alibaba Group Holding Ltd.". Where a form has no space before or after it, as
+ * in "トヨタ自動車株式会社", and in a name of more than 32 words, the rest is in its normal form. '' only if the name has no letter and no
+ * digit.
  */
 export function properName(whole: string): string {
   // Catalogues of earlier versions may hold longer names.
@@ -28,7 +28,7 @@ export function properName(whole: string): string {
   return written?.replace(/[,;]$/, '') ?? proper;
 }
 
-/** The core of the name. Group words at its start are kept, because "Grupo Bimbo" is known by both words. */
+/** Returns the core of the name. Group words at its start are kept, because "Grupo Bimbo" is known by both words. */
 function withoutGroupWords(name: string): string {
   const core = coreName(name);
   return weakFormsOf(name).withoutGroupWords.findLast((form) => core.startsWith(form)) ?? core;

@@ -25,7 +25,7 @@ export interface WeakForms {
   readonly joined: readonly string[];
 }
 
-/** The weak forms of a name, each once. A name of one word has no joined form, because its normal form has no spaces. */
+/** Returns the weak forms of a name, each once. A name of one word has no joined form, because its normal form has no spaces. */
 export function weakFormsOf(name: string): WeakForms {
   const core = coreName(name);
   const withoutGroupWords: string[] = [];
@@ -39,14 +39,14 @@ export function weakFormsOf(name: string): WeakForms {
 }
 
 /**
- * A text without spaces, punctuation and "and": "marksspencer" for "Marks & Spencer plc" and "Marks and Spencer". '' if it has
- * less than three characters.
+ * Returns a text without spaces, punctuation and "and": "marksspencer" for "Marks & Spencer plc" and "Marks and Spencer". '' if
+ * it has less than three characters.
  */
 export function joinedForm(text: string): string {
   return joined(coreName(text));
 }
 
-/** Whether the text is nothing but a word such as "Group": "Group", "The Holding Company". */
+/** Checks whether the text is nothing but a word such as "Group": "Group", "The Holding Company". */
 export function isGroupWordAlone(text: string): boolean {
   const core = coreName(text);
   return GROUPS.has(core) || GLUED.includes(core);

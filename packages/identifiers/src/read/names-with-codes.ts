@@ -32,7 +32,7 @@ export function readNamesWithCodes(identifier: string): NameWithCode[] {
   });
 }
 
-/** The texts that may be a name and a code. */
+/** Returns the texts that may be a name and a code. */
 function partsOf(identifier: string): (readonly [name: string, code: string])[] {
   const text = identifier.replace(SPACES, ' ').trim();
   const [, before, inside] = IN_PARENTHESES.exec(text) ?? [];

@@ -79,7 +79,7 @@ export function readTicker(identifier: string): TickerReadings {
   };
 }
 
-/** Whether a part of the text is read as an exchange or a country. */
+/** Checks whether a part of the text is read as an exchange or a country. */
 export function namesVenue(identifier: string): boolean {
   const text = tickerText(identifier);
   if (text === undefined) return false;

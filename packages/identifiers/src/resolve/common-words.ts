@@ -30,18 +30,20 @@ const FIRST_WORDS: ReadonlySet<string> = new Set(
   professional royal southern standard super superior united universal western`.split(/\s+/),
 );
 
-/** Whether a text, alone, is the name of a country or an adjective with which the names of many companies begin. */
+/** Checks whether a text, alone, is the name of a country or an adjective with which the names of many companies begin. */
 export function isFirstWordOfMany(text: string): boolean {
   const normal = normalName(text);
   return FIRST_WORDS.has(normal) || isPlace(normal);
 }
 
-/** Whether a text, alone, is a common word that is hardly ever meant as a ticker. Ignores upper and lower case. */
+/** Checks whether a text, alone, is a common word that is hardly ever meant as a ticker. Ignores upper and lower case. */
 export function isCommonAsTicker(text: string): boolean {
   return COMMON_WORDS.has(normalName(text));
 }
 
-/** Whether a text, alone, is hardly ever meant as a name: a common word, a legal form ("KGaA"), or a word such as "Group". */
+/**
+ * Checks whether a text, alone, is hardly ever meant as a name: a common word, a legal form ("KGaA"), or a word such as "Group".
+ */
 export function isCommonAsName(text: string): boolean {
   return isCommonAsTicker(text) || isLegalFormAlone(text) || isGroupWordAlone(text);
 }

@@ -49,33 +49,33 @@ const MARKET_CAP_CLASSES: ReadonlyMap<string, number> = new Map([
   ['mega cap', 200e9],
 ]);
 
-/** The rank of a market value in US dollars. 0 if the value is not known: zero, negative or no number. */
+/** Returns the rank of a market value in US dollars. 0 if the value is not known: zero, negative or no number. */
 export function rankOfMarketValue(usd: number): number {
   return rankOn(MARKET_VALUE, usd);
 }
 
-/** The rank of a number of language editions of Wikipedia. 0 if there are none. */
+/** Returns the rank of a number of language editions of Wikipedia. 0 if there are none. */
 export function rankOfSitelinks(editions: number): number {
   return rankOn(SITELINKS, editions);
 }
 
 /**
- * The rank for a market-value class such as "Mega Cap", ignoring upper and lower case. It is the rank of the class's lower
- * bound, so that a company with a known market value never ranks below its class. 0 for any other text.
+ * Returns the rank for a market-value class such as "Mega Cap", ignoring upper and lower case. It is the rank of the class's
+ * lower bound, so that a company with a known market value never ranks below its class. 0 for any other text.
  */
 export function rankOfMarketCapClass(name: string): number {
   return rankOfMarketValue(MARKET_CAP_CLASSES.get(name.trim().toLowerCase()) ?? 0);
 }
 
 /**
- * The rank by which look-ups order records: the record's rank, or a figure below 0 if the record is bare. Bare records follow all
- * others, and among one another their ranks decide.
+ * Returns the rank by which look-ups order records: the record's rank, or a figure below 0 if the record is bare. Bare records
+ * follow all others, and among one another their ranks decide.
  */
 export function lookupRank(brand: Brand): number {
   return isBare(brand) ? brand.rank - BARE_BELOW : brand.rank;
 }
 
-/** Whether a look-up rank is that of a bare record. */
+/** Checks whether a look-up rank is that of a bare record. */
 export function isBareRank(rank: number): boolean {
   return rank < 0;
 }
@@ -98,8 +98,8 @@ export function compareRanked(a: Ranked, b: Ranked): number {
 }
 
 /**
- * Whether nothing but names, a logo, websites and domains are known of a company. The record of an icon is an example. A type, and
- * a description and category that the catalogue derived, do not count.
+ * Checks whether nothing but names, a logo, websites and domains are known of a company. The record of an icon is an example. A
+ * type, and a description and category that the catalogue derived, do not count.
  */
 function isBare(brand: Brand): boolean {
   if (brand.type === BrandType.SUPERINVESTOR) return false;

@@ -133,8 +133,8 @@ function matchesOf(identifier: string, candidates: readonly Candidate[], all: re
 }
 
 /**
- * Whether a key is too weak a claim: a former name that is also written otherwise, or a short name by the website together with a
- * legal form ("BlackRock plc") or of an icon ("Paramount" of "Paramount+").
+ * Checks whether a key is too weak a claim: a former name that is also written otherwise, or a short name by the website together
+ * with a legal form ("BlackRock plc") or of an icon ("Paramount" of "Paramount+").
  */
 function isTooWeak(strength: Strength, asRead: Strength, rank: number): boolean {
   if (strength === 'former') return isWeak(asRead);
@@ -142,8 +142,8 @@ function isTooWeak(strength: Strength, asRead: Strength, rank: number): boolean 
 }
 
 /**
- * Whether the company's names state legal forms, but none of a family that the identifier's form may stand for. "Porsche SE" is
- * not Porsche AG. But "SAP AG" is SAP SE, because every SE had another form before.
+ * Checks whether the company's names state legal forms, but none of a family that the identifier's form may stand for. "Porsche
+ * SE" is not Porsche AG. But "SAP AG" is SAP SE, because every SE had another form before.
  */
 function hasOtherFamily(families: readonly string[], keys: readonly BrandKey[]): boolean {
   const own = keys.flatMap(({ key, kind, strength, value, form }) =>
@@ -156,9 +156,9 @@ function hasOtherFamily(families: readonly string[], keys: readonly BrandKey[]):
 }
 
 /**
- * Whether a match counts. A common word means a company only if it is its whole current name, or its ticker if it is well known. A
- * common legal form, such as "Ltd", is never a ticker. A country's name or an adjective with which many names begin does not
- * match weakly, and without the legal form or with another one ("United Company") only if the company is large.
+ * Checks whether a match counts. A common word means a company only if it is its whole current name, or its ticker if it is well
+ * known. A common legal form, such as "Ltd", is never a ticker. A country's name or an adjective with which many names begin does
+ * not match weakly, and without the legal form or with another one ("United Company") only if the company is large.
  */
 function isMeantBy(identifier: string, { length }: readonly Match[]): (match: Match) => boolean {
   if (length === 0) return () => true;
@@ -176,7 +176,7 @@ function isMeantBy(identifier: string, { length }: readonly Match[]): (match: Ma
   };
 }
 
-/** The best of the matches, which are in order of precedence. */
+/** Returns the best of the matches, which are in order of precedence. */
 function bestOf(identifier: string, matches: readonly Match[]): Match | undefined {
   const first = firstOf(matches);
   if (first === undefined) return undefined;
@@ -194,8 +194,8 @@ function bestOf(identifier: string, matches: readonly Match[]): Match | undefine
 }
 
 /**
- * The icon whose name is the text in capital and small letters, "Sky". It goes before the ticker of a company that is not large
- * and has no such name.
+ * Returns the icon whose name is the text in capital and small letters, "Sky". It goes before the ticker of a company that is not
+ * large and has no such name.
  */
 function iconOfName(identifier: string, ticker: Match, matches: readonly Match[]): Match | undefined {
   if (!isBareTickerKey(ticker.key) || ticker.rank >= BETTER_KNOWN_THAN_ICONS || !hasMixedCase(identifier))
@@ -207,8 +207,8 @@ function iconOfName(identifier: string, ticker: Match, matches: readonly Match[]
 }
 
 /**
- * The single company that is called so without a word such as "Group", or by its website, and is better known than the first
- * match. This is an icon, or a company without its legal form.
+ * Returns the single company that is called so without a word such as "Group", or by its website, and is better known than the
+ * first match. This is an icon, or a company without its legal form.
  */
 function betterKnownGroup(identifier: string, first: Match, matches: readonly Match[]): Match | undefined {
   const isIcon = isBareRank(first.rank);
@@ -223,8 +223,8 @@ function betterKnownGroup(identifier: string, first: Match, matches: readonly Ma
 }
 
 /**
- * The first match, or the first of the second company, or the first by a former name. A look-up need not have found more companies
- * than these.
+ * Returns the first match, or the first of the second company, or the first by a former name. A look-up need not have found more
+ * companies than these.
  */
 function firstOf(matches: readonly Match[]): Match | undefined {
   const [first] = matches;
@@ -233,7 +233,7 @@ function firstOf(matches: readonly Match[]): Match | undefined {
   return second?.isOther ? matches.find(isFormer) : second;
 }
 
-/** Whether no other company matches by this strength. Bare records do not count beside a fuller one. */
+/** Checks whether no other company matches by this strength. Bare records do not count beside a fuller one. */
 function fitsOneCompany({ id, strength, rank }: Match, matches: readonly Match[]): boolean {
   return matches.every(
     (other) =>
@@ -241,7 +241,7 @@ function fitsOneCompany({ id, strength, rank }: Match, matches: readonly Match[]
   );
 }
 
-/** Whether people who write the bare ticker of one company rather mean the other company, because it is better known. */
+/** Checks whether people who write the bare ticker of one company rather mean the other company, because it is better known. */
 function isMeantRather(identifier: string, match: Match, ticker: Match): boolean {
   const isMain = isBareTickerKey(ticker.key);
   if (match.id === ticker.id || !(isMain || isAmericanTickerKey(ticker.key))) return false;
@@ -258,7 +258,7 @@ function isMeantRather(identifier: string, match: Match, ticker: Match): boolean
   return isKnownByIt && lead >= CLEARLY_BETTER_KNOWN;
 }
 
-/** Whether the text is written as a name, not as a ticker: "Next", not "NEXT" or "next". */
+/** Checks whether the text is written as a name, not as a ticker: "Next", not "NEXT" or "next". */
 function hasMixedCase(text: string): boolean {
   return /\p{Lu}/u.test(text) && /\p{Ll}/u.test(text);
 }

@@ -75,32 +75,32 @@ const byPrefix = grouped((exchange) => [
   ...new Set([...mics(exchange), plain(exchange.code), plain(exchange.name), ...exchange.prefixes]),
 ]);
 
-/** The venue that has this MIC, or a segment with this MIC. `mic` must be in upper case. */
+/** Returns the venue that has this MIC, or a segment with this MIC. `mic` must be in upper case. */
 export function exchangeOfMic(mic: string): Exchange | undefined {
   return byMic.get(mic);
 }
 
-/** The venues with this Yahoo suffix, such as "DE". It must be in upper case, without the dot. */
+/** Returns the venues with this Yahoo suffix, such as "DE". It must be in upper case, without the dot. */
 export function exchangesOfYahooSuffix(suffix: string): readonly Exchange[] {
   return byYahooSuffix.get(suffix) ?? [];
 }
 
-/** The venues with this Reuters code, such as "OQ", if it differs from Yahoo's. In upper case, without the dot. */
+/** Returns the venues with this Reuters code, such as "OQ", if it differs from Yahoo's. In upper case, without the dot. */
 export function exchangesOfReutersCode(code: string): readonly Exchange[] {
   return byReutersCode.get(code) ?? [];
 }
 
-/** The venues of a country, by its upper-case code in ISO 3166-1 alpha-2. */
+/** Returns the venues of a country, by its upper-case code in ISO 3166-1 alpha-2. */
 export function exchangesOfCountry(country: string): readonly Exchange[] {
   return byCountry.get(country) ?? [];
 }
 
-/** The venues with this Bloomberg code, in upper case. A composite code ("US", "GR") means all venues of its country. */
+/** Returns the venues with this Bloomberg code, in upper case. A composite code ("US", "GR") means all venues of its country. */
 export function exchangesOfBloombergCode(code: string): readonly Exchange[] {
   return byBloombergCode.get(code) ?? [];
 }
 
-/** The venues that a text before a colon means: a MIC, a short code or a name. Ignores upper and lower case. */
+/** Returns the venues that a text before a colon means: a MIC, a short code or a name. Ignores upper and lower case. */
 export function exchangesOfPrefix(prefix: string): readonly Exchange[] {
   return byPrefix.get(plain(prefix)) ?? [];
 }

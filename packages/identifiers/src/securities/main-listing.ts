@@ -96,7 +96,7 @@ function placed<L extends ListingFacts>(listings: readonly L[], country: string)
   });
 }
 
-/** Each listing's own ISIN, else the ISIN of another listing of the same share class. */
+/** Returns each listing's own ISIN, else the ISIN of another listing of the same share class. */
 function isinsOf(listings: readonly ListingFacts[]): string[] {
   const byShareClass = new Map(
     listings

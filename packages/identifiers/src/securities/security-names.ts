@@ -134,8 +134,8 @@ export function readSecurityName(name: string): SecurityName {
 }
 
 /**
- * The phrase or the terms that begin first in the name. A phrase must follow another word, because "Unit Corporation" is a
- * company. Of two that begin in one place, the one that is listed first.
+ * Returns the phrase or the terms that begin first in the name. A phrase must follow another word, because "Unit Corporation" is
+ * a company. Of two that begin in one place, the one that is listed first.
  */
 function firstPhrase(text: string): { type: SecurityType; index: number } | undefined {
   const firstWord = text.indexOf(' ');

@@ -105,12 +105,12 @@ const FORMS_OF_VENUE = Map.groupBy(
   ({ venue }) => venue,
 );
 
-/** Whether such a security stands for its company, so that its ticker means the company. */
+/** Checks whether such a security stands for its company, so that its ticker means the company. */
 export function isShareOrReceipt(type: SecurityType | undefined): boolean {
   return type === undefined || type === 'share' || type === 'receipt';
 }
 
-/** What a security is, by the surest of its facts: the stated type, then the name, then the form of the ticker. */
+/** Returns what a security is, by the surest of its facts: the stated type, then the name, then the form of the ticker. */
 export function typeOfSecurity({ name, ticker, mic, stated }: SecurityFacts): SecurityType | undefined {
   return (
     typeOfStatement(stated ?? '') ??
@@ -119,7 +119,7 @@ export function typeOfSecurity({ name, ticker, mic, stated }: SecurityFacts): Se
   );
 }
 
-/** What the form of a ticker says at its venue. Undefined for shares, and where the form says nothing. */
+/** Returns what the form of a ticker says at its venue. Undefined for shares, and where the form says nothing. */
 export function typeOfTicker(ticker: string, mic: string): SecurityType | undefined {
   const forms = FORMS_OF_VENUE.get(exchangeOfMic(mic.toUpperCase())?.mic ?? mic.toUpperCase());
   if (forms === undefined) return undefined;

@@ -105,8 +105,8 @@ interface CandidatePair {
 }
 
 /**
- * Whether members that are not linked with the record contradict it, and no firm link with another member outweighs that. Another
- * website is no contradiction if any member states it too, as Alphabet states both abc.xyz and google.com.
+ * Checks whether members that are not linked with the record contradict it, and no firm link with another member outweighs that.
+ * Another website is no contradiction if any member states it too, as Alphabet states both abc.xyz and google.com.
  */
 function isContradicted(
   record: SourceRecord,

@@ -68,12 +68,12 @@ function companyOf(
   return { doc, brand, members };
 }
 
-/** Whether the company's record is its only source record, without any derived field. Then it need not be encoded again. */
+/** Checks whether the company's record is its only source record, without any derived field. Then it need not be encoded again. */
 function isAsStated(stated: Brand, built: Brand): boolean {
   return built.derivedFields.length === 0 && built.id === stated.id && built.type === stated.type;
 }
 
-/** Whether the only source record can be restored from the company's record. It cannot if its stated type was set aside. */
+/** Checks whether the only source record can be restored from the company's record. It cannot if its stated type was set aside. */
 function isRestorable(stated: Brand, built: Brand): boolean {
   return stated.type === BrandType.UNSPECIFIED || stated.type === built.type;
 }
@@ -81,8 +81,8 @@ function isRestorable(stated: Brand, built: Brand): boolean {
 const TIE_BREAK_BITS = 40;
 
 /**
- * A fraction from 0 to below 1 that depends only on the strongest source record's reference. With it, records of equal rank
- * have the same order in every catalogue, whatever ids their history gave them. A double holds it exactly beside any rank.
+ * Returns a fraction from 0 to below 1 that depends only on the strongest source record's reference. With it, records of equal
+ * rank have the same order in every catalogue, whatever ids their history gave them. A double holds it exactly beside any rank.
  */
 function tieBreakOf(founder: SourceRecord): number {
   const digits = hash('sha256', referenceOf(founder), 'hex').slice(0, TIE_BREAK_BITS / 4);
@@ -114,7 +114,7 @@ function markOf({ source, id, importId, isQuote, overrides }: SourceRecord): Sou
   };
 }
 
-/** The look-up keys that the record would have without the operator's overrides, and does not have with them. */
+/** Returns the look-up keys that the record would have without the operator's overrides, and does not have with them. */
 function keysHiddenByOverrides(brand: Brand, records: readonly SourceRecord[]): string[] {
   return notShown(
     brand,
@@ -122,7 +122,7 @@ function keysHiddenByOverrides(brand: Brand, records: readonly SourceRecord[]): 
   );
 }
 
-/** The keys of listings that the record does not have, because a person decided a type without listings. */
+/** Returns the keys of listings that the record does not have, because a person decided a type without listings. */
 function keysHiddenByType(brand: Brand, members: readonly SourceRecord[]): string[] {
   if (brand.type === BrandType.STOCK || !typeOf(members).isByPerson) return [];
   const keys = members.flatMap(({ identity }) => identity.keys);
@@ -148,9 +148,9 @@ interface Claimant {
 }
 
 /**
- * One company for each cluster, with the overrides that belong to it. Overrides that belong to none are documents of their own.
- * A quote goes to the company whose main listing it describes, else to a company that has the
- * listing at all. If there are several such companies, the best known gets the quote. If there is none, the quote is dropped.
+ * Returns one company for each cluster, with the overrides that belong to it. Overrides that belong to none are documents of
+ * their own. A quote goes to the company whose main listing it describes, else to a company that has the listing at all. If there
+ * are several such companies, the best known gets the quote. If there is none, the quote is dropped.
  *
  * @param commonNames names in a country that say nothing of whose overrides they are
  */
@@ -191,8 +191,8 @@ export function companiesOf(
 }
 
 /**
- * The company of these source records, quotes and overrides, or the overrides that wait, as an export has them. Undefined if they
- * are not one document: the members are of one source, or a quote or overrides do not belong to the company.
+ * Returns the company of these source records, quotes and overrides, or the overrides that wait, as an export has them. Undefined
+ * if they are not one document: the members are of one source, or a quote or overrides do not belong to the company.
  */
 export function restoredDoc(
   id: string,

@@ -12,7 +12,7 @@ export interface PutConflict extends Omit<Conflict, 'index'> {
 }
 
 /**
- * The conflicts between the planned companies of put records and all other companies, at most ten for each put record.
+ * Returns the conflicts between the planned companies of put records and all other companies, at most ten for each put record.
  * Sharing a hot key is not a conflict.
  */
 export function conflictsOf(
@@ -80,23 +80,26 @@ function sharedKeys(
   return holdersOfKey;
 }
 
-/** Whether callers can look the key up, and two companies can share it only by mistake. */
+/** Checks whether callers can look the key up, and two companies can share it only by mistake. */
 function isIdentifier(identityKey: string): boolean {
   return !identityKey.startsWith('id:') && !linksOnlySources(identityKey);
 }
 
-/** Whether the key has no use but to link records of different sources: callers cannot look it up, and it finds no put record. */
+/**
+ * Checks whether the key has no use but to link records of different sources: callers cannot look it up, and it finds no put
+ * record.
+ */
 export function linksOnlySources(identityKey: string): boolean {
   return /^(?:qid|named|traded|superinvestor):/.test(identityKey);
 }
 
-/** The identifier in a key, as callers write it. */
+/** Returns the identifier in a key, as callers write it. */
 export function identifierOf(key: string): string {
   const [, ticker, mic] = /^ticker:(.*)@(.*)$/.exec(key) ?? [];
   return mic === undefined ? key.slice(key.indexOf(':') + 1) : `${mic}:${ticker}`;
 }
 
-/** Whether `identifier` is a CUSIP and `other` is the ISIN that contains it. */
+/** Checks whether `identifier` is a CUSIP and `other` is the ISIN that contains it. */
 function isWithin(identifier: string, other: string): boolean {
   return identifier.length === 9 && other.length === 12 && other.slice(2, 11) === identifier;
 }

@@ -30,7 +30,7 @@ interface Edited {
 type Sets = Map<string, OverrideSet>;
 
 /**
- * The change that makes the edits. Pure except for the ids of new override records.
+ * Returns the change that makes the edits. Pure except for the ids of new override records.
  *
  * @param stored all companies, and all overrides without a company, that have one of the ids
  */
@@ -63,9 +63,10 @@ export function editOverrides(stored: readonly StoredCompany[], edits: readonly 
 }
 
 /**
- * The company with the id, else the one with a source record of that id. If neither is there, the edit may already have been made,
- * just before another writer deleted the company: then the override waits, in a document without a company. To remove an override, the id may also be the one that
- * its company had when a field was last set, if no company has this id now or if the override waits.
+ * Returns the company with the id, else the one with a source record of that id. If neither is there, the edit may already have
+ * been made, just before another writer deleted the company: then the override waits, in a document without a company. To remove
+ * an override, the id may also be the one that its company had when a field was last set, if no company has this id now or if the
+ * override waits.
  */
 function companyWith(
   stored: readonly StoredCompany[],
@@ -137,8 +138,8 @@ function editCompany(
 }
 
 /**
- * The id of the set that names the company's first source record first. The company may have others, of companies that were joined
- * with it. Those stay as they are, because they go back to their companies if these are separated again.
+ * Returns the id of the set that names the company's first source record first. The company may have others, of companies that
+ * were joined with it. Those stay as they are, because they go back to their companies if these are separated again.
  */
 function ownSetOf(sets: Sets, records: OverrideSet['records']): string | undefined {
   const firstOf = ([first]: OverrideSet['records']) => first && referenceOf(first);
@@ -167,7 +168,7 @@ function editField(sets: Sets, own: string, { field, override }: FieldEdit): 'ch
   return 'changed';
 }
 
-/** Whether the values and reasons are equal. Who says it again, and when, changes nothing. */
+/** Checks whether the values and reasons are equal. Who says it again, and when, changes nothing. */
 function isSame(a: Override, b: Override): boolean {
   return haveSameBytes({ ...a, by: '', atMs: 0 }, { ...b, by: '', atMs: 0 });
 }
@@ -181,7 +182,7 @@ function brandWith({ records }: StoredCompany, sets: Sets): Brand {
   return mergeRecords([...stated, ...[...sets].map(([id, set]) => overrideRecordOf(id, set))]).brand;
 }
 
-/** The names of the company's source records, first the one that gives the company its id. */
+/** Returns the names of the company's source records, first the one that gives the company its id. */
 function recordsOf({ doc, records }: StoredCompany): OverrideSet['records'] {
   const givesId = ({ source, id }: { source: string; id: string }) =>
     doc._id === id || doc._id === `${source}--${id}`;
@@ -192,8 +193,8 @@ function recordsOf({ doc, records }: StoredCompany): OverrideSet['records'] {
 }
 
 /**
- * The problems by the fields of the edits. A record must satisfy the same rules with the operator's values as without them, but
- * problems that it has without them do not count.
+ * Returns the problems by the fields of the edits. A record must satisfy the same rules with the operator's values as without
+ * them, but problems that it has without them do not count.
  */
 function problemsOfEdits(before: Brand, after: Brand, edits: readonly FieldEdit[]): Map<string, string> {
   const known = new Set(problemsOf(before));
@@ -213,7 +214,7 @@ function problemsOfEdits(before: Brand, after: Brand, edits: readonly FieldEdit[
   return found;
 }
 
-/** Whether the place, such as "listings[0].isin", is the field or a part of it. */
+/** Checks whether the place, such as "listings[0].isin", is the field or a part of it. */
 function isPartOf(place: string, field: string): boolean {
   return place === field || place.startsWith(`${field}.`) || place.startsWith(`${field}[`);
 }

@@ -39,12 +39,12 @@ export function withIds(
   });
 }
 
-/** All ids by which an operator finds the company: its own, and those of its source records. */
+/** Returns all ids by which an operator finds the company: its own, and those of its source records. */
 export function idsOf({ _id, contributions }: CatalogDoc): string[] {
   return [_id, ...contributions.flatMap(({ id, quote, overrides }) => (quote || overrides ? [] : id))];
 }
 
-/** The clusters that keep the id of a stored company. */
+/** Returns the clusters that keep the id of a stored company. */
 function keptIds(
   clusters: readonly (readonly SourceRecord[])[],
   before: readonly CatalogDoc[],
@@ -74,7 +74,7 @@ function keptIds(
   return kept;
 }
 
-/** An id that no source gives, because ids of sources have no two hyphens side by side. */
+/** Returns an id that no source gives, because ids of sources have no two hyphens side by side. */
 function ownIdOf(founder: SourceRecord): string {
   return `${founder.source}--${founder.id}`;
 }

@@ -51,7 +51,7 @@ export interface LinkageOptions {
   readonly hotKeys?: ReadonlySet<string>;
 }
 
-/** The groups that a change affects. A group contains only those of its companies that are in `stored`. */
+/** Returns the groups that a change affects. A group contains only those of its companies that are in `stored`. */
 export function linkedGroups(
   change: Change,
   stored: Iterable<StoredCompany>,
@@ -89,7 +89,10 @@ export function linkedGroups(
   }
   return groups;
 
-  /** The nodes that are linked with `start` through records that `isFollowed`. Adds them to `seen`, and returns none of it. */
+  /**
+   * Returns the nodes that are linked with `start` through records that `isFollowed`. Adds them to `seen`, and returns none of
+   * it.
+   */
   function nodesLinkedWith(
     start: Node,
     seen: Set<Node>,
@@ -128,7 +131,7 @@ function contentOf(nodes: readonly Node[]): Pick<LinkedGroup, 'puts' | 'stored'>
   };
 }
 
-/** The keys by which further companies may be linked with a group. */
+/** Returns the keys by which further companies may be linked with a group. */
 export function keysOfGroup({ puts, stored }: LinkedGroup): string[] {
   return [...keysOf(puts), ...stored.flatMap(({ records }) => keysOf(records))];
 }
@@ -138,8 +141,8 @@ export function keysOf(records: readonly SourceRecord[]): string[] {
 }
 
 /**
- * Whether the group has so many source records that some of their identifiers must be wrong. The links of such a group are not
- * followed. Overrides are not counted: they link no source records, and many may wait for a company of one name.
+ * Checks whether the group has so many source records that some of their identifiers must be wrong. The links of such a group are
+ * not followed. Overrides are not counted: they link no source records, and many may wait for a company of one name.
  */
 export function isTooLarge({ puts, stored }: LinkedGroup): boolean {
   const records = [...puts, ...stored.flatMap((company) => company.records)];
@@ -195,9 +198,9 @@ const NO_NAMES: SharedNames = {
 };
 
 /**
- * Whether a link rests on a name depends on all records with the name. So these are planned together: those before the change, if
- * they are few, and those after it, if they are few. If the change makes the name common, its new records are not planned with one
- * another because of the name.
+ * Finds the names that several records share. Whether a link rests on a name depends on all records with it. So these are planned together: those before the
+ * change, if they are few, and those after it, if they are few. If the change makes the name common, its new records are not
+ * planned with one another because of the name.
  */
 function sharedNames(
   nodes: readonly Node[],
@@ -238,12 +241,15 @@ function sharedNames(
   return { holders, claimants, affected, common };
 }
 
-/** Whether the node holds only records of this source and no quotes. Such nodes are never linked with each other. */
+/** Checks whether the node holds only records of this source and no quotes. Such nodes are never linked with each other. */
 function holdsOnly(source: string | undefined): (node: Node) => boolean {
   return ({ records }) => records.every((record) => record.source === source && !record.isQuote);
 }
 
-/** A quote is linked with every company that has its listing, and overrides with every company that they may belong to. */
+/**
+ * Checks whether the records belong together. A quote is linked with every company that has its listing, and overrides with every
+ * company that they may belong to.
+ */
 function isLinked(one: SourceRecord, other: SourceRecord, link: LinkOf): boolean {
   if (one.overrides !== undefined) return claimStrength(one, other) > 0;
   if (other.overrides !== undefined) return claimStrength(other, one) > 0;

@@ -16,9 +16,9 @@ interface Owner {
 }
 
 /**
- * How strongly overrides belong to the company of a source record, or 0 if they do not. The source records that the overrides
- * name come first, in their order. Other records are compared with the company as it was when a field was last set, by the
- * same rules as those that link two sources' records.
+ * Returns how strongly overrides belong to the company of a source record, or 0 if they do not. The source records that the
+ * overrides name come first, in their order. Other records are compared with the company as it was when a field was last set, by
+ * the same rules as those that link two sources' records.
  *
  * A named source record counts for nothing if it now describes another company: no name agrees, and the Wikidata id, the LEI or
  * the ISIN is another one. A source may use an id again, such as the ticker of a company that no longer exists.
@@ -44,8 +44,8 @@ export function claimStrength(
 }
 
 /**
- * The company that overrides belong to: the one with the strongest claim. Undefined if there is none, or if several have an
- * equally strong claim. Pure, and independent of the order of `clusters`.
+ * Returns the company that overrides belong to: the one with the strongest claim. Undefined if there is none, or if several have
+ * an equally strong claim. Pure, and independent of the order of `clusters`.
  */
 export function ownerOf(
   claimant: SourceRecord,

@@ -115,7 +115,7 @@ interface GroupOptions {
   readonly isTaken: (id: string, own: ReadonlySet<string>) => boolean;
 }
 
-/** The group's companies after the change. Refuses a put quote if its listing is not the main listing of any company. */
+/** Returns the group's companies after the change. Refuses a put quote if its listing is not the main listing of any company. */
 function planGroup(group: LinkedGroup, options: GroupOptions): Company[] {
   const { change, link, outcomes, isTaken } = options;
   const replaced = new Set(group.puts.map(referenceOf));

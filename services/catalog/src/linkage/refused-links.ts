@@ -20,7 +20,7 @@ export interface PutRefusedLink extends Omit<RefusedLink, 'index'> {
   readonly reference: string;
 }
 
-/** At most ten for each put record. Sharing a hot key alone is not reported. */
+/** Returns at most ten refused links for each put record. Sharing a hot key alone is not reported. */
 export function refusedLinksOf(
   puts: readonly SourceRecord[],
   planned: readonly Company[],

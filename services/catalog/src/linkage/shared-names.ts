@@ -8,7 +8,7 @@ export const MOST_OF_ONE_NAME = 16;
 
 const NAME_KEY = 'named:';
 
-/** The keys of a record's name in its country: "named:apple@US". */
+/** Returns the keys of a record's name in its country: "named:apple@US". */
 export function nameKeysOf({ identity }: SourceRecord): readonly string[] {
   return identity.keys.filter((key) => key.startsWith(NAME_KEY));
 }

@@ -77,7 +77,7 @@ export function readQuery<Asked extends Query>(query: Asked): Asked & ReadQuery 
   return { ...query, entries: indexKeysToRead(identifier, { superinvestors }) };
 }
 
-/** How many of the best records of each entry the queries need. */
+/** Returns how many of the best records of each entry the queries need. */
 export function bestOfEntry(queries: readonly Query[]): number {
   const haveBoth = queries.some(({ identifier }) => readNamesWithCodes(identifier).length > 0);
   return haveBoth ? BEST_OF_ENTRY_OF_BOTH : BEST_OF_ENTRY;
@@ -90,7 +90,7 @@ export function byEntry(candidates: readonly Candidate[]): ReadonlyMap<string, r
   return found;
 }
 
-/** The record that the query means, then the other records that it could mean, in order of precedence. At most `most`. */
+/** Returns the record that the query means, then the other records that it could mean, in order of precedence. At most `most`. */
 export function meaningsOf(
   { identifier, superinvestors, entries }: ReadQuery,
   candidates: ReadonlyMap<string, readonly Candidate[]>,
@@ -115,8 +115,8 @@ export function meaningToProto({ brand, match }: { brand: Brand; match: Match })
 }
 
 /**
- * The record's own value that matched one of the keys. It is read from the record because the index holds no values. '' if
- * an earlier version stored the record with other keys.
+ * Returns the record's own value that matched one of the keys. It is read from the record because the index holds no values. ''
+ * if an earlier version stored the record with other keys.
  */
 function matchedValue(brand: Brand, keys: readonly string[]): string {
   const values = keysOfBrand(brand).flatMap(({ key, value }) => (keys.includes(key) ? [value] : []));

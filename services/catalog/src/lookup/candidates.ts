@@ -40,9 +40,9 @@ export type FindCandidates = (
 ) => Promise<Candidate[]>;
 
 /**
- * One query reads all records that have the entries. At the same time a second query reads only the best records of each
- * entry that the process remembers as common. If the first query reaches its limit, some of its entries are common too.
- * Then one more query reads the best records of each of its entries.
+ * Returns a function that finds candidates. One query reads all records that have the entries. At the same time a second query reads only the best records of each
+ * entry that the process remembers as common. If the first query reaches its limit, some of its entries are common too. Then one
+ * more query reads the best records of each of its entries.
  */
 export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidates {
   // In order of use, the least recently used entry first.
@@ -105,12 +105,12 @@ export function candidateFromDoc(
   };
 }
 
-/** The filter of the first query. */
+/** Returns the filter of the first query. */
 export function havingAny(entries: readonly string[]) {
   return { keys: { $in: [...entries] } };
 }
 
-/** The pipeline that reads only the best records of each entry. Its sort is the order of the index. */
+/** Returns the pipeline that reads only the best records of each entry. Its sort is the order of the index. */
 export function bestOfEach(
   entries: readonly string[],
   perEntry: number,
@@ -133,7 +133,7 @@ export function bestOfEach(
   ];
 }
 
-/** The limit of the first query: far more records than entries have that are not common. */
+/** Returns the limit of the first query: far more records than entries have that are not common. */
 function mostCandidates(entries: number): number {
   return 64 + entries;
 }

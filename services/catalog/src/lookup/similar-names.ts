@@ -101,7 +101,7 @@ function investorEntries(identifier: string): string[] {
   );
 }
 
-/** Whether the identifier of a query without superinvestors is one's name. */
+/** Checks whether the identifier of a query without superinvestors is one's name. */
 export function namesSuperinvestor(
   { identifier, superinvestors }: SimilarityQuery,
   records: readonly SimilarRecord[],
@@ -117,7 +117,7 @@ function entriesOfPhrase(phrase: string): string[] {
   );
 }
 
-/** The text's first word, its last word, and all words but the last or the first. */
+/** Returns the text's first word, its last word, and all words but the last or the first. */
 function phrasesOf(text: string): string[] {
   const words = text.split(' ');
   if (words.length < 2) return [];
@@ -125,13 +125,13 @@ function phrasesOf(text: string): string[] {
   return [...new Set(parts.map((part) => part.join(' ')))].filter(({ length }) => length >= SHORTEST_WORD);
 }
 
-/** The first of several words. '' if it is too short to be recognised when it is misspelt. */
+/** Returns the first of several words. '' if it is too short to be recognised when it is misspelt. */
 function startOf(text: string): string {
   const [word = '', ...others] = text.split(' ');
   return others.length === 0 || word.length < SHORTEST_MISSPELT ? '' : word;
 }
 
-/** The records that are similar enough, best first. */
+/** Returns the records that are similar enough, best first. */
 export function mostSimilar(query: SimilarityQuery, records: readonly SimilarRecord[]): SimilarRecord[] {
   const allowed = records.filter(({ keys }) => query.superinvestors || !isOfInvestor(keys));
   const meant = query.instead.map((identifier) => meantBy(identifier, query, allowed));
@@ -142,7 +142,7 @@ export function mostSimilar(query: SimilarityQuery, records: readonly SimilarRec
     .map(({ record }) => record);
 }
 
-/** The id of the record that the identifier means. */
+/** Returns the id of the record that the identifier means. */
 function meantBy(
   identifier: string,
   { superinvestors }: SimilarityQuery,
@@ -161,7 +161,7 @@ function isOfInvestor(keys: readonly string[]): boolean {
   return keys.some((key) => key.startsWith(OF_INVESTOR));
 }
 
-/** How unlikely it is that the text means the record: the difference in spelling, less for better known records. */
+/** Returns how unlikely it is that the text means the record: the difference in spelling, less for better known records. */
 function costOf({ text, phrases, start }: SimilarityQuery, { rank, keys }: SimilarRecord): number {
   const all = keys.flatMap((key) => NAME.exec(key)?.[1] ?? []);
   const names = [...new Set(all)].slice(0, MOST_COMPARED);
@@ -180,7 +180,9 @@ function costOf({ text, phrases, start }: SimilarityQuery, { rank, keys }: Simil
 /** An entry of a current name with its spaces, and its normal form. */
 const NAME = /^(?:name|superinvestor):([^~^%=]+)(?:[~%][^^=]*)?$/;
 
-/** How many letters differ. Infinity if too many do, in the whole text or in one of its words. "and" makes no difference. */
+/**
+ * Returns how many letters differ. Infinity if too many do, in the whole text or in one of its words. "and" makes no difference.
+ */
 function differenceOf(text: string, name: string, rank: number): number {
   const [words, own] = [wordsOf(text), wordsOf(name)];
   const [joined, ownJoined] = [words.join(''), own.join('')];
@@ -194,7 +196,7 @@ function differenceOf(text: string, name: string, rank: number): number {
   return hasOtherWord ? Number.POSITIVE_INFINITY : difference;
 }
 
-/** Whether a text is another without some of its words, and so no misspelling: "holdings" and "nu holdings". */
+/** Checks whether a text is another without some of its words, and so no misspelling: "holdings" and "nu holdings". */
 function isPartOf(words: readonly string[], others: readonly string[]): boolean {
   return words.every((word) => others.includes(word));
 }
@@ -203,7 +205,7 @@ function wordsOf(text: string): string[] {
   return text.split(' ').filter((word) => word !== 'and');
 }
 
-/** Whether the words differ too much to be one word, misspelt. People hardly ever mistype the first letter. */
+/** Checks whether the words differ too much to be one word, misspelt. People hardly ever mistype the first letter. */
 function isOtherWord(a: string, b: string, rank: number): boolean {
   const most = a[0] === b[0] ? Math.min(a.length, b.length) / 2 : mostDistance(a, b, rank);
   return distanceOf(a, b, most) > most;
@@ -213,7 +215,7 @@ function distanceOf(a: string, b: string, most: number): number {
   return a === b ? 0 : spellingDistance(a, b, most);
 }
 
-/** How many letters may differ: more in longer names, and in names that many people write. */
+/** Returns how many letters may differ: more in longer names, and in names that many people write. */
 function mostDistance(a: string, b: string, rank: number): number {
   const letters = Math.min(a.length, b.length);
   const more = rank >= WELL_KNOWN ? 0.5 : 0;

@@ -50,8 +50,8 @@ export function similarFinder(
 export type Suggest = (missed: readonly LookupQuery[]) => Promise<Suggested[]>;
 
 /**
- * One query finds similar records for the whole batch. A second one, an ordinary look-up, finds which of their identifiers
- * resolve to them. If that takes too long or fails, nothing is suggested.
+ * Returns a function that suggests records. One query finds similar records for the whole batch. A second one, an ordinary look-up, finds which of their
+ * identifiers resolve to them. If that takes too long or fails, nothing is suggested.
  */
 export function suggester(
   service: Pick<Service, 'log'>,
@@ -81,7 +81,7 @@ export function suggester(
   };
 }
 
-/** The suggestions for those of the queries that ask for them. */
+/** Returns the suggestions for those of the queries that ask for them. */
 export async function suggestFor<Query extends LookupQuery>(
   suggest: Suggest,
   missed: readonly Query[],
@@ -133,7 +133,7 @@ async function suggest(
   });
 }
 
-/** The best records of each entry. Another query of the batch may have found further records of an entry. */
+/** Returns the best records of each entry. Another query of the batch may have found further records of an entry. */
 function recordsByEntry(
   records: readonly SimilarRecord[],
   entries: ReadonlySet<string>,
@@ -146,7 +146,7 @@ function recordsByEntry(
   return ofEntry;
 }
 
-/** The first of the records that have the same name. */
+/** Returns the first of the records that have the same name. */
 function withoutTwins(records: readonly SimilarRecord[]): SimilarRecord[] {
   const names = new Set<string>();
   return records.filter(({ keys }) => {
@@ -157,7 +157,7 @@ function withoutTwins(records: readonly SimilarRecord[]): SimilarRecord[] {
   });
 }
 
-/** The two handiest identifiers that may resolve to the record: of its main ticker, its name, its domain and a listing. */
+/** Returns the two handiest identifiers that may resolve to the record: of its main ticker, its name, its domain and a listing. */
 function identifiersOf(keys: readonly string[]): string[] {
   const first = (form: RegExp) => keys.map((key) => form.exec(key)).find((match) => match !== null);
   const [, listed, mic] = first(/^ticker:(.+)@(.{4})$/) ?? [];
@@ -171,7 +171,7 @@ function identifiersOf(keys: readonly string[]): string[] {
     .slice(0, 2);
 }
 
-/** The first of the identifiers that resolves to the record. Undefined if none does. */
+/** Returns the first of the identifiers that resolves to the record. Undefined if none does. */
 function suggestionOf(
   id: string,
   identifiers: readonly ReadQuery[],

@@ -64,7 +64,7 @@ export function isWaiting({ _id }: Pick<CatalogDoc, '_id'>): boolean {
   return _id.startsWith(WAITING);
 }
 
-/** The marks of the source records and overrides, each with its encoded Brand or OverrideSet. */
+/** Returns the marks of the source records and overrides, each with its encoded Brand or OverrideSet. */
 export function partsOf({
   brand,
   contributions,
@@ -76,7 +76,7 @@ export function partsOf({
   });
 }
 
-/** The bytes of the record and of its source records. */
+/** Returns the bytes of the record and of its source records. */
 export function sizeOfDoc({ brand, parts = [] }: CatalogDoc): number {
   return parts.reduce((sum, part) => sum + part.length, brand.length);
 }
@@ -88,7 +88,7 @@ export function sourceRecordsFromDoc(doc: CatalogDoc): SourceRecord[] {
   });
 }
 
-/** Whether the documents are equal, apart from their revisions, times and the ids of the imports. */
+/** Checks whether the documents are equal, apart from their revisions, times and the ids of the imports. */
 export function hasSameContent(a: CatalogDoc, b: CatalogDoc): boolean {
   return (
     a._id === b._id &&
@@ -105,7 +105,7 @@ export function hasSameContent(a: CatalogDoc, b: CatalogDoc): boolean {
   );
 }
 
-/** The order of precedence: by rank with its tie-break, then id. */
+/** Compares by precedence: by rank with its tie-break, then id. */
 export function compareDocs(a: CatalogDoc, b: CatalogDoc): number {
   return b.rank - a.rank || compareTexts(a._id, b._id);
 }

@@ -15,9 +15,9 @@ const LOOKED_UP: Readonly<Record<IdentifierKind, true>> = {
 };
 
 /**
- * Hashes of the keys that the index entries stand for, each once. An identifier's answer is a function of the records that have
- * one of its entries. So a change of records can change the answer only if a changed record had or has one of these entries, and
- * then the hashes of both have one in common. The strengths of matches are left out, which makes the hashes few.
+ * Returns hashes of the keys that the index entries stand for, each once. An identifier's answer is a function of the records
+ * that have one of its entries. So a change of records can change the answer only if a changed record had or has one of these
+ * entries, and then the hashes of both have one in common. The strengths of matches are left out, which makes the hashes few.
  *
  * Gateways compare hashes from all replicas and versions of catalog, so how they are made must never change.
  */

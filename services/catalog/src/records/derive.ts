@@ -6,8 +6,8 @@ import { categorySlug } from '@brand-data/records';
 type DerivableField = 'type' | 'description' | 'category' | 'rank';
 
 /**
- * The brand with a value for each field that every answered record has and that the sources leave open. `derivedFields` names
- * these fields. Pure.
+ * Returns the brand with a value for each field that every answered record has and that the sources leave open. `derivedFields`
+ * names these fields. Pure.
  *
  * @param isTypeDerived no source states the type that the brand already has
  */
@@ -27,7 +27,7 @@ export function withDerivedFields(brand: Brand, { isTypeDerived }: { isTypeDeriv
   };
 }
 
-/** The brand as its source states it. The inverse of `withDerivedFields` for the brand of a single source. */
+/** Returns the brand as its source states it. The inverse of `withDerivedFields` for the brand of a single source. */
 export function withoutDerivedFields(brand: Brand): Brand {
   if (brand.derivedFields.length === 0) return brand;
   const stated: Brand = { ...brand, derivedFields: [] };
@@ -39,15 +39,15 @@ export function withoutDerivedFields(brand: Brand): Brand {
   return stated;
 }
 
-/** The category that follows from the industry, else from the sector, else from the type. */
+/** Returns the category that follows from the industry, else from the sector, else from the type. */
 function categoryOf({ type, company }: Brand): string {
   if (type === BrandType.SUPERINVESTOR) return 'superinvestor';
   return categorySlug(company?.industry ?? '') || categorySlug(company?.sector ?? '') || 'brand';
 }
 
 /**
- * A sentence from the known facts: "3M is a listed company (Industrial Conglomerates) based in Saint Paul, Minnesota, United
- * States. It was founded in 1902."
+ * Returns a sentence from the known facts: "3M is a listed company (Industrial Conglomerates) based in Saint Paul, Minnesota,
+ * United States. It was founded in 1902."
  */
 function describe(brand: Brand): string {
   const { name, company, history, links } = brand;
@@ -76,7 +76,7 @@ function kindOf({ type, category, manager }: Brand, isCompany: boolean): string 
   return isCompany ? 'a company' : 'a brand';
 }
 
-/** What the company does: its industry, else the category that a source states, else its sector. '' if nothing is known. */
+/** Returns what the company does: its industry, else the category that a source states, else its sector. '' if nothing is known. */
 function fieldOf({ type, category, company }: Brand): string {
   if (type === BrandType.SUPERINVESTOR || category === 'exchange_traded_product') return '';
   const stated = category === 'brand' ? '' : category.replaceAll('_', ' ');

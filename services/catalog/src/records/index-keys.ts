@@ -10,10 +10,10 @@ import {
 } from '@brand-data/identifiers';
 
 /**
- * The entries of a key in the index. An exact key is its own entry. The entry of a weaker key ends in a mark that no key
- * contains. A name without its legal form has a second entry, with the form after the mark, because the form decides
- * before rank does. So all records of one entry match equally well, and the index holds them in order of precedence: by
- * rank with its tie-break.
+ * Returns the entries of a key in the index. An exact key is its own entry. The entry of a weaker key ends in a mark that no key
+ * contains. A name without its legal form has a second entry, with the form after the mark, because the form decides before rank
+ * does. So all records of one entry match equally well, and the index holds them in order of precedence: by rank with its
+ * tie-break.
  */
 export function indexKeysOf({
   key,
@@ -24,7 +24,7 @@ export function indexKeysOf({
   return strength === 'legal_form' ? [entry, entry + legalFormOf(value)] : [entry];
 }
 
-/** The index entries to look up for an identifier, each once. */
+/** Returns the index entries to look up for an identifier, each once. */
 export function indexKeysToRead(identifier: string, options: { superinvestors: boolean }): string[] {
   const entries = [
     ...entriesToRead(identifier, readIdentifier(identifier, options)),
@@ -64,7 +64,7 @@ function isOfName(kind: IdentifierKind): boolean {
   return kind === 'name' || kind === 'superinvestor';
 }
 
-/** The key that an entry stands for. Its `value` is empty, because the index does not hold the record's own value. */
+/** Returns the key that an entry stands for. Its `value` is empty, because the index does not hold the record's own value. */
 export function keyFromIndex(entry: string): BrandKey {
   const kind = entry.slice(0, entry.indexOf(':')) as IdentifierKind;
   const [, key = entry, mark = '', form = ''] = MARKED.exec(entry) ?? [];
@@ -72,7 +72,7 @@ export function keyFromIndex(entry: string): BrandKey {
   return { key, kind, strength, value: '', ...(form === '' ? {} : { form }) };
 }
 
-/** Whether the entry is a whole current name, or a current name's legal form. */
+/** Checks whether the entry is a whole current name, or a current name's legal form. */
 export function isCurrentName(entry: string): boolean {
   return entry.startsWith('name:') && !/[\^%#=]|~$/.test(entry);
 }

@@ -78,7 +78,7 @@ export function mainListingOf(brand: Brand): string | undefined {
   return main === undefined ? undefined : nameOfListing(main);
 }
 
-/** The record of a company that only one source has: the same record as `mergeBrands` makes, except for empty fields. */
+/** Returns the record of a company that only one source has: the same record as `mergeBrands` makes, except for empty fields. */
 export function recordOfOne(only: SourcedBrand): Brand {
   const { type, source } = typeOf([only]);
   return withDerivedFields({ ...only.brand, type }, { isTypeDerived: source === undefined });
@@ -168,7 +168,7 @@ export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly
   return { brand, fieldSources };
 }
 
-/** The operator's type, else the type that the sources' records give, with the listings that the operator has set. */
+/** Returns the operator's type, else the type that the sources' records give, with the listings that the operator has set. */
 function decidedType(
   records: readonly SourcedBrand[],
   ownType: Override | undefined,
@@ -180,7 +180,7 @@ function decidedType(
   return typeOf(records.map(({ source, brand }) => ({ source, brand: { ...brand, listings } })));
 }
 
-/** Whether an override of the field replaces the merged value. The other fields have their own rules. */
+/** Checks whether an override of the field replaces the merged value. The other fields have their own rules. */
 function isPlainField(field: string): boolean {
   return !/^(?:type|rank|names|domains|listings)$/.test(field) && !isStockField(field);
 }
@@ -189,7 +189,7 @@ function isStockField(field: string): boolean {
   return field.startsWith('stock.');
 }
 
-/** The texts of an override of a list. Empty if the operator has decided that the field has no value. */
+/** Returns the texts of an override of a list. Empty if the operator has decided that the field has no value. */
 function listOf(override: Override): string[] {
   return (setValueOf(override) as string[] | undefined) ?? [];
 }
@@ -202,7 +202,7 @@ function compareSourcedBrands(a: SourcedBrand, b: SourcedBrand): number {
   return later || compareSources(a.source, b.source) || compareTexts(a.brand.id, b.brand.id);
 }
 
-/** A curated source's rank, else the highest rank. 0 if no source states a rank. */
+/** Returns a curated source's rank, else the highest rank. 0 if no source states a rank. */
 function rankOf(records: readonly SourcedBrand[]): { rank: number; source: string } {
   const curated = records.find(({ source, brand }) => isCurated(source) && brand.rank > 0);
   const [highest] = records.toSorted((a, b) => b.brand.rank - a.brand.rank);
@@ -252,8 +252,8 @@ function nameOfListing({ mic, ticker }: Listing): string {
 }
 
 /**
- * Each source's `stock`, quotes first. Fields that do not describe the record's main listing, if it has one, are removed, and
- * so are the price fields of all sources but one.
+ * Returns each source's `stock`, quotes first. Fields that do not describe the record's main listing, if it has one, are removed,
+ * and so are the price fields of all sources but one.
  */
 function stockValues(strongestFirst: readonly SourcedBrand[], main: Listing | undefined): SourcedValue[] {
   const mainName = main && nameOfListing(main);
@@ -296,7 +296,7 @@ interface SourcedValue {
   readonly value: Record<string, unknown>;
 }
 
-/** The fields that `mergeMessages` merges one by one. The other fields have their own rules. */
+/** Returns the fields that `mergeMessages` merges one by one. The other fields have their own rules. */
 function plainFieldsOf(brand: Brand): Record<string, unknown> {
   const { id, type, rank, names, domains, listings, stock, sources, derivedFields, ...fields } = brand;
   return fields;
@@ -338,7 +338,7 @@ function mergeMessages(
   return merged;
 }
 
-/** A list without the items that have no data. Any other value as it is. */
+/** Returns a list without the items that have no data. Any other value as it is. */
 function withItems(value: unknown): unknown {
   return Array.isArray(value) && !value.every(hasData) ? value.filter(hasData) : value;
 }

@@ -7,7 +7,7 @@ import { fieldOf, hasData, withField } from '@brand-data/records';
  */
 const STILL_USED: ReadonlySet<string> = new Set(['name', 'listings']);
 
-/** A source's brand without the fields that the operator has set, so that they have no effect on other fields. */
+/** Returns a source's brand without the fields that the operator has set, so that they have no effect on other fields. */
 export function withoutOverridden(brand: Brand, overrides: readonly Override[]): Brand {
   const hidden = overrides.filter(({ field }) => !STILL_USED.has(field) && hasData(fieldOf(brand, field)));
   if (hidden.length === 0) return brand;
@@ -17,7 +17,7 @@ export function withoutOverridden(brand: Brand, overrides: readonly Override[]):
 }
 
 /**
- * A message, in the shape of a Brand, with the operator's values of those of its fields for which `isWanted`.
+ * Returns a message, in the shape of a Brand, with the operator's values of those of its fields for which `isWanted`.
  *
  * @param overrides as effectiveOverrides returns them
  */

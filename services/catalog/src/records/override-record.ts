@@ -5,8 +5,9 @@ import { type Merged, mergeBrands } from './merge.ts';
 import type { SourceRecord } from './source-record.ts';
 
 /**
- * A company's overrides as a source record, so that one document holds them with the company. It is never clustered, because
- * overrides found no company and link none: see linkage/override-owners.ts. Its `brand` is the company when a field was last set.
+ * Returns a company's overrides as a source record, so that one document holds them with the company. It is never clustered,
+ * because overrides found no company and link none: see linkage/override-owners.ts. Its `brand` is the company when a field was
+ * last set.
  *
  * @param id never changes, and says nothing about the company
  */
@@ -32,7 +33,7 @@ export function overrideRecordFromBytes(id: string, bytes: Uint8Array): SourceRe
   };
 }
 
-/** The facts of a company by which its overrides find it again. */
+/** Returns the facts of a company by which its overrides find it again. */
 export function identifyingFieldsOf({ company, links, stock, history, manager, ...brand }: Brand): Brand {
   const { id, type, name, names, domains, listings, lei } = brand;
   const { city = '', country = '', countryCode = '' } = company?.headquarters ?? {};
@@ -53,8 +54,8 @@ export function identifyingFieldsOf({ company, links, stock, history, manager, .
 }
 
 /**
- * The overrides of one company that apply: for each field the newest, because two companies with overrides may have become one.
- * An override of a group comes before those of its fields.
+ * Returns the overrides of one company that apply: for each field the newest, because two companies with overrides may have
+ * become one. An override of a group comes before those of its fields.
  */
 export function effectiveOverrides(records: readonly SourceRecord[]): Override[] {
   const newestFirst = records

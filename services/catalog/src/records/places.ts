@@ -8,8 +8,8 @@ export interface SourcedPlace {
 }
 
 /**
- * The place of the strongest source, with the facts that it lacks from weaker sources that mean the same place. So a source
- * that gives only a country does not hide the city, and a city never gets another city's coordinates.
+ * Returns the place of the strongest source, with the facts that it lacks from weaker sources that mean the same place. So a
+ * source that gives only a country does not hide the city, and a city never gets another city's coordinates.
  *
  * @param places at least one, strongest source first
  */
@@ -26,7 +26,7 @@ export function mergePlaces(places: readonly SourcedPlace[]): { place: Headquart
   return { place, sources };
 }
 
-/** Whether the places have a city or a country in common, and no fact of one contradicts the other. */
+/** Checks whether the places have a city or a country in common, and no fact of one contradicts the other. */
 function isSamePlace(a: Headquarters, b: Headquarters): boolean {
   const city = compare(a.city, b.city);
   const country = compare(a.countryCode, b.countryCode) ?? compare(a.country, b.country);
@@ -35,7 +35,7 @@ function isSamePlace(a: Headquarters, b: Headquarters): boolean {
   return state !== false && (city === true || country === true);
 }
 
-/** Whether two names are equal. Undefined if one of them is not known. */
+/** Checks whether two names are equal. Undefined if one of them is not known. */
 function compare(a: string, b: string): boolean | undefined {
   if (isBlank(a) || isBlank(b)) return undefined;
   return normalName(a) === normalName(b);
@@ -47,7 +47,7 @@ const FIELDS = [
   ...(['city', 'state', 'latitude', 'longitude', 'cityNative', 'stateNative'] as const),
 ] as const;
 
-/** The stronger place itself if the weaker one adds nothing. A place without a city gives only its country to a city. */
+/** Returns the stronger place itself if the weaker one adds nothing. A place without a city gives only its country to a city. */
 function fillGaps(stronger: Headquarters, weaker: Headquarters): Headquarters {
   const isOfCity = isBlank(stronger.city) || !isBlank(weaker.city);
   const missing = (isOfCity ? FIELDS : COUNTRY_FIELDS).filter(

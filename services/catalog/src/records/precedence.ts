@@ -39,7 +39,7 @@ const EXCEPTION_OF = new Map(
   EXCEPTIONS.flatMap(({ fields, precedence }) => fields.map((field) => [field, precedence] as const)),
 );
 
-/** Whether a person edits the source. */
+/** Checks whether a person edits the source. */
 export function isCurated(source: string): boolean {
   return CURATED_SOURCES.includes(source);
 }
@@ -49,7 +49,7 @@ export function compareSources(a: string, b: string): number {
   return compareBy(PRECEDENCE, a, b);
 }
 
-/** The order of sources for the field, by its dotted name in a Brand. Undefined if the default order applies. */
+/** Returns the order of sources for the field, by its dotted name in a Brand. Undefined if the default order applies. */
 export function precedenceOf(field: string): ((a: string, b: string) => number) | undefined {
   const precedence = EXCEPTION_OF.get(field);
   return precedence && ((a, b) => compareBy(precedence, a, b));

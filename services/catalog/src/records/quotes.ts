@@ -4,12 +4,12 @@ import { FIGURES } from '@brand-data/records';
 import { mainListingOf } from './merge.ts';
 import { quoteRecordOf, type SourceRecord } from './source-record.ts';
 
-/** The reason for skipping or refusing a quote. */
+/** Returns the reason for skipping or refusing a quote. */
 export function noMainListing(listing: string): string {
   return `no company here has ${listing} as its main listing`;
 }
 
-/** The keys of the main listings that the quote may describe, in order of precedence. */
+/** Returns the keys of the main listings that the quote may describe, in order of precedence. */
 export function keysOfQuote({ symbol, mic, isin }: Quote): string[] {
   const identifier = symbol === '' ? isin : mic === '' ? symbol : `${mic}:${symbol}`;
   const kind = symbol === '' ? 'isin' : 'ticker';
@@ -21,8 +21,8 @@ export function keysOfQuote({ symbol, mic, isin }: Quote): string[] {
 }
 
 /**
- * The quote as a source record of the candidate whose main listing it describes. If there are several such candidates, the
- * best known is used. Undefined if the quote describes no candidate's main listing.
+ * Returns the quote as a source record of the candidate whose main listing it describes. If there are several such candidates,
+ * the best known is used. Undefined if the quote describes no candidate's main listing.
  */
 export function quoteRecordAmong(
   source: string,

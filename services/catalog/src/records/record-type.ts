@@ -11,9 +11,9 @@ export interface DecidedType {
 }
 
 /**
- * The type of the record that is built from `records`, strongest source first. A person's word decides. Without one, listings
- * decide: a company is a stock as long as any source has a listing of it that trades or calls it a stock, and a brand otherwise. So the record of
- * a source without listings never changes the type.
+ * Returns the type of the record that is built from `records`, strongest source first. A person's word decides. Without one,
+ * listings decide: a company is a stock as long as any source has a listing of it that trades or calls it a stock, and a brand
+ * otherwise. So the record of a source without listings never changes the type.
  */
 export function typeOf(records: readonly { readonly source: string; readonly brand: Brand }[]): DecidedType {
   const stated = records.filter(({ brand }) => brand.type !== BrandType.UNSPECIFIED);
@@ -26,8 +26,8 @@ export function typeOf(records: readonly { readonly source: string; readonly bra
 }
 
 /**
- * Whether the source has a listing of the company, and does not say that the main listing trades no more. A source may state that
- * a company is a stock although its trade is suspended.
+ * Checks whether the source has a listing of the company, and does not say that the main listing trades no more. A source may
+ * state that a company is a stock although its trade is suspended.
  */
 function isListed({ type, listings, stock }: Brand): boolean {
   return listings.length > 0 && (type === BrandType.STOCK || stock?.isActivelyTrading !== false);

@@ -13,7 +13,7 @@ export const SAYS_NOTHING = /^(?:gr(?:uppo|ou?pe?|upo?)|holdings?|company|compan
 /** Marks the entries of superinvestors. Look-ups without superinvestors do not read them. */
 export const INVESTOR = '@';
 
-/** The index entries by which misspelt names find a record: two for each name, or one if the record is little known. */
+/** Returns the index entries by which misspelt names find a record: two for each name, or one if the record is little known. */
 export function similarityEntriesOf(brand: Brand): string[] {
   if (brand.type === BrandType.SUPERINVESTOR)
     return entriesOfNames(namesOfInvestor(namesOfBrand(brand).current)).map((entry) => INVESTOR + entry);

@@ -29,14 +29,14 @@ export function statesCompany({ isQuote, overrides }: SourceRecord): boolean {
   return !isQuote && overrides === undefined;
 }
 
-/** A source's record of a company: its facts alone, its listings in order. */
+/** Returns a source's record of a company: its facts alone, its listings in order. */
 export function sourceRecordOf(source: string, importId: string, brand: Brand): SourceRecord {
   const inOrder = withListingsInOrder(source, factsOf(brand));
   const bytes = Brand.encode(inOrder).finish();
   return withIdentity({ source, id: brand.id, importId, isQuote: false, brand: inOrder, bytes });
 }
 
-/** A quote of a main listing, such as "XNAS:AAPL". `brand` holds only that listing, its figures and their source. */
+/** Returns a quote of a main listing, such as "XNAS:AAPL". `brand` holds only that listing, its figures and their source. */
 export function quoteRecordOf(source: string, importId: string, listing: string, brand: Brand): SourceRecord {
   const bytes = Brand.encode(brand).finish();
   return withIdentity({ source, id: listing, importId, isQuote: true, brand, bytes });

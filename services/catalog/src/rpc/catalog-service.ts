@@ -16,7 +16,7 @@ const LOOKUP_DEADLINE_MS = 1_500;
 const LARGEST_RESULT_BYTES = 80 * 1024;
 const LEFT_OUT: LookupResult = { ...NOTHING_SUGGESTED, leftOut: true, keys: [] };
 
-/** The calls of gateways: see proto/brand_data/v1/catalog.proto for shapes and errors. */
+/** Returns the calls of gateways: see proto/brand_data/v1/catalog.proto for shapes and errors. */
 export function catalogService(
   service: Service,
   { findCandidates, suggest }: { findCandidates: FindCandidates; suggest: Suggest },
@@ -46,7 +46,7 @@ export function catalogService(
   };
 }
 
-/** The results that fit, in order. All others are left out, but never the first one. */
+/** Returns the results that fit, in order. All others are left out, but never the first one. */
 function withinBytes(results: readonly LookupResult[], maxBytes: number): LookupResult[] {
   // This many records always fit, so the usual small batches are not encoded twice.
   if (results.length * LARGEST_RESULT_BYTES <= maxBytes) return [...results];

@@ -21,7 +21,7 @@ const MESSAGE_BYTES = 1 << 20;
 const OVERRIDES_ID = /^[\w-]{1,64}$/;
 const LISTING = /^[A-Z0-9]{4}:[^\s:]{1,40}$/;
 
-/** The messages of ExportCompanies. */
+/** Returns the messages of ExportCompanies. */
 export async function* exportedCompanies(
   companies: AsyncIterable<CatalogDoc>,
 ): AsyncGenerator<ExportCompaniesResponse> {
@@ -46,7 +46,7 @@ function exportedFromDoc(doc: CatalogDoc): ExportedCompany {
   };
 }
 
-/** The document of an exported company, or why it cannot be one. */
+/** Returns the document of an exported company, or why it cannot be one. */
 export function docFromExported(company: ExportedCompany): { doc: CatalogDoc } | { refused: string } {
   const { id, changedAtMs, records, overrides } = company;
   const refused = refusalOf([

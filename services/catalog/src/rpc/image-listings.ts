@@ -14,19 +14,19 @@ const ITEMS = 1_000;
 
 type Companies = AsyncIterable<CatalogDoc>;
 
-/** The messages of ListImagePaths. */
+/** Returns the messages of ListImagePaths. */
 export async function* imagePaths(companies: Companies): AsyncGenerator<ListImagePathsResponse> {
   for await (const { items, after } of inMessages(companies, imagePathsIn, { full: ITEMS }))
     yield { paths: items, after };
 }
 
-/** The messages of ListLogoFiles. */
+/** Returns the messages of ListLogoFiles. */
 export async function* logoFiles(companies: Companies): AsyncGenerator<ListLogoFilesResponse> {
   for await (const { items, after } of inMessages(companies, logoFilesIn, { full: ITEMS }))
     yield { files: items, after };
 }
 
-/** The paths that the company's source records and overrides name, also those that its record does not show. */
+/** Returns the paths that the company's source records and overrides name, also those that its record does not show. */
 function imagePathsIn(company: CatalogDoc): string[] {
   const paths = brandsIn(company).flatMap(({ brand }) => imagePathsOf(brand));
   return [...new Set(paths.map(([, path]) => path.split('?', 1)[0] ?? path))];
@@ -38,7 +38,9 @@ function logoFilesIn(company: CatalogDoc): LogoFile[] {
   );
 }
 
-/** The brands of the source records, and one brand for each value of an override. Decodes without computing any identity. */
+/**
+ * Returns the brands of the source records, and one brand for each value of an override. Decodes without computing any identity.
+ */
 function brandsIn(company: CatalogDoc): { id: string; brand: Brand }[] {
   return partsOf(company).flatMap(({ id, quote, overrides, bytes }) => {
     if (quote) return [];

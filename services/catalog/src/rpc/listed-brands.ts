@@ -10,7 +10,7 @@ const IN_MESSAGE = 500;
 const MOST_FIELDS = 32;
 const MOST_IDENTIFIERS = 20;
 
-/** The messages of ListBrands. Throws Fault `invalid_argument` before the first one if the request is wrong. */
+/** Returns the messages of ListBrands. Throws Fault `invalid_argument` before the first one if the request is wrong. */
 export async function* listedBrands(
   companies: AsyncIterable<CatalogDoc>,
   request: ListBrandsRequest,

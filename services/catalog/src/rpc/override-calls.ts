@@ -92,7 +92,7 @@ async function edit(
   }));
 }
 
-/** Why a setting is refused, whatever its record is. Undefined if nothing is wrong. */
+/** Returns why a setting is refused, whatever its record is. Undefined if nothing is wrong. */
 export function problemOfSetting({ override }: FieldSetting): string | undefined {
   const { field = '', value, by = '', reason = '' } = override ?? {};
   if (!SETTABLE_FIELDS.has(field)) return `"${field}" is no field that can be set: bds set --help lists them`;
@@ -109,7 +109,7 @@ function problemOfText(what: string, text: string, most: number): string | undef
   return CONTROL.test(text) ? `${what} holds a control character: remove it` : undefined;
 }
 
-/** The override with the time and with the value of its field alone, whatever else the caller's brand holds. */
+/** Returns the override with the time and with the value of its field alone, whatever else the caller's brand holds. */
 function overrideToStore(override: Override = Override.create(), atMs: number): Override {
   const { field, value } = override;
   if (value === undefined) return { ...override, atMs };
@@ -127,7 +127,7 @@ function resultToProto(outcome: FieldOutcome): FieldResult {
   return { outcome: PROTO_OUTCOME[outcome], reason: '' };
 }
 
-/** The overrides of a company, or those of a document that holds only overrides. */
+/** Returns the overrides of a company, or those of a document that holds only overrides. */
 function listedOverrides(doc: CatalogDoc): ListedOverride[] {
   const records = sourceRecordsFromDoc(doc);
   const waits = isWaiting(doc);

@@ -158,7 +158,7 @@ export async function collectAffectedRecords(
 }
 
 /**
- * Whether another writer has changed the affected records since they were read. If so, a document with one of the searched
+ * Checks whether another writer has changed the affected records since they were read. If so, a document with one of the searched
  * keys is new, or has a revision that is neither the one that was read nor the one that `writes` gave it. Keys that begin with
  * LINK_ONLY and were not searched, because no document had any, may also be new.
  *
@@ -191,7 +191,7 @@ export async function hasConcurrentChange(
   return !hasLinkOnly && (await companies.findOne(...anyLinkOnly({ session, maxTimeMS: READ_MS }))) !== null;
 }
 
-/** The arguments of a query for one document with keys that begin with LINK_ONLY. */
+/** Returns the arguments of a query for one document with keys that begin with LINK_ONLY. */
 function anyLinkOnly(options: FindOneOptions): [Filter<CatalogDoc>, FindOneOptions] {
   return [{ keys: LINK_ONLY }, { ...options, projection: { _id: 1 } }];
 }
@@ -247,7 +247,7 @@ function readingAt(session: ClientSession) {
   return { session, readConcern: 'snapshot', maxTimeMS: READ_MS } as const;
 }
 
-/** Whether the key alone links the records that share it. */
+/** Checks whether the key alone links the records that share it. */
 export function isIdentifying(key: string): boolean {
   return /^(?:id|qid|lei|figi|isin|cusip):/.test(key);
 }

@@ -168,7 +168,7 @@ export class Announcer {
   }
 }
 
-/** At least one part, which may be empty. */
+/** Returns at least one part, which may be empty. */
 function partsOf(keys: readonly number[]): number[][] {
   const parts = [keys.slice(0, KEYS_OF_MESSAGE)];
   for (let from = KEYS_OF_MESSAGE; from < keys.length; from += KEYS_OF_MESSAGE)

@@ -100,7 +100,7 @@ async function writeInTransaction(
   }
 }
 
-/** Whether another writer changed the documents, or the commit's outcome is unknown. Then the catalogue plans again. */
+/** Checks whether another writer changed the documents, or the commit's outcome is unknown. Then the catalogue plans again. */
 function isLostRace(error: unknown): boolean {
   return (
     error instanceof MongoServerError &&
