@@ -1,7 +1,7 @@
 const BLANK = new Set(['', '-', '–', '—', 'n/a', '#n/a']);
 const BLANK_WORDS = new Set(['null', 'nan', 'none']);
 
-/** Whether a cell has no value: it is empty, a dash or "N/A". */
+/** Tells whether a cell has no value: it is empty, a dash or "N/A". */
 export function isBlankCell(cell: string): boolean {
   return BLANK.has(cell.trim().toLowerCase());
 }
@@ -21,8 +21,8 @@ const LONGEST_FIGURE = 100;
 
 /**
  * A number as tables write it. Currency signs, a plus sign and thousands separators are ignored. A typographic minus is read as a
- * minus, and parentheses around the number mean that it is negative. Unless `decimalComma`, a comma before three digits separates thousands ("1,234"). Undefined if the
- * cell is not a number or has a percent sign.
+ * minus, and parentheses around the number mean that it is negative. Unless `decimalComma`, a comma before three digits separates
+ * thousands ("1,234"). Undefined if the cell is not a number or has a percent sign.
  */
 export function readNumber(cell: string, { decimalComma = false } = {}): number | undefined {
   const trimmed = cell.trim();

@@ -24,7 +24,7 @@ const CHUNK_BYTES = 1 << 20;
 const GZIP_BYTES = 1 << 14;
 
 /**
- * The content of a file. Decompresses gzip (any number of members) and bzip2 (any number of streams). If the file is
+ * Yields the content of a file. Decompresses gzip (any number of members) and bzip2 (any number of streams). If the file is
  * damaged or truncated, yields everything before that place and then throws BrokenFile. Rejects if the file cannot be
  * opened or read, or if it is a bzip2 file and no program to decompress it is installed.
  */
@@ -35,7 +35,7 @@ export async function* contentOf(file: string): AsyncGenerator<Chunk> {
   else yield* plain(file);
 }
 
-/** The first bytes decide, not the file's name. Only for a pipe the name decides, because reading it would consume it. */
+/** Looks at the first bytes, not at the file's name. Only for a pipe it looks at the name, because reading would consume the pipe. */
 async function compressionOf(file: string): Promise<'gzip' | 'bzip2' | undefined> {
   if (!(await stat(file)).isFile()) {
     if (file.endsWith('.gz')) return 'gzip';

@@ -69,7 +69,7 @@ function isCode(field: string): boolean {
   return /(?:[._]|^)(?:isin|cusip|figi|lei|wikidata_qid)$/.test(field);
 }
 
-/** The value that a cell gives a field, in the form that records use. The cell is not empty. */
+/** Returns the value that a cell gives a field, in the form that records use. The cell is not empty. */
 export function readCell(
   field: string,
   cell: string,
@@ -93,7 +93,7 @@ function readInteger(cell: string, options: CellOptions): number | undefined {
   return number !== undefined && Number.isInteger(number) ? number : undefined;
 }
 
-/** The text in the form that records use. */
+/** Returns the text in the form that records use. */
 function textOf(field: string, text: string): string | undefined {
   switch (field) {
     case 'listings.mic':

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The files of the paths. A folder is replaced by all files in it, at any depth and sorted by path, that `isWanted`. */
+/** Expands folders into the wanted files below them, sorted by path. */
 export async function filesOf(
   paths: readonly string[],
   isWanted: (name: string) => boolean,
@@ -19,7 +19,7 @@ export async function filesOf(
   return files.flat();
 }
 
-/** How many bytes the files have as they are stored. 0 if one of them is a pipe, because its size is not known. */
+/** Returns how many bytes the files have as they are stored, or 0 if one of them is a pipe, whose size is not known. */
 export async function sizeOf(files: readonly string[]): Promise<number> {
   const stats = await Promise.all(files.map((file) => stat(file)));
   return stats.every((each) => each.isFile()) ? stats.reduce((sum, { size }) => sum + size, 0) : 0;

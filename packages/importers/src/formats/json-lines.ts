@@ -19,7 +19,7 @@ export interface JsonValue {
   raw: string;
 }
 
-/** The values of a file with one JSON value a line. The file may be compressed. Blank lines are ignored. */
+/** Yields the values of a file with one JSON value a line. The file may be compressed. Blank lines are ignored. */
 export async function* readJsonLines(
   file: string,
   progress?: BytesRead,
@@ -74,7 +74,7 @@ function problemOfSize(text: string): string | undefined {
   return undefined;
 }
 
-/** The place of the quote that ends the text which begins at `start`, or of the end of a text that does not end. */
+/** Returns the place of the quote that ends the text which begins at `start`, or of the end of a text that does not end. */
 function endOfText(json: string, start: number): number {
   for (let at = json.indexOf('"', start + 1); at >= 0; at = json.indexOf('"', at + 1)) {
     let slash = at;

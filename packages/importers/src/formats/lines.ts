@@ -30,7 +30,7 @@ const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * The lines of a file, which may be compressed (contentOf). Yields many lines of a chunk as one array, because yielding them
+ * Yields the lines of a file, which may be compressed (contentOf): many lines of a chunk as one array, because yielding them
  * one by one would be slow. If the file is damaged or truncated, or if very many empty lines follow each other, the last line
  * has a problem.
  * Rejects as contentOf does.
@@ -96,7 +96,7 @@ export async function* rawLinesOf(
 }
 
 /**
- * The lines of a text file in UTF-8, which may be compressed (contentOf). Only one chunk is in memory at a time. Yields a
+ * Yields the lines of a text file in UTF-8, which may be compressed (contentOf). Only one chunk is in memory at a time. Yields a
  * problem instead of a line that is not UTF-8 or is longer than `maxMib`, and for the place where a file is damaged or
  * truncated, or where nothing but empty lines follows. Rejects as contentOf does.
  */

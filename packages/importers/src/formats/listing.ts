@@ -14,7 +14,7 @@ const CLASS_MARK = /^([A-Z0-9&-]+)[./_ ]([A-Z]{1,2})$/;
 const SUFFIX = /^(.+)\.([A-Z]{1,3})$/;
 
 /**
- * The market identifier code of a venue, given by that code or by a name that people write before a ticker and a colon
+ * Returns the market identifier code of a venue, given by that code or by a name that people write before a ticker and a colon
  * ("NASDAQ"). A code that is not in the table of exchanges is returned as it is. Undefined if the text is neither.
  */
 export function micOfVenue(venue: string): string | undefined {
@@ -24,7 +24,7 @@ export function micOfVenue(venue: string): string | undefined {
 }
 
 /**
- * A ticker as the exchange writes it, with a share class after a hyphen. Yahoo's suffix for the venue is removed. If `mic`
+ * Returns a ticker as the exchange writes it, with a share class after a hyphen. Yahoo's suffix for the venue is removed. If `mic`
  * is undefined, that suffix gives the venue. Undefined if the venue is unknown.
  */
 export function readListing(symbol: string, mic: string | undefined): TickerAtVenue | undefined {

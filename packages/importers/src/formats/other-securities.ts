@@ -20,7 +20,7 @@ export function labelsOf(type: SecurityType | undefined): readonly [one: string,
 
 const TEST = /\b(?:LSE USE ONLY|LSE INJECTOR|TEST (?:STOCK|SECURITY|INSTRUMENT|ISSUE))\b/i;
 
-/** Whether the name is that of a listing with which an exchange tests its systems: "NASDAQ TEST STOCK". */
+/** Tells whether the name is that of a listing with which an exchange tests its systems: "NASDAQ TEST STOCK". */
 export function isTestListing(name: string): boolean {
   return TEST.test(name);
 }

@@ -81,7 +81,7 @@ function heldBy(pictures: readonly BrandPicture[] = [], raw: string | undefined)
   return held === 0 ? 0 : held + (raw?.length ?? 0);
 }
 
-/** The beginning of a text, as a text of its own. A part of a text would keep the whole text in memory. */
+/** Copies the beginning of a text. A part that is not copied would keep the whole text in memory. */
 function shortened(text: string | undefined): string | undefined {
   if (text === undefined || text.length <= LONGEST_RAW) return text;
   return `${Buffer.from(text.slice(0, LONGEST_RAW)).toString()}…`;

@@ -32,7 +32,7 @@ export class IdSet {
   }
 }
 
-/** The slot that holds the hash, or the free slot where it belongs. */
+/** Returns the slot that holds the hash, or the free slot where it belongs. */
 function placeOf(slots: BigUint64Array, wanted: bigint): number {
   const mask = slots.length - 1;
   let place = Number(wanted & 0xffff_ffffn) & mask;
@@ -40,7 +40,7 @@ function placeOf(slots: BigUint64Array, wanted: bigint): number {
   return place;
 }
 
-/** The result is never 0, because 0 marks a free slot. */
+/** Returns 64 bits of the id's hash, but never 0, because 0 marks a free slot. */
 function hashOf(id: string): bigint {
   return hash('sha1', id, 'buffer').readBigUInt64LE(0) || 1n;
 }

@@ -35,7 +35,7 @@ export function checkSize(bytes: number): void {
   if (bytes === 0) throw new PictureProblem('the picture is empty');
 }
 
-/** A picture that cannot be used. */
+/** Makes a picture that cannot be used. */
 export function unusable(problem: string): PictureFile {
   return { read: () => Promise.reject(new PictureProblem(problem)), held: 0 };
 }

@@ -193,7 +193,7 @@ function sentWith<T, A extends { index: number }>(batch: readonly T[], answers: 
   });
 }
 
-/** Why the import must not prune. An empty source is one reason, because it is more likely to be the wrong file. */
+/** Returns why the import must not prune. An empty source is one reason, because it is more likely to be the wrong file. */
 function whyUnpruned({ stopped, refused, read }: ImportSummary): string | undefined {
   if (stopped) return 'the import was stopped';
   if (refused > 0) return 'some records were refused';

@@ -23,7 +23,7 @@ export const SIMPLE_ICONS: Pick<Source, 'name' | 'url' | 'licence'> = {
 
 let icons: Promise<ReadonlyMap<string, Icon>> | undefined;
 
-/** All icons by slug. They take some megabytes, so the package is loaded only at the first call. */
+/** Returns all icons by slug. They take some megabytes, so the package is loaded only at the first call. */
 export function loadIcons(): Promise<ReadonlyMap<string, Icon>> {
   icons ??= readPackage();
   return icons;
@@ -45,7 +45,7 @@ async function readPackage(): Promise<ReadonlyMap<string, Icon>> {
   );
 }
 
-/** The icon in its brand's colour, as an SVG file. Rejects with a PictureProblem if there is no such icon. */
+/** Returns the icon in its brand's colour, as an SVG file. Rejects with a PictureProblem if there is no such icon. */
 export async function drawIcon(slug: string): Promise<Buffer> {
   const icon = (await loadIcons()).get(slug);
   if (icon === undefined) throw new PictureProblem(`Simple Icons has no icon "${slug.slice(0, 100)}"`);

@@ -5,7 +5,7 @@ import { drawIcon, SIMPLE_ICONS } from './icons.ts';
 
 const ICON = 'simple-icons:';
 
-/** Whether the text names a picture to store. Any other text may be a path on the logo host. */
+/** Tells whether the text names a picture to store. Any other text may be a path on the logo host. */
 export function namesPicture(text: string): boolean {
   return /^(?:\.\.?\/|data:|simple-icons:|(?:https?:)?\/\/)/i.test(text);
 }

@@ -47,7 +47,7 @@ function formOf(stated: unknown, folder: string): PictureFile {
   return typeof stated === 'string' ? pictureFileOf(stated, folder) : unusable('a form must be a text');
 }
 
-/** A copy without the field, and without the groups that then have no field. */
+/** Returns a copy without the field, and without the groups that then have no field. */
 function without(value: unknown, [name = '', ...rest]: readonly string[]): unknown {
   const { [name]: old, ...others } = value as Record<string, unknown>;
   const left = rest.length === 0 ? undefined : without(old, rest);

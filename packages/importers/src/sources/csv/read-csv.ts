@@ -166,7 +166,7 @@ async function keptTable({ file, otherColumn }: Join, memory: KeptMemory) {
   return { columns, rows: kept, problems };
 }
 
-/** The fields of a row, with its id. Or why the row is refused or skipped. */
+/** Returns the fields of a row with its id, or why the row is refused or skipped. */
 function recordOf(
   { from, cells, raw }: TableRow,
   joined: TableRow['cells'] | undefined,

@@ -12,10 +12,11 @@ export interface ListedRow {
 }
 
 /**
- * Groups the rows of a list of securities by company. A row without a name, or with a name that too many rows have, stays alone. Two rows are share classes of one company if company and venue have equal
- * names, no country, website or LEI differs, and they are evidently two of its securities: their names differ ("Class A",
- * "Class C") or their tickers are related. In each group the main class comes first: the class with the
- * shortest ticker, then the smallest ticker by code units. The order of the rows does not matter.
+ * Groups the rows of a list of securities by company. A row without a name, or with a name that too many rows have, stays alone.
+ * Two rows are share classes of one company if company and venue have equal names, no country, website or LEI differs, and they are
+ * evidently two of its securities: their names differ ("Class A", "Class C") or their tickers are related. In each group the main
+ * class comes first: the class with the shortest ticker, then the smallest ticker by code units. The order of the rows does not
+ * matter.
  */
 export function groupClasses<R extends ListedRow>(rows: Iterable<R>): R[][] {
   const byName = Map.groupBy(
@@ -45,7 +46,7 @@ function areClasses(a: ListedRow, b: ListedRow): boolean {
   return a.security !== b.security || areRelated(tickerA, tickerB);
 }
 
-/** Whether one ticker continues the other ("UA", "UAA"), or both are equal up to the mark of a class ("BRK-A", "BRK-B"). */
+/** Tells whether one ticker continues the other ("UA", "UAA"), or both are equal up to the mark of a class ("BRK-A", "BRK-B"). */
 function areRelated(a: string, b: string): boolean {
   return a.startsWith(b) || b.startsWith(a) || a.split('-', 1)[0] === b.split('-', 1)[0];
 }

@@ -61,7 +61,7 @@ export class Clusters {
 /** Joins that rest on the name, because the rows share no identifier, or other identifiers contradict it. */
 const BY_NAME: ReadonlySet<MergeReason> = new Set([MERGE.conflicting, MERGE.nameAndPlace, MERGE.name]);
 
-/** The row with the most frequent name. Among rows with that name, the row with the most facts. */
+/** Returns the row with the most frequent name. Among rows with that name, the row with the most facts. */
 function leaderOf(rows: readonly Row[]): Row {
   const counts = new Map<string | undefined, number>();
   for (const { issuer } of rows) counts.set(issuer?.forms[0], (counts.get(issuer?.forms[0]) ?? 0) + 1);

@@ -37,7 +37,7 @@ interface RowListing {
   atHome: Listing;
 }
 
-/** The record of a company, without an id (idOf). The order of `given` does not matter. */
+/** Returns the record of a company, without an id (idOf). The order of `given` does not matter. */
 export function brandOfCompany(given: readonly Row[], ownIdentifiers: OwnIdentifiers): Brand {
   const headquarters = headquartersOf(given);
   const listings = inOrder(
@@ -170,7 +170,7 @@ function securityOf(listings: readonly RowListing[]): { isin: string; cusip: str
 }
 
 /**
- * The name of the first listing whose name is not in capitals. Names in capitals are abbreviated, so even the name in a
+ * Returns the name of the first listing whose name is not in capitals. Names in capitals are abbreviated, so even the name in a
  * description is preferred to them, and so is the name of a listing that an identifier joined.
  */
 function nameOfCompany(rows: readonly Row[]): string {
@@ -213,7 +213,7 @@ function formerNamesOfCompany(rows: readonly Row[], name: string): string[] {
   );
 }
 
-/** The names that are spelled otherwise than the known names and those before them. */
+/** Returns the names that are spelled otherwise than the known names and those before them. */
 function newNames(names: readonly string[], known: readonly string[]): string[] {
   const seen = new Set(known.map(normalName));
   return names
@@ -240,7 +240,7 @@ interface Headquarters {
   countryCode: string;
 }
 
-/** The place that most rows give. Rows with a city are preferred, as a country without a city was looked up by ticker. */
+/** Returns the place that most rows give. Rows with a city are preferred, as a country without a city was looked up by ticker. */
 function headquartersOf(rows: readonly Row[]): Headquarters {
   const sure = rows.filter(({ city, country }) => city !== '' && country !== '');
   const country = mostOf((sure.length > 0 ? sure : rows).map(({ country }) => country));
@@ -258,7 +258,7 @@ function websitesOf(rows: readonly Row[]): string[] {
   return [...byDomain.values()].filter((website) => /^https?:\/\/\S+$/.test(website)).slice(0, MOST_WEBSITES);
 }
 
-/** The rank by market-value class. 0, which states no rank, if all listings are delisted or no class is given. */
+/** Returns the rank by market-value class, or 0, which states no rank, if all listings are delisted or no class is given. */
 function rankOf(rows: readonly Row[]): number {
   if (rows.every(({ delisted }) => delisted)) return 0;
   return rankOfMarketCapClass(mostOf(rows.map(({ marketCap }) => marketCap)));
@@ -269,7 +269,7 @@ function firstOf(rows: readonly Row[], fieldOf: (row: Row) => string): string {
   return [...described, ...rows].map(fieldOf).find((value) => value !== '') ?? '';
 }
 
-/** The most frequent value. If several are equally frequent, the first by code units. '' if there is no value. */
+/** Returns the most frequent value. If several are equally frequent, the first by code units. '' if there is no value. */
 function mostOf(values: readonly string[]): string {
   const counts = Map.groupBy(
     values.filter((value) => value !== ''),

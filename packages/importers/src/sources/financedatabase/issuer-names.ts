@@ -19,7 +19,7 @@ const SHARE_LETTER = /(?<=\S\s|\p{L}{3}\.)[A-DHKLN]$|(?<=\s\p{L}\.)B$/u;
 const GERMAN_MARKS = [PAR_VALUE, RECEIPT, SHARE_TYPE, SHARE_LETTER, /(?<=\p{L})INH\.?$/u];
 const MARKS = [RECEIPT, /[\s,]+(?:class [a-z]|pref|preferred|ord|cdi|\(publ\))\.?$/iu];
 
-/** The issuer in the name of a security. Undefined if the name contains no word. */
+/** Returns the issuer in the name of a security. Undefined if the name contains no word. */
 export function issuerIn(text: string): CompanyName | undefined {
   const plain = withoutSecurity(text)
     .replace(/\b[LD]['’](?=\p{L})/giu, '')
@@ -42,12 +42,12 @@ export function withoutSecurity(name: string): string {
   return text;
 }
 
-/** Whether the security is a bank's product that follows shares or goods. It is named after them, and has their facts. */
+/** Tells whether the security is a bank's product that follows shares or goods. It is named after them, and has their facts. */
 export function isProduct(name: string): boolean {
   return /\bET[CFNP]s?\d*\b|(?:^|\s)-?\d(?:\.\d+)?x(?:\s|$)/iu.test(name);
 }
 
-/** Whether the name is all in capitals, as the systems of German exchanges write it. */
+/** Tells whether the name is all in capitals, as the systems of German exchanges write it. */
 export function isShouted(name: string): boolean {
   return name === name.toUpperCase();
 }
@@ -62,7 +62,7 @@ const SUBJECT = new RegExp(
 /** More characters than the first sentence of a description has before its verb. */
 const FIRST_SENTENCE = 1_000;
 
-/** The subject of a description's first sentence: "Nostrum Oil & Gas PLC, an independent …". '' if it is unclear. */
+/** Returns the subject of a description's first sentence: "Nostrum Oil & Gas PLC, an independent …". '' if it is unclear. */
 export function subjectOf(summary: string): string {
   return SUBJECT.exec(summary.slice(0, FIRST_SENTENCE))?.[1] ?? '';
 }
@@ -70,7 +70,7 @@ export function subjectOf(summary: string): string {
 const FORMER =
   /formerly known as (.{3,90}?)(?: and (?:changed|is now|then)\b|, (?:and|is|was)\b|\. (?=[A-Z])|\.$|\s\()/gu;
 
-/** The former names in a description: "The company was formerly known as DSV A/S and changed its name to …". */
+/** Returns the former names in a description: "The company was formerly known as DSV A/S and changed its name to …". */
 export function formerNamesOf(summary: string): string[] {
   return [...summary.matchAll(FORMER)].map(([, name = '']) => name);
 }

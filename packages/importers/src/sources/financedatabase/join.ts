@@ -69,7 +69,7 @@ function holdersWithName(row: Row, holders: ReadonlyMap<string, Row[]>): Row[] {
 }
 
 /**
- * Whether the other row's identifier is evidence. It is not if both rows have the same ticker in different countries, because
+ * Tells whether the other row's identifier is evidence. It is not if both rows have the same ticker in different countries, because
  * wrong identifiers were looked up by ticker.
  */
 function isEvidence(row: Row, other: Row): boolean {

@@ -33,13 +33,13 @@ export interface Merge {
   reason: MergeReason;
 }
 
-/** The links between rows that have names, the strongest first. */
+/** Returns the links between rows that have names, the strongest first. */
 export function linksBetween(rows: readonly Row[]): Merge[] {
   const byName = grouped(rows, (row) => [...new Set(fullNamesOf(row).flatMap(({ forms }) => forms))]);
   return [...identifierLinks(rows), ...germanLinks(rows), ...nameLinks(byName)].sort(byStrength);
 }
 
-/** The row's name, and the one in its description if it is the same name in full: Berlin abbreviates. */
+/** Returns the row's name, and the one in its description if it is the same name in full: Berlin abbreviates. */
 function fullNamesOf({ issuer, subject }: Row): CompanyName[] {
   if (issuer === undefined) return [];
   return subject !== undefined && compareNames(issuer, subject) === 'alike' ? [issuer, subject] : [issuer];
@@ -68,7 +68,7 @@ function identifierLinks(rows: readonly Row[]): Merge[] {
 }
 
 /**
- * Whether `a` is a listing in its home country that has a new name, but no description or website yet. Its ticker must differ
+ * Tells whether `a` is a listing in its home country that has a new name, but no description or website yet. Its ticker must differ
  * from that of `b`, because wrong identifiers were looked up by ticker.
  */
 function isRenamed(a: Row, b: Row): boolean {
@@ -123,7 +123,7 @@ function nameLinks(byName: ReadonlyMap<string, Row[]>): Merge[] {
 }
 
 /**
- * Whether two rows with equal names are one issuer, if at most one of them has a website. A row's country without a city or
+ * Tells whether two rows with equal names are one issuer, if at most one of them has a website. A row's country without a city or
  * website was looked up by ticker, and is wrong in one of ten rows. So an equal country confirms, but a different one does not
  * contradict.
  */
@@ -142,7 +142,7 @@ function isSameIssuer(a: Row, b: Row, ofName: readonly Row[], sites: readonly st
   return fit >= 0 && !isShort;
 }
 
-/** The row's own website, or else the websites of those companies with its name that the row fits best. */
+/** Returns the row's own website, or else the websites of those companies with its name that the row fits best. */
 function bestSites(row: Row, ofName: readonly Row[]): string[] {
   if (row.domain !== '') return [row.domain];
   const located = ofName

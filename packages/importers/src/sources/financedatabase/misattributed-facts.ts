@@ -124,7 +124,7 @@ function withoutFactsOfOthers(rows: readonly Row[]): (row: Row) => Row {
   };
 }
 
-/** The name of a row, or else the name in its description. */
+/** Returns the name of a row, or else the name in its description. */
 function nameOnRow({ issuer, subject }: Row): CompanyName | undefined {
   return issuer ?? subject;
 }
@@ -136,7 +136,7 @@ function isInsideWords(part: CompanyName | undefined, name: CompanyName): boolea
   return compareNames(part, name) === 'other' && !hasWords(name.words, part.words);
 }
 
-/** Whether `words` begin with `part`, or contain it anywhere if it has two or more words. */
+/** Tells whether `words` begin with `part`, or contain it anywhere if it has two or more words. */
 function hasWords(words: readonly string[], part: readonly string[]): boolean {
   const at = ` ${words.join(' ')} `.indexOf(` ${part.join(' ')} `);
   return at === 0 || (at > 0 && part.length > 1);
@@ -191,12 +191,12 @@ function withOwnName(rows: readonly Row[]): (row: Row) => Row {
   };
 }
 
-/** Whether the domain begins with the whole name: sumogroupplc.com with "Sumo Group", not with "Sumo Logic". */
+/** Tells whether the domain begins with the whole name: sumogroupplc.com with "Sumo Group", not with "Sumo Logic". */
 function isNamedInFull(domain: string, { words }: CompanyName): boolean {
   return words.length > 1 && domain.replaceAll('-', '').startsWith(words.join(''));
 }
 
-/** Whether the domain begins with the name's first word: nostrumoilandgas.com with "Nostrum Oil & Gas". */
+/** Tells whether the domain begins with the name's first word: nostrumoilandgas.com with "Nostrum Oil & Gas". */
 function beginsWith(domain: string, { words: [first = ''] }: CompanyName): boolean {
   return first.length >= 4 && domain.replaceAll('-', '').startsWith(first);
 }

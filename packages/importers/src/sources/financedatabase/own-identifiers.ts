@@ -93,7 +93,7 @@ function sureCountryOf(company: readonly Row[]): string | undefined {
   return countries.size === 1 ? only : undefined;
 }
 
-/** Whether the ISIN is of an international security. For a company, that is a bond. Products of banks have no country. */
+/** Tells whether the ISIN is of an international security. For a company, that is a bond. Products of banks have no country. */
 function isOfBond({ isin, country }: Row): boolean {
   return isin.startsWith('XS') && country !== '';
 }
@@ -113,7 +113,7 @@ function hasNoOwner(identifier: string, holders: readonly (readonly Row[])[]): b
   );
 }
 
-/** Whether the CUSIP fits the ISIN. A North American ISIN contains its CUSIP. Other CUSIPs begin with a letter (CINS). */
+/** Tells whether the CUSIP fits the ISIN. A North American ISIN contains its CUSIP. Other CUSIPs begin with a letter (CINS). */
 function isOfIsin({ isin, cusip }: Row): boolean {
   const contained = cusipOfIsin(isin);
   return contained === undefined ? /^[A-Z]/.test(cusip) : contained === cusip;

@@ -18,7 +18,7 @@ export function agreementOf(a: Row, b: Row): RowAgreement {
   return isSameSite ? 'website' : 'other';
 }
 
-/** The row's own name, the name in its description, and its former names. */
+/** Returns the row's own name, the name in its description, and its former names. */
 function namesOn({ issuer, subject, formers }: Row): CompanyName[] {
   return [issuer, subject, ...formers].filter((name) => name !== undefined);
 }
@@ -27,7 +27,7 @@ function namesMeet(a: CompanyName | undefined, b: CompanyName | undefined): bool
   return a !== undefined && b !== undefined && compareNames(a, b) !== 'other';
 }
 
-/** Whether the rows have descriptions of two companies and two websites, and neither equal names nor one address. */
+/** Tells whether the rows have descriptions of two companies and two websites, and neither equal names nor one address. */
 export function areAtOdds(a: Row, b: Row): boolean {
   return (
     a.subject !== undefined &&
@@ -58,13 +58,13 @@ function differ(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other;
 }
 
-/** The issuer's number in a North American ISIN: "88162G" of Tetra Tech, "88162F" of TETRA Technologies. */
+/** Returns the issuer's number in a North American ISIN: "88162G" of Tetra Tech, "88162F" of TETRA Technologies. */
 function issuerNumberOf({ isin }: Row): string | undefined {
   return cusipOfIsin(isin)?.slice(0, 6);
 }
 
 /**
- * The issuer's code, if the exchange gives each issuer only one. In Tokyo this is a ticker of four characters; preferred
+ * Returns the issuer's code, if the exchange gives each issuer only one. In Tokyo this is a ticker of four characters; preferred
  * shares have five. In Seoul it is the first five of six characters, and the sixth is the kind of share. In Toronto it is the
  * part before the hyphen; delisted shares may have had another one.
  */
@@ -75,7 +75,7 @@ function issuerCodeOf({ mic, ticker, delisted }: Row): string | undefined {
 }
 
 /**
- * Whether the rows are two related companies, such as "SoftBank Corp." and "SoftBank Group Corp.", or "Toho Co." and "Toho
+ * Tells whether the rows are two related companies, such as "SoftBank Corp." and "SoftBank Group Corp.", or "Toho Co." and "Toho
  * Holdings". Many spellings of a name omit "Group" or "Holdings". But if only one of two names has the word, two tickers of one
  * exchange or two websites show two companies. German exchanges are an exception, because they abbreviate names.
  */
@@ -121,7 +121,7 @@ function sayingTheSame({ issuer, subject }: Row): CompanyName[] {
  */
 const ENGLISH: ReadonlySet<string> = new Set(['corp', 'inc', 'ltd']);
 
-/** The legal forms in the row's name and in its description. The description often has the form if the name omits it. */
+/** Returns the legal forms in the row's name and in its description. The description often has the form if the name omits it. */
 function legalFormsOf({ issuer, subject }: Row): string[] {
   const own = issuer === undefined || issuer.legal === '' ? [] : [issuer.legal];
   if (issuer === undefined || subject === undefined || subject.legal === '') return own;

@@ -92,7 +92,7 @@ export async function* readRows(dir: string, progress?: BytesRead): AsyncGenerat
   }
 }
 
-/** The folder with the files: `dir` itself, or the folder `database/equities` or `equities` below it. */
+/** Returns the folder with the files: `dir` itself, or the folder `database/equities` or `equities` below it. */
 async function folderOfEquities(dir: string): Promise<string> {
   for (const folder of [join(dir, 'database', 'equities'), join(dir, 'equities')]) {
     const isThere = await stat(folder).then(
@@ -186,7 +186,7 @@ function rowOf(from: string, field: (column: string) => string): Row | Unreadabl
   };
 }
 
-/** A text of its own. A part of the row's text would keep the whole text in memory. */
+/** Copies a text. A part of the row's text that is not copied would keep the whole text in memory. */
 function ownText(text: string): string {
   return Buffer.from(text).toString();
 }
@@ -221,7 +221,7 @@ export const NO_IDENTIFIERS = {
   shareClassFigi: '',
 } as const satisfies Partial<Row>;
 
-/** Whether both rows have the same ticker on German exchanges, which all share one list of tickers. */
+/** Tells whether both rows have the same ticker on German exchanges, which all share one list of tickers. */
 export function haveGermanTicker(a: Row, b: Row): boolean {
   return a.ticker === b.ticker && isGerman(a) && isGerman(b);
 }
@@ -231,7 +231,7 @@ export function isGerman({ mic }: Row): boolean {
 }
 
 /**
- * All identifiers of a row, including the CUSIP, which is the least reliable. Most CUSIPs in rows without an ISIN belong to
+ * Returns all identifiers of a row, including the CUSIP, which is the least reliable. Most CUSIPs in rows without an ISIN belong to
  * another company, which has the same ticker in New York.
  */
 export function identifiersOf(row: Row): string[] {
@@ -270,7 +270,7 @@ export function grouped(rows: readonly Row[], keysOf: (row: Row) => readonly str
   return groups;
 }
 
-/** All pairs of two items, in the order of the items. */
+/** Returns all pairs of two items, in the order of the items. */
 export function pairsOf<T>(items: readonly T[]): [T, T][] {
   return items.flatMap((a, index) => items.slice(index + 1).map((b): [T, T] => [a, b]));
 }

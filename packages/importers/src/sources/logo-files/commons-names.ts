@@ -10,7 +10,7 @@ export function commonsFileKeys(name: string): string[] {
   return [...new Set([file, percentDecoded(file)].map(keyOf))];
 }
 
-/** The page about the file. */
+/** Returns the URL of the page about the file. */
 export function commonsFileUrl(name: string): string {
   return `https://commons.wikimedia.org/wiki/File:${encodeURIComponent(name.replaceAll(' ', '_'))}`;
 }

@@ -33,7 +33,7 @@ const HUNDREDTHS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The ISO 4217 currency that a text means, and how many of the text's units make one unit of the currency. Undefined if the
+ * Returns the ISO 4217 currency that a text means, and how many of the text's units make one unit of the currency. Undefined if the
  * text is not a currency.
  */
 export function readCurrency(text: string): { currency: string; units: number } | undefined {
@@ -44,7 +44,7 @@ export function readCurrency(text: string): { currency: string; units: number } 
 }
 
 /**
- * The figures as the catalogue stores them. Computes missing figures from others: the change from its percentage or the
+ * Returns the figures as the catalogue stores them. Computes missing figures from others: the change from its percentage or the
  * percentage from the change, prices in US dollars by `rates`, the range, and the distance from its low. Market values are
  * never in hundredths, even if the price is.
  */
@@ -72,7 +72,7 @@ export function stockOfFigures(figures: DayFigures, rates: Rates): Partial<Stock
   };
 }
 
-/** The change in percent of the previous close. */
+/** Returns the change in percent of the previous close. */
 function percentageOf(price: number, change: number | undefined): number | undefined {
   if (change === undefined || price - change <= 0) return undefined;
   return rounded((change / (price - change)) * 100, 3);

@@ -9,7 +9,7 @@ const CODE_COLUMNS = ['currency', 'code', 'symbol'];
 const RATE_COLUMNS = ['usd', 'rate'];
 
 /**
- * The rates in texts such as "EUR=1.08,GBP=1.27", and in a table with the columns `currency` and `usd`. If both give a
+ * Returns the rates in texts such as "EUR=1.08,GBP=1.27", and in a table with the columns `currency` and `usd`. If both give a
  * currency's rate, that of the text is used. A rate is the value of one unit in US dollars. Throws an OptionError if a rate is
  * malformed.
  */

@@ -71,7 +71,7 @@ export interface ReadMarketDataOptions {
 }
 
 /**
- * The quotes of a CSV or NDJSON file, which may be compressed. If its rows have dates, the file is read twice, and each
+ * Yields the quotes of a CSV or NDJSON file, which may be compressed. If its rows have dates, the file is read twice, and each
  * security gets the figures of its last day. If that day's row gives no change or no range of 52 weeks, they are computed
  * from the days before. This takes some hundred bytes of memory for each security. Without dates, only one row is in memory.
  * Throws an OptionError if a required column is missing, or if the figures do not fit into the memory.
@@ -289,7 +289,7 @@ function dayNumberOf(text: string): number | undefined {
   return ms / 86_400_000;
 }
 
-/** The names of a table's columns, or those in the first JSON object. */
+/** Returns the names of a table's columns, or those in the first JSON object. */
 async function columnsOf(file: string): Promise<readonly string[]> {
   if (!LINES_FILE.test(file)) {
     await using table = await openTable(file);
@@ -353,7 +353,7 @@ async function* rowsOfTable(file: string, progress?: BytesRead): AsyncGenerator<
   yield* table.rows;
 }
 
-/** The objects of a file with one JSON object a line, as rows of a table. */
+/** Reads a file with one JSON object a line as a table. */
 function rowsOfLines(file: string, progress?: BytesRead): AsyncGenerator<TableRow | Unreadable> {
   return readEach(readJsonLines(file, progress), ({ from, raw, value }) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))

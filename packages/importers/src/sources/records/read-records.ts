@@ -34,7 +34,7 @@ export async function* readRecords(
   }
 }
 
-/** The file's only value, or the items of its list. The place "brands.json[3]" is the fourth item. */
+/** Yields the file's only value, or the items of its list. The place "brands.json[3]" is the fourth item. */
 async function* valuesOfDocument(
   file: string,
   progress: BytesRead | undefined,
@@ -88,7 +88,7 @@ function brandOfValue({ from, value, raw }: JsonValue, folder: string): ReadBran
  */
 const HALF_CHARACTER = /\\u[dD][89a-fA-F]/;
 
-/** The name of the first text that is not well-formed, such as "names[1]". Undefined if all texts are well-formed. */
+/** Returns the name of the first text that is not well-formed, such as "names[1]". Undefined if all texts are well-formed. */
 function brokenTextIn(value: unknown, name = ''): string | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? undefined : name;
   if (typeof value !== 'object' || value === null) return undefined;

@@ -11,7 +11,7 @@ import { categorySlug } from '@brand-data/records';
 import { tradeAmong } from './classes.ts';
 import type { ItemNumber } from './entity.ts';
 import { micOfExchange, tickerAt } from './exchanges.ts';
-import { type CompanyFacts, type ListName, labelAmong, type NamedFacts } from './facts.ts';
+import { type CompanyFacts, type ListName, labelAmong, type NamedFacts, NETWORKS } from './facts.ts';
 
 const WIKIDATA = { name: 'Wikidata', licence: 'CC0-1.0' } as const;
 
@@ -29,7 +29,7 @@ export interface BrandOptions {
   onUnknownExchange: (exchange: ItemNumber) => void;
 }
 
-/** An item's facts as a record. Undefined if the item has no name. */
+/** Returns an item's facts as a record. Undefined if the item has no name. */
 export function brandOfFacts(facts: CompanyFacts, named: Named, options: BrandOptions): Brand | undefined {
   const labels = (items: readonly ItemNumber[]) => distinct(items.map((item) => labelOf(item, named)));
   const list = (name: ListName) => labels(facts.lists[name]);
@@ -181,7 +181,7 @@ function headquartersOf(
 
 const MOST_STEPS = 8;
 
-/** The largest part of the country that contains the city, such as a state of the US, a Land or a prefecture. */
+/** Returns the largest part of the country that contains the city, such as a state of the US, a Land or a prefecture. */
 function stateAbove(city: ItemNumber, named: Named): NamedFacts | undefined {
   let state: NamedFacts | undefined;
   let place = named.parentOf(city);
@@ -246,17 +246,6 @@ function ownWebsite(address: string): string | undefined {
   if (url === undefined || !url.hostname.includes('.') || url.username !== '') return undefined;
   return SHARED_HOSTS.test(url.hostname) && url.pathname !== '/' ? undefined : url.href;
 }
-
-/** Social networks by property: the network's name, and the URL of an account's page. */
-const NETWORKS: Readonly<Record<string, { name: string; page: (account: string) => string }>> = {
-  P2002: { name: 'X', page: (account) => `https://x.com/${account}` },
-  P2013: { name: 'Facebook', page: (account) => `https://www.facebook.com/${account}` },
-  P2003: { name: 'Instagram', page: (account) => `https://www.instagram.com/${account}/` },
-  P4264: { name: 'LinkedIn', page: (account) => `https://www.linkedin.com/company/${account}/` },
-  P2397: { name: 'YouTube', page: (account) => `https://www.youtube.com/channel/${account}` },
-  P7085: { name: 'TikTok', page: (account) => `https://www.tiktok.com/@${account}` },
-  P2037: { name: 'GitHub', page: (account) => `https://github.com/${account}` },
-};
 
 function profileOf(property: string, account: string): { name: string; url: string } | undefined {
   const network = NETWORKS[property];

@@ -147,7 +147,7 @@ export interface ClassEvidence {
   has(property: string): boolean;
 }
 
-/** A cheap test. It is true for every company, and for some other entities. `classes` may include wrong classes. */
+/** Tests cheaply: the result is true for every company, and for some other entities. `classes` may include wrong classes. */
 export function mayBeCompany({ classes, has }: ClassEvidence): boolean {
   return (
     classes.some((item) => companies.has(item)) ||
@@ -157,7 +157,7 @@ export function mayBeCompany({ classes, has }: ClassEvidence): boolean {
 }
 
 /**
- * Whether an entity is a company or a brand. It must be of one of the listed classes, or have properties that usually only
+ * Tells whether an entity is a company or a brand. It must be of one of the listed classes, or have properties that usually only
  * businesses have and be of no class in NOT_BY_EVIDENCE. Entities of a class in NEVER, such as people and places, are neither.
  */
 export function isCompany({ classes, has }: ClassEvidence): boolean {
@@ -176,12 +176,12 @@ export function classesOf(entity: Entity, property: string): ItemNumber[] {
   return statementsOf(entity, property).flatMap(({ mainsnak }) => itemOf(mainsnak) ?? []);
 }
 
-/** The class that names the company's trade. */
+/** Returns the class that names the company's trade. */
 export function tradeAmong(classes: readonly ItemNumber[]): ItemNumber | undefined {
   return classes.find((item) => !general.has(item) && !brands.has(item)) ?? undefined;
 }
 
-/** The kinds of company that an item's classes, its listings and its parents show. */
+/** Returns the kinds of company that an item's classes, its listings and its parents show. */
 export function companyTypesOf(
   classes: readonly ItemNumber[],
   { isListed, hasParent }: { isListed: boolean; hasParent: boolean },

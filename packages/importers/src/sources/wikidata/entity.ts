@@ -65,7 +65,7 @@ export function aliasesOf(entity: Entity, language: string): string[] {
   return Array.isArray(aliases) ? aliases.map((alias) => cleanText(Object(alias).value)).filter(Boolean) : [];
 }
 
-/** A property's statements, those of preferred rank first. Deprecated statements are left out. */
+/** Returns a property's statements, those of preferred rank first. Deprecated statements are left out. */
 export function statementsOf(entity: Entity, property: string): Statement[] {
   const statements: unknown = Object(entity.claims)[property];
   if (!Array.isArray(statements)) return [];
@@ -75,13 +75,13 @@ export function statementsOf(entity: Entity, property: string): Statement[] {
     .sort((a, b) => Number(b.rank === 'preferred') - Number(a.rank === 'preferred'));
 }
 
-/** The statements of preferred rank if there are any, else all statements. */
+/** Returns the statements of preferred rank if there are any, else all statements. */
 export function bestOf(statements: readonly Statement[]): Statement[] {
   const preferred = statements.filter(({ rank }) => rank === 'preferred');
   return preferred.length > 0 ? preferred : [...statements];
 }
 
-/** The statements that have begun and not ended. A statement that ended at an unknown time has ended. */
+/** Returns the statements that have begun and not ended. A statement that ended at an unknown time has ended. */
 export function currentOf(statements: readonly Statement[], now: Date): Statement[] {
   return statements.filter(
     (statement) => !hasEndedBy(statement, now) && !qualifierTimes(statement, 'P580').some(isAfter(now)),
@@ -128,7 +128,7 @@ export function localTextOf(snak: Snak | undefined): LocalText | undefined {
   return clean === '' || typeof language !== 'string' ? undefined : { text: clean, language };
 }
 
-/** A quantity's amount: "+164000". */
+/** Returns a quantity's amount: "+164000". */
 export function amountOf(snak: Snak | undefined): number | undefined {
   const { amount } = Object(valueIn(snak));
   const number = typeof amount === 'string' && amount !== '' ? Number(amount) : Number.NaN;

@@ -85,13 +85,13 @@ const MICS: ReadonlyMap<ItemNumber, string> = new Map([
   [627019, 'XNZE'],
 ]);
 
-/** The venue's MIC. `ownMics` are the MICs that the dump gives the item. Undefined if the venue is unknown. */
+/** Returns the venue's MIC. `ownMics` are the MICs that the dump gives the item. Undefined if the venue is unknown. */
 export function micOfExchange(item: ItemNumber, ownMics: readonly string[]): string | undefined {
   const known = MICS.get(item) ?? ownMics.find((mic) => exchangeOfMic(mic) !== undefined) ?? ownMics[0];
   return known === undefined ? undefined : (exchangeOfMic(known)?.mic ?? known);
 }
 
-/** The ticker in the form of listings, without the exchange before a colon. Undefined if the text is not a ticker. */
+/** Returns the ticker in the form of listings, without the exchange before a colon. Undefined if the text is not a ticker. */
 export function tickerAt(mic: string, text: string): string | undefined {
   const ticker = readListing(text.replace(/^.*:/, ''), mic)?.ticker ?? '';
   return /^[A-Z0-9][A-Z0-9.&-]{0,19}$/.test(ticker) ? ticker : undefined;

@@ -86,8 +86,16 @@ const ROLES = {
   P1037: 'Director',
 } as const;
 
-/** The properties of accounts on social networks. */
-const ACCOUNTS = ['P2002', 'P2013', 'P2003', 'P4264', 'P2397', 'P7085', 'P2037'];
+/** Social networks by the property of their accounts: the network's name, and the URL of an account's page. */
+export const NETWORKS: Readonly<Record<string, { name: string; page: (account: string) => string }>> = {
+  P2002: { name: 'X', page: (account) => `https://x.com/${account}` },
+  P2013: { name: 'Facebook', page: (account) => `https://www.facebook.com/${account}` },
+  P2003: { name: 'Instagram', page: (account) => `https://www.instagram.com/${account}/` },
+  P4264: { name: 'LinkedIn', page: (account) => `https://www.linkedin.com/company/${account}/` },
+  P2397: { name: 'YouTube', page: (account) => `https://www.youtube.com/channel/${account}` },
+  P7085: { name: 'TikTok', page: (account) => `https://www.tiktok.com/@${account}` },
+  P2037: { name: 'GitHub', page: (account) => `https://github.com/${account}` },
+};
 
 /** The most items of a list in a record. */
 const MOST = 100;
@@ -151,7 +159,7 @@ export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date): Com
     ) as Record<ListName, ItemNumber[]>,
     websites: unique(currentOf(of('P856'), now).map(({ mainsnak }) => textOf(mainsnak))).slice(0, MOST),
     accounts: Object.fromEntries(
-      ACCOUNTS.flatMap((property) => {
+      Object.keys(NETWORKS).flatMap((property) => {
         const [account] = texts(property);
         return account ? [[property, account]] : [];
       }),
@@ -163,7 +171,7 @@ export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date): Com
   };
 }
 
-/** The day of the first listing. '' if it is unknown, or if a listing that has ended does not say when it began. */
+/** Returns the day of the first listing. '' if it is unknown, or if a listing that has ended does not say when it began. */
 function listedOn(listings: readonly Statement[], now: Date): string {
   const starts = listings.flatMap((statement) => {
     const [start] = qualifierTimes(statement, 'P580');
@@ -174,7 +182,7 @@ function listedOn(listings: readonly Statement[], now: Date): string {
   return first?.isDay ? first.text : '';
 }
 
-/** All items that a company's facts refer to. */
+/** Returns all items that a company's facts refer to. */
 export function itemsNamedBy(facts: CompanyFacts): ItemNumber[] {
   const { classes, listings, indices, headquarters, countries, people, lists } = facts;
   return [
@@ -196,7 +204,7 @@ function unique<T>(values: readonly T[]): T[] {
   return [...new Set(values)].filter((value) => value !== '');
 }
 
-/** The names that have ended, each with its years if they are known. */
+/** Returns the names that have ended, each with its years if they are known. */
 function formerNamesOf(statements: readonly Statement[], now: Date): CompanyFacts['formerNames'] {
   return statements
     .filter((statement) => hasEndedBy(statement, now))
@@ -207,7 +215,7 @@ function formerNamesOf(statements: readonly Statement[], now: Date): CompanyFact
     });
 }
 
-/** The latest number of employees, with its year: "164,000 (2024)". */
+/** Returns the latest number of employees, with its year: "164,000 (2024)". */
 function employeesOf(statements: readonly Statement[]): string {
   const [latest] = statements
     .flatMap((statement) => {
@@ -285,7 +293,7 @@ export function namedFactsOf(entity: Entity, now: Date): NamedFacts {
   };
 }
 
-/** The item that a place is directly part of. */
+/** Returns the item that a place is directly part of. */
 export function parentOf(partOf: readonly Statement[], now: Date): ItemNumber | undefined {
   const usable = partOf.filter(({ rank }) => rank !== 'deprecated');
   return itemsOf(bestOf(currentOf(usable, now)))[0];

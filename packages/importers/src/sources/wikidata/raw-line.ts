@@ -18,7 +18,7 @@ const CAPITAL_P = 0x50;
 const HEAD = /^\{"(?:type":"([a-z]+)","id":"([QPLM]\d+)"|id":"([QPLM]\d+)","type":"([a-z]+)")/;
 const HEAD_BYTES = 64;
 
-/** The JSON in a line of a dump, without the comma after it and without brackets of the array. */
+/** Returns the JSON in a line of a dump, without the comma after it and without brackets of the array. */
 export function trimmed(line: Buffer): Buffer {
   let start = 0;
   let end = line.length;
@@ -58,7 +58,7 @@ const BETWEEN_PROPERTIES = ',"';
 const MOST_GLIMPSED = 10_000;
 
 /**
- * The range of each property's statements in an item's JSON, from the quote after the property's id to the quote before the
+ * Returns the range of each property's statements in an item's JSON, from the quote after the property's id to the quote before the
  * next property's id. Undefined if the JSON has another form.
  */
 function propertiesOf(json: Buffer): Map<string, [start: number, end: number]> | undefined {

@@ -17,7 +17,10 @@ export interface WikidataFigures {
   companies: number;
   /** Companies without a name in any language. */
   nameless: number;
-  /** How many listings were left out because their exchange's MIC is not known, by the exchange's id. "others" if these are many. */
+  /**
+   * How many listings were left out because the MIC of their exchange is not known, by the item of the exchange. If there are very
+   * many exchanges, the last ones are counted together as "others".
+   */
   unknownExchanges: Record<string, number>;
 }
 
@@ -217,7 +220,7 @@ function entityIn(json: Buffer): Entity | { problem: string } {
   return { problem: 'the line is not an entity: it has no id' };
 }
 
-/** The date in a file's name: 2026-08-03 in "wikidata-20260803-all.json.gz". '' if there is none. */
+/** Returns the date in a file's name: 2026-08-03 in "wikidata-20260803-all.json.gz". '' if there is none. */
 function dateIn(name: string): string {
   const [, year, month, day] = /(20\d{2})-?([01]\d)-?([0-3]\d)/.exec(name) ?? [];
   return year === undefined ? '' : `${year}-${month}-${day}`;
