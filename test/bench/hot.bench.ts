@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, test } from 'vitest';
 import { fullStock } from '../e2e/fixtures.ts';
-import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { TestOperator } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { createTokens } from './harness/account-tokens.ts';
 import { compareInTurns, compareLatencies } from './harness/in-turns.ts';
@@ -28,14 +28,14 @@ const BARE = 'bare Fastify with the same answer';
 const STEADY = { warmUpMs: 10_000, rounds: 9, roundMs: 1_000 };
 
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 let gateway: Server;
 let opsUrl: string;
 const lines: string[] = [];
 
 beforeAll(async () => {
   stack = await startTestStack({ gateways: 1 });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   await operator.putBrands([fullStock]);
   opsUrl = stack.opsUrls.get('gateway-1') ?? '';
   gateway = { target: stack.gateways[0]?.url ?? '', cpuMicros: () => cpuMicrosAt(opsUrl) };

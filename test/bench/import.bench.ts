@@ -9,7 +9,7 @@ import { createRandom } from '@brand-data/testing/random';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { TestOperator } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { companyAt } from './catalogue/company.ts';
 import { askFor, KINDS } from './catalogue/identifiers.ts';
@@ -35,14 +35,14 @@ const MARK = 'Second edition.';
 const HOUR_MS = 3_600_000;
 
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 let folder: string;
 let mongo: MongoClient;
 const lines: string[] = [];
 
 beforeAll(async () => {
   stack = await startTestStack({ gateways: 1 });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   folder = await temporaryFolder();
   mongo = new MongoClient(stack.mongodbUrl);
   await operator.setPlan('bench', [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fullStock } from '../e2e/fixtures.ts';
-import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { TestOperator } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { spreadOf } from './harness/in-turns.ts';
 import { noteResult } from './harness/results.ts';
@@ -103,11 +103,11 @@ function report(name: string, answers: readonly Answer[]): { lines: string[]; ra
 
 describe.each([2, 5])('%i gateways', (gateways) => {
   let stack: TestStack;
-  let operator: Operator;
+  let operator: TestOperator;
 
   beforeAll(async () => {
     stack = await startTestStack({ gateways, replicas: { metering: 2 } });
-    operator = operatorOf(stack);
+    operator = new TestOperator(stack);
     await operator.putBrands([fullStock]);
     const { token } = await operator.newAccount(100_000_000);
     const paths = [`/v1/brands/ZPHX?token=${token}`];

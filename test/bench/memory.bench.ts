@@ -1,6 +1,6 @@
 import { createRandom } from '@brand-data/testing/random';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { TestOperator } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { askFor, KINDS } from './catalogue/identifiers.ts';
 import { bytes } from './catalogue/table.ts';
@@ -27,7 +27,7 @@ const SAMPLES = 40;
 const HOUR_MS = 3_600_000;
 
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 const lines: string[] = [];
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
     gateways: 1,
     environment: { RECORD_CACHE_BYTES: String(CACHE_BYTES), LOG_LEVEL: 'warn' },
   });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   await importMadeUp(stack, RECORDS);
   // The import needs more memory than the look-ups.
   await stack.restart('catalog');

@@ -4,7 +4,7 @@ import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
 import { createRandom } from '@brand-data/testing/random';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { TestOperator } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import type { NaiveSettings } from './baselines/naive.ts';
 import { companyAt } from './catalogue/company.ts';
@@ -38,7 +38,7 @@ const GOAL_OF_RPCS = 5;
 const BASELINE = 'a gateway without caches, three RPCs a call';
 
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 let gateway: Server;
 let tokens: string[];
 let mongo: MongoClient;
@@ -51,7 +51,7 @@ beforeAll(async () => {
     logoHost: LOGO_HOST,
     environment: { RECORD_CACHE_BYTES: String(cacheBytes), LOG_LEVEL: 'warn' },
   });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   mongo = new MongoClient(stack.mongodbUrl);
   await importMadeUp(stack, RECORDS);
   tokens = await createTokens(operator, ACCOUNTS);

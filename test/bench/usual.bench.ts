@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { fullStock } from '../e2e/fixtures.ts';
-import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { TestOperator } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { createTokens } from './harness/account-tokens.ts';
 import { compareInTurns } from './harness/in-turns.ts';
@@ -14,7 +14,7 @@ const BASELINE = 'Express and MongoDB';
 const CONNECTIONS = 256;
 
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 let gateway: Server;
 const database = `bench-usual-${randomUUID()}`;
 const client = new MongoClient(inject('mongodbUrl'));
@@ -22,7 +22,7 @@ const lines: string[] = [];
 
 beforeAll(async () => {
   stack = await startTestStack({ gateways: 1 });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   await operator.putBrands([fullStock]);
   gateway = {
     target: stack.gateways[0]?.url ?? '',

@@ -19,7 +19,7 @@ import {
   fullStockFlat,
   fullStockGrouped,
 } from './fixtures.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 
 const LOGO_HOST = 'https://logos.example.com';
 const EXPOSED = [
@@ -33,7 +33,7 @@ const EXPOSED = [
 ];
 
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 let call: Caller;
 let other: Caller;
 let paid: { accountId: string; keyId: string; token: string };
@@ -41,7 +41,7 @@ let free: { accountId: string; token: string };
 
 beforeAll(async () => {
   stack = await startTestStack({ gateways: 2, logoHost: LOGO_HOST, environment: { ACCESS_LOG: 'on' } });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   await operator.putBrands([fullStock, bareMerchant, fullManager]);
   paid = await operator.newAccount(100_000);
   await operator.setPlan('free', [{ name: 'free-logos', allowance: 50, routes: [Route.LOGOS] }]);

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf, untilAnswered } from './caller.ts';
 import { fullStock } from './fixtures.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 
 const SERVICES = ['accounts', 'catalog', 'metering', 'images'] as const;
 const GATEWAYS = ['gateway-1', 'gateway-2'] as const;
@@ -26,14 +26,14 @@ const LOGO = Buffer.from(
 const DRILL_MS = 300_000;
 
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 let mongo: MongoClient;
 let folder: string;
 
 beforeAll(async () => {
   folder = await temporaryFolder();
   stack = await startTestStack({ gateways: 2 });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   mongo = new MongoClient(stack.mongodbUrl);
   await operator.putBrands([fullStock]);
 });

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { buildClientIn, clientExamples } from './built-client.ts';
 import { fullStock, fullStockGrouped } from './fixtures.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 
 /** What the examples of the client's page ask for. */
 const APPLE = {
@@ -45,12 +45,12 @@ describe('the match', () => {
 
 describe('the client', () => {
   let stack: TestStack;
-  let operator: Operator;
+  let operator: TestOperator;
   let url: string;
 
   beforeAll(async () => {
     stack = await startTestStack({ gateways: 1 });
-    operator = operatorOf(stack);
+    operator = new TestOperator(stack);
     url = stack.gateways[0]?.url ?? '';
     await operator.putBrands([fullStock, APPLE]);
   });

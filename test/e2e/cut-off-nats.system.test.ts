@@ -8,13 +8,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
 import { fullStock } from './fixtures.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 
 const CUT_OFF = 'nats-server-3';
 
 let nats: NatsCluster;
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 let connection: NatsConnection;
 let manager: JetStreamManager;
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
     },
     environment: { STREAM_REPLICAS: '3' },
   });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   await operator.putBrands([fullStock]);
   connection = await connect({ servers: others });
   manager = await jetstreamManager(connection);

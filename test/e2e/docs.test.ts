@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runSchemathesis } from '../openapi/schemathesis.ts';
 import { hasPython } from '../python/python.ts';
 import { callerOf } from './caller.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 import { type SampleStack, startSampleStack } from './sample-stack.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -102,13 +102,13 @@ test('the pictures of README are there, and are less than 300 KB together', () =
 
 describe('the service does what the pages show', () => {
   let stack: SampleStack;
-  let operator: Operator;
+  let operator: TestOperator;
   let gateway: { url: string };
   let token: string;
 
   beforeAll(async () => {
     stack = await startSampleStack();
-    operator = operatorOf(stack);
+    operator = new TestOperator(stack);
     const [first] = stack.gateways;
     if (first === undefined) throw new Error('a gateway is needed');
     gateway = first;

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { chromium } from './browser.ts';
 import { buildClientIn, clientExamples } from './built-client.ts';
-import { operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 import { type Browser, type Page, startBrowser } from './page.ts';
 
 /** Watches the page from before the elements are there. With #held in the URL, calls wait for `release`. */
@@ -55,7 +55,7 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
     const folder = await temporaryFolder();
     stack = await startTestStack({ gateways: 1 });
     api = stack.gateways[0]?.url ?? '';
-    const operator = operatorOf(stack);
+    const operator = new TestOperator(stack);
     try {
       const common = { type: BrandType.STOCK, description: 'Makes things up.', category: 'brand', rank: 1 };
       await operator.putBrands([

@@ -10,7 +10,7 @@ import { hasPython, PYTHON_PROGRAMS } from '../python/python.ts';
 import { chromium } from './browser.ts';
 import { buildClientIn } from './built-client.ts';
 import { expectGoodLooksOf, NOTE_VIOLATIONS } from './good-looks.ts';
-import { operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 import { type Browser, type Page, startBrowser } from './page.ts';
 import { type SampleStack, startSampleStack } from './sample-stack.ts';
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   folder = await temporaryFolder();
   stack = await startSampleStack();
   api = stack.gateways[0]?.url ?? '';
-  const operator = operatorOf(stack);
+  const operator = new TestOperator(stack);
   ({ token } = await operator.newAccount(10_000));
   operator.close();
   for (const path of GUIDES) pages.set(path, await (await fetch(`${api}${path}`)).text());
@@ -163,7 +163,7 @@ test('misses have the suggestions that the table of them says', async () => {
 });
 
 test('answers may be kept for as long as the table of the page on caching says', async () => {
-  const operator = operatorOf(stack);
+  const operator = new TestOperator(stack);
   const { accountId } = await operator.newAccount(100);
   const limited = await operator.createKey(accountId, { allowedOrigins: ['https://www.example.com'] });
   operator.close();

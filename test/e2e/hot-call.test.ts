@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callOver } from '../bench/load.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { fullStock } from './fixtures.ts';
-import { operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 
 const CALLS = 4_000;
 const CONNECTIONS = 64;
@@ -23,7 +23,7 @@ beforeAll(async () => {
     NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${counting}`,
   };
   stack = await startTestStack({ gateways: 1, environment });
-  const operator = operatorOf(stack);
+  const operator = new TestOperator(stack);
   await operator.putBrands([fullStock]);
   const { token } = await operator.newAccount(10_000_000);
   operator.close();

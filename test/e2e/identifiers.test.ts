@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Caller, callerOf } from './caller.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 import { type SampleStack, startSampleStack } from './sample-stack.ts';
 
 let stack: SampleStack;
-let operator: Operator;
+let operator: TestOperator;
 let caller: Caller;
 let token: string;
 
 beforeAll(async () => {
   stack = await startSampleStack();
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   const [gateway] = stack.gateways;
   if (gateway === undefined) throw new Error('a gateway is needed');
   caller = callerOf(gateway);

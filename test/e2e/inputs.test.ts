@@ -6,7 +6,7 @@ import { loadIcons, readSimpleIcons } from '@brand-data/importers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Caller, callerOf, untilAnswered } from './caller.ts';
 import { forAll } from './for-all.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 import { readSample } from './sample.ts';
 import { type SampleStack, startSampleStack } from './sample-stack.ts';
 
@@ -34,14 +34,14 @@ const madeUp = readMadeUp(await readFile(join(import.meta.dirname, 'inputs', 'ma
 const idOf = recordNamer();
 
 let stack: SampleStack;
-let operator: Operator;
+let operator: TestOperator;
 let caller: Caller;
 let token: string;
 let typedAnswers: Answer[];
 
 beforeAll(async () => {
   stack = await startSampleStack();
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   const [gateway] = stack.gateways;
   if (gateway === undefined) throw new Error('a gateway is needed');
   caller = callerOf(gateway);

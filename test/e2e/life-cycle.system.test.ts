@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
 import { bareMerchant, fullStock } from './fixtures.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 
 const BACKENDS = ['accounts', 'catalog', 'metering', 'images'] as const;
 
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 let account: { accountId: string; token: string };
 
 beforeAll(async () => {
   stack = await startTestStack({ gateways: 2 });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   await operator.putBrands([fullStock]);
   account = await operator.newAccount(1_000_000);
 });

@@ -37,7 +37,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { chromium, type Screenshot, takeScreenshot } from './browser.ts';
 import { callerOf } from './caller.ts';
-import { operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 import { type Cell, type SeenLogo, seeLogo } from './seen-logo.ts';
 
 /** Set it to a folder to keep the screenshots and look at them. */
@@ -125,7 +125,7 @@ describe.skipIf(chromium === undefined)('50 logos in Chromium', () => {
     folder = KEPT ?? (await temporaryFolder());
     await mkdir(folder, { recursive: true });
     stack = await startTestStack({ gateways: 1 });
-    const operator = operatorOf(stack);
+    const operator = new TestOperator(stack);
     const images = connectChannel(
       ImagesAdminServiceClient,
       stack.operator.images,

@@ -13,20 +13,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
 import { fullStock } from './fixtures.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 
 const VALID = { nowMs: Date.now(), days: 300 };
 const SERVICES = ['accounts', 'catalog', 'metering', 'images', 'gateway-1', 'gateway-2'];
 
 let folder: string;
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 
 beforeAll(async () => {
   folder = join(await temporaryFolder(), 'certificates');
   await keepCertificates(folder);
   stack = await startTestStack({ certificates: folder });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   await operator.putBrands([fullStock]);
 });
 
@@ -210,7 +210,7 @@ test('authority and certificates are replaced under load, old and new side by si
   await replace((identity) => writeFile(certificateFiles(folder, identity).ca, next.cert));
   expect(await isLetIn({ cert, key, ca: Buffer.from(next.cert) })).toBe(false);
   operator.close();
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   await operator.newAccount(1);
 
   for (const answers of await Promise.all(loads.map((end) => end()))) {

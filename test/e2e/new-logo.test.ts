@@ -5,20 +5,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
 import { bareMerchant } from './fixtures.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 
 /** Gateways show a new logo within 5 s. The bound is generous, because busy machines run this test too. */
 const SHOWN = { timeout: 20_000 };
 
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 let token: string;
 let folder: string;
 
 beforeAll(async () => {
   folder = await temporaryFolder();
   stack = await startTestStack({ gateways: 2 });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   await operator.putBrands([{ ...bareMerchant, id: 'logo-of-test', name: 'Zephyrion' }]);
   ({ token } = await operator.newAccount(1_000_000));
 });

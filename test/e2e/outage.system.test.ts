@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { accountBeatsSubject, accountChangesSubject, createToken } from '@brand-data/contracts';
-import { startWire, type Wire } from '@brand-data/testing/wire';
+import { Wire } from '@brand-data/testing/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
 import { fullStock } from './fixtures.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 
 /** The beginnings of the subjects of changes and of beats. */
 const CHANGES = accountChangesSubject(0).slice(0, -1);
@@ -14,11 +14,11 @@ const BEATS = accountBeatsSubject('');
 
 let wire: Wire;
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 let accountId: string;
 
 beforeAll(async () => {
-  wire = await startWire();
+  wire = await Wire.start();
   stack = await startTestStack({
     replicas: { images: 0 },
     gateways: 2,
@@ -27,7 +27,7 @@ beforeAll(async () => {
         ? { ...service, urls: { NATS_URL: wire.to(service.urls.NATS_URL) } }
         : service,
   });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   await operator.putBrands([fullStock]);
   ({ accountId } = await operator.newAccount(1_000_000));
 });

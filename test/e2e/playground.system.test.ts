@@ -11,7 +11,7 @@ import { chromium } from './browser.ts';
 import { buildClientIn } from './built-client.ts';
 import { bareMerchantFlat, fullManagerGrouped, fullStock, fullStockGrouped } from './fixtures.ts';
 import { expectGoodLooksOf, NOTE_VIOLATIONS } from './good-looks.ts';
-import { operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 import { type Browser, type Page, startBrowser } from './page.ts';
 import { type SampleStack, startSampleStack } from './sample-stack.ts';
 
@@ -51,7 +51,7 @@ describe.skipIf(chromium === undefined)('the playground in Chromium', () => {
     folder = await temporaryFolder();
     stack = await startSampleStack({ DEMO_TOKEN });
     api = stack.gateways[0]?.url ?? '';
-    const operator = operatorOf(stack);
+    const operator = new TestOperator(stack);
     try {
       await operator.putBrands([fullStock]);
       tokens.paid = (await operator.newAccount(10_000)).token;

@@ -7,14 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
 import { bareMerchant, fullStock } from './fixtures.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 
 beforeAll(async () => {
   stack = await startTestStack({ gateways: 2, replicas: { images: 0 } });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   await operator.putBrands([fullStock, bareMerchant]);
 });
 

@@ -8,16 +8,16 @@ import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { type Caller, callerOf } from './caller.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 let callers: Caller[];
 let token: string;
 
 beforeAll(async () => {
   stack = await startTestStack({ gateways: 2 });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   callers = stack.gateways.map(callerOf);
   ({ token } = await operator.newAccount(1_000_000));
 });

@@ -8,7 +8,7 @@ import Compile from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Caller, callerOf, untilAnswered } from './caller.ts';
 import { forAll } from './for-all.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 import { readSample } from './sample.ts';
 import { type SampleStack, startSampleStack } from './sample-stack.ts';
 
@@ -27,14 +27,14 @@ const icons = someOf([...(await loadIcons()).values()], ICONS_TRIED);
 const recordOfDescription = new Map(records.map((record) => [record.description, record]));
 
 let stack: SampleStack;
-let operator: Operator;
+let operator: TestOperator;
 let connection: Connection;
 let caller: Caller;
 let token: string;
 
 beforeAll(async () => {
   stack = await startSampleStack();
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   connection = openConnection(stack.operator);
   const [gateway] = stack.gateways;
   if (gateway === undefined) throw new Error('a gateway is needed');

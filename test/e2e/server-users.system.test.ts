@@ -27,7 +27,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
 import { bareMerchant } from './fixtures.ts';
-import { operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 
 /** Connects with the user in the URL. `refused` gets each operation that NATS refuses, such as "publish a.b". */
 async function connectAs(url: string, service: string): Promise<{ nats: NatsConnection; refused: string[] }> {
@@ -206,7 +206,7 @@ describe('a running stack', () => {
     readFile(settingFile(stack.dataDir, name, setting), 'utf8');
 
   test('NATS refuses nothing that the services do', async () => {
-    const operator = operatorOf(stack);
+    const operator = new TestOperator(stack);
     try {
       const [gateway] = stack.gateways.map(callerOf);
       await operator.putBrands([bareMerchant]);
@@ -338,7 +338,7 @@ describe('a running stack', () => {
     await writeFile(fileOf('MONGODB_URL'), 'mongodb://a:secret-text@h/?w=1');
     await expect.poll(() => stack.logs('catalog')).toContain('leave out w');
     expect(await stack.logs('catalog')).not.toContain('secret-text');
-    const operator = operatorOf(stack);
+    const operator = new TestOperator(stack);
     await operator.putBrands([bareMerchant]);
     operator.close();
     await writeFile(fileOf('NATS_URL'), before.nats);
@@ -349,7 +349,7 @@ describe('a running stack', () => {
 
   test('no call fails while all services change to other users of NATS and MongoDB, and the old ones are removed', async () => {
     const names = ['gateway-1', 'accounts', 'catalog', 'metering', 'images'];
-    const operator = operatorOf(stack);
+    const operator = new TestOperator(stack);
     const [gateway] = stack.gateways.map(callerOf);
     await operator.putBrands([bareMerchant]);
     const { accountId } = await operator.newAccount(1_000_000);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
 import { fullStock } from './fixtures.ts';
-import { operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 
 /** The time from the end of the drain until a process kills itself. */
 const STOP_WITHIN_MS = 25_000;
@@ -13,7 +13,7 @@ let stack: TestStack;
 
 beforeAll(async () => {
   stack = await startTestStack({ gateways: 1, ownMongod: true });
-  const operator = operatorOf(stack);
+  const operator = new TestOperator(stack);
   await operator.putBrands([fullStock]);
   const { token } = await operator.newAccount(1_000);
   operator.close();

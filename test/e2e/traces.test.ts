@@ -4,14 +4,14 @@ import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
 import { type CollectedSpan, type Collector, startCollector } from './collector.ts';
 import { fullStock } from './fixtures.ts';
-import { type Operator, operatorOf } from './operator.ts';
+import { TestOperator } from './operator.ts';
 
 const CALLERS_TRACE = '0af7651916cd43dd8448eb211c80319c';
 const CALLERS_SPAN = 'b7ad6b7169203331';
 
 let collector: Collector;
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 let url: string;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
       LOG_LEVEL: 'debug',
     },
   });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   await operator.putBrands([fullStock]);
   url = stack.gateways[0]?.url ?? '';
 });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolUsage } from '@brand-data/contracts';
-import type { Operator } from '../e2e/operator.ts';
+import type { TestOperator } from '../e2e/operator.ts';
 import { judge } from './ledger.ts';
 import type { Account, Traffic } from './traffic.ts';
 
@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 250;
 
 /** Reads each account's usage from metering. */
 export async function readBills(
-  operator: Operator,
+  operator: TestOperator,
   accounts: readonly Account[],
 ): Promise<Map<Account, PoolUsage>> {
   const billed = new Map<Account, PoolUsage>();
@@ -33,7 +33,7 @@ export function brokenBills(accounts: readonly Account[], billed: ReadonlyMap<Ac
  * held become available when metering has settled their grants.
  */
 export async function callUntilAllIsBilled(
-  { operator, traffic, say }: { operator: Operator; traffic: Traffic; say: (line: string) => void },
+  { operator, traffic, say }: { operator: TestOperator; traffic: Traffic; say: (line: string) => void },
   settleMinutes: number,
 ): Promise<void> {
   const settleByMs = traffic.now() + settleMinutes * 60_000;
@@ -61,7 +61,11 @@ export interface BillWatch {
 }
 
 /** Compares an account's counted answers with its bill, four times a second. */
-export function watchBill(operator: Operator, { accountId, ledger }: Account, now: () => number): BillWatch {
+export function watchBill(
+  operator: TestOperator,
+  { accountId, ledger }: Account,
+  now: () => number,
+): BillWatch {
   let latestMs = 0;
   let isGoing = true;
   let used = 0;

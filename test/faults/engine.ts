@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Brand, PoolUsage } from '@brand-data/contracts';
 import { createRandom, type Random } from '@brand-data/testing/random';
 import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
-import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { TestOperator } from '../e2e/operator.ts';
 import { type ApiClient, createApiClient } from './api-call.ts';
 import { brokenBills, callUntilAllIsBilled, readBills } from './bill.ts';
 import { add, judge, listed, sumOf } from './ledger.ts';
@@ -25,7 +25,7 @@ export interface CampaignOptions {
 /** A stack, and those who use it. */
 export interface Stand {
   stack: FaultStack;
-  operator: Operator;
+  operator: TestOperator;
   client: ApiClient;
   stop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function startStand(
   records: Parameters<typeof Brand.fromPartial>[0][] = [fullStock],
 ): Promise<Stand> {
   const stack = await startFaultStack(options);
-  const operator = operatorOf(stack);
+  const operator = new TestOperator(stack);
   const client = createApiClient();
   const close = () => {
     client.close();

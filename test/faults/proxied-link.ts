@@ -1,4 +1,4 @@
-import { startWire, type Wire } from '@brand-data/testing/wire';
+import { Wire } from '@brand-data/testing/wire';
 
 /**
  * One process's connections to others, through proxies. While the link is cut nothing passes, although the connections seem to
@@ -19,7 +19,7 @@ export async function startProxiedLink(addresses: number): Promise<ProxiedLink> 
   // Members of a cluster send each other's addresses, so the proxies replace ports in messages too. All ports have five digits.
   const renames = new Map<string, string>();
   const wires: Wire[] = [];
-  for (let each = 0; each < addresses; each++) wires.push(await startWire(renames));
+  for (let each = 0; each < addresses; each++) wires.push(await Wire.start(renames));
   return {
     through: (url) => {
       const spare = wires[Symbol.iterator]();

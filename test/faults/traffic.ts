@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Route } from '@brand-data/contracts';
 import type { Random } from '@brand-data/testing/random';
-import type { Operator } from '../e2e/operator.ts';
+import type { TestOperator } from '../e2e/operator.ts';
 import { type ApiClient, isFailure, nameOf, type Outcome } from './api-call.ts';
 import type { Fault } from './fault.ts';
 import { add, enter, type Ledger, newLedger } from './ledger.ts';
@@ -22,7 +22,7 @@ const IDENTIFIERS = [KNOWN, KNOWN, "O'Brien's Corner-Shop", UNKNOWN] as const;
 /** What the callers call, and who creates their accounts. */
 interface TrafficUsers {
   stack: FaultStack;
-  operator: Operator;
+  operator: TestOperator;
   client: ApiClient;
   random: Random;
 }

@@ -2,7 +2,7 @@ import { createToken } from '@brand-data/contracts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callerOf } from '../e2e/caller.ts';
 import { fullStock } from '../e2e/fixtures.ts';
-import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { TestOperator } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { readExposition, type ServedMetric } from './exposition.ts';
 import { readMetricsPage } from './metrics-page.ts';
@@ -18,13 +18,13 @@ const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="#06c" d="M2 2h20v20H2z"/></svg>';
 
 let stack: TestStack;
-let operator: Operator;
+let operator: TestOperator;
 const identifiers = Array.from({ length: 60 }, (_, index) => `nobody-${index}.example`);
 const secrets: string[] = [];
 
 beforeAll(async () => {
   stack = await startTestStack({ gateways: 1 });
-  operator = operatorOf(stack);
+  operator = new TestOperator(stack);
   await operator.putBrands([fullStock]);
   await callAs(10);
   await fetchImages();

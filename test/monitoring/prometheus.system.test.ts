@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dashboards } from '../../deploy/dashboards/dashboards.ts';
 import { callerOf } from '../e2e/caller.ts';
 import { fullStock } from '../e2e/fixtures.ts';
-import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { TestOperator } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { readRules } from './promql.ts';
 import { type RunningPrometheus, startPrometheus } from './running-prometheus.ts';
@@ -23,12 +23,12 @@ interface Answer {
 
 describe.skipIf(prometheus === undefined)('a Prometheus that scrapes the services', () => {
   let stack: TestStack;
-  let operator: Operator;
+  let operator: TestOperator;
   let server: RunningPrometheus;
 
   beforeAll(async () => {
     stack = await startTestStack({ gateways: 2 });
-    operator = operatorOf(stack);
+    operator = new TestOperator(stack);
     await operator.putBrands([fullStock]);
     server = await startPrometheus(await temporaryFolder(), stack.opsUrls.values());
     const { token } = await operator.newAccount(100_000);

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import type { PutRefusedLink } from '@brand-data/catalog/src/linkage/refused-links.ts';
 import { recordFromBytes } from '@brand-data/catalog/src/records/merge.ts';
 import { americanTwins, clustersOf, contradictoryCompanies, drawn, someJoins } from './linkage.ts';
-import { type MemoryCatalogue, memoryCatalogue } from './memory-catalogue.ts';
+import { MemoryCatalogue } from './memory-catalogue.ts';
 import { financeDatabase, nasdaqList, type QualitySource, sample, simpleIcons, sp500 } from './sources.ts';
 
 const USAGE = `Usage: npm run quality -- --data FOLDER [--order financedatabase,nasdaq,…] [--out FOLDER] [--resolve FILE]
@@ -37,7 +37,7 @@ await main(values.data, values.order.split(','));
 
 async function main(data: string, order: readonly string[]): Promise<void> {
   const known = sourcesIn(data);
-  const catalogue = memoryCatalogue();
+  const catalogue = new MemoryCatalogue();
   const conflicts: object[] = [];
   const refused: object[] = [];
   const refusedLinks: PutRefusedLink[] = [];

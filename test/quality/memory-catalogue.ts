@@ -42,49 +42,94 @@ interface PutReport {
   refusedLinks: PutRefusedLink[];
 }
 
-export interface MemoryCatalogue {
-  /** Puts a source's brands in batches, as an import does. */
-  put(source: string, brands: AsyncIterable<Brand> | Iterable<Brand>): Promise<PutReport>;
-  /** What the identifier means, then what else it could mean, at most `most`. */
-  resolve(identifier: string, options?: { superinvestors?: boolean; most?: number }): Meaning[];
-  /** What to suggest for an identifier that resolves to nothing. */
-  suggest(identifier: string, options?: { superinvestors?: boolean }): Promise<Suggestion[]>;
-  docs(): Iterable<CatalogDoc>;
-  sourceRecords(doc: CatalogDoc): readonly SourceRecord[];
-}
-
 /**
- * A catalogue in memory. It links, merges and looks up by the catalogue service's own code, and replaces only MongoDB. So a
- * whole catalogue can be examined in minutes.
+ * A catalogue in memory. It links, merges and looks up by the catalogue service's own code, and replaces only MongoDB. A whole
+ * catalogue can therefore be examined in minutes.
  */
-export function memoryCatalogue(): MemoryCatalogue {
-  const docs = new Map<string, CatalogDoc>();
-  const byKey = new Map<string, Set<CatalogDoc>>();
-  let imports = 0;
+export class MemoryCatalogue {
+  readonly #docs = new Map<string, CatalogDoc>();
+  readonly #byKey = new Map<string, Set<CatalogDoc>>();
+  readonly #suggest = suggester(
+    { log: createLogger('quality', 'warn') },
+    {
+      findSimilar: async (entries) =>
+        [...new Set(entries.flatMap((entry) => this.#bestOf(entry, RECORDS_OF_ENTRY)))].map((doc) => ({
+          id: doc._id,
+          rank: doc.rank,
+          keys: doc.keys,
+        })),
+      findCandidates: async (entries) => this.#candidatesOf(entries),
+      withinMs: 60_000,
+    },
+  );
+  #imports = 0;
 
-  function store(doc: CatalogDoc): void {
-    docs.set(doc._id, doc);
+  /** Puts a source's brands in batches, as an import does. */
+  async put(source: string, brands: AsyncIterable<Brand> | Iterable<Brand>): Promise<PutReport> {
+    this.#imports += 1;
+    const importId = String(this.#imports).padStart(6, '0');
+    const report: PutReport = {
+      created: 0,
+      changed: 0,
+      unchanged: 0,
+      refused: [],
+      conflicts: [],
+      refusedLinks: [],
+    };
+    let batch: Brand[] = [];
+    for await (const brand of brands) {
+      batch.push(brand);
+      if (batch.length < BATCH) continue;
+      await this.#putBatch(source, importId, batch, report);
+      batch = [];
+    }
+    if (batch.length > 0) await this.#putBatch(source, importId, batch, report);
+    return report;
+  }
+
+  /** Returns what the identifier means, then what else it could mean, at most `most`. */
+  resolve(identifier: string, { superinvestors = true, most = 1 } = {}): Meaning[] {
+    const [query] = readQueries([{ identifier, superinvestors }]);
+    return query === undefined ? [] : meaningsOf(query, byEntry(this.#candidatesOf(query.entries)), most);
+  }
+
+  /** Returns what to suggest for an identifier that resolves to nothing. */
+  async suggest(identifier: string, { superinvestors = true } = {}): Promise<Suggestion[]> {
+    const [suggested] = await this.#suggest([{ identifier, superinvestors, suggest: true }]);
+    return suggested?.suggestions ?? [];
+  }
+
+  docs(): Iterable<CatalogDoc> {
+    return this.#docs.values();
+  }
+
+  sourceRecords(doc: CatalogDoc): readonly SourceRecord[] {
+    return sourceRecordsFromDoc(doc);
+  }
+
+  #store(doc: CatalogDoc): void {
+    this.#docs.set(doc._id, doc);
     for (const key of doc.keys) {
-      const holders = byKey.get(key);
-      if (holders === undefined) byKey.set(key, new Set([doc]));
+      const holders = this.#byKey.get(key);
+      if (holders === undefined) this.#byKey.set(key, new Set([doc]));
       else holders.add(doc);
     }
   }
 
-  function remove(doc: CatalogDoc): void {
-    docs.delete(doc._id);
-    for (const key of doc.keys) byKey.get(key)?.delete(doc);
+  #remove(doc: CatalogDoc): void {
+    this.#docs.delete(doc._id);
+    for (const key of doc.keys) this.#byKey.get(key)?.delete(doc);
   }
 
-  async function search(keys: readonly string[]): Promise<KeySearch> {
-    const isHot = (key: string) => !isIdentifying(key) && (byKey.get(key)?.size ?? 0) > HOT_KEY_DOCS;
+  async #search(keys: readonly string[]): Promise<KeySearch> {
+    const isHot = (key: string) => !isIdentifying(key) && (this.#byKey.get(key)?.size ?? 0) > HOT_KEY_DOCS;
     const all = keys.flatMap((key) => [key, LINK_ONLY + key]);
     const searched = all.filter((key) => !isHot(key));
-    const found = new Set(searched.flatMap((key) => [...(byKey.get(key) ?? [])]));
+    const found = new Set(searched.flatMap((key) => [...(this.#byKey.get(key) ?? [])]));
     return { docs: [...found], keys: searched, hotKeys: all.filter(isHot) };
   }
 
-  async function putBatch(source: string, importId: string, brands: readonly Brand[], report: PutReport) {
+  async #putBatch(source: string, importId: string, brands: readonly Brand[], report: PutReport) {
     const puts = brands.flatMap((brand) => {
       const record = sourceRecordOf(source, importId, brand);
       const reason = refusalOf(problemsOf(brand, record.bytes.length));
@@ -94,7 +139,7 @@ export function memoryCatalogue(): MemoryCatalogue {
     });
     const link = memoized(linkOf);
     const affected = await collectAffectedRecords({ puts }, [], {
-      search,
+      search: (keys) => this.#search(keys),
       linkOf: link,
       yieldIfLong: async () => {},
     });
@@ -102,8 +147,8 @@ export function memoryCatalogue(): MemoryCatalogue {
     let step = steps.next();
     while (!step.done) step = steps.next();
     for (const write of step.value.writes.flat()) {
-      if ('before' in write) remove(write.before);
-      if ('doc' in write) store(write.doc);
+      if ('before' in write) this.#remove(write.before);
+      if ('doc' in write) this.#store(write.doc);
     }
     for (const [reference, outcome] of step.value.outcomes) {
       if (typeof outcome === 'object') report.refused.push({ id: reference, reason: outcome.refused });
@@ -113,63 +158,13 @@ export function memoryCatalogue(): MemoryCatalogue {
     report.refusedLinks.push(...step.value.refusedLinks);
   }
 
-  const bestOf = (entry: string, most: number) =>
-    [...(byKey.get(entry) ?? [])].sort(compareDocs).slice(0, most);
-
-  function candidatesOf(entries: readonly string[]): Candidate[] {
-    const wanted = new Set(entries);
-    const found = new Set(entries.flatMap((entry) => bestOf(entry, PER_ENTRY)));
-    return [...found].map((doc) => candidateFromDoc(doc, wanted));
+  #bestOf(entry: string, most: number): CatalogDoc[] {
+    return [...(this.#byKey.get(entry) ?? [])].sort(compareDocs).slice(0, most);
   }
 
-  const suggest = suggester(
-    { log: createLogger('quality', 'warn') },
-    {
-      findSimilar: async (entries) =>
-        [...new Set(entries.flatMap((entry) => bestOf(entry, RECORDS_OF_ENTRY)))].map((doc) => ({
-          id: doc._id,
-          rank: doc.rank,
-          keys: doc.keys,
-        })),
-      findCandidates: async (entries) => candidatesOf(entries),
-      withinMs: 60_000,
-    },
-  );
-
-  return {
-    async put(source, brands) {
-      imports += 1;
-      const importId = String(imports).padStart(6, '0');
-      const report: PutReport = {
-        created: 0,
-        changed: 0,
-        unchanged: 0,
-        refused: [],
-        conflicts: [],
-        refusedLinks: [],
-      };
-      let batch: Brand[] = [];
-      for await (const brand of brands) {
-        batch.push(brand);
-        if (batch.length < BATCH) continue;
-        await putBatch(source, importId, batch, report);
-        batch = [];
-      }
-      if (batch.length > 0) await putBatch(source, importId, batch, report);
-      return report;
-    },
-
-    resolve(identifier, { superinvestors = true, most = 1 } = {}) {
-      const [query] = readQueries([{ identifier, superinvestors }]);
-      return query === undefined ? [] : meaningsOf(query, byEntry(candidatesOf(query.entries)), most);
-    },
-
-    async suggest(identifier, { superinvestors = true } = {}) {
-      const [suggested] = await suggest([{ identifier, superinvestors, suggest: true }]);
-      return suggested?.suggestions ?? [];
-    },
-
-    docs: () => docs.values(),
-    sourceRecords: (doc) => sourceRecordsFromDoc(doc),
-  };
+  #candidatesOf(entries: readonly string[]): Candidate[] {
+    const wanted = new Set(entries);
+    const found = new Set(entries.flatMap((entry) => this.#bestOf(entry, PER_ENTRY)));
+    return [...found].map((doc) => candidateFromDoc(doc, wanted));
+  }
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { memoryCatalogue } from './memory-catalogue.ts';
+import { MemoryCatalogue } from './memory-catalogue.ts';
 import { sample, simpleIcons } from './sources.ts';
 
 /** The companies that the first lines of made-up.txt misspell, one a line. */
@@ -62,7 +62,7 @@ const lines = (await readFile(join(import.meta.dirname, '../e2e/inputs/made-up.t
   .trim()
   .split('\n')
   .map((line) => line.split('|').map((input) => input.trim()));
-const catalogue = memoryCatalogue();
+const catalogue = new MemoryCatalogue();
 await catalogue.put(sample.source, sample.read());
 await catalogue.put(simpleIcons.source, simpleIcons.read());
 

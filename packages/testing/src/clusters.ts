@@ -5,7 +5,7 @@ import { type Child, freePort, mongodProcess, natsServerProcess, REPLICA_SET } f
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { type Document, MongoClient } from 'mongodb';
-import { startWire, type Wire } from './wire.ts';
+import { Wire } from './wire.ts';
 
 /** The settings that deploy/operations.md recommends. */
 const SETTINGS = {
@@ -67,7 +67,7 @@ export async function startMongodCluster(dataDir: string): Promise<MongodCluster
     const { port, child } = await mongodProcess({ dataDir: join(dataDir, name), name, ready, parameters });
     ports.set(name, port);
     members.set(name, child);
-    wires.set(name, await startWire());
+    wires.set(name, await Wire.start());
   }
   const stopMembers = stopAll(members);
   const stop = async () => {
@@ -117,7 +117,7 @@ export async function startNatsCluster(dataDir: string): Promise<Cluster> {
 export async function startSeverableNatsCluster(dataDir: string): Promise<NatsCluster> {
   const wires = new Map<string, Wire>();
   const cluster = await joinNatsServers(dataDir, async (name, port) => {
-    const wire = await startWire();
+    const wire = await Wire.start();
     wires.set(name, wire);
     return Number(new URL(wire.to(`nats://127.0.0.1:${port}`)).port);
   });

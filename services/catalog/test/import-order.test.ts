@@ -1,5 +1,5 @@
 import { Brand, BrandType } from '@brand-data/contracts';
-import { memoryCatalogue } from '@brand-data/test/quality/memory-catalogue.ts';
+import { MemoryCatalogue } from '@brand-data/test/quality/memory-catalogue.ts';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -56,7 +56,7 @@ test('every order of imports gives the same records and the same answers', async
     fc.asyncProperty(imports, async (all) => {
       let expected: unknown;
       for (const order of ordersOf(all)) {
-        const catalogue = memoryCatalogue();
+        const catalogue = new MemoryCatalogue();
         for (const { source, brands } of order) await catalogue.put(source, brands);
         const records = bySource([...catalogue.docs()].map(factsOf));
         const answers = [...IDENTIFIERS, ...ISINS].map((identifier) =>
@@ -99,7 +99,7 @@ test('every order of imports into a database gives the same records and the same
 test('companies of equal rank are answered in the same order, whatever ids their history gave them', async () => {
   const twin = (id: string) => Brand.fromPartial({ id, name: 'Acme', type: BrandType.BRAND, rank: 500 });
   const answersOf = async (...sources: string[]) => {
-    const catalogue = memoryCatalogue();
+    const catalogue = new MemoryCatalogue();
     // The manager takes the id from the company that comes second.
     for (const source of sources) {
       const manager = Brand.fromPartial({ id: 'acme', name: 'Ada', type: BrandType.SUPERINVESTOR });

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { usageStream } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { startTestNats, type TestServer } from '@brand-data/testing/servers';
-import { startWire } from '@brand-data/testing/wire';
+import { Wire } from '@brand-data/testing/wire';
 import { jetstream } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -61,7 +61,7 @@ async function loseReplica(
 
 /** Starts a replica that can reach MongoDB only over the wire. */
 async function startLosable() {
-  const wire = await startWire();
+  const wire = await Wire.start();
   const process = await startReplica(`${wire.to(inject('mongodbUrl'))}/?directConnection=true`);
   return { process, client: meteringClient(process, operatorToken), wire };
 }

@@ -1,9 +1,9 @@
-import type { Operator } from '../../e2e/operator.ts';
+import type { TestOperator } from '../../e2e/operator.ts';
 
 const AT_ONCE = 4;
 
 /** Creates accounts whose allowance no bench can use up. Returns a token of each. */
-export async function createTokens(operator: Operator, accounts: number): Promise<string[]> {
+export async function createTokens(operator: TestOperator, accounts: number): Promise<string[]> {
   await operator.setPlan('bench', [
     { name: 'calls', allowance: 100_000_000, routes: ['ROUTE_BRANDS', 'ROUTE_LOGOS'] },
   ]);
