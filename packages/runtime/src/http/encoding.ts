@@ -33,7 +33,7 @@ export function etagOf(tag: string, encoding: Encoding): string {
   return encoding === 'identity' ? `"${tag}"` : `"${tag}-${encoding}"`;
 }
 
-/** Whether If-None-Match (RFC 9110 13.1.2) names the body, in any encoding. */
+/** Checks whether If-None-Match (RFC 9110 13.1.2) names the body, in any encoding. */
 export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const etags = [`"${tag}"`, `"${tag}-gzip"`, `"${tag}-br"`];

@@ -14,7 +14,7 @@ export function limitBody(request: IncomingMessage): void {
   request.once('close', () => clearTimeout(late));
 }
 
-/** What is wrong with the request's Host (RFC 9112 3.2). Undefined if nothing is. */
+/** Returns what is wrong with the request's Host (RFC 9112 3.2). Undefined if nothing is. */
 export function problemOfHost({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -25,7 +25,7 @@ export function problemOfHost({ httpVersion, rawHeaders }: IncomingMessage): str
   return hosts === 0 && httpVersion === '1.1' ? 'The request lacks the header Host.' : undefined;
 }
 
-/** The path and query of a request's target, which may be a whole URL (RFC 9112 3.2.2). */
+/** Returns the path and query of a request's target, which may be a whole URL (RFC 9112 3.2.2). */
 export function originForm(target: string): string {
   if (target.startsWith('/')) return target;
   const rest = target.replace(/^https?:\/\/[^/?#]*/i, '');

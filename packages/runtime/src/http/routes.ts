@@ -14,8 +14,8 @@ export type AnswerPreflight = (
 ) => PromiseLike<unknown> | FastifyReply;
 
 /**
- * Returns the function that adds a route. The hook onRequest answers OPTIONS and other methods before Fastify reads a body, so a body
- * of any Content-Type may come.
+ * Returns the function that adds a route. The hook onRequest answers OPTIONS and other methods before Fastify reads a body, so a
+ * body of any Content-Type may come.
  */
 export function routesOf(
   app: FastifyInstance,
@@ -40,8 +40,8 @@ async function refuseMethod(): Promise<never> {
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]+$/;
 
 /**
- * The answer to an OPTIONS request. It allows every header that the browser asks for: a page that sends its token in a header
- * gets a 401 that says where the token belongs, and could not read it if the preflight were refused. `*` does not allow
+ * Returns the answer to an OPTIONS request. It allows every header that the browser asks for: a page that sends its token in a
+ * header gets a 401 that says where the token belongs, and could not read it if the preflight were refused. `*` does not allow
  * Authorization. Browsers cache the answer for a day.
  *
  * @param requested the request's Access-Control-Request-Headers

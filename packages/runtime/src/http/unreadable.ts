@@ -64,7 +64,7 @@ function closeAfterAnswers(socket: ServerSocket): void {
   closeOrWait();
 }
 
-/** Whether an answer is being made, or the body of a request has not arrived. */
+/** Checks whether an answer is being made, or the body of a request has not arrived. */
 function isWithinRequest({ _httpMessage, parser }: ServerSocket): boolean {
   return Boolean(_httpMessage) || parser?.incoming?.complete === false;
 }

@@ -78,7 +78,7 @@ interface Sample {
   value: number;
 }
 
-/** The series as Prometheus' histograms have it. None, before the first timed answer. */
+/** Returns the series as Prometheus' histograms have it. None, before the first timed answer. */
 function samplesOf({ labels, inBucket, seconds }: Series): Sample[] {
   let count = 0;
   const buckets = inBucket.map((answers, bucket) => {
@@ -97,7 +97,10 @@ function samplesOf({ labels, inBucket, seconds }: Series): Sample[] {
   ];
 }
 
-/** The registry asks a metric only for its name and, by `get`, for its samples, but its type wants one of the library's classes. */
+/**
+ * Registers the histogram. The registry asks a metric only for its name and, by `get`, for its samples, but its type wants one of
+ * the library's classes.
+ */
 function registerHistogram(metrics: Registry, samples: () => Sample[]): void {
   const get = async () => ({ ...DURATION, type: 'histogram', aggregator: 'sum', values: samples() });
   metrics.registerMetric({ name: DURATION.name, get } as unknown as Histogram);

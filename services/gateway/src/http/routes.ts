@@ -27,7 +27,7 @@ const ROUTE_NAMES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * The name of a route in metrics and logs.
+ * Returns the name of a route in metrics and logs.
  *
  * @param pattern Fastify's. undefined: no route matches the request
  */

@@ -2,8 +2,9 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { PUBLIC_SERVER } from '@brand-data/runtime/http';
 
 /**
- * `sendWhole` puts each answer together in this buffer. The kernel takes its bytes at once, unless the receiver is slow: then the connection keeps them,
- * and the next answer gets a new buffer. A text of head and body for each call would be a third of all that a call allocates.
+ * `sendWhole` puts each answer together in this buffer. The kernel takes its bytes at once, unless the receiver is slow: then the
+ * connection keeps them, and the next answer gets a new buffer. A text of head and body for each call would be a third of all
+ * that a call allocates.
  */
 let answer = Buffer.allocUnsafeSlow(16 * 1_024);
 const STAYS_OPEN = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(PUBLIC_SERVER.keepAliveTimeout / 1_000)}\r\n\r\n`;
@@ -41,7 +42,7 @@ export function sendWhole(
 let second = 0;
 let date = '';
 
-/** The value of the header Date, which is made once a second. */
+/** Returns the value of the header Date, which is made once a second. */
 function dateNow(): string {
   const now = Math.floor(Date.now() / 1_000);
   if (now !== second) {

@@ -19,7 +19,7 @@ const TREATMENTS: Record<Treated, Treatment> = {
   plate: Treatment.PLATE,
 };
 
-/** The gRPC service for operators. See proto/brand_data/v1/images.proto for messages and errors. */
+/** Returns the gRPC service for operators. See proto/brand_data/v1/images.proto for messages and errors. */
 export function imagesAdminService(
   service: Service,
   store: ImageStore,

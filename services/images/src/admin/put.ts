@@ -84,7 +84,10 @@ async function makeImage(
   return { id: `${FOLDERS[kind]}/${hashOf(kind, light, dark)}`, light, dark, small, treatments };
 }
 
-/** The small form. A picture that cannot be drawn is refused like a file that cannot be read, so that an import goes on without it. */
+/**
+ * Returns the small form. A picture that cannot be drawn is refused like a file that cannot be read, so that an import goes on
+ * without it.
+ */
 async function drawSmall(workers: Workers, light: Form): Promise<Form> {
   try {
     return await workers.render(light, { size: SMALL_SIZE, format: light.format });
@@ -98,7 +101,7 @@ async function drawSmall(workers: Workers, light: Form): Promise<Form> {
 /** Increase it when ingest or SMALL_SIZE produces different output; otherwise a file that is put again returns the old image. */
 const INGEST_VERSION = 3;
 
-/** The hash of all that determines the image that is made of files. */
+/** Returns the hash of all that determines the image that is made of files. */
 function hashOfFiles(kind: PictureKind, light: Uint8Array, dark: Uint8Array | undefined): string {
   const hash = createHash('sha256').update(`${INGEST_VERSION} ${kind} ${light.length} ${dark?.length}\n`);
   return hash
@@ -107,7 +110,7 @@ function hashOfFiles(kind: PictureKind, light: Uint8Array, dark: Uint8Array | un
     .digest('base64url');
 }
 
-/** The hash of everything that the URLs of an image can lead to. */
+/** Returns the hash of everything that the URLs of an image can lead to. */
 function hashOf(kind: PictureKind, light: Form, dark: Form | undefined): string {
   const hash = createHash('sha256').update(kind);
   // With the lengths, no two images are hashed as the same bytes.

@@ -104,8 +104,8 @@ async function removeUnnamed(
 }
 
 /**
- * The first 52 bits of an image's hash, which take less memory than its id. If two images ever share them, a sweep takes both for
- * named and keeps both.
+ * Returns the first 52 bits of an image's hash, which take less memory than its id. If two images ever share them, a sweep takes
+ * both for named and keeps both.
  */
 function keyOf(id: string): number {
   return Number.parseInt(id.slice(id.indexOf('/') + 1, id.indexOf('/') + 14), 16);

@@ -16,7 +16,7 @@ export const FONT_SETTINGS = join(import.meta.dirname, '../../assets/fonts.conf'
 /** Whether a code point has a glyph in one of the two fonts. They are read when a text is first drawn. */
 let covered: ((codePoint: number) => boolean) | undefined;
 
-/** The text without the characters that no font covers, such as Chinese ones. They would be drawn as empty boxes. */
+/** Returns the text without the characters that no font covers, such as Chinese ones. They would be drawn as empty boxes. */
 export function drawable(text: string): string {
   covered ??= coveredByAny(['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf']);
   const isCovered = covered;
@@ -30,7 +30,7 @@ function coveredByAny(names: string[]): (codePoint: number) => boolean {
   return (codePoint) => fonts.some((covers) => covers(codePoint));
 }
 
-/** The code points of a TrueType font, from the groups of its `cmap` table in format 12. */
+/** Returns the code points of a TrueType font, from the groups of its `cmap` table in format 12. */
 function coverageOf(font: Buffer): (codePoint: number) => boolean {
   const tables = Array.from({ length: font.readUInt16BE(4) }, (_, index) => 12 + 16 * index);
   const record = tables.find((at) => font.toString('latin1', at, at + 4) === 'cmap');

@@ -11,7 +11,10 @@ const AIM = READABLE + 0.1;
 /** Below this chroma a colour is a grey. */
 const GREY = 0.03;
 
-/** The colour of all that is painted, or undefined if there are several. Soft edges and half-transparent parts may differ a little. */
+/**
+ * Returns the colour of all that is painted, or undefined if there are several. Soft edges and half-transparent parts may differ
+ * a little.
+ */
 export function onlyColour({ data }: Pixels): Rgb | undefined {
   let first: [number, number, number] | undefined;
   let painted = 0;
@@ -44,8 +47,8 @@ export function onlyColour({ data }: Pixels): Rgb | undefined {
 }
 
 /**
- * The nearest colour that is readable on the page. The hue is kept, and the lightness moves just as far as it must. A grey has no
- * hue to keep: it becomes white or nearly black, as designers do it.
+ * Returns the nearest colour that is readable on the page. The hue is kept, and the lightness moves just as far as it must. A
+ * grey has no hue to keep: it becomes white or nearly black, as designers do it.
  *
  * A dark colour has little chroma, since the screen can show little of it there. With the same chroma it would look dull once it is
  * lighter. So on a dark page it keeps its share of the chroma that the screen can show in its lightness and hue.
@@ -68,12 +71,12 @@ export function readableColour(colour: Rgb, page: Rgb): Rgb {
   return inLightness(far);
 }
 
-/** The largest chroma that the screen can show in the lightness and the hue of a colour. */
+/** Returns the largest chroma that the screen can show in the lightness and the hue of a colour. */
 function mostChroma(colour: Oklch): number {
   return culori.clampChroma({ ...colour, c: 0.4 }, 'oklch').c;
 }
 
-/** The colour with as much of its chroma as the screen can show. */
+/** Returns the colour with as much of its chroma as the screen can show. */
 function shown(colour: Oklch): Rgb {
   const { r, g, b }: UnitRgb = rgb(culori.clampChroma(colour, 'oklch'));
   const channel = (value: number) => Math.min(255, Math.max(0, Math.round(value * 255)));

@@ -53,7 +53,7 @@ function ratio(one: number, other: number): number {
   return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
 }
 
-/** The contrast of a picture with the page around it, rounded down to a 32nd. Undefined if the picture paints nothing. */
+/** Returns the contrast of a picture with the page around it, rounded down to a 32nd. Undefined if the picture paints nothing. */
 export function contrastOn(pixels: Pixels, page: Rgb): number | undefined {
   const { weights, total } = paintOf(pixels);
   if (total < FEWEST) return undefined;
@@ -73,8 +73,9 @@ export function contrastOn(pixels: Pixels, page: Rgb): number | undefined {
 }
 
 /**
- * Whether the contrast of a picture with the page is `READABLE` or more, as `contrastOn` measures it. Undefined if the picture paints
- * nothing. For most pictures the contrasts of the single pixels decide, and no way from the page has to be looked for.
+ * Checks whether the contrast of a picture with the page is `READABLE` or more, as `contrastOn` measures it. Undefined if the
+ * picture paints nothing. For most pictures the contrasts of the single pixels decide, and no way from the page has to be looked
+ * for.
  */
 export function isReadableOn(pixels: Pixels, page: Rgb): boolean | undefined {
   const { weights, total } = paintOf(pixels);
@@ -87,7 +88,7 @@ export function isReadableOn(pixels: Pixels, page: Rgb): boolean | undefined {
   return areaBelow(reachedContrasts(steps, pixels.width, pixels.height), weights) <= most;
 }
 
-/** The painted area of the pixels whose contrast is not readable. */
+/** Returns the painted area of the pixels whose contrast is not readable. */
 function areaBelow(steps: Uint16Array, weights: Uint8Array): number {
   let area = 0;
   for (let index = 0; index < steps.length; index += 1)

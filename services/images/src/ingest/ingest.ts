@@ -70,8 +70,8 @@ async function read(file: Uint8Array, kind: PictureKind, isStored = false): Prom
 }
 
 /**
- * The picture as it can be read on the pages of a theme: as given if it can be, else in another colour if it is a drawing of one
- * colour, else on a plate. A banner is a picture by itself and stays as given.
+ * Returns the picture as it can be read on the pages of a theme: as given if it can be, else in another colour if it is a drawing
+ * of one colour, else on a plate. A banner is a picture by itself and stays as given.
  */
 async function readableForm(
   { form, pixels }: Measured,
@@ -92,9 +92,9 @@ function pixelsOf({ format, bytes }: Form, longer?: number): Promise<Pixels> {
 }
 
 /**
- * Whether a form can be read on a page. Undefined if it paints nothing. In the small drawing that is measured first, fine lines are
- * fainter than people see them. So a picture that is not readable there is measured again in a larger one, unless its only colour
- * cannot be readable in any.
+ * Checks whether a form can be read on a page. Undefined if it paints nothing. In the small drawing that is measured first, fine
+ * lines are fainter than people see them. So a picture that is not readable there is measured again in a larger one, unless its
+ * only colour cannot be readable in any.
  *
  * @param pixels the form in the size that is measured first
  */
@@ -106,7 +106,10 @@ async function isFormReadable(form: Form, page: Rgb, pixels: Pixels): Promise<bo
   return isReadableOn(await pixelsOf(form, MEASURED_FINELY), page);
 }
 
-/** A drawing of one colour in a readable colour. Undefined if the drawing has several, or if it would look different otherwise too. */
+/**
+ * Returns a drawing of one colour in a readable colour. Undefined if the drawing has several, or if it would look different
+ * otherwise too.
+ */
 async function readableInColour(form: Form, before: Pixels, page: Rgb): Promise<Form | undefined> {
   const colour = onlyColour(before);
   if (colour === undefined) return undefined;
@@ -120,7 +123,7 @@ async function readableInColour(form: Form, before: Pixels, page: Rgb): Promise<
   return hasColour && isReadable && hasSameShape(before, after) ? changed : undefined;
 }
 
-/** Whether two drawings of one size are equally opaque everywhere, but for rounding. */
+/** Checks whether two drawings of one size are equally opaque everywhere, but for rounding. */
 function hasSameShape(one: Pixels, other: Pixels): boolean {
   for (let at = 3; at < one.data.length; at += 4)
     if (Math.abs((one.data[at] ?? 0) - (other.data[at] ?? 0)) > 4) return false;

@@ -15,8 +15,8 @@ const GREYS = {
 } as const;
 
 /**
- * The colour of the plate for a page. The first is nearly black on a light page and white on a dark one, as designers use them.
- * A grey is taken only if the mark is not readable on the ones before it; each grey stands out from its page by itself.
+ * Returns the colour of the plate for a page. The first is nearly black on a light page and white on a dark one, as designers use
+ * them. A grey is taken only if the mark is not readable on the ones before it; each grey stands out from its page by itself.
  */
 export function plateColour(mark: Pixels, theme: 'light' | 'dark'): Rgb {
   const plates = GREYS[theme].map((grey): Rgb => [grey, grey, grey]);
@@ -26,12 +26,14 @@ export function plateColour(mark: Pixels, theme: 'light' | 'dark'): Rgb {
   return plates[contrasts.indexOf(Math.max(...contrasts))] ?? [255, 255, 255];
 }
 
-/** The mark with room around it, on a plate with rounded corners. The longer side stays within that of the mark's form. */
+/** Puts the mark, with room around it, on a plate with rounded corners. The longer side stays within that of the mark's form. */
 export async function onPlate(form: Form, colour: Rgb): Promise<Form> {
   return form.format === 'svg' ? svgOnPlate(form, colour) : rasterOnPlate(form, colour);
 }
 
-/** The room around a mark, and the radius of the corners. A wide word needs less above and below it than a square sign. */
+/**
+ * Returns the room around a mark, and the radius of the corners. A wide word needs less above and below it than a square sign.
+ */
 function measures({ width, height }: { width: number; height: number }) {
   const room = Math.round(0.06 * Math.max(width, height) + 0.1 * Math.min(width, height));
   return { room, radius: Math.round(1.2 * room), width: width + 2 * room, height: height + 2 * room };

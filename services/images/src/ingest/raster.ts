@@ -24,7 +24,7 @@ export async function readRaster(
   return encodeRaster(await decodedPixels(bytes));
 }
 
-/** PNG for a picture with transparent parts or few colours, WebP for a photograph; smaller if it has too many bytes. */
+/** Encodes pixels: as PNG if they have transparent parts or few colours, else as WebP; smaller if that has too many bytes. */
 export async function encodeRaster(pixels: Pixels): Promise<Form> {
   const opaque = isOpaque(pixels);
   const format = opaque && isPhotograph(pixels) ? 'webp' : 'png';
@@ -37,7 +37,7 @@ export async function encodeRaster(pixels: Pixels): Promise<Form> {
   return encodeRaster(await halved(pixels));
 }
 
-/** Width and height that the file states. They are known before a pixel is decoded. */
+/** Returns the width and height that the file states. They are known before a pixel is decoded. */
 async function checkedSize(bytes: Uint8Array): Promise<{ width: number; height: number }> {
   let size: Metadata;
   try {
@@ -72,7 +72,7 @@ function isOpaque({ data }: Pixels): boolean {
   return true;
 }
 
-/** Whether an opaque picture has too many colours for a drawing. */
+/** Checks whether an opaque picture has too many colours for a drawing. */
 function isPhotograph(pixels: Pixels): boolean {
   const colours = new Set<number>();
   const view = new DataView(pixels.data.buffer, pixels.data.byteOffset, pixels.data.byteLength);

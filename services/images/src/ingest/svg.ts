@@ -18,14 +18,14 @@ export async function readDrawing(bytes: Uint8Array, longer: number): Promise<Fo
   return svgForm(withSize(root, box, longer));
 }
 
-/** The sanitized drawing as it is stored. Its root states its width and height, in pixels. */
+/** Returns the sanitized drawing as it is stored. Its root states its width and height, in pixels. */
 export function svgForm(root: SvgElement): Form {
   const [width = 0, height = 0] = ['width', 'height'].map((name) => Number(root.attributes.get(name)));
   const attributes = new Map([['xmlns', SVG_NAMESPACE], ...root.attributes]);
   return { format: 'svg', width, height, bytes: safeBytes({ ...root, attributes }) };
 }
 
-/** The sanitized drawing. Its text can be longer than the file, and is refused if `readSvg` could not read it again. */
+/** Returns the sanitized drawing. Its text can be longer than the file, and is refused if `readSvg` could not read it again. */
 function safeBytes(root: SvgElement): Buffer {
   const bytes = Buffer.from(sanitizeSvg(root));
   if (bytes.length > MOST_SVG_BYTES)
@@ -38,7 +38,7 @@ function safeBytes(root: SvgElement): Buffer {
 /** The region in which a drawing without any size is looked for: its units are mostly pixels. */
 const REGION: Box = { x: -1024, y: -1024, width: 4096, height: 4096 };
 
-/** The smallest box around what is drawn. It is found in two steps, each as exact as the pixels are. */
+/** Returns the smallest box around what is drawn. It is found in two steps, each as exact as the pixels are. */
 async function measuredBox(root: SvgElement): Promise<Box> {
   const coarse = await inkBox(root, REGION);
   return inkBox(root, coarse);

@@ -14,8 +14,8 @@ export const MEDIA_TYPES: Record<Format, string> = {
 };
 
 /**
- * The format in which to answer a request whose path names none (RFC 9110 12.5.1). Of the formats that the caller wants most, it
- * is one that Accept names, or else the stored one. A caller that accepts none of them gets the stored one too.
+ * Returns the format in which to answer a request whose path names none (RFC 9110 12.5.1). Of the formats that the caller wants
+ * most, it is one that Accept names, or else the stored one. A caller that accepts none of them gets the stored one too.
  *
  * @param stored a raster cannot be answered as SVG
  */
@@ -51,7 +51,7 @@ function rangesOf(accept: string): Range[] {
   });
 }
 
-/** The quality of the most specific range that the type falls into. */
+/** Returns the quality of the most specific range that the type falls into. */
 function wishFor(type: string, ranges: readonly Range[]): { quality: number; isNamed: boolean } {
   const named = ranges.find((range) => range.type === type);
   const range =

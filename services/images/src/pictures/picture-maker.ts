@@ -161,7 +161,7 @@ function formFor(theme: Theme, { light, dark = light }: StatedForms): StatedForm
   return theme === 'dark' ? dark : light;
 }
 
-/** Whether a worker has to draw the picture. If not, it is a stored form, or an SVG in another size. */
+/** Checks whether a worker has to draw the picture. If not, it is a stored form, or an SVG in another size. */
 function isDrawn({ format, size, theme }: PictureOrder, forms: StatedForms): boolean {
   const stored = formFor(theme, forms);
   if (format !== stored.format) return true;
@@ -169,7 +169,7 @@ function isDrawn({ format, size, theme }: PictureOrder, forms: StatedForms): boo
   return Math.max(stored.width, stored.height) > size;
 }
 
-/** Whether a picture is so often a stored one that its form is read at once, before it is known what is stored. */
+/** Checks whether a picture is so often a stored one that its form is read at once, before it is known what is stored. */
 function isOftenStored({ format, size }: PictureOrder): boolean {
   return format === 'svg' || size === undefined || size === SMALL_SIZE;
 }

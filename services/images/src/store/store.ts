@@ -134,7 +134,7 @@ export class ImageStore {
     return doc ? { form: doc.form, small: doc.small, stated: statedForms(doc) } : undefined;
   }
 
-  /** Returns the formats and sizes of an image's forms, without reading the pictures. Undefined if no image has the id. */
+  /** Returns the formats and sizes of an image's forms, without reading their bytes. Undefined if no image has the id. */
   async findStated(id: string): Promise<StatedForms | undefined> {
     const options = { projection: STATED, readPreference: 'primaryPreferred' } as const;
     const doc = await withDeadline(this.#images.findOne<StatedForms>({ _id: id }, options));

@@ -61,7 +61,9 @@ const STATES = /^(?!.*:not\().*:(hover|focus|focus-visible|focus-within|active|v
 /** The media queries, as css-tree writes them, that hold for the picture. Rules of others, such as print, are left out. */
 const MEDIA = /^((only )?(all|screen)|((only )?screen and )?\(prefers-color-scheme:\s*light\))$/i;
 
-/** Whether a value of a property refers to nothing outside the document, calls only allowed functions, and has no escapes. */
+/**
+ * Checks whether a value of a property refers to nothing outside the document, calls only allowed functions, and has no escapes.
+ */
 export function isSafeValue(value: string): boolean {
   if (PLAIN_VALUE.test(value)) return true;
   if (value.includes('\\')) return false;
@@ -78,7 +80,7 @@ export function isSafeValue(value: string): boolean {
 /** How many variables may be within one another. */
 const FALLBACKS = 8;
 
-/** The CSS with each `var(--name, fallback)` replaced by its fallback, if this has no brackets. */
+/** Returns the CSS with each `var(--name, fallback)` replaced by its fallback, if this has no brackets. */
 export function withFallbacks(text: string): string {
   let replaced = text;
   for (let step = 0; step < FALLBACKS && /var\(/i.test(replaced); step += 1)
@@ -104,8 +106,8 @@ export function cleanDeclarations(text: string): string {
 }
 
 /**
- * The allowed rules of a style sheet. At-rules, such as @import, and selectors of states, such as :hover, are left out. Rules of
- * `@media` for screens remain.
+ * Returns the allowed rules of a style sheet. At-rules, such as @import, and selectors of states, such as :hover, are left out.
+ * Rules of `@media` for screens remain.
  */
 export function cleanStyleSheet(text: string): string {
   return bounded(() => {
@@ -184,7 +186,7 @@ function referencesIn(tree: CssNode): CssReference[] {
   return references;
 }
 
-/** The parts of a plain selector after its last combinator, as they are written: `path`, `.class`, `#id`. */
+/** Returns the parts of a plain selector after its last combinator, as they are written: `path`, `.class`, `#id`. */
 function namesAtEnd(selector: CssNode): string[] {
   const parts = selector.type === 'Selector' ? selector.children.toArray() : [];
   return parts
@@ -220,7 +222,7 @@ function parsed<Tree extends CssNode>(
   return parse(text, { context, onParseError: () => {} }) as Tree;
 }
 
-/** Whether a declaration is allowed. Refuses the drawing if it is not, and the drawing would look different without it. */
+/** Checks whether a declaration is allowed. Refuses the drawing if it is not, and the drawing would look different without it. */
 function isKept(node: CssNode): boolean {
   if (node.type === 'Declaration') {
     node.property = node.property.toLowerCase();
@@ -243,7 +245,7 @@ function refuseLossOf(node: CssNode): void {
   });
 }
 
-/** The drawing would lose a colour or a shape. */
+/** Returns the refusal of a drawing that would lose a colour or a shape. */
 export function notUnderstood(declaration: string): Refused {
   return new Refused(
     `the SVG has CSS that is not taken (${declaration.slice(0, 80)}): write colours as #rrggbb, references as url(#id), and selectors as elements, classes and ids without escapes`,
@@ -266,12 +268,15 @@ function isUnsafe(node: CssNode): boolean {
   return node.type === 'Raw' || node.type === 'Block' || node.type === 'AtrulePrelude';
 }
 
-/** Whether CSS can be the text of an element of XML: CSS of allowed rules has no use for the characters of tags and entities. */
+/**
+ * Checks whether CSS can be the text of an element of XML: CSS of allowed rules has no use for the characters of tags and
+ * entities.
+ */
 function isText(css: string): boolean {
   return !/[<&\\]/.test(css);
 }
 
-/** What `work` does with CSS. css-tree recurses, so brackets within brackets can be too many for the stack. */
+/** Runs `work`. css-tree recurses, so brackets within brackets can be too many for the stack: the CSS is then refused. */
 function bounded<Result>(work: () => Result): Result {
   try {
     return work();

@@ -11,8 +11,8 @@ import { elementsOf, type SvgElement } from './svg-tree.ts';
 const EXPANDED = 20_000;
 
 /**
- * As how many elements a costly one counts. On all of 512 pixels, a rectangle takes 0.03 ms, a blur about 40 ms, another filter up to
- * 20 ms, and a mask about 20 ms. Most filters and masks cover only a part of the picture, so they count as less than that.
+ * As how many elements a costly one counts. On all of 512 pixels, a rectangle takes 0.03 ms, a blur about 40 ms, another filter
+ * up to 20 ms, and a mask about 20 ms. Most filters and masks cover only a part of the picture, so they count as less than that.
  */
 const BLUR = 250;
 const FILTER = 50;
@@ -100,7 +100,7 @@ export function checkReferences(root: SvgElement): void {
     );
 }
 
-/** The number of elements that `root` draws. */
+/** Returns the number of elements that `root` draws. */
 function expandedSize(root: SvgElement, { byId, parents, rules, hasRuleToInherit }: Drawing): number {
   const targetsOf = once((element): [name: string, target: SvgElement][] =>
     [...references(element, rules)].flatMap(([name, id]) => {
@@ -181,7 +181,7 @@ function bounded(size: number): number {
   return Math.min(size, EXPANDED + 1);
 }
 
-/** The paint that an attribute or property refers to. */
+/** Returns the paint that an attribute or property refers to. */
 function paintOf(name: string): Paint | undefined {
   return name.startsWith('marker') ? 'marker' : name === 'fill' || name === 'stroke' ? name : undefined;
 }
@@ -196,7 +196,7 @@ function hasPaintOfItsOwn({ attributes }: SvgElement, paint: Paint): boolean {
   return values.length > 0 && values.every((value) => PAINT_OF_ITS_OWN.test(value.trim()));
 }
 
-/** The ids that an element refers to, each with the attribute or the property that names it. */
+/** Yields the ids that an element refers to, each with the attribute or the property that names it. */
 function* references({ name: tag, attributes }: SvgElement, rules: Rules): Generator<Reference> {
   for (const [name, value] of attributes) {
     if (name === 'href') yield [name, value.slice(1)];

@@ -6,8 +6,9 @@ const NO_COLOUR =
   /^(none|transparent|inherit|initial|unset|currentcolor|context-fill|context-stroke)$|url\(/i;
 
 /**
- * The drawing with all its colours replaced by one. Masks keep theirs, since a mask's colours say what is transparent. Whoever calls
- * it compares the result with the original, because CSS can give colours in ways that this function does not follow.
+ * Returns the drawing with all its colours replaced by one. Masks keep theirs, since a mask's colours say what is transparent.
+ * Whoever calls it compares the result with the original, because CSS can give colours in ways that this function does not
+ * follow.
  */
 export function recoloured(root: SvgElement, colour: string): SvgElement {
   const attributes = new Map(root.attributes);

@@ -44,8 +44,8 @@ const TRANSFORMS = new Set(['gradientTransform', 'patternTransform']);
 const CLASSES = /^[\p{L}\p{N}\s_-]+$/u;
 
 /**
- * The drawing as text, reduced to a list of allowed elements, attributes and values. What is not on the list is left out with
- * everything in it. A link becomes a group. The result is well-formed XML, and sanitizing it again changes nothing.
+ * Returns the drawing as text, reduced to a list of allowed elements, attributes and values. What is not on the list is left out
+ * with everything in it. A link becomes a group. The result is well-formed XML, and sanitizing it again changes nothing.
  *
  * The list itself is applied by sanitize-html, which has never allowed script. CSS does not pass through it, because it does not
  * escape the text of `style`. So `style` elements are left out, and their rules, made clean, become one element.

@@ -24,7 +24,10 @@ const UNITS: Record<string, number> = {
 /** How much longer one side may be than the other. */
 const RATIO = 100;
 
-/** The part of the drawing that is shown: its viewBox, or what its width and height stand for. Undefined if it states neither. */
+/**
+ * Returns the part of the drawing that is shown: its viewBox, or what its width and height stand for. Undefined if it states
+ * neither.
+ */
 export function statedBox({ attributes }: SvgElement): Box | undefined {
   const [x, y, width, height] = (attributes.get('viewBox') ?? '')
     .trim()
@@ -38,8 +41,8 @@ export function statedBox({ attributes }: SvgElement): Box | undefined {
 }
 
 /**
- * The root with a viewBox, and with a width and height of which the longer has `longer` pixels. The shape is that of the stated
- * width and height, or else that of the box.
+ * Returns the root with a viewBox, and with a width and height of which the longer has `longer` pixels. The shape is that of the
+ * stated width and height, or else that of the box.
  */
 export function withSize(root: SvgElement, box: Box, longer: number): SvgElement {
   const { width, height } = scaled(statedSize(root.attributes) ?? box, longer);
@@ -53,7 +56,7 @@ export function withSize(root: SvgElement, box: Box, longer: number): SvgElement
   return { ...root, attributes };
 }
 
-/** Width and height in whole pixels, of which the longer has `longer`. */
+/** Returns width and height in whole pixels, of which the longer has `longer`. */
 export function scaled({ width, height }: Pick<Box, 'width' | 'height'>, longer: number) {
   const scale = longer / Math.max(width, height);
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
@@ -65,7 +68,7 @@ function statedSize(attributes: ReadonlyMap<string, string>): { width: number; h
   return width === undefined || height === undefined ? undefined : checked({ x: 0, y: 0, width, height });
 }
 
-/** A length in pixels. Undefined for percentages and for what is no length. */
+/** Returns a length in pixels. Undefined for percentages and for what is no length. */
 function pixels(text = ''): number | undefined {
   const [, number, unit = ''] = /^\s*\+?(\d*\.?\d+(?:e[+-]?\d{1,2})?)\s*([a-z]{0,2})\s*$/i.exec(text) ?? [];
   const factor = UNITS[unit.toLowerCase()];

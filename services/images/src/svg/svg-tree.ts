@@ -20,7 +20,7 @@ export function svgElement(
   };
 }
 
-/** All elements below and with `root`, in the order of the document. */
+/** Yields all elements below and with `root`, in the order of the document. */
 export function* elementsOf(root: SvgElement): Generator<SvgElement> {
   const left: SvgElement[] = [root];
   for (let element = left.pop(); element !== undefined; element = left.pop()) {

@@ -37,7 +37,7 @@ export type JobOutcome = Reply | { outcome: 'ended'; why: Ending };
 export interface WorkerProcess {
   /** Does one job. No other may be under way. Never rejects. */
   run(job: Job): Promise<JobOutcome>;
-  /** Whether the worker can do another job. */
+  /** Checks whether the worker can do another job. */
   isFit(): boolean;
   /** Resolved with the worker's last output when the process has ended. */
   ended: Promise<string>;

@@ -53,14 +53,14 @@ export async function openWorkers(
   };
 }
 
-/** An SVG in another size is the same text with another width and height. */
+/** Resizes an SVG: the text stays the same but for its width and height. */
 function resized(form: Form, size: Size | undefined): Form {
   if (size === undefined) return form;
   const target = scaled(form, size);
   return { ...form, ...target, bytes: Buffer.from(resizeSvg(Buffer.from(form.bytes).toString(), target)) };
 }
 
-/** The result of a job. `blame` is the kind of fault if the picture itself ended the worker. */
+/** Returns the result of a job. `blame` is the kind of fault if the picture itself ended the worker. */
 function resultOf<T extends Ingested | Form>(
   answer: JobOutcome,
   blame: 'invalid_argument' | 'failed_precondition',
