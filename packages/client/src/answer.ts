@@ -41,7 +41,7 @@ export interface RecordAnswer<T> extends Answer<T> {
   match: Match | undefined;
 }
 
-export function factsOf(headers: Headers): AnswerFacts {
+export function answerFacts(headers: Headers): AnswerFacts {
   const charged = headers.get('X-Quota-Charged');
   return {
     requestId: headers.get('X-Request-Id') ?? undefined,

@@ -1,4 +1,4 @@
-import { type Answer, factsOf, matchOf, type RecordAnswer, retryAfterOf } from './answer.ts';
+import { type Answer, answerFacts, matchOf, type RecordAnswer, retryAfterOf } from './answer.ts';
 import { BrandDataError, errorFrom, unreadable } from './error.ts';
 import type { FlatRecord, GroupedRecord, Usage } from './gen/types.ts';
 import { freshUntilOf, KeptRecords } from './kept-records.ts';
@@ -82,7 +82,7 @@ export class BrandData {
   async usage({ month, signal }: UsageOptions = {}): Promise<Answer<Usage>> {
     return this.#withDeadline(signal, async (deadline) => {
       const response = await this.#call('/v1/usage', month === undefined ? {} : { month }, {}, deadline);
-      return { ...factsOf(response.headers), data: await dataIn<Usage>(response) };
+      return { ...answerFacts(response.headers), data: await dataIn<Usage>(response) };
     });
   }
 
@@ -95,7 +95,7 @@ export class BrandData {
       const response = await this.#call(path, {}, condition, deadline);
       const { headers } = response;
       const data = response.status === 304 ? (kept?.answer.data as T) : await dataIn<T>(response);
-      const answer = { ...factsOf(headers), match: matchOf(headers), data };
+      const answer = { ...answerFacts(headers), match: matchOf(headers), data };
       const etag = headers.get('ETag');
       if (etag !== null) this.#records.put(path, { etag, answer, freshUntil: freshUntilOf(headers) });
       return answer;
@@ -159,7 +159,7 @@ async function dataIn<T>(response: Response): Promise<T> {
   try {
     return JSON.parse(text);
   } catch {
-    throw unreadable({ ...factsOf(response.headers), status: response.status });
+    throw unreadable({ ...answerFacts(response.headers), status: response.status });
   }
 }
 

@@ -1,4 +1,4 @@
-import { type AnswerFacts, factsOf, retryAfterOf } from './answer.ts';
+import { type AnswerFacts, answerFacts, retryAfterOf } from './answer.ts';
 import type { Problem, ProblemCode, Suggestion } from './gen/types.ts';
 
 /**
@@ -50,7 +50,7 @@ export class BrandDataError extends Error implements AnswerFacts {
 /** The error that an answer reports. Reads its body. */
 export async function errorFrom(response: Response): Promise<BrandDataError> {
   const { status, headers } = response;
-  const fields = { ...factsOf(headers), status, retryAfter: retryAfterOf(headers) };
+  const fields = { ...answerFacts(headers), status, retryAfter: retryAfterOf(headers) };
   const problem = problemIn(await response.text());
   if (problem === undefined) return unreadable(fields);
   const { code, detail, suggestions = [], request_id: requestId } = problem;

@@ -75,7 +75,7 @@ export class BrandCard extends BrandElement {
     return {
       picture: logoOf({ url: record.logo, size: LOGO_SIZE, theme, api, name: record.name }),
       name: record.name,
-      facts: factsOf(record),
+      facts: cardFacts(record),
       description: record.description,
       foot: footOf(record, api),
     };
@@ -96,7 +96,7 @@ interface Content {
   foot?: readonly HTMLElement[];
 }
 
-function factsOf({ symbol, exchange, industry, sector }: FlatRecord): string {
+function cardFacts({ symbol, exchange, industry, sector }: FlatRecord): string {
   const listing = [exchange, symbol].filter((part) => part !== null).join(': ');
   return [listing, industry ?? sector ?? ''].filter((part) => part !== '').join(' · ');
 }

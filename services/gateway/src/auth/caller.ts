@@ -6,7 +6,7 @@ import type { Tokens } from './tokens.ts';
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The token and the origin as the caller sent them: nothing is checked yet. */
-export interface Caller {
+export interface CallerClaims {
   /** Values of the query parameter `token`. */
   tokens: string[];
   origin: string | undefined;
@@ -30,8 +30,8 @@ export function queryValues(query: ParsedQuery, name: string): string[] {
 export function readCaller(
   query: ParsedQuery,
   headers: Headers,
-  { address, onAuthenticated }: Pick<Caller, 'address' | 'onAuthenticated'>,
-): Caller {
+  { address, onAuthenticated }: Pick<CallerClaims, 'address' | 'onAuthenticated'>,
+): CallerClaims {
   return {
     address,
     tokens: queryValues(query, 'token'),
@@ -47,7 +47,7 @@ export function readCaller(
  */
 export function authenticate(
   tokens: Pick<Tokens, 'verify'>,
-  caller: Caller,
+  caller: CallerClaims,
 ): Credential | Promise<Credential> {
   const verified = tokens.verify(tokenOf(caller), caller.address);
   return verified instanceof Promise
@@ -55,7 +55,7 @@ export function authenticate(
     : credentialOf(verified, caller);
 }
 
-function credentialOf(verified: Awaited<ReturnType<Tokens['verify']>>, caller: Caller): Credential {
+function credentialOf(verified: Awaited<ReturnType<Tokens['verify']>>, caller: CallerClaims): Credential {
   if ('credential' in verified) {
     caller.onAuthenticated?.(verified.credential.keyId);
     return verified.credential;
@@ -77,7 +77,7 @@ const REFUSAL_DETAIL: Record<TokenRefusal, string> = {
   [TokenRefusal.ACCOUNT_CLOSED]: 'The account of this token is closed.',
 };
 
-function tokenOf({ tokens }: Caller): string {
+function tokenOf({ tokens }: CallerClaims): string {
   const [token, ...more] = tokens;
   if (more.length > 0) throw new ProblemError('token_invalid', 'Give the query parameter `token` once.');
   if (!token) {
@@ -94,7 +94,7 @@ function tokenOf({ tokens }: Caller): string {
  */
 export function checkOrigin(
   { allowedOrigins }: Pick<Credential, 'allowedOrigins'>,
-  { origin, referer }: Caller,
+  { origin, referer }: CallerClaims,
 ): void {
   if (allowedOrigins.length === 0) return;
   const given =

@@ -12,7 +12,7 @@ import { type Clock, callUnary } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Content } from '../answers/answer.ts';
 import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
-import { authenticate, type Caller, checkOrigin } from '../auth/caller.ts';
+import { authenticate, type CallerClaims, checkOrigin } from '../auth/caller.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { Usage } from './usage-schema.ts';
 
@@ -26,7 +26,7 @@ const USED_FOR_MS = 1_000;
 const CACHE_BYTES = 32 * 1024 ** 2;
 
 export interface UsageRequest {
-  caller: Caller;
+  caller: CallerClaims;
   /** Values of the query parameter `month`. */
   months: string[];
 }

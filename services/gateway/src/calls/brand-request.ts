@@ -1,6 +1,6 @@
 import { Route } from '@brand-data/contracts';
 import { ProblemError } from '../answers/problem.ts';
-import type { Caller } from '../auth/caller.ts';
+import type { CallerClaims } from '../auth/caller.ts';
 import type { Variant } from '../records/catalog-answer.ts';
 
 /** The two counted routes: `route` identifies the route in usage and plans, and `name` is its name in messages to callers. */
@@ -11,7 +11,7 @@ export const COUNTED_ROUTES: Record<Variant, { route: Route; name: string }> = {
 
 /** A call of a counted route as the caller sent it: nothing is checked yet. */
 export interface BrandRequest {
-  caller: Caller;
+  caller: CallerClaims;
   variant: Variant;
   /** The path's segment, still percent-encoded. */
   segment: string;
