@@ -4,12 +4,12 @@ import type { ReplicaChoice } from '@brand-data/runtime';
 import type { Random } from '@brand-data/testing/random';
 import { attack } from './attacker.ts';
 import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
-import { createInvariantChecker, type InvariantChecker } from './invariant-checker.ts';
+import { InvariantChecker, type SeenOutcome } from './invariant-checker.ts';
 import { JetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
 import { createMachine, type Machine, type Process } from './machine.ts';
 import { type MeteringReplica, startReplica } from './metering-replica.ts';
-import { ReplicaSet } from './mongo.ts';
+import { type ChangedLedger, ReplicaSet } from './mongo.ts';
 import { createNetwork, type Network } from './network.ts';
 import { GATEWAYS, type Plan, type PlannedAttack, type PlannedCall, REPLICAS } from './plan.ts';
 import type { Rules } from './rules.ts';
@@ -24,186 +24,153 @@ const holderName = (name: string) => name.padEnd(43, '-');
 /** A caller that has no answer after this time hangs up. */
 const CALLER_WAITS_MS = 90_000;
 
+/** A plan of an account as a gateway knows it. */
+interface KnownPlan {
+  limit: number;
+  limitRevision: number;
+}
+
 /** The parts of a world, and what can be done to them. */
-export interface Cluster {
+export class QuotaCluster {
   readonly network: Network;
   /** The usage streams, all on one server. */
   readonly jetStreams: readonly JetStream[];
   /** Dead letters, by their stream and sequence. */
-  readonly deadLetters: ReadonlyMap<string, DeadLetter>;
+  readonly deadLetters = new Map<string, DeadLetter>();
   readonly mongo: ReplicaSet;
   readonly checker: InvariantChecker;
-  machine(name: string): Machine;
-  /** Starts the machine's process unless it is running. */
-  boot(machine: string): void;
-  /** kill -9. */
-  crash(machine: string): void;
-  /** Stops one gateway as a rolling restart does. `again`: whether a new process replaces it. */
-  restart(gateway: number, again: boolean): Promise<void>;
-  gateways(): GatewayNode[];
-  /** A gateway learns of an account's plan. */
-  tellPlan(gateway: number, accountId: string, plan: { limit: number; limitRevision: number }): void;
-  /** Makes a call. Resolves when the caller knows the outcome: to true if the answer is that the allowance is used up. */
-  call(call: Omit<PlannedCall, 'atMs'>): Promise<boolean>;
-  /** An attacker with a gateway's identity tries this. */
-  attack(planned: PlannedAttack): void;
-  trueWallMs(): number;
-}
+  readonly #world: World;
+  readonly #random: Random;
+  readonly #plan: Plan;
+  readonly #rules: Rules;
+  readonly #machines: ReadonlyMap<string, Machine>;
+  readonly #running = new Map<string, GatewayNode | MeteringReplica>();
+  readonly #gateways = new Map<string, GatewayNode>();
+  readonly #replicas = new Map<string, MeteringReplica>();
+  readonly #boots = new Map<string, number>();
+  /** The grants that metering gave out, the latest last. */
+  readonly #grants: { holder: string; accountId: string; grant: Grant }[] = [];
+  /** For each gateway, the accounts' plans. */
+  readonly #plans: readonly Map<string, KnownPlan>[];
 
-export function createCluster(world: World, random: Random, plan: Plan, rules: Rules): Cluster {
-  const trueWallMs = () => plan.startWallMs + world.now();
-  const names: string[] = [...GATEWAYS, ...REPLICAS];
-  const machines = new Map(
-    names.map((name) => {
-      const faults = plan.clocks[name] ?? { monotonicDrift: 0, wallDrift: 0 };
-      return [name, createMachine(world, random, name, plan.startWallMs, faults)];
-    }),
-  );
-  const machine = (name: string): Machine => {
-    const found = machines.get(name);
+  constructor(world: World, random: Random, plan: Plan, rules: Rules) {
+    const { startWallMs, accounts, clocks, mustServe } = plan;
+    this.#world = world;
+    this.#random = random;
+    this.#plan = plan;
+    this.#rules = rules;
+    this.#machines = new Map(
+      [...GATEWAYS, ...REPLICAS].map((name) => {
+        const faults = clocks[name] ?? { monotonicDrift: 0, wallDrift: 0 };
+        return [name, createMachine(world, random, name, startWallMs, faults)];
+      }),
+    );
+    const network = createNetwork(world, random);
+    this.network = network;
+    this.jetStreams = Array.from(
+      { length: plan.streams },
+      (_, index) => new JetStream({ world, random, network, startWallMs }, index + 1),
+    );
+    const changed = (ledgers: readonly ChangedLedger[]) => this.checker.billChanged(ledgers);
+    this.mongo = new ReplicaSet({ world, random, network }, rules.mongo, changed);
+    const months = [...new Set([monthOf(startWallMs), monthOf(startWallMs + 3_600_000)])];
+    const trueWallMs = () => this.trueWallMs();
+    const checked = { months, trueWallMs, mustServe, rules };
+    this.checker = new InvariantChecker(world, () => this.mongo.durable(), checked);
+    this.#plans = GATEWAYS.map(
+      () => new Map(accounts.map(({ accountId, limit }) => [accountId, { limit, limitRevision: 1 }])),
+    );
+    for (const name of [...REPLICAS, ...GATEWAYS]) this.boot(name);
+  }
+
+  trueWallMs(): number {
+    return this.#plan.startWallMs + this.#world.now();
+  }
+
+  machine(name: string): Machine {
+    const found = this.#machines.get(name);
     if (!found) throw new Error(`no machine is called ${name}`);
     return found;
-  };
-  const network = createNetwork(world, random);
-  const { startWallMs } = plan;
-  const jetStreams = Array.from(
-    { length: plan.streams },
-    (_, index) => new JetStream({ world, random, network, startWallMs }, index + 1),
-  );
-  const deadLetters = new Map<string, DeadLetter>();
-  const months = [...new Set([monthOf(plan.startWallMs), monthOf(plan.startWallMs + 3_600_000)])];
-  const mongo = new ReplicaSet({ world, random, network }, rules.mongo, (ledgers) =>
-    checker.billChanged(ledgers),
-  );
-  const checker = createInvariantChecker(world, () => mongo.durable(), {
-    months,
-    trueWallMs,
-    mustServe: plan.mustServe,
-    rules,
-  });
+  }
 
-  const running = new Map<string, GatewayNode | MeteringReplica>();
-  const gateways = new Map<string, GatewayNode>();
-  const replicas = new Map<string, MeteringReplica>();
-  const boots = new Map<string, number>();
-  /** The grants that metering gave out, the latest last. */
-  const grants: { holder: string; accountId: string; grant: Grant }[] = [];
-  const plans = GATEWAYS.map(
-    () => new Map(plan.accounts.map(({ accountId, limit }) => [accountId, { limit, limitRevision: 1 }])),
-  );
+  gateways(): GatewayNode[] {
+    return [...this.#gateways.values()].filter(({ process }) => process.isAlive());
+  }
 
-  const broadcast = (from: Process, recall: Recall): void => {
-    network.send({
-      from: from.machine.name,
-      to: NATS,
-      sender: from,
-      arrive: () => {
-        world.note(() => `recall of ${recall.accountId} for ${recall.holder || 'the lower limit'}`);
-        for (const gateway of gateways.values()) {
-          network.send({
-            from: NATS,
-            to: gateway.process.machine.name,
-            arrive: () => gateway.process.reach(() => gateway.recall(recall)),
-          });
-        }
-      },
+  /** Starts the machine's process unless it is running. */
+  boot(name: string): void {
+    if (this.#running.get(name)?.process.isAlive()) return;
+    const number = (this.#boots.get(name) ?? 0) + 1;
+    this.#boots.set(name, number);
+    if (name.startsWith('metering')) this.#bootReplica(name);
+    else this.#bootGateway(name, holderName(`${name}-${number}`));
+  }
+
+  /** kill -9. */
+  crash(name: string): void {
+    this.#running.get(name)?.process.end();
+    this.#world.note(() => `${name} is killed`);
+  }
+
+  /** Stops one gateway as a rolling restart does. `again`: whether a new process replaces it. */
+  async restart(index: number, again: boolean): Promise<void> {
+    const name = GATEWAYS[index] ?? GATEWAYS[0];
+    const gateway = this.#gateways.get(name);
+    if (!gateway?.isReady()) return;
+    const { checker } = this;
+    const { health } = checker;
+    await gateway.drain();
+    gateway.process.end();
+    if (again) this.#world.after(500, () => this.boot(name));
+    if (health !== 'good') return;
+    this.#world.after(2_000, () => {
+      if (checker.health === 'good') checker.stopped(gateway.holder, gateway.book.size.grants);
     });
-  };
+  }
 
-  /** Gateways soon stop asking replicas that are down, but not replicas that hang. */
-  const replicaFor = (choice: ReplicaChoice): MeteringReplica | undefined => {
-    const connected = [...replicas.values()].filter(({ process }) => process.isAlive());
-    return replicaInOrder(
-      connected,
-      random.chance(plan.misdirected) ? { ...choice, attempt: choice.attempt + 1 } : choice,
-    );
-  };
+  /** An attacker with a gateway's identity tries this. */
+  attack(planned: PlannedAttack): void {
+    const target = this.#grants.at(-1 - planned.grant);
+    const replica = [...this.#replicas.values()].find(({ process }) => process.isAlive());
+    if (!target || !replica) return;
+    this.#world.note(() => `attack on ${target.grant.id}: ${JSON.stringify(planned)}`);
+    const [jetStream] = this.jetStreams;
+    attack(planned, { ...target, replica, pool: POOL, jetStream, wallMs: this.trueWallMs() });
+  }
 
-  const boot = (name: string): void => {
-    if (running.get(name)?.process.isAlive()) return;
-    const number = (boots.get(name) ?? 0) + 1;
-    boots.set(name, number);
-    if (name.startsWith('metering')) {
-      const replica = startReplica({
-        world,
-        random,
-        broadcast,
-        machine: machine(name),
-        rules,
-        connectDatabase: (client) => mongo.connect(client),
-        connectStreams: (client) => connectUsageStreams(client, network, jetStreams, deadLetters),
-      });
-      replicas.set(name, replica);
-      running.set(name, replica);
-    } else {
-      const holder = holderName(`${name}-${number}`);
-      const gateway = startGateway({
-        world,
-        network,
-        jetStreams,
-        machine: machine(name),
-        book: new rules.Book(),
-        replica: replicaFor,
-        holder,
-        decided: (request, response) => {
-          world.note(() => `${request.holder} request ${request.seq}: ${JSON.stringify(response.outcome)}`);
-          checker.decided(request, response);
-          if (response.outcome?.$case === 'grant')
-            grants.push({ holder, accountId: request.accountId, grant: response.outcome.value });
-        },
-      });
-      gateways.set(name, gateway);
-      running.set(name, gateway);
-    }
-  };
+  /** A gateway learns of an account's plan. */
+  tellPlan(gateway: number, accountId: string, plan: KnownPlan): void {
+    this.#plans[gateway]?.set(accountId, plan);
+  }
 
-  /** The gateway that the caller wants, or the next one that takes calls. */
-  const reachable = (index: number): { gateway: GatewayNode; index: number } | undefined => {
-    for (let step = 0; step < GATEWAYS.length; step++) {
-      const at = (index + step) % GATEWAYS.length;
-      const gateway = gateways.get(GATEWAYS[at] ?? '');
-      if (gateway?.isReady()) return { gateway, index: at };
-    }
-    return undefined;
-  };
-
-  const call: Cluster['call'] = ({ accountId, gateway: wanted, answerLost, ...work }) =>
-    new Promise((resolve) => {
-      const found = reachable(wanted);
-      const known = found && plans[found.index]?.get(accountId);
-      if (!found || !known) {
-        resolve(false);
-        return;
-      }
-      const { gateway } = found;
-      const { keyId, route, status } = work;
-      const seen = checker.callBegan({ accountId, limit: known.limit, kind: `${keyId}/${route}/${status}` });
-      // The token was verified as long ago as a gateway trusts it without accounts.
-      const signedUntilMs = trueWallMs() + ALLOWANCE_LASTS_MS - TOKEN_TRUSTED_MS;
-      const { limit, limitRevision } = known;
-      const limits = new Map([[POOL, limit]]);
-      const signed = signAllowance({ accountId, limitRevision, limits, untilMs: signedUntilMs });
-      const allowance: Allowance = { accountId, pool: POOL, ...known, signed, signedUntilMs };
+  /** Makes a call. Resolves when the caller knows the outcome: to true if the answer is that the allowance is used up. */
+  call({ accountId, gateway: wanted, answerLost, ...work }: Omit<PlannedCall, 'atMs'>): Promise<boolean> {
+    const found = this.#reachable(wanted);
+    const known = found && this.#plans[found.index]?.get(accountId);
+    if (!found || !known) return Promise.resolve(false);
+    const { gateway } = found;
+    const { checker } = this;
+    const kind = `${work.keyId}/${work.route}/${work.status}`;
+    const seen = checker.callBegan({ accountId, limit: known.limit, kind });
+    const allowance = this.#allowanceOf(accountId, known);
+    return new Promise((resolve) => {
       let ended = false;
-      const end = (outcome: Parameters<InvariantChecker['callEnded']>[1]) => {
+      const end = (outcome: SeenOutcome) => {
         if (ended) return;
         ended = true;
-        world.note(() => `a call of ${accountId} on ${gateway.holder}: ${outcome}`);
+        this.#world.note(() => `a call of ${accountId} on ${gateway.holder}: ${outcome}`);
         checker.callEnded(seen, outcome);
         resolve(outcome === 'exhausted');
+      };
+      const admitted = (wallMs: number) => {
+        const call = ended ? { ...seen } : seen;
+        checker.callAdmitted(call, wallMs);
+        if (ended) checker.callEnded(call, 'unsure');
       };
       gateway.process.reach(() => {
         // The caller has hung up or the gateway's process has ended, so no answer reaches the caller.
         if (ended) return;
-        const answering = gateway.answer(allowance, work, (wallMs) => {
-          if (!ended) checker.callAdmitted(seen, wallMs);
-          else {
-            const late = { ...seen };
-            checker.callAdmitted(late, wallMs);
-            checker.callEnded(late, 'unsure');
-          }
-        });
-        void answering.then((answer) => {
+        void gateway.answer(allowance, work, admitted).then((answer) => {
           if (answerLost) end('unsure');
           else if (answer.kind === 'free') end(answer.reason === 'permit' ? 'refused' : 'failed');
           else end(answer.kind);
@@ -212,51 +179,85 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
       const lookAgain = () => {
         if (ended) return;
         if (!gateway.process.isAlive()) end('unsure');
-        else world.after(500, lookAgain);
+        else this.#world.after(500, lookAgain);
       };
       lookAgain();
-      world.after(CALLER_WAITS_MS, () => end('unsure'));
+      this.#world.after(CALLER_WAITS_MS, () => end('unsure'));
     });
+  }
 
-  for (const name of [...REPLICAS, ...GATEWAYS]) boot(name);
+  #allowanceOf(accountId: string, { limit, limitRevision }: KnownPlan): Allowance {
+    // The token was verified as long ago as a gateway trusts it without accounts.
+    const signedUntilMs = this.trueWallMs() + ALLOWANCE_LASTS_MS - TOKEN_TRUSTED_MS;
+    const limits = new Map([[POOL, limit]]);
+    const signed = signAllowance({ accountId, limitRevision, limits, untilMs: signedUntilMs });
+    return { accountId, pool: POOL, limit, limitRevision, signed, signedUntilMs };
+  }
 
-  return {
-    network,
-    jetStreams,
-    deadLetters,
-    mongo,
-    checker,
-    machine,
-    boot,
-    call,
-    trueWallMs,
-    crash: (name) => {
-      running.get(name)?.process.end();
-      world.note(() => `${name} is killed`);
-    },
-    restart: async (index, again) => {
-      const name = GATEWAYS[index] ?? GATEWAYS[0];
-      const gateway = gateways.get(name);
-      if (!gateway?.isReady()) return;
-      const { health } = checker;
-      await gateway.drain();
-      gateway.process.end();
-      if (again) world.after(500, () => boot(name));
-      if (health !== 'good') return;
-      world.after(2_000, () => {
-        if (checker.health === 'good') void checker.stopped(gateway.holder, gateway.book.size.grants);
-      });
-    },
-    attack: (planned) => {
-      const target = grants.at(-1 - planned.grant);
-      const replica = [...replicas.values()].find(({ process }) => process.isAlive());
-      if (!target || !replica) return;
-      world.note(() => `attack on ${target.grant.id}: ${JSON.stringify(planned)}`);
-      attack(planned, { ...target, replica, pool: POOL, jetStream: jetStreams[0], wallMs: trueWallMs() });
-    },
-    gateways: () => [...gateways.values()].filter(({ process }) => process.isAlive()),
-    tellPlan: (gateway, accountId, { limit, limitRevision }) => {
-      plans[gateway]?.set(accountId, { limit, limitRevision });
-    },
-  };
+  /** Returns the gateway that the caller wants, or the next one that takes calls. */
+  #reachable(index: number): { gateway: GatewayNode; index: number } | undefined {
+    for (let step = 0; step < GATEWAYS.length; step++) {
+      const at = (index + step) % GATEWAYS.length;
+      const gateway = this.#gateways.get(GATEWAYS[at] ?? '');
+      if (gateway?.isReady()) return { gateway, index: at };
+    }
+    return undefined;
+  }
+
+  #bootReplica(name: string): void {
+    const { network, jetStreams, deadLetters, mongo } = this;
+    const replica = startReplica({
+      world: this.#world,
+      random: this.#random,
+      broadcast: (from, recall) => this.#broadcast(from, recall),
+      machine: this.machine(name),
+      rules: this.#rules,
+      connectDatabase: (client) => mongo.connect(client),
+      connectStreams: (client) => connectUsageStreams(client, network, jetStreams, deadLetters),
+    });
+    this.#replicas.set(name, replica);
+    this.#running.set(name, replica);
+  }
+
+  #bootGateway(name: string, holder: string): void {
+    const gateway = startGateway({
+      world: this.#world,
+      network: this.network,
+      jetStreams: this.jetStreams,
+      machine: this.machine(name),
+      book: new this.#rules.Book(),
+      replica: (choice) => this.#replicaFor(choice),
+      holder,
+      decided: (request, response) => {
+        const { seq, accountId } = request;
+        const { outcome } = response;
+        this.#world.note(() => `${request.holder} request ${seq}: ${JSON.stringify(outcome)}`);
+        this.checker.decided(request, response);
+        if (outcome?.$case === 'grant') this.#grants.push({ holder, accountId, grant: outcome.value });
+      },
+    });
+    this.#gateways.set(name, gateway);
+    this.#running.set(name, gateway);
+  }
+
+  /** Gateways soon stop asking replicas that are down, but not replicas that hang. */
+  #replicaFor(choice: ReplicaChoice): MeteringReplica | undefined {
+    const connected = [...this.#replicas.values()].filter(({ process }) => process.isAlive());
+    const isMisdirected = this.#random.chance(this.#plan.misdirected);
+    return replicaInOrder(connected, isMisdirected ? { ...choice, attempt: choice.attempt + 1 } : choice);
+  }
+
+  #broadcast(from: Process, recall: Recall): void {
+    const arrive = () => {
+      this.#world.note(() => `recall of ${recall.accountId} for ${recall.holder || 'the lower limit'}`);
+      for (const gateway of this.#gateways.values()) {
+        this.network.send({
+          from: NATS,
+          to: gateway.process.machine.name,
+          arrive: () => gateway.process.reach(() => gateway.recall(recall)),
+        });
+      }
+    };
+    this.network.send({ from: from.machine.name, to: NATS, sender: from, arrive });
+  }
 }

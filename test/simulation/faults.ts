@@ -1,5 +1,5 @@
 import { Route } from '@brand-data/contracts';
-import type { Cluster } from './cluster.ts';
+import type { QuotaCluster } from './cluster.ts';
 import { NO_STREAM_FAULTS } from './jetstream.ts';
 import { NO_LINK_FAULTS } from './network.ts';
 import type { Fault } from './plan.ts';
@@ -8,7 +8,7 @@ import type { Fault } from './plan.ts';
 export const STRANGER = 'stranger';
 
 /** Starts a fault. The returned function ends it, and every other fault of the same kind. */
-export function applyFault(cluster: Cluster, fault: Fault): () => void {
+export function applyFault(cluster: QuotaCluster, fault: Fault): () => void {
   const { network, jetStreams, mongo } = cluster;
   switch (fault.kind) {
     case 'crash':

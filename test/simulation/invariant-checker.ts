@@ -5,6 +5,7 @@ import {
   monthOf,
   type UsageEvent,
 } from '@brand-data/contracts';
+import type { Ledger } from '@brand-data/metering/src/ledger/ledger.ts';
 import { LedgerStore } from '@brand-data/metering/src/ledger/ledger-store.ts';
 import { breakdownOfMonth } from '@brand-data/metering/src/ledger/month-breakdown.ts';
 import type { Random } from '@brand-data/testing/random';
@@ -36,7 +37,7 @@ interface SeenCall {
   admitted?: { month: string; day: string };
 }
 
-type SeenOutcome =
+export type SeenOutcome =
   | 'counted'
   /** 429. */
   | 'exhausted'
@@ -47,28 +48,6 @@ type SeenOutcome =
   /** 503 with X-Quota-Charged: 0, since the record was not found in time. */
   | 'failed';
 
-/** Compares what callers saw with the bill, whenever either changes. */
-export interface InvariantChecker {
-  readonly violations: readonly Violation[];
-  health: Health;
-  callBegan(call: Pick<SeenCall, 'accountId' | 'limit' | 'kind'>): SeenCall;
-  callAdmitted(call: SeenCall, wallMs: number): void;
-  callEnded(call: SeenCall, outcome: SeenOutcome): void;
-  /** Called when metering has answered a request for a grant. */
-  decided(request: AcquireRequest, response: AcquireResponse): void;
-  /** Called when the durable state of these ledgers has changed. */
-  billChanged(ledgers: readonly ChangedLedger[]): void;
-  stopped(holder: string, grantsInBook: number): void;
-  memory(holder: string, size: { holdings: number; grants: number }): void;
-  openGrants(): number;
-  /** Called when every gateway has told callers that this month's allowance is used up. */
-  drivenPast(accountId: string, month: string, limit: number): void;
-  /** Called when calls of this account have no answer although there are no faults. */
-  unanswered(accountId: string): void;
-  /** Checks the end of a world, when there are no faults and all grants should be settled. */
-  atTheEnd(streams: { log: readonly UsageEvent[]; applied: number }, random: Random): Promise<void>;
-}
-
 const CLOCKS_APART_MS = 30_000;
 const HANDED_OVER_WITHIN_MS = 500;
 const LIMITS_REMEMBERED_MS = 60_000;
@@ -78,51 +57,211 @@ const LIMITS_REMEMBERED_MS = 60_000;
  */
 const GRANTS_PER_HOLDING = 2 * GRANTS_PER_HOLDER;
 
-/** @param months every month that a clock of the world may reach */
-export function createInvariantChecker(
-  world: World,
-  durable: () => Documents,
-  {
-    months,
-    trueWallMs,
-    mustServe,
-    rules,
-  }: {
-    months: readonly string[];
-    trueWallMs: () => number;
-    mustServe: Plan['mustServe'] | undefined;
-    rules: Pick<Rules, 'store'>;
-  },
-): InvariantChecker {
-  const violations: Violation[] = [];
-  const accounts = new Map<string, Account>();
-  const grantOfRequest = new Map<string, string>();
+/** Compares what callers saw with the bill, whenever either changes. */
+export class InvariantChecker {
+  readonly violations: Violation[] = [];
+  health: Health = 'good';
+  readonly #world: World;
+  readonly #durable: () => Documents;
+  readonly #months: readonly string[];
+  readonly #trueWallMs: () => number;
+  readonly #mustServe: Plan['mustServe'] | undefined;
+  readonly #rules: Pick<Rules, 'store'>;
+  readonly #accounts = new Map<string, Account>();
+  readonly #grantOfRequest = new Map<string, string>();
 
-  const violated = (invariant: Invariant, text: string) => {
-    violations.push({ invariant, atMs: world.now(), text });
-    world.note(() => `*** ${invariant}: ${text}`);
-  };
+  /** @param months every month that a clock of the world may reach */
+  constructor(
+    world: World,
+    durable: () => Documents,
+    {
+      months,
+      trueWallMs,
+      mustServe,
+      rules,
+    }: {
+      months: readonly string[];
+      trueWallMs: () => number;
+      mustServe: Plan['mustServe'] | undefined;
+      rules: Pick<Rules, 'store'>;
+    },
+  ) {
+    this.#world = world;
+    this.#durable = durable;
+    this.#months = months;
+    this.#trueWallMs = trueWallMs;
+    this.#mustServe = mustServe;
+    this.#rules = rules;
+  }
 
-  const accountOf = (accountId: string, month: string): Account => {
+  callBegan(call: Pick<SeenCall, 'accountId' | 'limit' | 'kind'>): SeenCall {
+    const { accountId, fromMs = 0, toMs = 0 } = this.#mustServe ?? {};
+    const isMeant = call.accountId === accountId && this.#world.now() >= fromMs && this.#world.now() < toMs;
+    return { ...call, beganIn: this.health, mustBeServed: isMeant };
+  }
+
+  callAdmitted(call: SeenCall, wallMs: number): void {
+    const day = new Date(wallMs).toISOString().slice(0, 10);
+    call.admitted = { day, month: day.slice(0, 7) };
+    this.#accountOf(call.accountId, call.admitted.month).underWay += 1;
+  }
+
+  callEnded(call: SeenCall, outcome: SeenOutcome): void {
+    const { accountId, kind, admitted, beganIn } = call;
+    const account = admitted && this.#accountOf(accountId, admitted.month);
+    if (account && admitted) {
+      if (freeOf(account, call.limit) <= 0) account.noneFreeAtMs = this.#world.now();
+      account.underWay -= 1;
+      const cell = `${kind}/${admitted.day}`;
+      if (outcome === 'counted') {
+        account.countedSum += 1;
+        account.counted.set(cell, (account.counted.get(cell) ?? 0) + 1);
+        const bound = account.known?.bound ?? call.limit;
+        if (account.countedSum > bound) {
+          this.#violated(
+            '3 counted answers stay within the allowance',
+            `${accountId} in ${admitted.month}: ${account.countedSum} answered of ${bound}`,
+          );
+        }
+      } else if (outcome === 'unsure') {
+        account.unsureSum += 1;
+        account.unsure.set(cell, (account.unsure.get(cell) ?? 0) + 1);
+      }
+    }
+    if (outcome === 'exhausted') this.#judgeExhausted(call);
+    const isFailure = outcome === 'unsure' || outcome === 'refused';
+    if (isFailure && beganIn !== 'bad' && beganIn === this.health) this.#judgeFailure(call, outcome);
+    if (
+      outcome === 'refused' &&
+      call.mustBeServed &&
+      unheldOf(this.#accountOf(accountId, monthOf(this.#trueWallMs()))) > 0
+    )
+      this.#violated('a lost replica leaves no account without permits', `${accountId}: a call was refused`);
+  }
+
+  /** Called when metering has answered a request for a grant. */
+  decided({ holder, seq }: AcquireRequest, { outcome }: AcquireResponse): void {
+    if (outcome?.$case !== 'grant') return;
+    const { id } = outcome.value;
+    const request = `${holder}/${seq}`;
+    const before = this.#grantOfRequest.get(request);
+    if (before !== undefined && before !== id) {
+      this.#violated(
+        '7 a closed grant never opens again',
+        `request ${seq} of ${holder} had ${before}, now ${id}`,
+      );
+    }
+    this.#grantOfRequest.set(request, id);
+  }
+
+  /** Called when the durable state of these ledgers has changed. */
+  billChanged(ledgers: readonly ChangedLedger[]): void {
+    for (const { accountId, month } of ledgers) this.#readBill(accountId, month);
+  }
+
+  stopped(holder: string, grantsInBook: number): void {
+    if (grantsInBook > 0) {
+      this.#violated('12 memory is bounded', `${holder} stopped with ${grantsInBook} grants in its book`);
+    }
+    for (const { accountId, grants } of this.#openLedgers()) {
+      const left = grants.filter((grant) => grant.holder === holder);
+      if (left.length > 0) {
+        this.#violated(
+          '11 a rolling restart fails no call and loses no permit',
+          `${holder} stopped and left ${left.length} grants of ${accountId} open`,
+        );
+      }
+    }
+  }
+
+  memory(holder: string, { holdings, grants }: { holdings: number; grants: number }): void {
+    if (grants > holdings * GRANTS_PER_HOLDING) {
+      this.#violated('12 memory is bounded', `${holder} keeps ${grants} grants for ${holdings} accounts`);
+    }
+  }
+
+  openGrants(): number {
+    return this.#openLedgers().reduce((sum, { grants }) => sum + grants.length, 0);
+  }
+
+  /** Called when every gateway has told callers that this month's allowance is used up. */
+  drivenPast(accountId: string, month: string, limit: number): void {
+    this.#world.note(() => `${accountId} is driven past its limit of ${limit}`);
+    this.#readBill(accountId, month);
+    const used = this.#accountOf(accountId, month).bill?.used ?? 0;
+    // Other checks ensure that `used` is not larger than the limit.
+    if (used < limit) {
+      this.#violated(
+        '13 an account driven past its limit has billed exactly its allowance',
+        `${accountId} in ${month}: billed ${used} of ${limit}`,
+      );
+    }
+  }
+
+  /** Called when calls of this account have no answer although there are no faults. */
+  unanswered(accountId: string): void {
+    this.#violated(
+      'healthy: no call fails while allowance remains',
+      `${accountId} has calls without an answer`,
+    );
+  }
+
+  /** Checks the end of a world, when there are no faults and all grants should be settled. */
+  async atTheEnd(
+    { log, applied }: { log: readonly UsageEvent[]; applied: number },
+    random: Random,
+  ): Promise<void> {
+    if (applied < log.length) {
+      this.#violated(
+        '6 every acknowledged event is applied',
+        `${log.length - applied} of ${log.length} are not`,
+      );
+    }
+    const open = this.openGrants();
+    if (open > 0) this.#violated('settled: no grant stays open', `${open} grants are open`);
+    for (const [accountId, month] of this.#pairs()) {
+      this.#readBill(accountId, month);
+      const broken = brokenByBill(this.#accountOf(accountId, month), `${accountId} in ${month}`);
+      for (const { invariant, text } of broken) this.#violated(invariant, text);
+    }
+    const replayed = createMemoryDatabase(this.#durable());
+    const clock = { now: () => ({ monotonicMs: 0, wallMs: 0 }), sleep: async () => {} };
+    const store = this.#rules.store(new LedgerStore({ database: replayed, clock, random: random.unit }));
+    const read = async () =>
+      JSON.stringify(
+        await Promise.all(this.#pairs().map(([accountId, month]) => store.readUsage(accountId, month))),
+      );
+    const before = await read();
+    for (const event of random.shuffled([...log, ...log])) await store.applyUsage(event.usage);
+    if ((await read()) !== before)
+      this.#violated('5 replaying changes nothing', 'the bill is another after a replay');
+  }
+
+  #violated(invariant: Invariant, text: string): void {
+    this.violations.push({ invariant, atMs: this.#world.now(), text });
+    this.#world.note(() => `*** ${invariant}: ${text}`);
+  }
+
+  #accountOf(accountId: string, month: string): Account {
     const key = `${accountId}/${month}`;
-    let account = accounts.get(key);
+    let account = this.#accounts.get(key);
     if (!account) {
       account = newAccount();
-      accounts.set(key, account);
+      this.#accounts.set(key, account);
     }
     return account;
-  };
+  }
 
-  const readBill = (accountId: string, month: string): void => {
-    const [pool] = monthOfAccount(durable(), accountId, month);
+  #readBill(accountId: string, month: string): void {
+    const [pool] = monthOfAccount(this.#durable(), accountId, month);
     if (!pool) return;
     const { ledger } = pool;
     const cells = breakdownOfMonth(pool);
-    const account = accountOf(accountId, month);
+    const account = this.#accountOf(accountId, month);
     const name = `${accountId} in ${month}`;
     const before = account.bill;
     const bill = billOf(ledger, cells);
-    if (before && unheldOf(account) <= 0) account.noneUnheldAtMs = world.now();
+    if (before && unheldOf(account) <= 0) account.noneUnheldAtMs = this.#world.now();
     account.bill = bill;
 
     if (!account.known || ledger.limitRevision > account.known.revision) {
@@ -132,215 +271,107 @@ export function createInvariantChecker(
         // One write may contain both the lower limit and grants that were decided on under the old one.
         bound: Math.max(ledger.limit, before?.committed ?? 0, bill.committed),
       };
-      account.limits.push({ fromMs: world.now(), limit: ledger.limit });
+      account.limits.push({ fromMs: this.#world.now(), limit: ledger.limit });
     }
     const { bound } = account.known;
     if (bill.committed > bound) {
-      violated('1 committed permits stay within the allowance', `${name}: ${bill.committed} of ${bound}`);
+      this.#violated(
+        '1 committed permits stay within the allowance',
+        `${name}: ${bill.committed} of ${bound}`,
+      );
     }
     if (bill.used > bound) {
-      violated('3 counted answers stay within the allowance', `${name}: billed ${bill.used} of ${bound}`);
+      this.#violated(
+        '3 counted answers stay within the allowance',
+        `${name}: billed ${bill.used} of ${bound}`,
+      );
     }
     if (before && bill.used < before.used) {
-      violated('5 replaying changes nothing', `${name}: the bill sank from ${before.used} to ${bill.used}`);
+      this.#violated(
+        '5 replaying changes nothing',
+        `${name}: the bill sank from ${before.used} to ${bill.used}`,
+      );
     }
     const sum = cells.reduce((total, { count }) => total + count, 0);
     // The breakdown of an open grant may be incomplete for a moment, because a message may contain only the changed cells.
     if (sum > bill.used || sum < ledger.closedUsed) {
-      violated(
+      this.#violated(
         '4 a billed call was seen as counted or as failed',
         `${name}: parts sum to ${sum}, billed ${bill.used}`,
       );
     }
     const explained = account.countedSum + account.unsureSum + account.underWay;
     if (bill.used > explained) {
-      violated(
+      this.#violated(
         '4 a billed call was seen as counted or as failed',
         `${name}: billed ${bill.used}, callers know of ${explained}`,
       );
     }
     const foreign = cells.find(({ day }) => !day.startsWith(month));
     if (foreign)
-      violated('9 no permit is spent outside its month', `${name}: a call of ${foreign.day} is billed`);
+      this.#violated('9 no permit is spent outside its month', `${name}: a call of ${foreign.day} is billed`);
 
     const open = new Set(ledger.grants.map(({ number }) => number));
     for (const number of account.openGrants) if (!open.has(number)) account.closedGrants.add(number);
     for (const number of open) {
       if (account.closedGrants.has(number)) {
-        violated('7 a closed grant never opens again', `${name}: grant ${number}`);
+        this.#violated('7 a closed grant never opens again', `${name}: grant ${number}`);
       }
     }
     account.openGrants = open;
-  };
+  }
 
-  const judgeExhausted = ({ accountId, limit }: SeenCall): void => {
+  #judgeExhausted({ accountId, limit }: SeenCall): void {
     // The clocks of the gateway and metering may differ, so the answer may be about either month.
-    const isTrue = months.some((month) => {
-      const { bill, limits } = accountOf(accountId, month);
-      const since = world.now() - LIMITS_REMEMBERED_MS;
+    const isTrue = this.#months.some((month) => {
+      const { bill, limits } = this.#accountOf(accountId, month);
+      const since = this.#world.now() - LIMITS_REMEMBERED_MS;
       const inForce = limits.filter(
         (_, index) => (limits[index + 1]?.fromMs ?? Number.POSITIVE_INFINITY) > since,
       );
       return bill && bill.used >= Math.min(limit, ...inForce.map((known) => known.limit));
     });
     if (!isTrue) {
-      const used = months.map((month) => accountOf(accountId, month).bill?.used ?? 0).join(' and ');
-      violated(
+      const used = this.#months
+        .map((month) => this.#accountOf(accountId, month).bill?.used ?? 0)
+        .join(' and ');
+      this.#violated(
         '8 exhausted means that no permit is available or held',
         `${accountId}: a caller was refused when ${used} of ${limit} were used`,
       );
     }
-  };
+  }
 
-  const judgeFailure = ({ accountId, limit, admitted }: SeenCall, outcome: SeenOutcome): void => {
-    const month = admitted?.month ?? monthOf(trueWallMs());
+  #judgeFailure({ accountId, limit, admitted }: SeenCall, outcome: SeenOutcome): void {
+    const month = admitted?.month ?? monthOf(this.#trueWallMs());
     // Near the end of the month, a gateway or metering may already be in the next month by its wall clock.
-    const isMonthsEnd = monthOf(trueWallMs() - CLOCKS_APART_MS) !== monthOf(trueWallMs() + CLOCKS_APART_MS);
+    const isMonthsEnd =
+      monthOf(this.#trueWallMs() - CLOCKS_APART_MS) !== monthOf(this.#trueWallMs() + CLOCKS_APART_MS);
     if (isMonthsEnd) return;
-    const account = accountOf(accountId, month);
-    const isGood = checker.health === 'good';
+    const account = this.#accountOf(accountId, month);
+    const isGood = this.health === 'good';
     const free = isGood ? freeOf(account, limit) : unheldOf(account);
     const noneAtMs = isGood ? account.noneFreeAtMs : account.noneUnheldAtMs;
     // A permit that was returned a moment ago may still be on its way to another gateway.
-    const laysIdle = free > 0 && world.now() - noneAtMs > HANDED_OVER_WITHIN_MS;
+    const laysIdle = free > 0 && this.#world.now() - noneAtMs > HANDED_OVER_WITHIN_MS;
     if (outcome === 'unsure' || laysIdle) {
-      violated(
+      this.#violated(
         'healthy: no call fails while allowance remains',
         `${accountId}: a call ended ${outcome} while ${free} permits were free`,
       );
     }
-  };
+  }
 
-  const pairs = () =>
-    [...accounts.keys()].map((key): [string, string] => {
+  #pairs(): [accountId: string, month: string][] {
+    return [...this.#accounts.keys()].map((key) => {
       const [accountId = '', month = ''] = key.split('/');
       return [accountId, month];
     });
+  }
 
-  const openLedgers = () =>
-    pairs().flatMap(([accountId, month]) =>
-      monthOfAccount(durable(), accountId, month).map(({ ledger }) => ledger),
+  #openLedgers(): Ledger[] {
+    return this.#pairs().flatMap(([accountId, month]) =>
+      monthOfAccount(this.#durable(), accountId, month).map(({ ledger }) => ledger),
     );
-
-  const checker: InvariantChecker = {
-    violations,
-    health: 'good',
-    callBegan: (call) => {
-      const { accountId, fromMs = 0, toMs = 0 } = mustServe ?? {};
-      const isMeant = call.accountId === accountId && world.now() >= fromMs && world.now() < toMs;
-      return { ...call, beganIn: checker.health, mustBeServed: isMeant };
-    },
-    callAdmitted: (call, wallMs) => {
-      const day = new Date(wallMs).toISOString().slice(0, 10);
-      call.admitted = { day, month: day.slice(0, 7) };
-      accountOf(call.accountId, call.admitted.month).underWay += 1;
-    },
-    callEnded: (call, outcome) => {
-      const { accountId, kind, admitted, beganIn } = call;
-      const account = admitted && accountOf(accountId, admitted.month);
-      if (account && admitted) {
-        if (freeOf(account, call.limit) <= 0) account.noneFreeAtMs = world.now();
-        account.underWay -= 1;
-        const cell = `${kind}/${admitted.day}`;
-        if (outcome === 'counted') {
-          account.countedSum += 1;
-          account.counted.set(cell, (account.counted.get(cell) ?? 0) + 1);
-          const bound = account.known?.bound ?? call.limit;
-          if (account.countedSum > bound) {
-            violated(
-              '3 counted answers stay within the allowance',
-              `${accountId} in ${admitted.month}: ${account.countedSum} answered of ${bound}`,
-            );
-          }
-        } else if (outcome === 'unsure') {
-          account.unsureSum += 1;
-          account.unsure.set(cell, (account.unsure.get(cell) ?? 0) + 1);
-        }
-      }
-      if (outcome === 'exhausted') judgeExhausted(call);
-      const isFailure = outcome === 'unsure' || outcome === 'refused';
-      if (isFailure && beganIn !== 'bad' && beganIn === checker.health) judgeFailure(call, outcome);
-      if (
-        outcome === 'refused' &&
-        call.mustBeServed &&
-        unheldOf(accountOf(accountId, monthOf(trueWallMs()))) > 0
-      )
-        violated('a lost replica leaves no account without permits', `${accountId}: a call was refused`);
-    },
-    decided: ({ holder, seq }, { outcome }) => {
-      if (outcome?.$case !== 'grant') return;
-      const { id } = outcome.value;
-      const request = `${holder}/${seq}`;
-      const before = grantOfRequest.get(request);
-      if (before !== undefined && before !== id) {
-        violated(
-          '7 a closed grant never opens again',
-          `request ${seq} of ${holder} had ${before}, now ${id}`,
-        );
-      }
-      grantOfRequest.set(request, id);
-    },
-    billChanged: (ledgers) => {
-      for (const { accountId, month } of ledgers) readBill(accountId, month);
-    },
-    stopped: (holder, grantsInBook) => {
-      if (grantsInBook > 0) {
-        violated('12 memory is bounded', `${holder} stopped with ${grantsInBook} grants in its book`);
-      }
-      for (const { accountId, grants } of openLedgers()) {
-        const left = grants.filter((grant) => grant.holder === holder);
-        if (left.length > 0) {
-          violated(
-            '11 a rolling restart fails no call and loses no permit',
-            `${holder} stopped and left ${left.length} grants of ${accountId} open`,
-          );
-        }
-      }
-    },
-    memory: (holder, { holdings, grants }) => {
-      if (grants > holdings * GRANTS_PER_HOLDING) {
-        violated('12 memory is bounded', `${holder} keeps ${grants} grants for ${holdings} accounts`);
-      }
-    },
-    openGrants: () => openLedgers().reduce((sum, { grants }) => sum + grants.length, 0),
-    drivenPast: (accountId, month, limit) => {
-      world.note(() => `${accountId} is driven past its limit of ${limit}`);
-      readBill(accountId, month);
-      const used = accountOf(accountId, month).bill?.used ?? 0;
-      // Other checks ensure that `used` is not larger than the limit.
-      if (used < limit) {
-        violated(
-          '13 an account driven past its limit has billed exactly its allowance',
-          `${accountId} in ${month}: billed ${used} of ${limit}`,
-        );
-      }
-    },
-    unanswered: (accountId) => {
-      violated('healthy: no call fails while allowance remains', `${accountId} has calls without an answer`);
-    },
-    atTheEnd: async ({ log, applied }, random) => {
-      if (applied < log.length) {
-        violated('6 every acknowledged event is applied', `${log.length - applied} of ${log.length} are not`);
-      }
-      const open = checker.openGrants();
-      if (open > 0) violated('settled: no grant stays open', `${open} grants are open`);
-      for (const [accountId, month] of pairs()) {
-        readBill(accountId, month);
-        const broken = brokenByBill(accountOf(accountId, month), `${accountId} in ${month}`);
-        for (const { invariant, text } of broken) violated(invariant, text);
-      }
-      const replayed = createMemoryDatabase(durable());
-      const clock = { now: () => ({ monotonicMs: 0, wallMs: 0 }), sleep: async () => {} };
-      const store = rules.store(new LedgerStore({ database: replayed, clock, random: random.unit }));
-      const read = async () =>
-        JSON.stringify(
-          await Promise.all(pairs().map(([accountId, month]) => store.readUsage(accountId, month))),
-        );
-      const before = await read();
-      for (const event of random.shuffled([...log, ...log])) await store.applyUsage(event.usage);
-      if ((await read()) !== before)
-        violated('5 replaying changes nothing', 'the bill is another after a replay');
-    },
-  };
-  return checker;
+  }
 }

@@ -1,7 +1,7 @@
 import { monthOf, Route, type UsageEvent } from '@brand-data/contracts';
 import { createRandom } from '@brand-data/testing/random';
 import { ATTACKER } from './attacker.ts';
-import { type Cluster, createCluster } from './cluster.ts';
+import { QuotaCluster } from './cluster.ts';
 import { applyFault, STRANGER } from './faults.ts';
 import type { Violation } from './invariants.ts';
 import { LATEST_MESSAGE_MS } from './network.ts';
@@ -39,7 +39,7 @@ export interface Outcome {
 export async function simulate(plan: Plan, rules: Rules, keepsHistory = false): Promise<Outcome> {
   const world = createWorld({ keepsHistory });
   const random = createRandom(plan.seed + 1_000_003);
-  const cluster = createCluster(world, random, plan, rules);
+  const cluster = new QuotaCluster(world, random, plan, rules);
   const { checker } = cluster;
 
   schedule(world, cluster, plan);
@@ -56,7 +56,7 @@ export async function simulate(plan: Plan, rules: Rules, keepsHistory = false): 
   return { violations: checker.violations, history: world.history, lastedMs: world.now() };
 }
 
-function schedule(world: World, cluster: Cluster, plan: Plan): void {
+function schedule(world: World, cluster: QuotaCluster, plan: Plan): void {
   for (const { atMs, ...call } of plan.calls) world.after(atMs, () => void cluster.call(call));
   for (const planned of plan.attacks) world.after(planned.atMs, () => cluster.attack(planned));
   for (const { atMs, gateway } of plan.restarts) world.after(atMs, () => void cluster.restart(gateway, true));
@@ -89,7 +89,7 @@ function schedule(world: World, cluster: Cluster, plan: Plan): void {
   lookAtMemory();
 }
 
-function heal(cluster: Cluster): void {
+function heal(cluster: QuotaCluster): void {
   for (const name of [...GATEWAYS, ...REPLICAS]) {
     cluster.machine(name).resume();
     cluster.machine(name).syncWall();
@@ -98,7 +98,7 @@ function heal(cluster: Cluster): void {
 }
 
 /** The gateways that were running during the faults serve a few calls again. */
-async function visit(world: World, cluster: Cluster, { accounts }: Plan): Promise<void> {
+async function visit(world: World, cluster: QuotaCluster, { accounts }: Plan): Promise<void> {
   await world.runUntil(world.now() + RECOVERED_AFTER_MS);
   if (cluster.checker.health === 'bad') cluster.checker.health = 'recovered';
   for (let call = 0; call < 4; call++) {
@@ -117,7 +117,7 @@ async function visit(world: World, cluster: Cluster, { accounts }: Plan): Promis
  * All usage that gateways stored in the streams, and how many of its messages were applied. Dead letters do not count as
  * applied, except strange messages. An attacker's messages may be dead letters or not.
  */
-function streamsAtTheEnd({ jetStreams, deadLetters }: Cluster): { log: UsageEvent[]; applied: number } {
+function streamsAtTheEnd({ jetStreams, deadLetters }: QuotaCluster): { log: UsageEvent[]; applied: number } {
   const isStrange = (event: UsageEvent | undefined) => !event || event.holder === STRANGER;
   const ofAttacker = ({ signer }: { signer: string }) => signer === ATTACKER;
   const all = jetStreams.flatMap((stream) => stream.log);
@@ -132,7 +132,7 @@ function streamsAtTheEnd({ jetStreams, deadLetters }: Cluster): { log: UsageEven
 }
 
 /** Stops all gateways, waits for the last late message, and waits until the grants of crashed gateways are settled. */
-async function settle(world: World, cluster: Cluster): Promise<void> {
+async function settle(world: World, cluster: QuotaCluster): Promise<void> {
   await stopGateways(world, cluster);
   await world.runUntil(world.now() + LATEST_MESSAGE_MS);
   const deadline = world.now() + SETTLED_WITHIN_MS;
@@ -141,7 +141,7 @@ async function settle(world: World, cluster: Cluster): Promise<void> {
   }
 }
 
-async function stopGateways(world: World, cluster: Cluster): Promise<void> {
+async function stopGateways(world: World, cluster: QuotaCluster): Promise<void> {
   let stopped = 0;
   GATEWAYS.forEach((_, gateway) => {
     void cluster.restart(gateway, false).then(() => {
@@ -152,7 +152,7 @@ async function stopGateways(world: World, cluster: Cluster): Promise<void> {
   if (stopped < GATEWAYS.length) throw new Error('a gateway did not stop');
 }
 
-function tellLatestPlans(cluster: Cluster, plan: Plan): void {
+function tellLatestPlans(cluster: QuotaCluster, plan: Plan): void {
   for (const account of plan.accounts) {
     const { limit, revision } = latestPlan(plan, account.accountId);
     GATEWAYS.forEach((_, gateway) => {
@@ -172,7 +172,7 @@ function latestPlan(plan: Plan, accountId: string): { limit: number; revision: n
  * Calls until every gateway says that the allowance is used up. No call may fail meanwhile, and the whole allowance must be
  * billed.
  */
-async function drive(world: World, cluster: Cluster, plan: Plan): Promise<void> {
+async function drive(world: World, cluster: QuotaCluster, plan: Plan): Promise<void> {
   const driveOne = async (accountId: string, gateway: number): Promise<boolean> => {
     for (let calls = 0; calls < MOST_CALLS_TO_DRIVE; calls++) {
       if (await cluster.call({ ...PLAIN_CALL, accountId, gateway })) return true;
