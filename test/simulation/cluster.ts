@@ -3,11 +3,11 @@ import type { Allowance } from '@brand-data/gateway/src/quota/holding.ts';
 import type { ReplicaChoice } from '@brand-data/runtime';
 import type { Random } from '@brand-data/testing/random';
 import { attack } from './attacker.ts';
-import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
+import { GatewayNode, replicaInOrder } from './gateway-node.ts';
 import { InvariantChecker, type SeenOutcome } from './invariant-checker.ts';
 import { JetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
-import { createMachine, type Machine, type Process } from './machine.ts';
+import { Machine, type Process } from './machine.ts';
 import { type MeteringReplica, startReplica } from './metering-replica.ts';
 import { type ChangedLedger, ReplicaSet } from './mongo.ts';
 import { createNetwork, type Network } from './network.ts';
@@ -62,7 +62,7 @@ export class QuotaCluster {
     this.#machines = new Map(
       [...GATEWAYS, ...REPLICAS].map((name) => {
         const faults = clocks[name] ?? { monotonicDrift: 0, wallDrift: 0 };
-        return [name, createMachine(world, random, name, startWallMs, faults)];
+        return [name, new Machine(world, random, name, startWallMs, faults)];
       }),
     );
     const network = createNetwork(world, random);
@@ -220,7 +220,7 @@ export class QuotaCluster {
   }
 
   #bootGateway(name: string, holder: string): void {
-    const gateway = startGateway({
+    const gateway = new GatewayNode({
       world: this.#world,
       network: this.network,
       jetStreams: this.jetStreams,

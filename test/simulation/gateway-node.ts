@@ -9,7 +9,7 @@ import {
 import type { Acquire } from '@brand-data/gateway/src/quota/acquirer.ts';
 import type { GrantBook } from '@brand-data/gateway/src/quota/grant-book.ts';
 import type { Allowance } from '@brand-data/gateway/src/quota/holding.ts';
-import { startQuota } from '@brand-data/gateway/src/quota/quota.ts';
+import { type Admitted, type Quota, startQuota } from '@brand-data/gateway/src/quota/quota.ts';
 import { GroupCommitJournal, type UsagePaths } from '@brand-data/gateway/src/quota/usage-journal.ts';
 import { Fault, type ReplicaChoice } from '@brand-data/runtime';
 import type { JetStream } from './jetstream.ts';
@@ -36,19 +36,6 @@ type Answer =
   /** 503 with X-Quota-Charged: 0. `reason`: what was missing. */
   | { kind: 'free'; reason: 'permit' | 'record' };
 
-export interface GatewayNode {
-  readonly process: Process;
-  readonly holder: string;
-  readonly book: GrantBook;
-  /** Whether it takes new calls. It does not while it stops. */
-  isReady(): boolean;
-  /** `admitted` gets the wall clock's time at which the call was admitted. */
-  answer(allowance: Allowance, work: CallWork, admitted: (wallMs: number) => void): Promise<Answer>;
-  recall(recall: Recall): void;
-  /** Stops as in a rolling restart: takes no new calls, answers those in progress, and returns unused permits. */
-  drain(): Promise<void>;
-}
-
 export interface GatewayParts {
   world: World;
   machine: Machine;
@@ -62,107 +49,120 @@ export interface GatewayParts {
   decided: (request: AcquireRequest, response: AcquireResponse) => void;
 }
 
-export function startGateway({
-  world,
-  machine,
-  network,
-  jetStreams,
-  replica,
-  holder,
-  book,
-  decided,
-}: GatewayParts): GatewayNode {
-  const process = machine.boot();
-  const { clock } = process;
-  const call = <T>(
-    choice: ReplicaChoice,
-    deadlineMs: number,
-    handle: (replica: MeteringReplica) => Promise<T>,
-  ): Promise<T> => {
-    const server = replica(choice);
-    const answer = () =>
-      server ? handle(server) : Promise.reject(new Fault('unavailable', 'metering is away'));
-    return network.call(process, server, answer, deadlineMs);
-  };
-  const stream = usageStream(usageStreamOf(holder, jetStreams.length));
-  const jetStream = jetStreams.find(({ name }) => name === stream.name);
-  const events = {
-    committed: () => {},
-    waits: () => {},
-    asked: () => {},
-    waited: () => {},
-    recalled: () => {},
-    failed: (calls: number, error: unknown) =>
-      world.note(() => `${holder} could not bill ${calls} calls: ${error}`),
-  };
-  const paths: UsagePaths = {
-    publish: async (event, messageId, withinMs) => {
-      await jetStream?.publish(process, event, withinMs, messageId);
-    },
-    report: ({ usage }, withinMs, choice) =>
-      call(choice, withinMs, async ({ metering }) => {
-        const { refused, foreign, unknown, unavailable } = await metering.report(usage, holder);
-        const refusedGrantIds = [...refused, ...foreign];
-        return { refusedGrantIds, unavailableGrantIds: [...unknown, ...unavailable] };
-      }),
-  };
-  const acquire: Acquire = (request, withinMs, choice) =>
-    call(choice, withinMs, async ({ metering }) => {
-      const response = await metering.acquire(request, holder);
-      decided(request, response);
-      return response;
-    });
-  const journal = new GroupCommitJournal({ book, holder, clock, paths }, events);
-  const quota = startQuota({ book, journal, acquire, clock, holder }, events);
-  world.note(() => `${holder} starts`);
+export class GatewayNode {
+  readonly process: Process;
+  readonly holder: string;
+  readonly book: GrantBook;
+  readonly #parts: GatewayParts;
+  readonly #quota: Quota;
+  #underWay = 0;
+  #ready = true;
 
-  let underWay = 0;
-  let ready = true;
+  constructor(parts: GatewayParts) {
+    const { world, machine, holder, book, jetStreams, decided } = parts;
+    this.#parts = parts;
+    this.process = machine.boot();
+    this.holder = holder;
+    this.book = book;
+    const { clock } = this.process;
+    const stream = usageStream(usageStreamOf(holder, jetStreams.length));
+    const jetStream = jetStreams.find(({ name }) => name === stream.name);
+    const paths: UsagePaths = {
+      publish: async (event, messageId, withinMs) => {
+        await jetStream?.publish(this.process, event, withinMs, messageId);
+      },
+      report: ({ usage }, withinMs, choice) =>
+        this.#call(choice, withinMs, async ({ metering }) => {
+          const { refused, foreign, unknown, unavailable } = await metering.report(usage, holder);
+          const refusedGrantIds = [...refused, ...foreign];
+          return { refusedGrantIds, unavailableGrantIds: [...unknown, ...unavailable] };
+        }),
+    };
+    const acquire: Acquire = (request, withinMs, choice) =>
+      this.#call(choice, withinMs, async ({ metering }) => {
+        const response = await metering.acquire(request, holder);
+        decided(request, response);
+        return response;
+      });
+    const events = {
+      committed: () => {},
+      waits: () => {},
+      asked: () => {},
+      waited: () => {},
+      recalled: () => {},
+      failed: (calls: number, error: unknown) =>
+        world.note(() => `${holder} could not bill ${calls} calls: ${error}`),
+    };
+    const journal = new GroupCommitJournal({ book, holder, clock, paths }, events);
+    this.#quota = startQuota({ book, journal, acquire, clock, holder }, events);
+    world.note(() => `${holder} starts`);
+  }
 
-  const answer: GatewayNode['answer'] = async (allowance, work, admitted) => {
-    let admission: Awaited<ReturnType<typeof quota.admit>>;
+  /** Whether it takes new calls. It does not while it stops. */
+  isReady(): boolean {
+    return this.#ready && this.process.isAlive();
+  }
+
+  /** @param admitted gets the wall clock's time at which the call was admitted */
+  async answer(allowance: Allowance, work: CallWork, admitted: (wallMs: number) => void): Promise<Answer> {
+    this.#underWay += 1;
+    const answer = await this.#answer(allowance, work, admitted);
+    this.#underWay -= 1;
+    return answer;
+  }
+
+  recall(recall: Recall): void {
+    this.#quota.recall(recall);
+  }
+
+  /** Stops as in a rolling restart: takes no new calls, answers those in progress, and returns unused permits. */
+  async drain(): Promise<void> {
+    this.#ready = false;
+    while (this.#underWay > 0) await this.process.clock.sleep(20);
+    await this.#quota.stop();
+    this.#parts.world.note(() => `${this.holder} has stopped`);
+  }
+
+  async #answer(
+    allowance: Allowance,
+    { keyId, route, status, lookUpMs, fails }: CallWork,
+    admitted: (wallMs: number) => void,
+  ): Promise<Answer> {
+    const { clock } = this.process;
+    let admission: Admitted;
     try {
-      admission = await quota.admit(allowance);
+      admission = await this.#quota.admit(allowance);
     } catch {
       return { kind: 'free', reason: 'permit' };
     }
     if (admission.kind === 'exhausted') return { kind: 'exhausted' };
     const { permit } = admission;
     admitted(clock.now().wallMs);
-    if (work.lookUpMs > 0) await clock.sleep(work.lookUpMs);
-    if (work.fails) {
+    if (lookUpMs > 0) await clock.sleep(lookUpMs);
+    if (fails) {
       permit.release();
       return { kind: 'free', reason: 'record' };
     }
-    const { keyId, route, status } = work;
     permit.use({ keyId, route, status });
     try {
-      await quota.commit(permit);
+      await this.#quota.commit(permit);
       return { kind: 'counted' };
     } catch {
       return { kind: 'unsure' };
     }
-  };
+  }
 
-  return {
-    process,
-    holder,
-    book,
-    isReady: () => ready && process.isAlive(),
-    answer: async (...call) => {
-      underWay += 1;
-      const result = await answer(...call);
-      underWay -= 1;
-      return result;
-    },
-    recall: (recall) => quota.recall(recall),
-    drain: async () => {
-      ready = false;
-      while (underWay > 0) await clock.sleep(20);
-      await quota.stop();
-      world.note(() => `${holder} has stopped`);
-    },
-  };
+  #call<T>(
+    choice: ReplicaChoice,
+    deadlineMs: number,
+    handle: (replica: MeteringReplica) => Promise<T>,
+  ): Promise<T> {
+    const { network, replica } = this.#parts;
+    const server = replica(choice);
+    const answer = () =>
+      server ? handle(server) : Promise.reject(new Fault('unavailable', 'metering is away'));
+    return network.call(this.process, server, answer, deadlineMs);
+  }
 }
 
 /** Each replica is the first choice for about the same number of keys. */

@@ -2,10 +2,10 @@ import { type Recall, Route } from '@brand-data/contracts';
 import { GrantBook } from '@brand-data/gateway/src/quota/grant-book.ts';
 import { usedOf } from '@brand-data/metering/src/ledger/ledger.ts';
 import { createRandom } from '@brand-data/testing/random';
-import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
+import { GatewayNode, replicaInOrder } from './gateway-node.ts';
 import { JetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
-import { createMachine, type Process } from './machine.ts';
+import { Machine, type Process } from './machine.ts';
 import { startReplica } from './metering-replica.ts';
 import { ReplicaSet } from './mongo.ts';
 import { createNetwork } from './network.ts';
@@ -58,7 +58,7 @@ export async function simulateNearLimit({
   const network = createNetwork(world, random);
   const jetStream = new JetStream({ world, random, network, startWallMs: START_MS }, 1);
   const mongo = new ReplicaSet({ world, random, network }, ALL_RULES.mongo, () => {});
-  const machineOf = (name: string) => createMachine(world, random, name, START_MS, NO_DRIFT);
+  const machineOf = (name: string) => new Machine(world, random, name, START_MS, NO_DRIFT);
   const gateways: GatewayNode[] = [];
 
   const broadcast = (from: Process, recall: Recall) => {
@@ -82,7 +82,7 @@ export async function simulateNearLimit({
     // A name of the form that a public key has.
     const holder = `gateway-${number}`.padEnd(43, '-');
     gateways.push(
-      startGateway({
+      new GatewayNode({
         world,
         network,
         jetStreams: [jetStream],

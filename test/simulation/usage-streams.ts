@@ -28,111 +28,21 @@ export function connectUsageStreams(
   jetStreams: readonly JetStream[],
   deadLetters: Map<string, DeadLetter>,
 ): UsageStreams {
-  const { clock, machine } = process;
   const of = ({ name }: Pick<UsageStream, 'name'>): JetStream => {
     const found = jetStreams.find((each) => each.name === name);
     if (!found) throw new Error(`there is no stream ${name}`);
     return found;
   };
-  const tell = (arrive: () => void) =>
-    network.send({ from: machine.name, to: NATS, sender: process, arrive });
   const ask = <Answer>(
     stream: Pick<UsageStream, 'name'>,
     answer: (jetStream: JetStream) => Answer | undefined,
   ) => of(stream).ask(process, ASK_WITHIN_MS, () => answer(of(stream)));
 
-  const messageOf = (
-    jetStream: JetStream,
-    [sequence, deliveries, delivery]: Parameters<Reader['deliver']>,
-  ): UsageMessage => {
-    const stored = jetStream.log[sequence - 1];
-    let isDone = false;
-    const finish = (arrive: () => void) => {
-      if (!isDone) tell(arrive);
-      isDone = true;
-    };
-    const acknowledge = () => finish(() => jetStream.acknowledge(sequence));
-    return {
-      stream: jetStream.name,
-      sequence,
-      storedMs: stored?.storedMs ?? 0,
-      deliveries,
-      ...readStored(stored),
-      ack: acknowledge,
-      term: acknowledge,
-      nak: (delayMs) => finish(() => jetStream.redeliverIn(delayMs, sequence, delivery)),
-      working: () => {
-        if (!isDone) tell(() => jetStream.working(sequence, delivery));
-      },
-    };
-  };
-
-  const take = (jetStream: JetStream): UsageMessages => {
-    const waiting: UsageMessage[] = [];
-    let wake = () => {};
-    let isClosed = false;
-    let heard = true;
-    let isSilent = false;
-    let silence = Promise.withResolvers<void>();
-    const end = () => {
-      isClosed = true;
-      wake();
-      silence.resolve();
-    };
-    const reader: Reader = {
-      process,
-      deliver: (...delivered) => {
-        heard = true;
-        waiting.push(messageOf(jetStream, delivered));
-        wake();
-      },
-      gone: end,
-    };
-    const pull = () =>
-      tell(() => {
-        if (!isClosed) jetStream.pull(reader);
-      });
-    const keepPulling = async (): Promise<void> => {
-      pull();
-      while (!isClosed) {
-        await clock.sleep(SILENT_FOR_MS);
-        // Heartbeats arrive while the server has an unfinished pull of this process.
-        const wasSilent = isSilent;
-        isSilent = !heard && (!jetStream.isPulling(reader) || network.isCut(NATS, machine.name));
-        if (wasSilent && !isSilent) silence = Promise.withResolvers();
-        if (isSilent) {
-          silence.resolve();
-          pull();
-        }
-        heard = false;
-      }
-    };
-    void keepPulling();
-    return {
-      untilSilent: () => silence.promise,
-      close: () => {
-        end();
-        tell(() => jetStream.leave(reader));
-      },
-      async *[Symbol.asyncIterator]() {
-        for (;;) {
-          const next = waiting.shift();
-          if (next) yield next;
-          else if (isClosed) return;
-          else
-            await new Promise<void>((resolve) => {
-              wake = resolve;
-            });
-        }
-      },
-    };
-  };
-
   return {
     list: async () => [...jetStreams],
     open: async (stream) => {
       await ask(stream, () => true);
-      return take(of(stream));
+      return new Deliveries(process, network, of(stream));
     },
     lastSequence: (stream) => ask(stream, ({ log }) => log.length),
     acknowledgedUpTo: (stream) => ask(stream, (jetStream) => jetStream.floor()),
@@ -160,6 +70,117 @@ export function connectUsageStreams(
       })),
     purge: (stream, firstKept) => ask(stream, (jetStream) => jetStream.purge(firstKept)),
   };
+}
+
+/** The deliveries of a stream to a process. */
+class Deliveries implements UsageMessages {
+  readonly #process: Process;
+  readonly #network: Network;
+  readonly #jetStream: JetStream;
+  readonly #reader: Reader;
+  readonly #waiting: UsageMessage[] = [];
+  #wake = () => {};
+  #isClosed = false;
+  #isHeard = true;
+  #isSilent = false;
+  #silence = Promise.withResolvers<void>();
+
+  constructor(process: Process, network: Network, jetStream: JetStream) {
+    this.#process = process;
+    this.#network = network;
+    this.#jetStream = jetStream;
+    this.#reader = {
+      process,
+      deliver: (...delivery) => {
+        this.#isHeard = true;
+        this.#waiting.push(this.#messageOf(...delivery));
+        this.#wake();
+      },
+      gone: () => this.#end(),
+    };
+    void this.#keepPulling();
+  }
+
+  untilSilent(): Promise<void> {
+    return this.#silence.promise;
+  }
+
+  close(): void {
+    this.#end();
+    this.#tell(() => this.#jetStream.leave(this.#reader));
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<UsageMessage> {
+    for (;;) {
+      const next = this.#waiting.shift();
+      if (next) yield next;
+      else if (this.#isClosed) return;
+      else
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+    }
+  }
+
+  #end(): void {
+    this.#isClosed = true;
+    this.#wake();
+    this.#silence.resolve();
+  }
+
+  async #keepPulling(): Promise<void> {
+    const { clock, machine } = this.#process;
+    this.#pull();
+    while (!this.#isClosed) {
+      await clock.sleep(SILENT_FOR_MS);
+      // Heartbeats arrive while the server has an unfinished pull of this process.
+      const wasSilent = this.#isSilent;
+      this.#isSilent =
+        !this.#isHeard &&
+        (!this.#jetStream.isPulling(this.#reader) || this.#network.isCut(NATS, machine.name));
+      if (wasSilent && !this.#isSilent) this.#silence = Promise.withResolvers();
+      if (this.#isSilent) {
+        this.#silence.resolve();
+        this.#pull();
+      }
+      this.#isHeard = false;
+    }
+  }
+
+  #pull(): void {
+    this.#tell(() => {
+      if (!this.#isClosed) this.#jetStream.pull(this.#reader);
+    });
+  }
+
+  #tell(arrive: () => void): void {
+    const sender = this.#process;
+    this.#network.send({ from: sender.machine.name, to: NATS, sender, arrive });
+  }
+
+  #messageOf(sequence: number, deliveries: number, delivery: number): UsageMessage {
+    const jetStream = this.#jetStream;
+    const stored = jetStream.log[sequence - 1];
+    let isDone = false;
+    const finish = (arrive: () => void) => {
+      if (!isDone) this.#tell(arrive);
+      isDone = true;
+    };
+    const acknowledge = () => finish(() => jetStream.acknowledge(sequence));
+    return {
+      stream: jetStream.name,
+      sequence,
+      storedMs: stored?.storedMs ?? 0,
+      deliveries,
+      ...readStored(stored),
+      ack: acknowledge,
+      term: acknowledge,
+      nak: (delayMs) => finish(() => jetStream.redeliverIn(delayMs, sequence, delivery)),
+      working: () => {
+        if (!isDone) this.#tell(() => jetStream.working(sequence, delivery));
+      },
+    };
+  }
 }
 
 /** A signature is simulated by the signer's name, since nobody can make another holder's signature. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createMemoryDatabase } from '@brand-data/test/simulation/ledger-documents.ts';
-import { createMachine } from '@brand-data/test/simulation/machine.ts';
+import { Machine } from '@brand-data/test/simulation/machine.ts';
 import { ReplicaSet } from '@brand-data/test/simulation/mongo.ts';
 import { createNetwork } from '@brand-data/test/simulation/network.ts';
 import { ALL_RULES } from '@brand-data/test/simulation/rules.ts';
@@ -54,7 +54,7 @@ function simulated(seed: number): ElectingDatabase {
     ALL_RULES.mongo,
     () => {},
   );
-  const client = createMachine(world, random, 'metering-1', 0, { monotonicDrift: 0, wallDrift: 0 }).boot();
+  const client = new Machine(world, random, 'metering-1', 0, { monotonicDrift: 0, wallDrift: 0 }).boot();
   return {
     database: replicaSet.connect(client),
     answer: async (answer) => {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@brand-data/runtime';
 import { JetStream } from '@brand-data/test/simulation/jetstream.ts';
-import { createMachine } from '@brand-data/test/simulation/machine.ts';
+import { Machine } from '@brand-data/test/simulation/machine.ts';
 import { createNetwork } from '@brand-data/test/simulation/network.ts';
 import { connectUsageStreams, type DeadLetter } from '@brand-data/test/simulation/usage-streams.ts';
 import { createWorld } from '@brand-data/test/simulation/world.ts';
@@ -26,7 +26,7 @@ export async function simulatedStreams(): Promise<SimulatedStreams> {
   let machines = 0;
   const boot = () => {
     machines += 1;
-    return createMachine(world, random, `machine-${machines}`, Date.UTC(2026, 10, 20), EXACT_CLOCKS).boot();
+    return new Machine(world, random, `machine-${machines}`, Date.UTC(2026, 10, 20), EXACT_CLOCKS).boot();
   };
   const gateway = boot();
   const replica = boot();
