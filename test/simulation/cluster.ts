@@ -1,13 +1,12 @@
-import { ALLOWANCE_LASTS_MS, type Grant, monthOf, type Recall } from '@brand-data/contracts';
+import { ALLOWANCE_LASTS_MS, type Grant, monthOf } from '@brand-data/contracts';
 import type { Allowance } from '@brand-data/gateway/src/quota/holding.ts';
 import type { ReplicaChoice } from '@brand-data/runtime';
 import type { Random } from '@brand-data/testing/random';
 import { attack } from './attacker.ts';
-import { GatewayNode, replicaInOrder } from './gateway-node.ts';
+import { broadcastRecall, GatewayNode, replicaInOrder } from './gateway-node.ts';
 import { InvariantChecker, type SeenOutcome } from './invariant-checker.ts';
 import { JetStream } from './jetstream.ts';
-import { NATS } from './jetstream-consumer.ts';
-import { Machine, type Process } from './machine.ts';
+import { Machine } from './machine.ts';
 import { type MeteringReplica, startReplica } from './metering-replica.ts';
 import { type ChangedLedger, ReplicaSet } from './mongo.ts';
 import { createNetwork, type Network } from './network.ts';
@@ -209,7 +208,11 @@ export class QuotaCluster {
     const replica = startReplica({
       world: this.#world,
       random: this.#random,
-      broadcast: (from, recall) => this.#broadcast(from, recall),
+      broadcast: (from, recall) =>
+        broadcastRecall(network, from, recall, () => {
+          this.#world.note(() => `recall of ${recall.accountId} for ${recall.holder || 'the lower limit'}`);
+          return this.#gateways.values();
+        }),
       machine: this.machine(name),
       rules: this.#rules,
       connectDatabase: (client) => mongo.connect(client),
@@ -245,19 +248,5 @@ export class QuotaCluster {
     const connected = [...this.#replicas.values()].filter(({ process }) => process.isAlive());
     const isMisdirected = this.#random.chance(this.#plan.misdirected);
     return replicaInOrder(connected, isMisdirected ? { ...choice, attempt: choice.attempt + 1 } : choice);
-  }
-
-  #broadcast(from: Process, recall: Recall): void {
-    const arrive = () => {
-      this.#world.note(() => `recall of ${recall.accountId} for ${recall.holder || 'the lower limit'}`);
-      for (const gateway of this.#gateways.values()) {
-        this.network.send({
-          from: NATS,
-          to: gateway.process.machine.name,
-          arrive: () => gateway.process.reach(() => gateway.recall(recall)),
-        });
-      }
-    };
-    this.network.send({ from: from.machine.name, to: NATS, sender: from, arrive });
   }
 }

@@ -13,6 +13,7 @@ import { type Admitted, type Quota, startQuota } from '@brand-data/gateway/src/q
 import { GroupCommitJournal, type UsagePaths } from '@brand-data/gateway/src/quota/usage-journal.ts';
 import { Fault, type ReplicaChoice } from '@brand-data/runtime';
 import type { JetStream } from './jetstream.ts';
+import { NATS } from './jetstream-consumer.ts';
 import type { Machine, Process } from './machine.ts';
 import type { MeteringReplica } from './metering-replica.ts';
 import type { Network } from './network.ts';
@@ -163,6 +164,23 @@ export class GatewayNode {
       server ? handle(server) : Promise.reject(new Fault('unavailable', 'metering is away'));
     return network.call(this.process, server, answer, deadlineMs);
   }
+}
+
+/** Sends a recall of a replica to all gateways over core NATS. */
+export function broadcastRecall(
+  network: Network,
+  from: Process,
+  recall: Recall,
+  gateways: () => Iterable<GatewayNode>,
+): void {
+  const arrive = () => {
+    for (const gateway of gateways()) {
+      const { machine } = gateway.process;
+      const take = () => gateway.process.reach(() => gateway.recall(recall));
+      network.send({ from: NATS, to: machine.name, arrive: take });
+    }
+  };
+  network.send({ from: from.machine.name, to: NATS, sender: from, arrive });
 }
 
 /** Each replica is the first choice for about the same number of keys. */

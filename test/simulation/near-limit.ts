@@ -1,11 +1,10 @@
-import { type Recall, Route } from '@brand-data/contracts';
+import { Route } from '@brand-data/contracts';
 import { GrantBook } from '@brand-data/gateway/src/quota/grant-book.ts';
 import { usedOf } from '@brand-data/metering/src/ledger/ledger.ts';
 import { createRandom } from '@brand-data/testing/random';
-import { GatewayNode, replicaInOrder } from './gateway-node.ts';
+import { broadcastRecall, GatewayNode, replicaInOrder } from './gateway-node.ts';
 import { JetStream } from './jetstream.ts';
-import { NATS } from './jetstream-consumer.ts';
-import { Machine, type Process } from './machine.ts';
+import { Machine } from './machine.ts';
 import { startReplica } from './metering-replica.ts';
 import { ReplicaSet } from './mongo.ts';
 import { createNetwork } from './network.ts';
@@ -61,17 +60,11 @@ export async function simulateNearLimit({
   const machineOf = (name: string) => new Machine(world, random, name, START_MS, NO_DRIFT);
   const gateways: GatewayNode[] = [];
 
-  const broadcast = (from: Process, recall: Recall) => {
-    const tell = ({ process, recall: take }: GatewayNode) =>
-      network.send({ from: NATS, to: process.machine.name, arrive: () => process.reach(() => take(recall)) });
-    const arrive = () => gateways.forEach(tell);
-    network.send({ from: from.machine.name, to: NATS, sender: from, arrive });
-  };
   const replicas = REPLICAS.map((name) =>
     startReplica({
       world,
       random,
-      broadcast,
+      broadcast: (from, recall) => broadcastRecall(network, from, recall, () => gateways),
       machine: machineOf(name),
       rules: ALL_RULES,
       connectDatabase: (client) => mongo.connect(client),
