@@ -1,8 +1,6 @@
 import { Brand, BrandType } from '@brand-data/contracts';
 import { problemsOf } from '@brand-data/records';
-
-/** A number from 0 to below 1, from a fixed sequence. */
-export type Random = () => number;
+import type { Random } from '@brand-data/testing/random';
 
 /** A text that is made of runs: each a token, repeated. */
 type Runs = readonly (readonly [token: string, times: number])[];
@@ -132,7 +130,7 @@ export const PLAIN: Recipe = {
 
 /** A recipe that differs from the given one in one part. */
 export function mutated(recipe: Recipe, random: Random): Recipe {
-  const upTo = (most: number) => Math.floor(random() * most);
+  const upTo = (most: number) => Math.floor(random.unit() * most);
   const changes: readonly (() => Partial<Recipe>)[] = [
     () => ({ name: mutatedRuns(recipe.name, random) }),
     () => ({ name: mutatedRuns(recipe.name, random) }),
@@ -149,12 +147,12 @@ export function mutated(recipe: Recipe, random: Random): Recipe {
 }
 
 function mutatedRuns(runs: Runs, random: Random): Runs {
-  const at = Math.floor(random() * runs.length);
+  const at = Math.floor(random.unit() * runs.length);
   const run = [
-    TOKENS[Math.floor(random() * TOKENS.length)] ?? 'a',
-    1 + Math.floor(random() ** 2 * 300),
+    TOKENS[Math.floor(random.unit() * TOKENS.length)] ?? 'a',
+    1 + Math.floor(random.unit() ** 2 * 300),
   ] as const;
-  const choice = random();
+  const choice = random.unit();
   if (choice < 0.4 || runs.length === 0) return [...runs.slice(0, at), run, ...runs.slice(at)].slice(0, 8);
   if (choice < 0.6) return runs.toSpliced(at, 1);
   if (choice < 0.8) return runs.toSpliced(at, 1, run);

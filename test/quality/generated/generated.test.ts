@@ -1,7 +1,8 @@
+import { createRandom } from '@brand-data/testing/random';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { expect, test } from 'vitest';
 import { importers } from './importers.ts';
-import { decoders, publicApi, randomFrom, type Target } from './inputs.ts';
+import { decoders, publicApi, type Target } from './inputs.ts';
 
 const INPUTS = 3_000;
 
@@ -14,7 +15,7 @@ test.each<[string, () => Promise<Target> | Target]>([
   ],
 ])('%s', async (_, start) => {
   await using target = await start();
-  const random = randomFrom(1);
+  const random = createRandom(1);
   let given = 0;
   for (; given < INPUTS; given += target.inputs) await target.try(random);
   expect(given).toBeGreaterThanOrEqual(INPUTS);

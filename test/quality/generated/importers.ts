@@ -25,7 +25,8 @@ import {
 } from '@brand-data/importers';
 import { inProcessImages } from '@brand-data/importers/test/in-process-images.ts';
 import { Fault } from '@brand-data/runtime';
-import { pick, type Random, someText, type Target } from './inputs.ts';
+import type { Random } from '@brand-data/testing/random';
+import { pick, someText, type Target } from './inputs.ts';
 import { bytesOfFile, dumpOf, LINES, quotesOf, recordsOf, settingsOf, tableOf } from './source-files.ts';
 
 const CELLS = { separator: ';', decimalComma: false };
@@ -175,8 +176,8 @@ function readTable(file: string, random: Random) {
       ['symbol=id,name=name,website=links.websites,logo=images.logo,country=company.headquarters.country'],
       [],
     ),
-    join: random() < 0.2 ? { file, column: 'symbol', otherColumn: 'symbol' } : undefined,
-    merge: random() < 0.3,
+    join: random.unit() < 0.2 ? { file, column: 'symbol', otherColumn: 'symbol' } : undefined,
+    merge: random.unit() < 0.3,
     idPrefix: '',
     source: 'generated',
     origin: ORIGIN,
@@ -190,7 +191,7 @@ function readSecurities(file: string, random: Random) {
       ['symbol=listings.ticker,mic=listings.mic,isin=listings.isin,name=name,price=stock.price'],
       [],
     ),
-    merge: random() < 0.3,
+    merge: random.unit() < 0.3,
     idPrefix: '',
     source: 'generated',
     origin: ORIGIN,
@@ -199,9 +200,9 @@ function readSecurities(file: string, random: Random) {
 
 async function quotesIn(file: string, random: Random): Promise<void> {
   const quotes = readMarketData(file, {
-    map: random() < 0.1 ? ['usd=change'] : [],
+    map: random.unit() < 0.1 ? ['usd=change'] : [],
     rates: new Map([['USD', 1]]),
-    decimalComma: random() < 0.5,
+    decimalComma: random.unit() < 0.5,
     exchange: 'XNAS',
     source: ORIGIN,
   });

@@ -3,9 +3,7 @@ import { connect } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import * as contracts from '@brand-data/contracts';
 import { createPublicApi } from '@brand-data/gateway/test/public-api.ts';
-
-/** A number from 0 to below 1. */
-export type Random = () => number;
+import type { Random } from '@brand-data/testing/random';
 
 /** Gives one generated input to a part of the service. Rejects with what a caller or an operator must never see. */
 export interface Target extends AsyncDisposable {
@@ -115,14 +113,14 @@ export async function publicApi(): Promise<Target> {
 }
 
 function requestOf(random: Random): string {
-  const target = `${pick(PATHS, random)}${someText(random, 8)}${random() < 0.3 ? '/info' : ''}${random() < 0.7 ? '?token=good' : ''}${someText(random, 2)}`;
+  const target = `${pick(PATHS, random)}${someText(random, 8)}${random.unit() < 0.3 ? '/info' : ''}${random.unit() < 0.7 ? '?token=good' : ''}${someText(random, 2)}`;
   // A space or a line's end would only end the target. One in fifty is kept.
-  const written = random() < 0.02 ? target : target.replaceAll(/[\s\p{Cc}\p{Cs}]/gu, '');
+  const written = random.unit() < 0.02 ? target : target.replaceAll(/[\s\p{Cc}\p{Cs}]/gu, '');
   const headers = Array.from(
-    { length: Math.floor(random() * 3) },
+    { length: Math.floor(random.unit() * 3) },
     () => `${pick(HEADERS, random)}: ${someText(random, 4).replaceAll(/[\r\n\0]/g, '')}\r\n`,
   );
-  return `${pick(METHODS, random)} ${written} HTTP/1.1\r\n${random() < 0.99 ? 'Host: x\r\n' : ''}${headers.join('')}\r\n`;
+  return `${pick(METHODS, random)} ${written} HTTP/1.1\r\n${random.unit() < 0.99 ? 'Host: x\r\n' : ''}${headers.join('')}\r\n`;
 }
 
 interface Message {
@@ -159,13 +157,13 @@ export function decoders(): Target {
 /** Fields as Protobuf writes them, with wrong types, lengths and depths. */
 function bytesOf(random: Random): Uint8Array {
   const bytes: number[] = [];
-  const most = Math.floor(random() ** 2 * 300);
+  const most = Math.floor(random.unit() ** 2 * 300);
   while (bytes.length < most) {
-    if (random() < 0.2) bytes.push(Math.floor(random() * 256));
+    if (random.unit() < 0.2) bytes.push(Math.floor(random.unit() * 256));
     else
       bytes.push(
-        (1 + Math.floor(random() * 15)) * 8 + pick([0, 1, 2, 2, 2, 3, 4, 5], random),
-        Math.floor(random() * 40),
+        (1 + Math.floor(random.unit() * 15)) * 8 + pick([0, 1, 2, 2, 2, 3, 4, 5], random),
+        Math.floor(random.unit() * 40),
       );
   }
   return Uint8Array.from(bytes.map((byte) => byte & 0xff));
@@ -173,20 +171,11 @@ function bytesOf(random: Random): Uint8Array {
 
 /** Up to so many pieces of text that parsers treat in a special way. */
 export function someText(random: Random, most: number): string {
-  return Array.from({ length: Math.floor(random() * most) }, () =>
-    pick(PIECES, random).repeat(random() < 0.01 ? 500 : 1),
+  return Array.from({ length: Math.floor(random.unit() * most) }, () =>
+    pick(PIECES, random).repeat(random.unit() < 0.01 ? 500 : 1),
   ).join('');
 }
 
 export function pick<Item>(items: readonly Item[], random: Random): Item {
-  return items[Math.floor(random() * items.length)] as Item;
-}
-
-/** Numbers from a linear congruential generator (Numerical Recipes). */
-export function randomFrom(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
+  return items[Math.floor(random.unit() * items.length)] as Item;
 }

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { pick, type Random, someText } from './inputs.ts';
+import type { Random } from '@brand-data/testing/random';
+import { pick, someText } from './inputs.ts';
 
 /** How many lines a generated file has, unless it is cut or made longer. */
 export const LINES = 50;
@@ -66,28 +67,28 @@ const COLUMNS: Readonly<Record<string, string>> = {
 
 /** A table, now and then with rows that are too long, too short or badly quoted. */
 export function tableOf(random: Random): string {
-  const columns = Object.keys(COLUMNS).filter(() => random() < 0.95);
-  if (random() < 0.02) columns.push(pick([someText(random, 4), 'name', '__proto__'], random));
+  const columns = Object.keys(COLUMNS).filter(() => random.unit() < 0.95);
+  if (random.unit() < 0.02) columns.push(pick([someText(random, 4), 'name', '__proto__'], random));
   const delimiter = pick([',', ',', ',', ';', '\t', '|'], random);
   const rows = Array.from({ length: LINES - 1 }, () => {
     const cells = columns.map((column) => cellOf(textOf(COLUMNS[column], random), random));
-    if (random() < 0.03) cells.push(someText(random, 3));
+    if (random.unit() < 0.03) cells.push(someText(random, 3));
     return cells.join(delimiter);
   });
   return [columns.join(delimiter), ...rows].join('\n');
 }
 
 function cellOf(text: string, random: Random): string {
-  const isQuoted = /[",;\t|\n]/.test(text) || random() < 0.1;
-  if (!isQuoted || random() < 0.02) return text;
-  return `"${random() < 0.02 ? text : text.replaceAll('"', '""')}"`;
+  const isQuoted = /[",;\t|\n]/.test(text) || random.unit() < 0.1;
+  if (!isQuoted || random.unit() < 0.02) return text;
+  return `"${random.unit() < 0.02 ? text : text.replaceAll('"', '""')}"`;
 }
 
 /** A text of this kind, or any text. */
 function textOf(kind: string | undefined, random: Random): string {
-  if (random() < 0.1) return someText(random, 6);
+  if (random.unit() < 0.1) return someText(random, 6);
   return pick(
-    TEXTS[kind !== undefined && random() < 0.95 ? kind : pick(KINDS_OF_TEXT, random)] ?? [''],
+    TEXTS[kind !== undefined && random.unit() < 0.95 ? kind : pick(KINDS_OF_TEXT, random)] ?? [''],
     random,
   );
 }
@@ -95,9 +96,9 @@ function textOf(kind: string | undefined, random: Random): string {
 /** Records, one on each line. In each one a value is wrong. */
 export function recordsOf(random: Random): string[] {
   return Array.from({ length: LINES }, (_, number) => {
-    if (random() < 0.1) return someText(random, 12);
+    if (random.unit() < 0.1) return someText(random, 12);
     const record: Record<string, unknown> = {
-      id: random() < 0.9 ? `acme-${number}` : textOf('name', random),
+      id: random.unit() < 0.9 ? `acme-${number}` : textOf('name', random),
       name: textOf('name', random) || 'Acme',
       names: [textOf('name', random)],
       listings: [{ ticker: pick(['AAPL', 'APC'], random), mic: 'XNAS', isin: textOf('isin', random) }],
@@ -105,9 +106,9 @@ export function recordsOf(random: Random): string[] {
       company: { headquarters: { country: textOf('country', random) } },
       sources: [{ name: 'x' }],
     };
-    if (random() < 0.2)
+    if (random.unit() < 0.2)
       record.images = { logo: { light: textOf('picture', random), dark: textOf('picture', random) } };
-    if (random() < 0.5) changeOneValue(record, random);
+    if (random.unit() < 0.5) changeOneValue(record, random);
     return JSON.stringify(record);
   });
 }
@@ -117,10 +118,10 @@ export function quotesOf(random: Random): string[] {
   return Array.from({ length: LINES }, () => {
     const quote: Record<string, unknown> = Object.fromEntries(
       Object.entries(COLUMNS)
-        .filter(() => random() < 0.95)
-        .map(([column, kind]) => [column, random() < 0.9 ? textOf(kind, random) : jsonOf(random, 2)]),
+        .filter(() => random.unit() < 0.95)
+        .map(([column, kind]) => [column, random.unit() < 0.9 ? textOf(kind, random) : jsonOf(random, 2)]),
     );
-    return random() < 0.95 ? JSON.stringify(quote) : someText(random, 8);
+    return random.unit() < 0.95 ? JSON.stringify(quote) : someText(random, 8);
   });
 }
 
@@ -137,9 +138,9 @@ export function settingsOf(random: Random): string[] {
     '__proto__',
   ];
   return Array.from({ length: LINES }, (_, number) => {
-    const value = random() < 0.5 ? textOf(undefined, random) : jsonOf(random, 3);
+    const value = random.unit() < 0.5 ? textOf(undefined, random) : jsonOf(random, 3);
     const setting = { id: `acme-${number}`, field: pick(fields, random), value, reason: 'generated' };
-    if (random() < 0.1) changeOneValue(setting, random);
+    if (random.unit() < 0.1) changeOneValue(setting, random);
     return JSON.stringify(setting);
   });
 }
@@ -191,40 +192,40 @@ const QUALIFIERS = ['P249', 'P946', 'P580', 'P582', 'P585', 'P625'];
 /** A dump of Wikidata. Some items are companies, and most values have a wrong type now and then. */
 export function dumpOf(random: Random): string[] {
   const items = Array.from({ length: LINES - 2 }, () => {
-    if (random() < 0.05) return someText(random, 8);
+    if (random.unit() < 0.05) return someText(random, 8);
     const claims = Object.fromEntries(
-      Array.from({ length: Math.floor(random() * 10) }, () => {
+      Array.from({ length: Math.floor(random.unit() * 10) }, () => {
         const property = pick(PROPERTIES, random);
         return [
           property,
-          Array.from({ length: Math.floor(random() * 4) }, () => statementOf(property, random)),
+          Array.from({ length: Math.floor(random.unit() * 4) }, () => statementOf(property, random)),
         ];
       }),
     );
     const texts = { en: { language: 'en', value: textOf('name', random) }, ja: { value: '任天堂' } };
     const item: Record<string, unknown> = {
-      type: random() < 0.95 ? 'item' : 'property',
+      type: random.unit() < 0.95 ? 'item' : 'property',
       id: pick(ITEMS, random),
       labels: texts,
       descriptions: texts,
       aliases: { en: [{ value: textOf('name', random) }] },
-      claims: random() < 0.97 ? claims : [],
+      claims: random.unit() < 0.97 ? claims : [],
       sitelinks: { enwiki: { title: textOf('name', random) }, __proto__: null },
       modified: textOf('date', random),
     };
-    if (random() < 0.3) changeOneValue(item, random);
+    if (random.unit() < 0.3) changeOneValue(item, random);
     return JSON.stringify(item);
   });
   return [
     '[',
     ...items.map((item, index) => (index < items.length - 1 ? `${item},` : item)),
-    random() < 0.9 ? ']' : '',
+    random.unit() < 0.9 ? ']' : '',
   ];
 }
 
 function statementOf(property: string, random: Random): unknown {
   const qualifiers = Object.fromEntries(
-    QUALIFIERS.filter(() => random() < 0.3).map((each) => [each, [snakOf(each, random)]]),
+    QUALIFIERS.filter(() => random.unit() < 0.3).map((each) => [each, [snakOf(each, random)]]),
   );
   return {
     mainsnak: snakOf(property, random),
@@ -235,7 +236,8 @@ function statementOf(property: string, random: Random): unknown {
 }
 
 function snakOf(property: string, random: Random): unknown {
-  if (random() < 0.05) return pick([{ snaktype: 'somevalue' }, null, 'x', [], { snaktype: 'value' }], random);
+  if (random.unit() < 0.05)
+    return pick([{ snaktype: 'somevalue' }, null, 'x', [], { snaktype: 'value' }], random);
   const value = pick(
     [
       { 'entity-type': 'item', id: pick(ITEMS, random) },
@@ -248,17 +250,21 @@ function snakOf(property: string, random: Random): unknown {
     ],
     random,
   );
-  return { snaktype: 'value', property, datavalue: { value: random() < 0.95 ? value : jsonOf(random, 3) } };
+  return {
+    snaktype: 'value',
+    property,
+    datavalue: { value: random.unit() < 0.95 ? value : jsonOf(random, 3) },
+  };
 }
 
 /** Any JSON value. */
 function jsonOf(random: Random, depth: number): unknown {
-  const kind = random();
+  const kind = random.unit();
   if (depth > 0 && kind < 0.25)
-    return Array.from({ length: Math.floor(random() * 4) }, () => jsonOf(random, depth - 1));
+    return Array.from({ length: Math.floor(random.unit() * 4) }, () => jsonOf(random, depth - 1));
   if (depth > 0 && kind < 0.5)
     return Object.fromEntries(
-      Array.from({ length: Math.floor(random() * 4) }, () => [
+      Array.from({ length: Math.floor(random.unit() * 4) }, () => [
         pick(['id', 'name', 'value', 'ticker', '__proto__', 'constructor', '', 'light'], random),
         jsonOf(random, depth - 1),
       ]),
@@ -272,7 +278,7 @@ function changeOneValue(object: object, random: Random): void {
   if (names.length === 0) return;
   const name = pick(names, random) as keyof typeof object;
   const value: unknown = object[name];
-  if (typeof value === 'object' && value !== null && random() < 0.7) changeOneValue(value, random);
+  if (typeof value === 'object' && value !== null && random.unit() < 0.7) changeOneValue(value, random);
   else Object.assign(object, { [name]: jsonOf(random, 4) });
 }
 
@@ -296,23 +302,23 @@ const ENDLESS_BYTES = 1 << 20;
 
 /** The bytes of a file with these lines. Some files are damaged, in another encoding, compressed, or much of the same. */
 export function bytesOfFile(content: string, random: Random): Buffer {
-  if (random() < 0.003) return gzipSync(endlessText(content, random));
+  if (random.unit() < 0.003) return gzipSync(endlessText(content, random));
   let bytes = damaged(Buffer.from(withOddLines(content, random)), random);
-  if (random() > 0.15) return bytes;
+  if (random.unit() > 0.15) return bytes;
   bytes = gzipSync(bytes, { level: 1 });
-  if (random() < 0.1) return Buffer.concat([bytes, bytes]);
-  if (random() < 0.1) return gzipSync(bytes);
-  return random() < 0.3 ? damaged(bytes, random) : bytes;
+  if (random.unit() < 0.1) return Buffer.concat([bytes, bytes]);
+  if (random.unit() < 0.1) return gzipSync(bytes);
+  return random.unit() < 0.3 ? damaged(bytes, random) : bytes;
 }
 
 function endlessText(content: string, random: Random): string {
   const piece = pick([...ENDLESS, content], random);
-  const start = random() < 0.5 ? '' : `${content.split('\n', 1)[0]}\n`;
+  const start = random.unit() < 0.5 ? '' : `${content.split('\n', 1)[0]}\n`;
   return start + piece.repeat(Math.ceil(ENDLESS_BYTES / Math.max(1, piece.length)));
 }
 
 function withOddLines(content: string, random: Random): string {
-  const kind = random();
+  const kind = random.unit();
   if (kind < 0.03) return content.replaceAll('\n', '\r\n');
   if (kind < 0.05) return `\ufeff${content.replaceAll('\n', '\n\ufeff')}`;
   if (kind < 0.06) return content.replaceAll('\n', '\r');
@@ -322,8 +328,8 @@ function withOddLines(content: string, random: Random): string {
 }
 
 function damaged(bytes: Buffer, random: Random): Buffer {
-  const kind = random();
-  const at = Math.floor(random() * bytes.length);
+  const kind = random.unit();
+  const at = Math.floor(random.unit() * bytes.length);
   if (kind < 0.05) return bytes.subarray(0, at);
   if (kind < 0.06) return Buffer.from(bytes.toString(), 'latin1');
   if (kind < 0.07) return Buffer.from(bytes.toString(), 'utf16le');
@@ -331,6 +337,6 @@ function damaged(bytes: Buffer, random: Random): Buffer {
   if (kind > 0.12) return bytes;
   const copy = Buffer.from(bytes);
   for (let count = 0; count < 4; count += 1)
-    copy[Math.floor(random() * copy.length)] = Math.floor(random() * 256);
+    copy[Math.floor(random.unit() * copy.length)] = Math.floor(random.unit() * 256);
   return copy;
 }

@@ -1,9 +1,9 @@
-import { parseArgs } from 'node:util';
 import { coreName } from '@brand-data/identifiers';
+import { createRandom, type Random } from '@brand-data/testing/random';
 import { lookUp, OF_IDENTIFIERS, OF_RECORDS } from './derivations.ts';
-import { identifierOf, mutated, PLAIN, type Random, type Recipe, recordOf } from './hostile-records.ts';
+import { identifierOf, mutated, PLAIN, type Recipe, recordOf } from './hostile-records.ts';
 
-const USAGE = `Usage: npm run costs -- [--seconds 20] [--seed 1] [--only NAME]
+export const USAGE = `Usage: npm run costs -- [--seconds 20] [--seed 1] [--only NAME]
 
 Searches for records and identifiers that are accepted and that take the most processor time, and prints the worst of each
 computation. Ends with an error if a computation takes more than 5 ms.
@@ -18,18 +18,11 @@ const MOST_RUNS = 12;
 /** Each search begins again as often, from a plain record, because it may end where no small change costs more. */
 const STARTS = 4;
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '20' },
-    seed: { type: 'string', default: '1' },
-    only: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help) {
-  console.log(USAGE);
-  process.exit(0);
-}
+export const OPTIONS = {
+  seconds: { type: 'string', default: '20' },
+  seed: { type: 'string', default: '1' },
+  only: { type: 'string' },
+} as const;
 
 /** A computation on what a recipe makes. Undefined if the catalogue would not accept it. */
 type Cost = (recipe: Recipe) => (() => unknown) | undefined;
@@ -56,15 +49,16 @@ const COSTS: Readonly<Record<string, Cost>> = {
   ),
 };
 
-let forgotten = 0;
-let isTooCostly = false;
-for (const [name, cost] of Object.entries(COSTS)) {
-  if (values.only !== undefined && values.only !== name) continue;
-  const { ms, recipe } = worstOf(cost, Number(values.seconds) * 1_000, randomFrom(Number(values.seed)));
-  isTooCostly ||= ms > MOST_MS;
-  console.log(`${ms.toFixed(2).padStart(8)} ms  ${name}  ${JSON.stringify(recipe)}`);
+export function run({ seconds, seed, only }: Record<string, string | undefined>): void {
+  let isTooCostly = false;
+  for (const [name, cost] of Object.entries(COSTS)) {
+    if (only !== undefined && only !== name) continue;
+    const { ms, recipe } = worstOf(cost, Number(seconds) * 1_000, createRandom(Number(seed)));
+    isTooCostly ||= ms > MOST_MS;
+    console.log(`${ms.toFixed(2).padStart(8)} ms  ${name}  ${JSON.stringify(recipe)}`);
+  }
+  process.exitCode = isTooCostly ? 1 : 0;
 }
-process.exitCode = isTooCostly ? 1 : 0;
 
 /** Climbs from a plain record to the costliest that it finds in the time. */
 function worstOf(cost: Cost, withinMs: number, random: Random): { ms: number; recipe: Recipe } {
@@ -73,7 +67,7 @@ function worstOf(cost: Cost, withinMs: number, random: Random): { ms: number; re
     const until = performance.now() + withinMs / STARTS;
     let best = { ms: msOf(cost, PLAIN, 0), recipe: PLAIN };
     while (performance.now() < until) {
-      const recipe = mutated(random() < 0.3 ? mutated(best.recipe, random) : best.recipe, random);
+      const recipe = mutated(random.chance(0.3) ? mutated(best.recipe, random) : best.recipe, random);
       const ms = msOf(cost, recipe, best.ms);
       if (ms > best.ms) best = { ms, recipe };
     }
@@ -98,19 +92,12 @@ function msOf(cost: Cost, recipe: Recipe, atLeast: number): number {
   }
 }
 
+let forgotten = 0;
+
 /** Pure functions of names remember their last results, and must compute them again. */
 function forgetNames(): void {
   for (let count = 0; count < 65; count += 1) {
     forgotten += 1;
     coreName(`forget ${forgotten}`);
   }
-}
-
-/** Numbers from a linear congruential generator (Numerical Recipes). */
-function randomFrom(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }

@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { createRandom, type Random } from '@brand-data/testing/random';
 import { importers } from './importers.ts';
-import { decoders, publicApi, randomFrom, type Target } from './inputs.ts';
+import { decoders, publicApi, type Target } from './inputs.ts';
 
-const USAGE = `Usage: npm run generated -- [--inputs 1000000] [--seed 1] [--only NAME]
+export const USAGE = `Usage: npm run generated -- [--inputs 1000000] [--seed 1] [--only NAME]
 
 Gives generated inputs to the public API, to the decoders of gRPC and NATS, and to the importers, a third each. Ends with an error
 at the first 5xx or crash, if memory has grown by more than 32 MiB since the first tenth, and if it is ever more than 256 MiB.
@@ -17,35 +17,29 @@ const MIB = 1 << 20;
 const MOST_GROWTH = 32 * MIB;
 const MOST_MEMORY = 256 * MIB;
 
-const { values } = parseArgs({
-  options: {
-    inputs: { type: 'string', default: '1000000' },
-    seed: { type: 'string', default: '1' },
-    only: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help) {
-  console.log(USAGE);
-  process.exit(0);
-}
+export const OPTIONS = {
+  inputs: { type: 'string', default: '1000000' },
+  seed: { type: 'string', default: '1' },
+  only: { type: 'string' },
+} as const;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
-const folder = await mkdtemp(join(tmpdir(), 'brand-data-generated-'));
-try {
-  const targets = { api: publicApi, decoders, importers: () => importers(folder) };
-  const chosen = Object.entries(targets).filter(
-    ([name]) => values.only === undefined || values.only === name,
-  );
-  for (const [name, start] of chosen) await run(name, await start(), Number(values.inputs) / chosen.length);
-} finally {
-  await rm(folder, { recursive: true, force: true });
+
+export async function run({ inputs, seed, only }: Record<string, string | undefined>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'brand-data-generated-'));
+  try {
+    const targets = { api: publicApi, decoders, importers: () => importers(folder) };
+    const chosen = Object.entries(targets).filter(([name]) => only === undefined || only === name);
+    for (const [name, start] of chosen)
+      await give(name, await start(), Number(inputs) / chosen.length, createRandom(Number(seed)));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
-async function run(name: string, target: Target, most: number): Promise<void> {
+async function give(name: string, target: Target, most: number, random: Random): Promise<void> {
   await using given = target;
-  const random = randomFrom(Number(values.seed));
   let count = 0;
   let peak = 0;
   let before: number | undefined;

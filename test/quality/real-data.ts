@@ -1,0 +1,130 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PutRefusedLink } from '@brand-data/catalog/src/linkage/refused-links.ts';
+import { recordFromBytes } from '@brand-data/catalog/src/records/merge.ts';
+import { americanTwins, clustersOf, contradictoryCompanies, drawn, someJoins } from './linkage.ts';
+import { MemoryCatalogue } from './memory-catalogue.ts';
+import { financeDatabase, nasdaqList, type QualitySource, sample, simpleIcons, sp500 } from './sources.ts';
+
+export const USAGE = `Usage: npm run quality -- --data FOLDER [--order financedatabase,nasdaq,…] [--out FOLDER] [--resolve FILE]
+
+Imports real data into a catalogue in memory, in the given order, and reports what became of it.
+  --data FOLDER    has the folders financedatabase, financedatabase-home, sp500 and us-listings
+  --order NAMES    the sources to import, in order (default: financedatabase,nasdaq,sp500,sample,simple-icons)
+  --out FOLDER     write what is listed in README.md into this folder
+  --resolve FILE   print what each line of the file resolves to`;
+
+/** How many joins and refused links are drawn, to be judged by hand. */
+const DRAWN = 100;
+
+export const OPTIONS = {
+  data: { type: 'string' },
+  order: { type: 'string', default: 'financedatabase,nasdaq,sp500,sample,simple-icons' },
+  out: { type: 'string' },
+  resolve: { type: 'string' },
+} as const;
+
+export async function run(values: Record<string, string | undefined>): Promise<void> {
+  const { data, order = '' } = values;
+  if (data === undefined) {
+    console.log(USAGE);
+    process.exit(2);
+  }
+  const known = sourcesIn(data);
+  const catalogue = new MemoryCatalogue();
+  const conflicts: object[] = [];
+  const refused: object[] = [];
+  const refusedLinks: PutRefusedLink[] = [];
+  for (const name of order.split(',')) {
+    const source = known.get(name);
+    if (source === undefined) throw new Error(`there is no source "${name}": there are ${[...known.keys()]}`);
+    const began = performance.now();
+    const report = await catalogue.put(source.source, source.read());
+    const { created, changed, unchanged } = report;
+    conflicts.push(...report.conflicts);
+    refusedLinks.push(...report.refusedLinks);
+    refused.push(...report.refused.map((each) => ({ source: source.source, ...each })));
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    console.log(
+      `${name.padEnd(16)} created ${created}, joined or changed ${changed}, unchanged ${unchanged}, refused ${report.refused.length}, conflicts ${report.conflicts.length}, ${seconds} s`,
+    );
+  }
+  const docs = [...catalogue.docs()];
+  const joined = docs.filter(({ contributions }) => contributions.length > 1).length;
+  console.log(`${docs.length} companies, ${joined} of several sources`);
+  const clusters = clustersOf(catalogue);
+  const { companies, twins } = americanTwins(clusters);
+  const contradictory = contradictoryCompanies(clusters);
+  const share = ((100 * twins.length) / Math.max(companies, 1)).toFixed(1);
+  console.log(`${companies} American companies of the lists, ${twins.length} of them twice (${share} %)`);
+  console.log(`${contradictory.length} companies with records that contradict each other`);
+  const ofPair = ({ reference, otherSource, otherRecordId }: PutRefusedLink) =>
+    `${reference} ${otherSource}/${otherRecordId}`;
+  const lists = {
+    conflicts,
+    refused,
+    'refused-links': refusedLinks,
+    'some-refused-links': drawn(refusedLinks, DRAWN, ofPair),
+    'some-joins': someJoins(clusters, DRAWN),
+    contradictory,
+    twins,
+  };
+  if (values.out !== undefined) await writeFiles(values.out, catalogue, lists);
+  if (values.resolve !== undefined) {
+    for (const identifier of (await readFile(values.resolve, 'utf8'))
+      .split('\n')
+      .filter((line) => line !== '')) {
+      const [meant] = catalogue.resolve(identifier);
+      console.log(`${identifier}\t${meant === undefined ? '-' : `${meant.brand.id}\t${meant.brand.name}`}`);
+    }
+  }
+}
+
+function sourcesIn(data: string): ReadonlyMap<string, QualitySource> {
+  return new Map([
+    ['financedatabase', financeDatabase([join(data, 'financedatabase'), join(data, 'financedatabase-home')])],
+    ['nasdaq', nasdaqList(join(data, 'us-listings/nasdaq-2026-08-21.csv'))],
+    ['sp500', sp500(join(data, 'sp500/constituents.csv'), join(data, 'sp500/prices-2026-08-21.csv'))],
+    ['sample', sample],
+    ['simple-icons', simpleIcons],
+  ]);
+}
+
+/** Writes one line for each company with its source records, for each conflict, and for each refused record. */
+async function writeFiles(
+  folder: string,
+  catalogue: MemoryCatalogue,
+  lists: Readonly<Record<string, readonly object[]>>,
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const write = async (name: string, lines: Iterable<object>) => {
+    const file = createWriteStream(join(folder, name));
+    for (const line of lines) file.write(`${JSON.stringify(line)}\n`);
+    await new Promise((resolve) => file.end(resolve));
+  };
+  await write('companies.ndjson', companiesOf(catalogue));
+  for (const [name, lines] of Object.entries(lists)) await write(`${name}.ndjson`, lines);
+}
+
+function* companiesOf(catalogue: MemoryCatalogue): Generator<object> {
+  for (const doc of catalogue.docs()) {
+    const brand = recordFromBytes(doc.brand);
+    yield {
+      id: doc._id,
+      name: brand.name,
+      type: brand.type,
+      rank: brand.rank,
+      members: catalogue.sourceRecords(doc).map(({ source, id, brand }) => ({
+        source,
+        id,
+        name: brand.name,
+        country: brand.company?.headquarters?.countryCode,
+        city: brand.company?.headquarters?.city,
+        websites: brand.links?.websites,
+        listings: brand.listings.map(({ mic, ticker, isin }) => [`${mic}:${ticker}`, isin].join(' ').trim()),
+        formerly: brand.history?.formerly,
+      })),
+    };
+  }
+}
