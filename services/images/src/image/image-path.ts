@@ -60,10 +60,10 @@ export function readImageUrl(url: string): Wanted | Unusable {
 function readPath(path: string): Pick<Wanted, 'source' | 'format'> | undefined {
   const [, folder, hash, format] = STORED.exec(path) ?? [];
   const kind = KINDS.get(folder ?? '');
-  if (kind) return { source: { kind, id: `${folder}/${hash}` }, format: memberOf(FORMATS, format) };
+  if (kind) return { source: { kind, id: `${folder}/${hash}` }, format: format as Format | undefined };
   const [, monogram, extension] = MONOGRAM.exec(path) ?? [];
   if (monogram === undefined) return undefined;
-  return { source: { kind: 'monogram', path: monogram }, format: memberOf(FORMATS, extension) };
+  return { source: { kind: 'monogram', path: monogram }, format: extension as Format | undefined };
 }
 
 /**
@@ -86,10 +86,6 @@ const PARAMETERS: ReadonlyMap<string, readonly [name: string, value: string | nu
     values.map((value) => [`${name}=${value}`, [name, value] as const] as const),
   ),
 );
-
-function memberOf<T extends string>(members: readonly T[], text: string | undefined): T | undefined {
-  return members.find((member) => member === text);
-}
 
 /**
  * Returns the id of the stored image that a path in a record leads to, such as "logos/0123….svg?size=64". Undefined if the path
