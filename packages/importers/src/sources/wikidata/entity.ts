@@ -42,7 +42,7 @@ export interface LocalText {
 export type ItemNumber = number;
 
 /** About twice the highest number of 2026. A set of items takes one bit for each possible number. */
-export const MAX_ITEM_NUMBER = 2 ** 28 - 1;
+const MAX_ITEM_NUMBER = 2 ** 28 - 1;
 
 export function itemNumber(id: unknown): ItemNumber | undefined {
   if (typeof id !== 'string' || !/^Q[1-9]\d{0,9}$/.test(id)) return undefined;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { type ItemNumber, MAX_ITEM_NUMBER } from './entity.ts';
+import type { ItemNumber } from './entity.ts';
 import type { CompanyFacts, NamedFacts } from './facts.ts';
 
 const CACHE_KIB = 64 * 1024;
@@ -66,15 +66,23 @@ export class SideStore implements Disposable {
   }
 }
 
-/** A set of item numbers that takes one bit for each possible number. The system gives it memory only where bits are set. */
+/** The bits of this many numbers are one page. */
+const PAGE = 1 << 19;
+
+/** A set of item numbers that takes one bit for each number of the pages that it needs. */
 export class ItemSet {
-  readonly #bits = new Uint8Array((MAX_ITEM_NUMBER + 1) / 8);
+  readonly #pages = new Map<number, Uint8Array>();
 
   add(item: ItemNumber): void {
-    this.#bits[item >> 3] = (this.#bits[item >> 3] ?? 0) | (1 << (item & 7));
+    const number = Math.floor(item / PAGE);
+    const page = this.#pages.get(number) ?? new Uint8Array(PAGE / 8);
+    const at = (item % PAGE) >> 3;
+    page[at] = (page[at] ?? 0) | (1 << (item & 7));
+    this.#pages.set(number, page);
   }
 
   has(item: ItemNumber): boolean {
-    return ((this.#bits[item >> 3] ?? 0) & (1 << (item & 7))) !== 0;
+    const page = this.#pages.get(Math.floor(item / PAGE));
+    return ((page?.[(item % PAGE) >> 3] ?? 0) & (1 << (item & 7))) !== 0;
   }
 }
