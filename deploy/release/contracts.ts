@@ -5,8 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openApiDocument } from '@brand-data/gateway/src/openapi/document.ts';
-import { EXAMPLE_DOCS_URL } from '@brand-data/gateway/src/openapi/problems.ts';
+import { EXAMPLE_DOCS_URL, openApiDocument } from '@brand-data/gateway/openapi';
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 

@@ -4,6 +4,8 @@ import { HEADERS } from './headers.ts';
 import { OPERATIONS } from './operations.ts';
 import { EXAMPLE_DOCS_URL } from './problems.ts';
 
+export { EXAMPLE_DOCS_URL };
+
 /** The version of the API's description. It grows when the description changes: the second number for what is new. */
 const VERSION = '1.0.0';
 
