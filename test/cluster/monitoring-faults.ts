@@ -45,6 +45,7 @@ const FLOOD_MESSAGES = 9_000;
 /** The paths of calls. */
 const record = (token: string) => `/v1/brands/AAPL?token=${token}`;
 const unknownName = ({ tokens }: Site) => `/v1/brands/nobody-${Math.random()}?token=${tokens.regular}`;
+const UNKNOWN_GRANT = `nobody/calls/2026-01/1.${'A'.repeat(22)}`;
 const unknownToken = () => record(createToken());
 export const anyPath = (site: Site): string =>
   oneOf(
@@ -166,7 +167,7 @@ export const FAULTS: Fault[] = [
   {
     what: 'usage whose counts do not sum',
     // Each repetition publishes one more message, so that Prometheus sees the number grow.
-    meanwhile: (site) => publishUsage(site, 1, usageOf('nobody/calls/2026-01/1', 5)),
+    meanwhile: (site) => publishUsage(site, 1, usageOf(UNKNOWN_GRANT, 5)),
     fires: [{ alert: 'BrandDataUsageDropped', reason: 'unreadable' }],
   },
   {
@@ -174,7 +175,7 @@ export const FAULTS: Fault[] = [
     async begin(site) {
       await scale(site, { mongodb: 0 });
       const padding = (0.9 * STREAM_MAX_BYTES) / FLOOD_MESSAGES;
-      await publishUsage(site, FLOOD_MESSAGES, usageOf('nobody/calls/2026-01/1', 0), padding);
+      await publishUsage(site, FLOOD_MESSAGES, usageOf(UNKNOWN_GRANT, 0), padding);
     },
     path: (site) => oneOf(unknownName(site), unknownToken(), record(site.tokens.newcomers[1])),
     meanwhile: askForImages,

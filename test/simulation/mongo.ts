@@ -1,4 +1,4 @@
-import { type LedgerKey, ledgerIdOf, parseGrantId } from '@brand-data/metering/src/ledger/ledger.ts';
+import { type LedgerKey, ledgerIdOf, parseLedgerId } from '@brand-data/metering/src/ledger/ledger.ts';
 import type { LedgerChange, LedgerDatabase } from '@brand-data/metering/src/ledger/ledger-database.ts';
 import { Fault } from '@brand-data/runtime';
 import type { Random } from '@brand-data/testing/random';
@@ -290,5 +290,5 @@ function changedBetween(before: Documents, after: Documents): ChangedLedger[] {
   const ids = new Set<string>();
   for (const [id, ledger] of after.ledgers) if (before.ledgers.get(id) !== ledger) ids.add(id);
   for (const [id, day] of after.days) if (before.days.get(id) !== day) ids.add(day.ledgerId);
-  return [...ids].flatMap((id) => parseGrantId(`${id}/1`)?.key ?? []);
+  return [...ids].flatMap((id) => parseLedgerId(id) ?? []);
 }

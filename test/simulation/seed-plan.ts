@@ -253,7 +253,7 @@ function faultOf(random: Random, sleepers: ReadonlySet<string>): Fault {
     () => ({ kind: 'consumer deleted' }),
     () => ({
       kind: 'strange message',
-      grantId: random.chance(0.5) ? 'account-1/calls/2026-11/1000000' : undefined,
+      grantId: random.chance(0.5) ? `account-1/calls/2026-11/1000000.${'A'.repeat(22)}` : undefined,
     }),
     () => ({ kind: 'fail-over' }),
     () => ({ kind: 'election', deposed: random.chance(0.5) }),

@@ -16,7 +16,7 @@ const PROOF_RENEWED_AFTER_MS = 30_000;
 const PROOF_LASTS_MS = 90_000;
 /** The gateway's clock and metering's may differ by this much. */
 const CLOCKS_APART_MS = 60_000;
-/** 32 bytes in base64url: an Ed25519 public key. Names of gateways of earlier versions are shorter. */
+/** 32 bytes in base64url: an Ed25519 public key. */
 const HOLDER_KEY = /^[\w-]{43}$/;
 
 /** The key pair of a gateway process. */

@@ -11,9 +11,7 @@ export {
   ConfigError,
   type ConfigOf,
   configSpec,
-  MONGODB_CA,
   NATS_CA,
-  OPERATOR_TOKEN,
   PASS_PUBLIC_KEYS,
   parseWebhookSecrets,
   secretsOf,
@@ -24,15 +22,13 @@ export { plainAddress } from './config/networks.ts';
 export { findKeyIn, keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from './config/pem-keys.ts';
 export { readSettingFiles } from './config/setting-files.ts';
 export { adminPortSpec, databaseSpec, grpcPortsSpec, natsSpec } from './config/shared-specs.ts';
-export { type CertificateFiles, Certificates, foundExpiry } from './grpc/certificates.ts';
+export { Certificates, foundExpiry } from './grpc/certificates.ts';
 export { callUnary, connectChannel, waitForConnection } from './grpc/client.ts';
 export { identityNameOf } from './grpc/identity.ts';
 export {
   INSTALLATION,
   installationOr,
-  type Operator,
   type OperatorCall,
-  type OperatorRefusal,
   type Operators,
   operatorCallOf,
 } from './grpc/operator.ts';
@@ -63,19 +59,14 @@ export {
   spanContextOfMessage,
   tlsOptions,
 } from './nats/nats.ts';
-export { Diagnosis, type Found, foundFill } from './observe/diagnosis.ts';
+export { Diagnosis, type Found } from './observe/diagnosis.ts';
 export { createLogger, type Logger } from './observe/log.ts';
 export {
   activeSpanContext,
-  endSpan,
-  extractSpanContext,
   inBatchSpan,
-  type Span,
   type SpanContext,
   SpanKind,
-  startServerSpan,
   type Tracer,
-  withSpan,
 } from './observe/tracing.ts';
 export { type AuditDetails, auditDetail, auditDetails } from './operators/audit-details.ts';
 export { installationOrPass, PASS_LASTS_MS, signPass } from './operators/operator-pass.ts';

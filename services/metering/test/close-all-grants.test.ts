@@ -41,7 +41,7 @@ interface World {
   breakdowns: Map<number, ReturnType<typeof largerCells>>;
   /** What the holders know, and have not closed. */
   held: { grant: OpenGrant; used: number }[];
-  messages: { number: number; secret: string | undefined; sender: string; usage: GrantUsage }[];
+  messages: { number: number; secret: string; sender: string; usage: GrantUsage }[];
   applied: number;
   answered: number;
 }

@@ -49,13 +49,14 @@ test('usage beyond the bill of a closed grant counts as dropped; if the ledger h
       limitRevision: 1,
       want: 10,
       ignoredFromSeq: 0,
+      secret: '',
     };
     ({ ledger } = acquire(ledger, request, 0));
     return ledger.nextGrant - 1;
   };
   const apply = (number: number, used: number, closed = false) => {
     const decision = decideOnUsage(ledger, [
-      { number, secret: undefined, usage: usageOf(id(number), used, { closed }) },
+      { number, secret: '', usage: usageOf(id(number), used, { closed }) },
     ]);
     ({ ledger } = decision);
     ledger = withMerged(ledger, new Set(decision.closed.length > 0 ? [number] : []));

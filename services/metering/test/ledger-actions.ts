@@ -93,7 +93,11 @@ export async function askFor(
 ): Promise<string | undefined> {
   const { nowMs = NOW_MS, ignoredFromSeq = 0, ...rest } = request;
   return store.update(key, (before) => {
-    const { ledger, decision } = acquire(before, { ...rest, ignoredFromSeq, limitRevision: 1 }, nowMs);
+    const { ledger, decision } = acquire(
+      before,
+      { ...rest, ignoredFromSeq, limitRevision: 1, secret: newGrantSecret() },
+      nowMs,
+    );
     const result = decision.kind === 'grant' ? grantIdOf(key, decision.grant) : undefined;
     return { ledger, result };
   });

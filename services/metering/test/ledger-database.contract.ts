@@ -29,7 +29,7 @@ const SECRETS = Array.from({ length: 10 }, newGrantSecret);
 
 const grantOf = (number: number) => ({
   number,
-  secret: SECRETS[number],
+  secret: SECRETS[number] ?? '',
   holder: `holder-${number}`,
   seq: 1,
   size: 10,
@@ -156,7 +156,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
         answer(
           database.mergeIntoDays(
             ledger,
-            [{ number, cells: usageOf(grantIdOf(ledger, { number }), number).cells }],
+            [{ number, cells: usageOf(grantIdOf(ledger, grantOf(number)), number).cells }],
             mergedBelow,
           ),
         );

@@ -1,7 +1,7 @@
 import type { GrantUsage } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { grantIdOf, newLedger, usedOf } from '../src/ledger/ledger.ts';
+import { grantIdOf, newGrantSecret, newLedger, usedOf } from '../src/ledger/ledger.ts';
 import type { OpenCursor } from '../src/ledger/ledger-database.ts';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { answerOf, NOW_MS, newKey, openGrant, read, settlingOf, sumOf, usageOf } from './ledger-actions.ts';
@@ -140,7 +140,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
 
     test('usage of a grant that was not given out is never refused, and stores nothing', async () => {
       const key = newKey();
-      const id = grantIdOf(key, { number: 7 });
+      const id = grantIdOf(key, { number: 7, secret: newGrantSecret() });
       for (const closed of [false, true])
         expect(await store.applyUsage([usageOf(id, 1, { closed })])).toEqual(answerOf({ unknown: [id] }));
       expect(await store.readUsage(key.accountId, key.month)).toEqual([]);
@@ -231,7 +231,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
           return { key, usage: usageOf(id, index % SIZE, { closed: index % 3 === 0 }) };
         }),
       );
-      const unknown = usageOf(grantIdOf(newKey(), { number: 1 }), 1);
+      const unknown = usageOf(grantIdOf(newKey(), { number: 1, secret: newGrantSecret() }), 1);
       const batch: GrantUsage[] = [...opened.map(({ usage }) => usage), unknown];
       expect(await store.applyUsage(batch)).toEqual(answerOf({ unknown: [unknown.grantId] }));
       for (const { key, usage } of opened) {

@@ -398,8 +398,7 @@ describe('metering', () => {
       const guessed = id.replace(/\..*$/, `.${'A'.repeat(22)}`);
       const counted = await metricsBy('metering_rejected_total');
       const before = { foreign: counted.foreign_grant ?? 0, forged: counted.forged ?? 0 };
-      const numbered = id.replace(/\..*$/, '');
-      const attacks = [...wrongs(id, size), ...wrongs(guessed, size), ...wrongs(numbered, size)];
+      const attacks = [...wrongs(id, size), ...wrongs(guessed, size)];
       for (const usage of attacks) {
         if (way === 'report')
           expect((await client.reportAs(attacker, usage)).refusedGrantIds).toEqual([usage.grantId]);
@@ -418,6 +417,9 @@ describe('metering', () => {
       };
       const expected = { ...before, [reason]: before[reason] + attacks.length };
       await expect.poll(now, { message: way }).toEqual(expected);
+      const numbered = id.replace(/\..*$/, '');
+      for (const usage of wrongs(numbered, size))
+        expect((await client.reportAs(attacker, usage)).refusedGrantIds).toEqual([numbered]);
       const used = size - 1;
       expect(await client.report(usageOf(id, used, { closed: true }))).toMatchObject({ refusedGrantIds: [] });
       expect((await client.poolOf(accountId)).used, way).toBe(used);

@@ -1,7 +1,7 @@
 import { createVirtualClock, type VirtualClock } from '@brand-data/testing/virtual-clock';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { remainingOf, usedOf } from '../src/ledger/ledger.ts';
+import { newGrantSecret, remainingOf, usedOf } from '../src/ledger/ledger.ts';
 
 import {
   type Barrier,
@@ -197,6 +197,7 @@ describe('a holder that has disappeared', () => {
         nextGrant: 1_501,
         grants: Array.from({ length: 1_500 }, (_, index) => ({
           number: index + 1,
+          secret: newGrantSecret(),
           holder: 'gone',
           seq: index + 1,
           size: 1,

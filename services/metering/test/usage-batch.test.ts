@@ -9,8 +9,9 @@ import { createUsageBatches } from '../src/usage/usage-batch.ts';
 import type { UsageMessage } from '../src/usage/usage-streams.ts';
 import { usageOf } from './ledger-actions.ts';
 
+const SECRET = 'A'.repeat(22);
 const STORED_MS = Date.UTC(2026, 10, 20);
-const grant = (account: string) => `${account}/calls/2026-11/1`;
+const grant = (account: string) => `${account}/calls/2026-11/1.${SECRET}`;
 
 /** Returns what happens to messages, by account. The store gives the answers that the test sets for each. */
 async function outcomeOf(

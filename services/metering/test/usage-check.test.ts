@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { usageDefect } from '../src/ledger/usage-check.ts';
 
-const id = 'acct/calls/2026-11/1';
+const id = `acct/calls/2026-11/1.${'A'.repeat(22)}`;
 const sound: UsageCell = { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20', count: 3 };
 const usage: GrantUsage = {
   grantId: id,

@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 const publish = (used: number) =>
-  under.publish({ holder: 'h', usage: [usageOf('account/calls/2026-11/1', used)] });
+  under.publish({ holder: 'h', usage: [usageOf(`account/calls/2026-11/1.${'A'.repeat(22)}`, used)] });
 
 test('while a consumer has no leader, usage is billed within three seconds after the stream stored it', async () => {
   await publish(1);

@@ -44,7 +44,7 @@ function grpcMetrics(side: 'server' | 'client', when: { handled: string; handlin
       registers: [registry],
     });
     return ({ method, code, began }: Ended) => {
-      handled.inc({ ...method, grpc_code: identityNameOf(code) });
+      handled.inc({ ...method, grpc_code: nameOfCode(code) });
       handling.observe(method, (performance.now() - began) / 1000);
     };
   });
@@ -135,10 +135,10 @@ const SERVER_FAILURES: ReadonlySet<status> = new Set([
 function endCall(span: Span | undefined, code: status, isFailure: boolean): void {
   if (!span) return;
   span.setAttribute('rpc.grpc.status_code', code);
-  endSpan(span, isFailure ? identityNameOf(code) : undefined);
+  endSpan(span, isFailure ? nameOfCode(code) : undefined);
 }
 
-function identityNameOf(code: status): string {
+function nameOfCode(code: status): string {
   return status[code] ?? 'UNKNOWN';
 }
 

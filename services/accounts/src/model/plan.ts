@@ -8,7 +8,7 @@ export interface PlanDoc {
   /** The plan's name. */
   _id: string;
   pools: Pool[];
-  /** The limits of each account on this plan; absent in plans that an earlier version has written. */
+  /** The limits of each account on this plan. Absent: there are none. */
   limits?: CallLimits | undefined;
   revision: number;
 }

@@ -9,7 +9,7 @@ export interface Allowance {
   pool: string;
   limit: number;
   limitRevision: number;
-  /** What accounts has signed about this limit, for metering. Absent: accounts has an earlier version. */
+  /** What accounts has signed about this limit, for metering. */
   signed?: string;
   /** Until when `signed` is valid, in milliseconds since 1970. */
   signedUntilMs?: number;

@@ -27,11 +27,8 @@ export interface Ledger extends LedgerKey {
 
 export interface OpenGrant {
   number: number;
-  /**
-   * 128 random bits in the grant's id, so that nobody can guess the id. Absent: metering gave the grant out during the upgrade
-   * from a version that could not read such ids.
-   */
-  secret?: string | undefined;
+  /** 128 random bits in the grant's id, so that nobody can guess the id. */
+  secret: string;
   holder: string;
   seq: number;
   size: number;
@@ -71,8 +68,8 @@ export interface GrantRequest {
   waiting?: number;
   /** The holder ignores the replies to its seqs from this one up to, but without, `seq`. 0: none. */
   ignoredFromSeq: number;
-  /** The secret of the grant's id, if the request opens one. Absent: the id has none. */
-  secret?: string | undefined;
+  /** The secret of the grant's id, if the request opens one. */
+  secret: string;
 }
 
 export type Decision =
@@ -190,12 +187,19 @@ function rememberHolder(ledger: Ledger, request: GrantRequest, nowMs: number): L
 
 /** "account/pool/month/number.secret". Holders do not interpret it. */
 export function grantIdOf(key: LedgerKey, { number, secret }: Pick<OpenGrant, 'number' | 'secret'>): string {
-  const id = `${ledgerIdOf(key)}/${number}`;
-  return secret === undefined ? id : `${id}.${secret}`;
+  return `${ledgerIdOf(key)}/${number}.${secret}`;
 }
 
 export function ledgerIdOf({ accountId, pool, month }: LedgerKey): string {
   return `${accountId}/${pool}/${month}`;
+}
+
+/** Returns undefined if the text does not have the form of a ledger's id. */
+export function parseLedgerId(id: string): LedgerKey | undefined {
+  const parts = /^([^/]+)\/([^/]+)\/(\d{4}-\d{2})$/.exec(id);
+  if (!parts) return undefined;
+  const [, accountId = '', pool = '', month = ''] = parts;
+  return { accountId, pool, month };
 }
 
 /** The parts of a grant's id. */
@@ -205,9 +209,9 @@ export interface ParsedGrantId extends Pick<OpenGrant, 'number' | 'secret'> {
 
 /** Returns undefined if the text does not have the form of a grant's id. */
 export function parseGrantId(id: string): ParsedGrantId | undefined {
-  const parts = /^([^/]+)\/([^/]+)\/(\d{4}-\d{2})\/([1-9]\d*)(?:\.([\w-]{22}))?$/.exec(id);
+  const parts = /^([^/]+)\/([^/]+)\/(\d{4}-\d{2})\/([1-9]\d*)\.([\w-]{22})$/.exec(id);
   if (!parts) return undefined;
-  const [, accountId = '', pool = '', month = '', number, secret] = parts;
+  const [, accountId = '', pool = '', month = '', number, secret = ''] = parts;
   return { key: { accountId, pool, month }, number: Number(number), secret };
 }
 

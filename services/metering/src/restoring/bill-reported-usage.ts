@@ -1,7 +1,14 @@
 import { monthOf, type ReplayUsageResponse, type ReportedUsage, UsageEvent } from '@brand-data/contracts';
 import { Fault, type Mongo, systemClock } from '@brand-data/runtime';
 import type { AnyBulkWriteOperation, Collection } from 'mongodb';
-import { type LedgerKey, ledgerIdOf, newLedger, parseGrantId, usedOf } from '../ledger/ledger.ts';
+import {
+  type LedgerKey,
+  ledgerIdOf,
+  newLedger,
+  parseGrantId,
+  parseLedgerId,
+  usedOf,
+} from '../ledger/ledger.ts';
 import type { LedgerDatabase } from '../ledger/ledger-database.ts';
 import { mergedBelow, withMerged } from '../ledger/ledger-usage.ts';
 import { CONCERNS, openMongoLedgerDatabase } from '../ledger/mongo-ledger-database.ts';
@@ -48,7 +55,7 @@ export async function billReportedUsage(
   const done: ReplayUsageResponse = { ...read, billed: 0, closed: 0, adopted: 0, disputed: 0 };
 
   const closeIn = async ({ ledgerId, grants }: LedgerReports): Promise<void> => {
-    const key = keyOf(ledgerId);
+    const key = parseLedgerId(ledgerId);
     if (!key) return;
     const { billed, closed, adopted, disputed } = await closeInLedger(database, key, grants);
     done.billed += billed;
@@ -178,13 +185,9 @@ function reportedFromDoc({ grantId, sender, used, returned, cells = {} }: Report
     used,
     returned,
     number: parsed?.number ?? 0,
-    secret: parsed?.secret,
+    secret: parsed?.secret ?? '',
     cells: Object.entries(cells).map(([name, count]) => cellFromName(name, count)),
   };
-}
-
-function keyOf(ledgerId: string): LedgerKey | undefined {
-  return parseGrantId(`${ledgerId}/1`)?.key;
 }
 
 async function closeInLedger(

@@ -7,7 +7,7 @@ import { largerCells } from '../ledger/usage-merge.ts';
 export interface ReportedGrant {
   grantId: string;
   number: number;
-  secret: string | undefined;
+  secret: string;
   sender: string;
   used: number;
   returned: number;
@@ -65,8 +65,7 @@ export function closeAllGrants(
   for (const [number, claims] of Map.groupBy(later, (grant) => grant.number)) {
     const [claim] = claims;
     if (claim === undefined) continue;
-    if (claims.length > 1 || claim.sender === '' || claim.secret === undefined)
-      disputed += claims.reduce((sum, { used }) => sum + used, 0);
+    if (claims.length > 1 || claim.sender === '') disputed += claims.reduce((sum, { used }) => sum + used, 0);
     else adopted.push(closedFromReport(ledger, { ...claim, holder: claim.sender }));
     ledger = { ...ledger, nextGrant: Math.max(ledger.nextGrant, number + 1) };
   }

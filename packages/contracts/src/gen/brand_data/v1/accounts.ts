@@ -177,7 +177,7 @@ export interface VerifyTokenResponse {
     | undefined;
   /**
    * The keys with which accounts makes the checksums of tokens, 32 bytes each. With them a gateway refuses made-up tokens by
-   * itself. They are secret, but they prove nothing else. An earlier version of accounts sends none.
+   * itself. They are secret, but they prove nothing else.
    */
   tokenCheckKeys: Buffer[];
 }
@@ -199,12 +199,12 @@ export interface Credential {
   limitRevision: number;
   /**
    * The limits of all pools of the plan, signed for metering: a JSON Web Token (packages/contracts/src/allowance.ts). The gateway
-   * passes it on in Acquire. Empty: accounts has an earlier version.
+   * passes it on in Acquire.
    */
   allowance: string;
   /** Until when `allowance` is valid, in milliseconds since 1970: 15 minutes after the answer. */
   allowanceUntilMs: number;
-  /** The limits of all calls of the account together, from its plan. An earlier version of accounts sends none. */
+  /** The limits of all calls of the account together, from its plan. Absent: there are none. */
   accountLimits?:
     | CallLimits
     | undefined;

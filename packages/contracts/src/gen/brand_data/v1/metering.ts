@@ -89,10 +89,7 @@ export interface AcquireRequest {
   seq: number;
   accountId: string;
   pool: string;
-  /**
-   * The account's monthly allowance in the pool, and the revision that set it. Metering takes both from `allowance`, and reads these
-   * fields only while it accepts gateways of the version before.
-   */
+  /** The account's monthly allowance in the pool, and the revision that set it. Metering takes both from `allowance` instead. */
   limit: number;
   limitRevision: number;
   /** How many permits the holder asks for. The grant may be smaller. */
