@@ -87,7 +87,7 @@ test('the image of images holds the fonts that its settings do not reject, and a
   const fonts = (await contents('images')).filter(({ path }) => path.endsWith('.ttf'));
   expect(fonts.map(({ path }) => basename(path)).toSorted()).toEqual(named.toSorted());
   const script = `
-    import { startWorker } from './src/rendering/worker-process.js';
+    import { startWorker } from './src/workers/worker-process.js';
     const worker = await startWorker();
     const svg = (text) => \`<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><text y="50">\${text}</text></svg>\`;
     const draw = (text, format) => {
