@@ -3,7 +3,7 @@ import type { PutConflict } from '@brand-data/catalog/src/linkage/conflicts.ts';
 import { planChange } from '@brand-data/catalog/src/linkage/plan.ts';
 import type { PutRefusedLink } from '@brand-data/catalog/src/linkage/refused-links.ts';
 import { byEntry, meaningsOf, readQueries } from '@brand-data/catalog/src/lookup/answers.ts';
-import { type Candidate, candidateFromDoc } from '@brand-data/catalog/src/lookup/candidates.ts';
+import { type CandidateRecord, candidateFromDoc } from '@brand-data/catalog/src/lookup/candidates.ts';
 import { RECORDS_OF_ENTRY, suggester } from '@brand-data/catalog/src/lookup/suggestions.ts';
 import {
   type CatalogDoc,
@@ -162,7 +162,7 @@ export class MemoryCatalogue {
     return [...(this.#byKey.get(entry) ?? [])].sort(compareDocs).slice(0, most);
   }
 
-  #candidatesOf(entries: readonly string[]): Candidate[] {
+  #candidatesOf(entries: readonly string[]): CandidateRecord[] {
     const wanted = new Set(entries);
     const found = new Set(entries.flatMap((entry) => this.#bestOf(entry, PER_ENTRY)));
     return [...found].map((doc) => candidateFromDoc(doc, wanted));

@@ -1,7 +1,7 @@
 import { compareLegalFamilies } from '../names/legal-families.ts';
 import { isNamedAfter } from './company-names.ts';
 import { kindOf, type LinkEvidence, type Names, type RecordIdentity } from './identity.ts';
-import { agreementOf, type NameAgreement } from './name-agreement.ts';
+import { type NameAgreement, nameAgreementOf } from './name-agreement.ts';
 import { areDisjoint } from './sets.ts';
 
 /** A shorter label may begin another one by chance. */
@@ -28,7 +28,7 @@ export type Contradiction =
 export function contradictionsBetween(a: RecordIdentity, b: RecordIdentity): readonly Contradiction[] {
   if (a.isManager || b.isManager) return haveOtherFirms(a.evidence(), b.evidence()) ? ['firm'] : [];
   // The records are compared because of a link between others, so one name may be the beginning of the other.
-  const found = agreementOf(a, b, true);
+  const found = nameAgreementOf(a, b, true);
   const names = found === 'begins' ? 'equal' : found;
   return [...contradictionsOfEntity(a.evidence(), b.evidence()), ...contradictionsOfCompany(a, b, names)];
 }
@@ -98,7 +98,7 @@ export function contradictionsOfCompany(
  * Checks whether the records share one security identifier but differ in another: the same FIGI, but other ISINs of one country,
  * or the same ISIN, but other share classes. Other ISINs alone say nothing, because share classes and receipts have their own.
  */
-export function identifiersDiffer(a: LinkEvidence, b: LinkEvidence): boolean {
+export function securitiesDiffer(a: LinkEvidence, b: LinkEvidence): boolean {
   const countriesOfB = new Set([...b.isins].map((isin) => isin.slice(0, 2)));
   const isOfOneCountry = [...a.isins].some((isin) => countriesOfB.has(isin.slice(0, 2)));
   return (areDisjoint(a.isins, b.isins) && isOfOneCountry) || areDisjoint(a.shareClasses, b.shareClasses);

@@ -5,10 +5,10 @@ import {
   contradictionsOfEntity,
   describeContradiction,
   haveOtherFirms,
-  identifiersDiffer,
+  securitiesDiffer,
 } from './contradictions.ts';
 import { kindOf, type LinkEvidence, type RecordIdentity } from './identity.ts';
-import { agreementOf, type NameAgreement } from './name-agreement.ts';
+import { type NameAgreement, nameAgreementOf } from './name-agreement.ts';
 import { areDisjoint, hasCommon } from './sets.ts';
 
 /** Whether two records of different sources describe one company. */
@@ -155,7 +155,7 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
   if (hasCommon(ofA.domains, ofB.domains)) facts.add('domain');
   if (ofA.place !== '' && ofA.place === ofB.place) facts.add('place');
 
-  const names = agreementOf(a, b, isIdentified || common.has('ticker'));
+  const names = nameAgreementOf(a, b, isIdentified || common.has('ticker'));
   const isNamed =
     names === 'equal' ||
     names === 'former' ||
@@ -172,7 +172,7 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
   ];
   const isSure = isIdentified || facts.has('listing') || facts.has('domain');
   const isEqual = names === 'equal' || names === 'former';
-  if (!isEqual && identifiersDiffer(ofA, ofB)) contradictions.push('security');
+  if (!isEqual && securitiesDiffer(ofA, ofB)) contradictions.push('security');
   const areHomesSure = ofA.isCountryKnown && ofB.isCountryKnown;
   if (!isSure && areHomesSure && areDisjoint(ofA.homeTickers, ofB.homeTickers)) contradictions.push('ticker');
   if (!isSure && compareLegalFamilies(a.names().legalFamilies, b.names().legalFamilies) === 'converted')
@@ -197,7 +197,7 @@ function isCountrySure(a: RecordIdentity, b: RecordIdentity): boolean {
  */
 function areTradedAlike(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<string>): boolean {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
-  if (!common.has('traded') || identifiersDiffer(ofA, ofB)) return false;
+  if (!common.has('traded') || securitiesDiffer(ofA, ofB)) return false;
   if (ofA.isCountryKnown && ofB.isCountryKnown && hasCommon(ofA.countries, ofB.countries)) return true;
   return hasCommon(a.names().ofSeveralWords, b.names().ofSeveralWords);
 }

@@ -14,7 +14,7 @@ const LONG_WORD = 5;
 export type NameAgreement = 'equal' | 'former' | 'begins' | 'alike' | 'firstWord' | 'other';
 
 /** @param isLoose whether names that are not equal are compared word by word */
-export function agreementOf(a: RecordIdentity, b: RecordIdentity, isLoose: boolean): NameAgreement {
+export function nameAgreementOf(a: RecordIdentity, b: RecordIdentity, isLoose: boolean): NameAgreement {
   const [ofA, ofB] = [a.names(), b.names()];
   if (hasCommon(ofA.current, ofB.current)) return 'equal';
   if (

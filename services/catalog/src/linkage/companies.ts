@@ -13,7 +13,7 @@ import { indexKeysOf } from '../records/index-keys.ts';
 import { mainListingOf, mergeBrands, recordOfOne } from '../records/merge.ts';
 import { mergeRecords } from '../records/override-record.ts';
 import { compareSources } from '../records/precedence.ts';
-import { typeOf } from '../records/record-type.ts';
+import { decideType } from '../records/record-type.ts';
 import { similarityEntriesOf } from '../records/similarity-entries.ts';
 import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
 import type { IdentifiedCluster } from './ids.ts';
@@ -23,7 +23,7 @@ import { ownerOf } from './override-owners.ts';
 const LISTING_KINDS: ReadonlySet<string> = new Set(['ticker', 'isin', 'figi', 'cusip']);
 
 /** A company to store, with its record decoded. */
-export interface Company {
+export interface PlannedCompany {
   readonly doc: CatalogDoc;
   readonly brand: Brand;
   /** Its source records without quotes and overrides, strongest first. Empty if the document holds only overrides. */
@@ -35,7 +35,7 @@ function companyOf(
   { id, members }: IdentifiedCluster,
   quotes: readonly SourceRecord[],
   claimants: readonly Claimant[],
-): Company {
+): PlannedCompany {
   const records = [...members, ...quotes, ...claimants.map(({ record }) => record)];
   const [founder, ...others] = records;
   const only = others.length === 0 ? founder : undefined;
@@ -90,7 +90,7 @@ function tieBreakOf(founder: SourceRecord): number {
 }
 
 /** Overrides without a company. They wait until one of the source records is certainly of their company. */
-function waitingOf(record: SourceRecord): Company {
+function waitingOf(record: SourceRecord): PlannedCompany {
   const doc: CatalogDoc = {
     _id: WAITING + record.id,
     keys: linkOnlyKeys(record.identity.keys),
@@ -124,7 +124,7 @@ function keysHiddenByOverrides(brand: Brand, records: readonly SourceRecord[]): 
 
 /** Returns the keys of listings that the record does not have, because a person decided a type without listings. */
 function keysHiddenByType(brand: Brand, members: readonly SourceRecord[]): string[] {
-  if (brand.type === BrandType.STOCK || !typeOf(members).isByPerson) return [];
+  if (brand.type === BrandType.STOCK || !decideType(members).isByPerson) return [];
   const keys = members.flatMap(({ identity }) => identity.keys);
   return notShown(
     brand,
@@ -159,7 +159,7 @@ export function companiesOf(
   quotes: readonly SourceRecord[],
   overrides: readonly SourceRecord[] = [],
   commonNames?: ReadonlySet<string>,
-): Company[] {
+): PlannedCompany[] {
   const owners = overrides.map((record) => ({ record, owner: ownerOf(record, clusters, commonNames) }));
   const waiting = owners.flatMap(({ record, owner }) => (owner === undefined ? [waitingOf(record)] : []));
   const claimantsOf = (cluster: IdentifiedCluster) =>

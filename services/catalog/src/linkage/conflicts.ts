@@ -1,7 +1,7 @@
 import type { Conflict } from '@brand-data/contracts';
 import { type CatalogDoc, compareDocs } from '../records/catalog-doc.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
-import type { Company } from './companies.ts';
+import type { PlannedCompany } from './companies.ts';
 import { keysOf, type StoredCompany } from './linked-groups.ts';
 
 const MAX_CONFLICTS = 10;
@@ -15,9 +15,9 @@ export interface PutConflict extends Omit<Conflict, 'index'> {
  * Returns the conflicts between the planned companies of put records and all other companies, at most ten for each put record.
  * Sharing a hot key is not a conflict.
  */
-export function conflictsOf(
+export function conflictsOfPuts(
   puts: readonly SourceRecord[],
-  planned: readonly Company[],
+  planned: readonly PlannedCompany[],
   others: readonly StoredCompany[],
   hotKeys: ReadonlySet<string> | undefined,
 ): PutConflict[] {
@@ -55,7 +55,7 @@ interface Holder {
 
 /** For each key its only holder, or a list of all its holders. The first in the list is the one that look-ups find. */
 function sharedKeys(
-  planned: readonly Company[],
+  planned: readonly PlannedCompany[],
   others: readonly StoredCompany[],
   hotKeys: ReadonlySet<string> | undefined,
 ): ReadonlyMap<string, Holder | Holder[]> {

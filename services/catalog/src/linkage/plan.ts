@@ -4,8 +4,8 @@ import { mainListingOf } from '../records/merge.ts';
 import { noMainListing } from '../records/quotes.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 import { cluster, type LinkOf, linkOf } from './clustering.ts';
-import { type Company, companiesOf } from './companies.ts';
-import { conflictsOf, type PutConflict } from './conflicts.ts';
+import { companiesOf, type PlannedCompany } from './companies.ts';
+import { conflictsOfPuts, type PutConflict } from './conflicts.ts';
 import { idsOf, withIds } from './ids.ts';
 import {
   type Change,
@@ -58,7 +58,7 @@ export function* planChange(
   const outcomes = new Map<string, PutOutcome>();
   const writes: Write[][] = [];
   const removed: string[] = [];
-  const planned = new Map<string, Company>();
+  const planned = new Map<string, PlannedCompany>();
   const plannedIds = new Set<string>();
   const affected = new Set<string>();
   const holders = holdersOfIds(stored.values());
@@ -95,7 +95,7 @@ export function* planChange(
     );
   }
   const others = [...stored.values()].filter(({ doc }) => !affected.has(doc._id));
-  const conflicts = conflictsOf(change.puts, [...planned.values()], others, hotKeys);
+  const conflicts = conflictsOfPuts(change.puts, [...planned.values()], others, hotKeys);
   const refusedLinks = refusedLinksOf(change.puts, [...planned.values()], others, options);
   return { writes, outcomes, removed, conflicts, refusedLinks };
 }
@@ -116,7 +116,7 @@ interface GroupOptions {
 }
 
 /** Returns the group's companies after the change. Refuses a put quote if its listing is not the main listing of any company. */
-function planGroup(group: LinkedGroup, options: GroupOptions): Company[] {
+function planGroup(group: LinkedGroup, options: GroupOptions): PlannedCompany[] {
   const { change, link, outcomes, isTaken } = options;
   const replaced = new Set(group.puts.map(referenceOf));
   const before = group.stored.flatMap(({ records }) => records);
@@ -182,7 +182,7 @@ function holds(doc: CatalogDoc, put: SourceRecord): boolean {
   return doc.contributions.some(({ source, id }) => source === put.source && id === put.id);
 }
 
-function refusalOfCompanies(next: readonly Company[]): string | undefined {
+function refusalOfCompanies(next: readonly PlannedCompany[]): string | undefined {
   for (const { doc } of next) {
     if (doc.keys.length > MAX_KEYS)
       return `the record has ${doc.keys.length} names, domains and tickers to be found by, with those of its other sources: ${MAX_KEYS} are allowed`;
@@ -192,7 +192,7 @@ function refusalOfCompanies(next: readonly Company[]): string | undefined {
   return undefined;
 }
 
-function writesBetween(before: ReadonlyMap<string, CatalogDoc>, next: readonly Company[]): Write[] {
+function writesBetween(before: ReadonlyMap<string, CatalogDoc>, next: readonly PlannedCompany[]): Write[] {
   const after = new Set(next.map(({ doc }) => doc._id));
   const gone = [...before.values()].filter(({ _id }) => !after.has(_id));
   return [

@@ -3,7 +3,7 @@ import { contradictionsBetween, kindOf, whyNotLinked } from '@brand-data/identif
 import { append } from '../records/append.ts';
 import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
 import { type LinkOf, linkOf } from './clustering.ts';
-import type { Company } from './companies.ts';
+import type { PlannedCompany } from './companies.ts';
 import { identifierOf } from './conflicts.ts';
 import type { LinkageOptions, StoredCompany } from './linked-groups.ts';
 import { MOST_OF_ONE_NAME } from './shared-names.ts';
@@ -23,7 +23,7 @@ export interface PutRefusedLink extends Omit<RefusedLink, 'index'> {
 /** Returns at most ten refused links for each put record. Sharing a hot key alone is not reported. */
 export function refusedLinksOf(
   puts: readonly SourceRecord[],
-  planned: readonly Company[],
+  planned: readonly PlannedCompany[],
   others: readonly StoredCompany[],
   { linkOf: link = linkOf, hotKeys }: LinkageOptions,
 ): PutRefusedLink[] {

@@ -19,7 +19,7 @@ import { Fault } from '@brand-data/runtime';
 import { append } from '../records/append.ts';
 import { indexKeysToRead } from '../records/index-keys.ts';
 import { recordFromBytes } from '../records/merge.ts';
-import { BEST_OF_ENTRY, type Candidate } from './candidates.ts';
+import { BEST_OF_ENTRY, type CandidateRecord } from './candidates.ts';
 
 const MAX_QUERIES = 200;
 const MAX_IDENTIFIER = 256;
@@ -84,8 +84,10 @@ export function bestOfEntry(queries: readonly Query[]): number {
 }
 
 /** Groups candidates by the index entries that found them. */
-export function byEntry(candidates: readonly Candidate[]): ReadonlyMap<string, readonly Candidate[]> {
-  const found = new Map<string, Candidate[]>();
+export function byEntry(
+  candidates: readonly CandidateRecord[],
+): ReadonlyMap<string, readonly CandidateRecord[]> {
+  const found = new Map<string, CandidateRecord[]>();
   for (const candidate of candidates) for (const entry of candidate.entries) append(found, entry, candidate);
   return found;
 }
@@ -93,7 +95,7 @@ export function byEntry(candidates: readonly Candidate[]): ReadonlyMap<string, r
 /** Returns the record that the query means, then the other records that it could mean, in order of precedence. At most `most`. */
 export function meaningsOf(
   { identifier, superinvestors, entries }: ReadQuery,
-  candidates: ReadonlyMap<string, readonly Candidate[]>,
+  candidates: ReadonlyMap<string, readonly CandidateRecord[]>,
   most: number,
 ): { brand: Brand; match: Match }[] {
   const left = new Map(entries.flatMap((entry) => candidates.get(entry) ?? []).map((one) => [one.id, one]));

@@ -1,4 +1,4 @@
-import type { BrandKey } from '@brand-data/identifiers';
+import type { BrandKey, Candidate } from '@brand-data/identifiers';
 import type { Collection, Document } from 'mongodb';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
 import { isCurrentName, keyFromIndex } from '../records/index-keys.ts';
@@ -12,12 +12,7 @@ const COMMON_ENTRY_RECORDS = 8;
 const MAX_COMMON_ENTRIES = 10_000;
 
 /** A record that has at least one of the entries of the look-up. */
-export interface Candidate {
-  readonly id: string;
-  /** The record's `lookupRank`. */
-  readonly rank: number;
-  /** Decides between equal ranks: from 0 to below 1. */
-  readonly tieBreak: number;
+export interface CandidateRecord extends Candidate {
   /** Those of the record's index entries that are in the look-up. */
   readonly entries: readonly string[];
   /** The keys that these entries stand for, and all keys of current names, because their legal forms count too. */
@@ -37,7 +32,7 @@ const FIELDS = { rank: 1, keys: 1, brand: 1 } as const;
 export type FindCandidates = (
   entries: readonly string[],
   options?: { perEntry?: number },
-) => Promise<Candidate[]>;
+) => Promise<CandidateRecord[]>;
 
 /**
  * Returns a function that finds candidates. One query reads all records that have the entries. At the same time a second query reads only the best records of each
@@ -92,7 +87,7 @@ export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidat
 export function candidateFromDoc(
   { _id, rank, keys, brand }: CandidateDoc,
   wanted: ReadonlySet<string>,
-): Candidate {
+): CandidateRecord {
   const entries = keys.filter((key) => wanted.has(key));
   const whole = Math.floor(rank);
   return {

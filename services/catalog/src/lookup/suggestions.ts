@@ -5,7 +5,7 @@ import type { Collection } from 'mongodb';
 import { append } from '../records/append.ts';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
 import { byEntry, meaningsOf, type ReadQuery, readQuery } from './answers.ts';
-import { bestOfEach, type Candidate, type FindCandidates } from './candidates.ts';
+import { bestOfEach, type CandidateRecord, type FindCandidates } from './candidates.ts';
 import { mostSimilar, namesSuperinvestor, type SimilarRecord, similarityQuery } from './similar-names.ts';
 
 const SUGGESTIONS = 3;
@@ -175,7 +175,7 @@ function identifiersOf(keys: readonly string[]): string[] {
 function suggestionOf(
   id: string,
   identifiers: readonly ReadQuery[],
-  candidates: ReadonlyMap<string, readonly Candidate[]>,
+  candidates: ReadonlyMap<string, readonly CandidateRecord[]>,
 ): Suggestion | undefined {
   const meansIt = (query: ReadQuery) => {
     const [meaning] = meaningsOf(query, candidates, 1);

@@ -11,7 +11,7 @@ import { withDerivedFields } from './derive.ts';
 import { overlaid, setValueOf, withoutOverridden } from './overlay.ts';
 import { mergePlaces, type SourcedPlace } from './places.ts';
 import { compareSources, isCurated, precedenceOf } from './precedence.ts';
-import { type DecidedType, typeOf } from './record-type.ts';
+import { type DecidedType, decideType } from './record-type.ts';
 
 /** A brand as one source gives it. */
 export interface SourcedBrand {
@@ -80,7 +80,7 @@ export function mainListingOf(brand: Brand): string | undefined {
 
 /** Returns the record of a company that only one source has: the same record as `mergeBrands` makes, except for empty fields. */
 export function recordOfOne(only: SourcedBrand): Brand {
-  const { type, source } = typeOf([only]);
+  const { type, source } = decideType([only]);
   return withDerivedFields({ ...only.brand, type }, { isTypeDerived: source === undefined });
 }
 
@@ -175,9 +175,9 @@ function decidedType(
   ownListings: Override | undefined,
 ): DecidedType {
   if (ownType?.value !== undefined) return { type: ownType.value.type, source: OPERATOR, isByPerson: true };
-  if (ownListings === undefined) return typeOf(records);
+  if (ownListings === undefined) return decideType(records);
   const listings = ownListings.value?.listings ?? [];
-  return typeOf(records.map(({ source, brand }) => ({ source, brand: { ...brand, listings } })));
+  return decideType(records.map(({ source, brand }) => ({ source, brand: { ...brand, listings } })));
 }
 
 /** Checks whether an override of the field replaces the merged value. The other fields have their own rules. */

@@ -11,7 +11,7 @@ const MOST_FIELDS = 32;
 const MOST_IDENTIFIERS = 20;
 
 /** Returns the messages of ListBrands. Throws Fault `invalid_argument` before the first one if the request is wrong. */
-export async function* listedBrands(
+export async function* briefRecords(
   companies: AsyncIterable<CatalogDoc>,
   request: ListBrandsRequest,
 ): AsyncGenerator<ListBrandsResponse> {
