@@ -24,7 +24,7 @@ export const WAITING_IDS = { $gte: WAITING, $lt: 'override;' };
 export interface CatalogDoc {
   /** Brand.id: the id of one of the source records, or an id of its own (linkage/ids.ts). */
   _id: string;
-  /** The index entries for look-ups (lookup/index-keys.ts), and the keys that link source records with it. Indexed. */
+  /** The index entries for look-ups (index-keys.ts), and the keys that link source records with it. Indexed. */
   keys: string[];
   /**
    * The `lookupRank` of the record (Brand.rank, or a figure below 0 for a bare record) plus a fraction below 1, which decides
