@@ -255,7 +255,7 @@ describe('the breakdown of a grant', () => {
           const allowance = { accountId: 'acct', pool: 'calls', limit: 1_000, limitRevision: 1 };
           const holding = book.holding(allowance, now);
           const grant = {
-            id: 'acct/calls/2026-11/1',
+            id: `acct/calls/2026-11/1.${'A'.repeat(22)}`,
             size: 1_000,
             ttlMs: 600_000,
             remaining: 1,

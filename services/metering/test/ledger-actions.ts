@@ -89,13 +89,14 @@ export async function askFor(
     want: number;
     ignoredFromSeq?: number;
     nowMs?: number;
+    secret?: string;
   },
 ): Promise<string | undefined> {
-  const { nowMs = NOW_MS, ignoredFromSeq = 0, ...rest } = request;
+  const { nowMs = NOW_MS, ignoredFromSeq = 0, secret = newGrantSecret(), ...rest } = request;
   return store.update(key, (before) => {
     const { ledger, decision } = acquire(
       before,
-      { ...rest, ignoredFromSeq, limitRevision: 1, secret: newGrantSecret() },
+      { ...rest, ignoredFromSeq, limitRevision: 1, secret },
       nowMs,
     );
     const result = decision.kind === 'grant' ? grantIdOf(key, decision.grant) : undefined;

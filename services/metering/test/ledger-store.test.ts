@@ -3,7 +3,7 @@ import { systemClock } from '@brand-data/runtime';
 import { createMemoryDatabase } from '@brand-data/test/simulation/ledger-documents.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Ledger, usedOf } from '../src/ledger/ledger.ts';
+import { grantIdOf, type Ledger, newGrantSecret, usedOf } from '../src/ledger/ledger.ts';
 import { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';
 import { askFor, NOW_MS, newKey, openGrant, read, usageOf } from './ledger-actions.ts';
@@ -65,6 +65,7 @@ test('both stores give the same answers to the same commands', async () => {
     fc.asyncProperty(fc.array(command, { maxLength: 40 }), async (commands) => {
       const stores = [memoryStore(), await mongo.open()];
       const key = newKey();
+      const secret = newGrantSecret();
       let nowMs = NOW_MS;
       let seq = 0;
       for (const step of commands) {
@@ -74,12 +75,12 @@ test('both stores give the same answers to the same commands', async () => {
             if (step.kind === 'ask') {
               const ignoredFromSeq = step.givesUp ? Math.max(1, seq - 3) : 0;
               const { holder, want } = step;
-              return askFor(store, key, { holder, seq, want, limit: 60, ignoredFromSeq, nowMs });
+              return askFor(store, key, { holder, seq, want, limit: 60, ignoredFromSeq, nowMs, secret });
             }
             if (step.kind === 'apply') {
               const answer = await store.applyUsage(
                 step.usage.map(({ grant, used, ...more }) =>
-                  usageOf(`${key.accountId}/calls/2026-11/${grant + 1}`, used, more),
+                  usageOf(grantIdOf(key, { number: grant + 1, secret }), used, more),
                 ),
               );
               return Object.values(answer).map((ids) => ids.sort());
