@@ -25,7 +25,7 @@ describe('proto', () => {
     expect(output).toContain(named);
   });
 
-  /** Changes catalog.proto in a copy, and compares the copy with the last release. */
+  /** Changes the contract of catalog in a copy, and compares the copy with the last release. */
   function breaking(change: (proto: string) => string) {
     for (const each of ['proto', 'buf.yaml'])
       cpSync(join(ROOT, each), join(folder, each), { recursive: true });
