@@ -3,11 +3,12 @@ import { defineConfig, mergeConfig } from 'vitest/config';
 import base from '../../vitest.config.ts';
 import ResultsTable from './harness/results-table.ts';
 
-// A bench measures servers that write to a disk.
+// Benches must measure servers that write to a real disk.
 process.env.TEST_FOLDER ??= tmpdir();
 
 const isNamed = process.argv.slice(2).some((argument) => /^\w[\w/-]*$/.test(argument) && argument !== 'run');
-// A run of all benches is to take a quarter of an hour. These calls fill the cache, but a gateway's memory also grows with accounts.
+// These figures keep a run of all benches to a quarter of an hour. This many calls fill the cache. A gateway's memory also grows
+// with the number of accounts.
 if (!isNamed) {
   process.env.BENCH_CALLS ??= '60000';
   process.env.BENCH_ACCOUNTS ??= '2000';

@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import type { CatalogDoc } from '../src/records/catalog-doc.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 
-/** One source for each place in the order of precedence. */
+/** The names of sources, one for each rank of precedence. */
 export const SOURCES = ['hand-written', 'sample', 'feed', 'wikidata', 'financedatabase', 'simple-icons'];
 
 /**
- * Records of a few companies. Their ids, names, identifiers, tickers and domains are equal, agree or conflict in all
- * combinations. Each states some of the fields that the catalogue derives, and leaves others open.
+ * Arbitrary brands of a few companies. Ids, names, identifiers, tickers and domains come from small sets, so that they agree and
+ * conflict in all combinations. Each brand states some of the fields that the catalogue can derive, and omits the rest.
  */
 export const someBrand: fc.Arbitrary<Brand> = fc
   .record({
@@ -40,7 +40,10 @@ export const someBrand: fc.Arbitrary<Brand> = fc
     }),
   );
 
-/** A document's facts, without what depends on its history: its id, its revision, its time and the ids of imports. */
+/**
+ * Returns a document's facts without everything that depends on its history: its id, its revision, its time and the ids of
+ * imports.
+ */
 export function factsOf({ _id, revision, changedAt, contributions, brand, ...doc }: CatalogDoc) {
   return {
     ...doc,

@@ -7,6 +7,7 @@ export async function openStorage(
   service: Service,
   config: ConfigOf<typeof storageSpec>,
 ): Promise<ImageStore> {
-  // Without the database, cached pictures and monograms are answered. No load balancer may take these away.
+  // Without the database, the service still answers with cached pictures and monograms. The service stays ready, because a load
+  // balancer would otherwise stop sending those requests.
   return openDatabase(service, config, openImageStore, { isNeededAlways: false });
 }

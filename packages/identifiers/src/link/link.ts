@@ -54,7 +54,7 @@ const IDENTIFIERS: ReadonlySet<string> = new Set(['qid', 'lei', 'isin', 'cusip',
 /** A link needs one of these. A domain and a city alone may be those of a parent company. */
 const ANCHORS: ReadonlySet<Fact> = new Set([...IDENTIFYING, 'name', 'listing']);
 const NEEDED_FACTS = 2;
-/** So many facts, the name among them, outweigh one contradiction. */
+/** This many facts, the name among them, outweigh one contradiction. */
 const FIRM_FACTS = 3;
 
 interface Comparison {
@@ -114,8 +114,8 @@ export function whyNotLinked(a: RecordIdentity, b: RecordIdentity): string {
 }
 
 /**
- * Of superinvestors with a key in common: whether the firms are equal, or the ids are. If both firms are known, but not equal, the
- * names must be equal too, and one firm must be the beginning of the other.
+ * Whether two superinvestors that share a key are one manager. They are if their firms are equal. They also are if their ids are
+ * equal and either a firm is unknown, or the names are equal too and one firm's name begins with the other's.
  */
 function isSameManager(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<string>): boolean {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
@@ -192,8 +192,8 @@ function isCountrySure(a: RecordIdentity, b: RecordIdentity): boolean {
 
 /**
  * Checks whether both records have one name, without "Group" and the like, and one ticker of letters, on whichever exchanges.
- * Many short names are also tickers: APA Group is in Sydney, and APA Corporation in Houston. So either the country must be the
- * same too, or the names must have several words and be equal with "Group" and the like.
+ * Many short names are also tickers: APA Group is in Sydney, and APA Corporation in Houston. Therefore either the country must be
+ * the same too, or the names must have several words and be equal with "Group" and the like.
  */
 function areTradedAlike(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<string>): boolean {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
@@ -208,7 +208,7 @@ function commonKeys(a: RecordIdentity, b: RecordIdentity): ReadonlySet<string> {
   return new Set(a.keys.filter((key) => keys.has(key)).map(kindOf));
 }
 
-/** Checks whether the shared id is made from another shared identifier ("figi-bbg001s5n8v8"), so that it is no fact of its own. */
+/** Checks whether the shared id is made from another shared identifier ("figi-bbg001s5n8v8"), so that it is not a second fact. */
 function isMadeFromKey(a: RecordIdentity, b: RecordIdentity): boolean {
   const { keys } = b.evidence();
   const shared = a.keys.filter((key) => keys.has(key));

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 
-/** Stands for the id of a key, which accounts chooses. */
+/** A placeholder for the id of a key. The accounts service chooses the real id. */
 export const EXAMPLE_KEY = 'key-4f1c0a9be27d';
 
 /**
- * The example in the help of each command, by the command's words. In this order they make the day of an operator, and a test runs
- * them one after the other.
+ * The example that each command's help shows, by the command's words. A test runs all examples in this order, so each may rely on
+ * what the earlier ones have created.
  */
 export const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ['doctor', 'doctor'],
@@ -59,7 +59,7 @@ export const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ['restore', 'restore --from copy-of-2026-11-23 --replace --yes'],
 ]);
 
-/** The words of a command: "account create". Empty for the program itself. */
+/** Returns the words of a command, such as "account create". '' for the program itself. */
 export function pathOfCommand(command: Command): string {
   const { parent } = command;
   return parent === null ? '' : `${pathOfCommand(parent)} ${command.name()}`.trim();

@@ -3,15 +3,16 @@ import { Fault } from '../base/fault.ts';
 import { ANSWERED_METADATA } from './status.ts';
 
 /**
- * Why a call has no answer of the service's own.
+ * Why a call failed without an answer that the service chose to give.
  * - `no_listener`, `unknown_host`, `unreachable_host`: no connection could be made
  * - `certificates`: one side did not accept the other's certificate
  * - `late`: no answer came in time
  * - `cut_off`: the connection ended before the answer
  * - `too_large`: the message is larger than the reader accepts
- * - `unknown_method`: the service does not know the method, because its version is an earlier one
- * - `wrong_caller`: the service does not let this caller make the call; an earlier version says this of methods that it does not know
- * - `defect`: the service failed, and said no more
+ * - `unknown_method`: the service does not know the method, because it runs an earlier version
+ * - `wrong_caller`: the service does not let this caller make the call; an earlier version also says so of a method that it does
+ *   not know
+ * - `defect`: the service failed and gave no reason
  */
 export type CallTrouble =
   | 'no_listener'
@@ -25,7 +26,10 @@ export type CallTrouble =
   | 'wrong_caller'
   | 'defect';
 
-/** undefined: the service has answered, and the error's message is for the caller. Also for errors that are not of a call. */
+/**
+ * Returns why a call failed without an answer. Undefined if the service itself answered, so that the error's message is for the
+ * caller, or if the error did not come from a gRPC call.
+ */
 export function callTroubleOf(error: unknown): CallTrouble | undefined {
   const failure = error instanceof Fault ? error.cause : error;
   if (!isServiceError(failure)) return undefined;

@@ -6,17 +6,17 @@ import { grpcStatusOf } from '../grpc/status.ts';
 import type { Service } from '../service/service.ts';
 import { type AuditDetails, auditDetails } from './audit-details.ts';
 
-/** How many entries of several calls a process remembers. The next call of a forgotten one begins another part of its entry. */
+/** How many shared entries a process remembers. When it has forgotten an entry, the next call begins a new part of that entry. */
 const MOST_OPEN = 1_000;
-/** How often the counts of an entry of several calls are stored: an import may make thousands of calls a second. */
+/** How often the counts of a shared entry are stored. An import may make thousands of calls a second. */
 const STORED_EVERY_MS = 1_000;
 
-/** A change of an operator, as its entry in the trail describes it. */
+/** A change that an operator makes, as its entry in the trail describes it. */
 export interface AuditedChange extends AuditDetails {
   method: string;
   /**
-   * Calls with the same text share an entry, if the same operator makes them on the same UTC day. Without it, the call has an entry
-   * of its own.
+   * Calls with the same text share an entry if the same operator makes them on the same UTC day. A call without this text has a
+   * separate entry.
    */
   sharedBy?: string;
 }
@@ -40,7 +40,7 @@ interface Open {
   storing?: NodeJS.Timeout;
 }
 
-/** Makes the changes of operators, so that each leaves an entry in the trail that accounts keeps. */
+/** Makes operators' changes and records each of them in the trail, which the accounts service keeps. */
 export class Trail {
   readonly #log: Service['log'];
   readonly #store: (event: TrailEvent) => Promise<void>;
@@ -68,11 +68,11 @@ export class Trail {
   }
 
   /**
-   * Makes the change, after a message to the trail that it begins is stored. Afterwards sends its outcome. Calls that share an entry
-   * within a second share these messages too. Rejects with Fault `unavailable`, without making the change, if the message cannot be
-   * stored.
+   * Records in the trail that the change begins, makes the change, and then records its outcome. Calls that share an entry within
+   * a second also share these two messages. Rejects with Fault `unavailable`, without making the change, if the first message
+   * cannot be stored.
    *
-   * @param countsOf what is counted of the change's result
+   * @param countsOf returns the figures of the change's result that the entry adds up
    */
   async record<Result>(
     call: OperatorCall,
@@ -114,7 +114,7 @@ export class Trail {
     });
     if (audited.sharedBy === undefined) return fresh(randomUUID());
     const { name, credentialId } = call.operator;
-    // With the day, nobody can hide calls in an entry of long ago by repeating what it is shared by.
+    // The day is part of the text, so that an operator cannot hide calls in an old entry by repeating its `sharedBy`.
     const day = new Date().toISOString().slice(0, 10);
     const text = JSON.stringify([day, name, credentialId, audited.method, audited.sharedBy]);
     const entry = createHash('sha256').update(text).digest('hex').slice(0, 32);
@@ -150,7 +150,7 @@ export class Trail {
     if (isStoredOften(open))
       open.storing ??= setTimeout(() => this.#storeOutcome(open), STORED_EVERY_MS).unref();
     else await this.#storeOutcome(open);
-    // A line for each of the many calls of an import would say nothing more.
+    // An import makes many calls. One line for each of them would add nothing to the first.
     if (open.event.sharedBy === undefined || open.event.counts.calls === 1)
       this.#logEvent('an operator made a change', open.event);
   }

@@ -16,8 +16,8 @@ export interface HeadKind {
 }
 
 /**
- * Returns the headers that all answers of this kind with this record have, each as a line that ends with CRLF. The first answer makes
- * them, and the record keeps them.
+ * Returns the header lines for this status, encoding and privacy, each ending with CRLF. They are rendered once and cached on the
+ * record.
  */
 export function recordHead(record: FoundRecord, answer: HeadKind): string {
   const kind =
@@ -41,7 +41,7 @@ function makeHead({ content, brandMatch }: FoundRecord, { status, encoding, isPr
     headers['Content-Type'] = 'application/json; charset=utf-8';
     if (encoding !== 'identity') headers['Content-Encoding'] = encoding;
   }
-  // Node does not check a head that `sendWhole` sends.
+  // `sendWhole` writes the head itself, so Node does not check the values.
   for (const [name, value] of Object.entries(headers)) validateHeaderValue(name, value);
   return headText(headers);
 }

@@ -16,14 +16,14 @@ export interface StoredImage {
   treatments: Record<'light' | 'dark', Treatment>;
 }
 
-/** When an image was last put, and since which sweep no record has named it. */
+/** When an image was last put, and the time of the first sweep since then that found no record naming it. */
 export interface ImageUse {
   id: string;
   putAt: Date;
   unnamedSince: Date | undefined;
 }
 
-/** Format and size of the form for light pages, and of the form for dark pages if there is one of its own. */
+/** The format and size of the form for light pages, and of the form for dark pages if the image has a separate one. */
 export interface StatedForms {
   light: Stated;
   dark?: Stated | undefined;
@@ -37,14 +37,16 @@ const STATED = Object.fromEntries(
 
 interface ImageDoc extends Omit<StoredImage, 'id'> {
   _id: string;
-  /** The hash of the files of the last put, by which a put of the same files finds the image without making it again. */
+  /**
+   * The hash of the files of the last put. When the same files are put again, it finds the image, which need not be made again.
+   */
   given?: string;
   putAt: Date;
   /** Absent while the last sweep found a record that names the image. */
   unnamedSince?: Date;
 }
 
-/** Holds all that a sweep reads, so that a sweep reads no pictures. */
+/** This index holds all fields that a sweep reads, so that a sweep reads no pictures. */
 const USE_INDEX = { _id: 1, putAt: 1, unnamedSince: 1 } as const;
 
 /** Opens the images database and creates its indexes, which any replica may do at any time. Every query uses one of them, or _id. */
@@ -56,8 +58,8 @@ export async function openImageStore({ db }: Mongo): Promise<ImageStore> {
 }
 
 /**
- * The images database. Every operation rejects with Fault `unavailable` while the database cannot be reached. A read may show the
- * state of a second ago just after an election. So each write states the condition on which it depends.
+ * The images database. Every operation rejects with Fault `unavailable` while the database cannot be reached. Just after an
+ * election, a read may show the state of a second ago. Therefore each write states the condition on which it depends.
  */
 export class ImageStore {
   readonly #images: Collection<ImageDoc>;
@@ -72,10 +74,10 @@ export class ImageStore {
   }
 
   /**
-   * Stores an image, or notes that it was put again. Returns the small form that is stored: the one of the first put. The other
-   * forms are those of `image`, since the id is their hash.
+   * Stores an image, or notes that it was put again. Returns the stored small form, which is that of the first put. The light and
+   * dark forms always equal those of `image`, because the id is their hash.
    *
-   * @param given the hash of the files that the image was made of
+   * @param given the hash of the files from which the image was made
    */
   async put({ id, light, dark, small, treatments }: StoredImage, now: Date, given?: string): Promise<Form> {
     const doc = await withDeadline(
@@ -111,7 +113,10 @@ export class ImageStore {
     return doc ? imageFromDoc(doc) : undefined;
   }
 
-  /** Returns the form for a theme, with the small form if that is made from it. Undefined if no image has the id. */
+  /**
+   * Returns the form for a theme, together with the small form if the small form was made from it. Undefined if no image has the
+   * id.
+   */
   async findForm(
     id: string,
     theme: Theme,
@@ -127,7 +132,7 @@ export class ImageStore {
     const doc = await withDeadline(
       this.#images.findOne<StatedForms & { form: Form; small?: Form }>(
         { _id: id },
-        // What a URL leads to never changes, so any member may answer while there is no primary.
+        // The content of a URL never changes. Therefore any member may answer while there is no primary.
         { projection, readPreference: 'primaryPreferred' },
       ),
     );
@@ -141,7 +146,7 @@ export class ImageStore {
     return doc ? statedForms(doc) : undefined;
   }
 
-  /** Returns the use of those of the images that are stored. */
+  /** Returns the use of each of these images that is stored. */
   readUseOf(ids: readonly string[]): Promise<ImageUse[]> {
     return this.#readUse({ _id: { $in: ids } }, ids.length);
   }
@@ -173,7 +178,7 @@ export class ImageStore {
     );
   }
 
-  /** Removes those of the images that no record has named since `cutoff` or longer. Returns their number. */
+  /** Removes those of the images that no record has named since `cutoff` or longer. Returns how many it removed. */
   async removeUnnamed(ids: readonly string[], cutoff: Date): Promise<number> {
     const { deletedCount } = await withDeadline(
       this.#images.deleteMany({ _id: { $in: ids }, unnamedSince: { $lte: cutoff } }),

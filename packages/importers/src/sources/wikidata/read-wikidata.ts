@@ -18,8 +18,8 @@ export interface WikidataFigures {
   /** Companies without a name in any language. */
   nameless: number;
   /**
-   * How many listings were left out because the MIC of their exchange is not known, by the item of the exchange. If there are very
-   * many exchanges, the last ones are counted together as "others".
+   * How many listings were left out because their exchange has no known MIC, by the exchange's Wikidata item. After
+   * MOST_EXCHANGES exchanges, the rest are counted together as "others".
    */
   unknownExchanges: Record<string, number>;
 }
@@ -27,11 +27,11 @@ export interface WikidataFigures {
 export interface WikidataOptions {
   /** Statements that ended by this time are ignored, or used as former names. */
   now?: Date;
-  /** A folder where some gigabytes of disk are used while the dump is read. */
+  /** The folder for temporary files. Reading a dump takes some gigabytes in it. */
   workDir?: string;
   /** The file is read twice, and each reading is half of the progress. */
   progress?: BytesRead | undefined;
-  /** When it is aborted, reading ends, and no more records are yielded. */
+  /** Aborting it ends the reading. No further records are yielded. */
   signal?: AbortSignal | undefined;
   /** Called once, after the last record. */
   onFigures?: (figures: WikidataFigures) => void;
@@ -39,10 +39,10 @@ export interface WikidataOptions {
 
 /** Far more than any entity needs: the largest have some megabytes. */
 const MAX_LINE_MIB = 16;
-/** So many unknown exchanges are counted each for itself, the others together. */
+/** Up to this many unknown exchanges are counted separately. The rest are counted together. */
 const MOST_EXCHANGES = 1_000;
 const OTHER_EXCHANGES = 'others';
-/** If the first lines, as many as this, contain no entity, the file is not a dump. */
+/** If this many lines at the start contain no entity, the file is not a dump. */
 const MAX_FOREIGN_LINES = 1_000;
 
 /**
