@@ -105,8 +105,8 @@ async function certificateOf(folder: string, container: string): Promise<Record<
 }
 
 /**
- * Reads the secrets, and makes those that are not there yet: all of them, or those that an upgrade brings. With others than before,
- * tokens and the servers' data would be lost.
+ * Reads the secrets, and makes those that are missing: all of them, or those that an upgrade adds. Existing secrets are never
+ * replaced, because tokens and the servers' data would be lost.
  */
 async function keepSecrets(file: string): Promise<Kept> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {

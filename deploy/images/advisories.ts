@@ -80,7 +80,7 @@ function isIn(version: string, events: readonly Event[]): boolean {
       ...(fixed === undefined ? [] : [{ at: valid(fixed), kind: 'fixed' }]),
       ...(last === undefined ? [] : [{ at: valid(last), kind: 'last' }]),
     ])
-    // If an end is no version, the range stays open: better a line too many than one too few.
+    // If an end is not a version, the range stays open: an advisory too many is better than one too few.
     .flatMap(({ at, kind }) => (at === null ? [] : [{ at, kind }]))
     .toSorted((one, other) => compare(one.at, other.at));
   return bounds.reduce((isAffected, { at, kind }) => {

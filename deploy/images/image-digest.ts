@@ -1,7 +1,7 @@
 /** Asks a container registry which digest a tag has now. */
 import { hash } from 'node:crypto';
 
-/** Of an image for several architectures, the digest is that of the index, so that it is the same for all of them. */
+/** The kinds of manifests to ask for. An index comes first, because its digest is the same for all architectures of an image. */
 const KINDS = [
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',

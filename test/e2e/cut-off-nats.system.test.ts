@@ -95,7 +95,7 @@ test('a gateway whose NATS server is cut off from the others still refuses a rev
   await operator.revokeKey(revoked.keyId);
   const confirmedMs = performance.now();
   const late: number[] = [];
-  // On a slow machine the first verification may take long. So the test checks only calls after three seconds.
+  // On a slow machine the first verification may take long. Therefore the test checks only calls after three seconds.
   for (let sinceMs = 0; sinceMs < 10_000; sinceMs = performance.now() - confirmedMs) {
     const status = await statusOf(revoked.token);
     if (sinceMs >= 3_000) late.push(status);

@@ -141,7 +141,7 @@ describe('the service does what the pages show', () => {
   test.each(examples)('the record in $page is the answer of $path, key by key', async (example) => {
     const { path, record } = example;
     const logoHost = /https?:\/\/127\.0\.0\.1:\d+\/images/.exec(record)?.[0] ?? '';
-    // On a busy machine the first call may not be answered in time. So the test tries again, as a caller would.
+    // On a busy machine the first call may not be answered in time. Therefore the test tries again, as a caller would.
     await expect.poll(async () => (await ask(path)).status).toBe(200);
     const answer = (await (await ask(path)).text()).replaceAll(stack.logoHost, logoHost);
     expect(JSON.stringify(JSON.parse(answer), null, 2)).toBe(JSON.stringify(JSON.parse(record), null, 2));

@@ -56,7 +56,10 @@ function examplesIn(path: string, language: string): string[] {
     );
 }
 
-/** On a busy machine a call may get a 503, or a 404 without the suggestions for 10 s. So the test tries again, as a caller would. */
+/**
+ * On a busy machine a call may get a 503, or a 404 without the suggestions for 10 s. Therefore the test tries again, as a caller
+ * would.
+ */
 const eventually = { timeout: 60_000, interval: 500 };
 
 const ask = (identifier: string, route = '/v1/brands/{}') =>

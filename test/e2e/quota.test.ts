@@ -118,7 +118,7 @@ describe('the quota of an account', () => {
       await rename(`${file}.new`, file);
       await expect.poll(read).toBe(before + 1);
     };
-    // The allowance is so small that grants are, too. So gateways ask metering for permits all the time.
+    // The allowance is so small that grants are small, too. Therefore gateways ask metering for permits all the time.
     const account = await operator.newAccount(20_000);
     const newAccounts = [
       await operator.newAccount(100),

@@ -54,7 +54,7 @@ function contradictionsOf(records: readonly SourceRecord[]): string[] {
   ];
 }
 
-/** So many pairs of records of different sources that were joined, the same ones with each run. */
+/** Returns this many pairs of joined records of different sources, the same ones on each run. */
 export function someJoins(clusters: readonly Cluster[], count: number) {
   const pairs = clusters.flatMap(({ records }) =>
     records.flatMap((one, index) => records.slice(index + 1).map((other) => [one, other] as const)),

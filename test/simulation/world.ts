@@ -48,8 +48,8 @@ export function createWorld({ keepsHistory }: { keepsHistory: boolean }): World 
             reject(error);
             return;
           }
-          // Node runs a `nextTick` callback only after all microtasks. So everything that the event has started is finished by
-          // then.
+          // Node runs a `nextTick` callback only after all microtasks. By then, everything that the event has started is
+          // finished.
           queueMicrotask(() => process.nextTick(step));
         };
         process.nextTick(step);

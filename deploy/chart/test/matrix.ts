@@ -9,7 +9,7 @@ export const PLAIN = {
 
 export const QUICKSTART = { quickstart: { enabled: true } } satisfies Values;
 
-/** Servers with certificates of an own authority, and a user of its own for the gateway. */
+/** Servers with certificates of a private authority, and a separate user for the gateway. */
 export const WITH_BUNDLES = {
   mongodb: { existingSecret: 'urls', ca: { configMap: 'authority', key: 'ca.pem' } },
   nats: { existingSecret: 'urls', secretKeys: { gateway: 'gateway-nats' }, ca: { secret: 'nats-tls' } },

@@ -102,7 +102,7 @@ export interface StackPlan {
   images: HttpAddress[];
   /** The URL of each service's /readyz and /metrics, by the service's name. */
   opsUrls: ReadonlyMap<string, string>;
-  /** For people and tests. If the stack starts NATS, the user in it may do everything. The services have users of their own. */
+  /** For people and tests. If the stack starts NATS, the user in this URL may do everything. The services have separate users. */
   natsUrl: string;
   /** For people and tests, as `natsUrl`. */
   mongodbUrl: string;
@@ -200,7 +200,7 @@ export async function planStack(options: PlanOptions): Promise<StackPlan> {
 interface Listeners {
   name: string;
   service: ServiceName;
-  /** Of gRPC, or of HTTP if the service is the gateway or images. */
+  /** The port of gRPC, or of HTTP if the service is the gateway or images. */
   port: number;
   /** The gateway has no admin port. */
   adminPort: number | undefined;

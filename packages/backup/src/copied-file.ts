@@ -8,7 +8,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { Fault } from '@brand-data/runtime';
 import type { CopiedFile } from './manifest.ts';
 
-/** Writes the parts into a compressed file, which nobody else may read. `parts` yields one document or message at a time. */
+/** Writes the parts into a compressed file that only its owner may read. `parts` yields one document or message at a time. */
 export async function writeCopied(
   folder: string,
   file: string,

@@ -11,7 +11,7 @@ export interface CopiedFile {
   count: number;
   /** Of the compressed file. */
   bytes: number;
-  /** Of the compressed file, as hexadecimal digits. */
+  /** The hash of the compressed file, as hexadecimal digits. */
   sha256: string;
 }
 
@@ -35,13 +35,13 @@ export interface CopiedDatabase {
 /** The messages of a usage stream that the copied ledgers may not contain yet. */
 export interface CopiedStream extends CopiedFile {
   name: string;
-  /** When NATS created the stream. A stream with another time is another one, with sequences of its own. */
+  /** When NATS created the stream. A stream with another time is a different one, and its sequences start anew. */
   created: string;
   /** Metering had applied all messages up to this sequence before the moment of the databases. */
   appliedUpTo: number;
 }
 
-/** The list of what is in a copy. It is written last, so a folder without it is no whole copy. */
+/** The list of what is in a copy. It is written last, so a folder without it is not a complete copy. */
 export interface Manifest {
   format: 1;
   /** The version of bds. */

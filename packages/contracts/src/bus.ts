@@ -44,7 +44,7 @@ export const DEAD_LETTER_SUBJECTS = 'brand_data.dead_letters.>';
 export const USAGE_DEAD_LETTER_SUBJECT = 'brand_data.dead_letters.usage';
 
 /**
- * Keeps the last message of each subject for an hour. Each change has a subject of its own, so no change replaces another. All
+ * Keeps the last message of each subject for an hour. Each change has a different subject, so no change replaces another. All
  * beats of a gateway have the same subject, so only the last one stays.
  */
 export const ACCOUNT_CHANGES_STREAM = 'BRAND_DATA_ACCOUNT_CHANGES';
@@ -66,7 +66,7 @@ export function accountBeatsSubject(gateway: string): string {
 export const NOTICES_STREAM = 'BRAND_DATA_NOTICES';
 export const NOTICES_SUBJECTS = 'brand_data.notices.>';
 
-/** Each notice has a subject of its own: `brand_data.notices.<threshold>.<account>.<pool>.<month>.<allowance>`. */
+/** Each notice has a different subject: `brand_data.notices.<threshold>.<account>.<pool>.<month>.<allowance>`. */
 export function noticeSubject(notice: {
   threshold: number;
   accountId: string;

@@ -6,7 +6,7 @@ import { ImagesAdminServiceService } from './gen/brand_data/v1/images.ts';
 import { MeteringAdminServiceService, MeteringServiceService } from './gen/brand_data/v1/metering.ts';
 import { SERVICES } from './server-rights.ts';
 
-/** Everything that has an identity of its own. `bds` is the operators' command line. */
+/** Every program that has an identity. `bds` is the operators' command line. */
 export const IDENTITIES = [...SERVICES, 'bds'] as const;
 export type Identity = (typeof IDENTITIES)[number];
 

@@ -114,7 +114,7 @@ export const PASS_SERVICES = ['catalog', 'metering', 'images'] as const;
 const PREFIX = 'bdsop_';
 const RANDOM_BYTES = 24;
 
-/** The text of a new credential of an operator, which nobody can guess. Its prefix lets scanners of leaked secrets find it. */
+/** Returns a new credential of an operator, which is impossible to guess. Its prefix lets scanners of leaked secrets find it. */
 export function createOperatorCredential(): string {
   return PREFIX + randomBytes(RANDOM_BYTES).toString('base64url');
 }

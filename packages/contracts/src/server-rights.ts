@@ -18,7 +18,7 @@ import {
   usageStream,
 } from './bus.ts';
 
-/** The services. Each has a user of its own on NATS and, if it has a database, on MongoDB. Its user has the service's name. */
+/** The services. Each has its own user on NATS and, if it has a database, on MongoDB. The user has the service's name. */
 export const SERVICES = ['gateway', 'accounts', 'catalog', 'metering', 'images'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
@@ -74,7 +74,7 @@ const PUBLISH: Readonly<Record<ServiceName, readonly string[]>> = {
     JETSTREAM,
     ...USAGE_STREAMS.map(infoOf),
     infoOf(ACCOUNT_CHANGES_STREAM),
-    // Each gateway has a consumer of its own with a random name, which the client library makes again after a loss.
+    // Each gateway has its own consumer with a random name, which the client library makes again after a loss.
     `${API}.CONSUMER.CREATE.${ACCOUNT_CHANGES_STREAM}`,
     `${API}.CONSUMER.INFO.${ACCOUNT_CHANGES_STREAM}.*`,
     `${API}.CONSUMER.DELETE.${ACCOUNT_CHANGES_STREAM}.*`,

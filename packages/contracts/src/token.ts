@@ -38,7 +38,7 @@ export function tokenCheckKeyOf(bytes: Uint8Array): TokenCheckKey {
   return { name: base62(hash('sha256', bytes, 'buffer').readUIntBE(0, 6), KEY_NAME_LENGTH), bytes };
 }
 
-/** Returns a new token that nobody can guess: a keyed one, or without a check key a plain one. */
+/** Returns a new token that is impossible to guess: a keyed token, or a plain token if there is no check key. */
 export function createToken(checkKey?: TokenCheckKey): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62.charAt(randomInt(BASE62.length)));
   const body = PREFIX + random.join('') + (checkKey?.name ?? '');

@@ -149,7 +149,7 @@ const SHARED: Record<string, Facts> = {
   FIGI: { listings: [{ ticker: 'KES', mic: '', shareClassFigi: 'BBG001000001' }] },
   listing: { listings: [{ ticker: 'KES', mic: 'XLON' }] },
 };
-/** Two records with other ids and the same facts, each with facts of its own. */
+/** Two records with different ids that share some facts and differ in others. */
 const two = (shared: Facts, a: Facts, b: Facts): [Brand, Brand] => [
   company({ id: 'a', ...a, ...shared }),
   company({ id: 'b', ...b, ...shared }),

@@ -69,8 +69,8 @@ interface Pair {
 }
 
 /**
- * Draws the pairs with the smallest hashes of seed and pair. So if the rule changes a little, most of the drawn pairs stay the
- * same.
+ * Draws the pairs with the smallest hashes of seed and pair, so that most of the drawn pairs stay the same if the rule changes a
+ * little.
  */
 function draw(pairs: readonly Pair[]): Pair[] {
   const hashOf = ({ a, b }: Pair) =>

@@ -20,7 +20,7 @@ const FOLDED: Readonly<Record<string, string>> = {
   þ: 'th',
 };
 
-/** Ids are made from the result. So any change of this function would change ids of stored records. */
+/** Ids are made from the result. Any change of this function would therefore change ids of stored records. */
 function wordsOf(text: string): string {
   return text
     .toLowerCase()

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 
-// These ports are below the ranges that systems use for outgoing connections. So an outgoing connection rarely takes a port that
-// was free a moment ago.
+// These ports are below the ranges that systems use for outgoing connections. Therefore an outgoing connection rarely takes a
+// port that was free a moment ago.
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 /** Each process that needs ports takes them from its own block of this many ports. */

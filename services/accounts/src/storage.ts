@@ -42,7 +42,8 @@ export async function openStorage(
     subjects: [ACCOUNT_CHANGES_SUBJECTS, ACCOUNT_BEATS_SUBJECTS],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
-    // Longer than a gateway trusts a cached token. So when the stream drops a change, no gateway trusts a token from before it.
+    // Longer than a gateway trusts a cached token. When the stream drops a change, no gateway therefore still trusts a token that
+    // it cached before that change.
     max_age: 60 * MINUTES_NS,
     max_msgs_per_subject: 1,
     duplicate_window: 2 * MINUTES_NS,

@@ -75,7 +75,7 @@ describe('bytes that are not HTTP get an answer like all errors', () => {
   });
 
   test('a request that does not arrive in time: 408', async () => {
-    // Node checks its connections only every 30 seconds. So the test emits Node's error itself.
+    // Node checks its connections only every 30 seconds. Therefore the test emits Node's error itself.
     app.server.once('connection', (socket) => {
       app.server.emit('clientError', { code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket);
     });

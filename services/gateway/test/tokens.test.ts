@@ -181,7 +181,7 @@ describe('a cached token', () => {
     const token = put(credentialOf('k'));
     const stream = await useForAMinute(parts, token);
     put(revoked, token);
-    // This message arrives, but it is not one of the gateway's beats. So it does not prove that the token is current.
+    // This message arrives, but it is not one of the gateway's beats. Therefore it does not prove that the token is current.
     stream.publish({ change: changeOf('another') });
     clock.advance(1_000);
     stream.deliver();

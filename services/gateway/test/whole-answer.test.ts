@@ -110,7 +110,8 @@ const portOf = (server: Server) => (server.address() as AddressInfo).port;
 async function answersOf(server: Server, requests: readonly Sent[]): Promise<string> {
   const socket = connect(portOf(server), '127.0.0.1');
   const answers = buffer(socket);
-  // A connection that the server closes while more requests come is reset, which may lose answers. So the last request closes it.
+  // A connection that the server closes while more requests come is reset, which may lose answers. Therefore the last request
+  // closes it.
   const last = requests.findIndex(({ end }) => /1\.0|close/.test(end));
   const closing = last < 0 ? [...requests, CLOSING] : requests.slice(0, last + 1);
   for (const { target, method, end, isPipelined } of closing) {
@@ -143,7 +144,8 @@ test('a caller that reads slowly gets the answers to all requests that have arri
     arrived += 1;
   });
   socket.write(`GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(asked));
-  // Nobody reads, so the server's answers fill the buffers of the connection, and it then reads no further requests.
+  // The client does not read, so the server's answers fill the buffers of the connection. The server then reads no further
+  // requests.
   await expect
     .poll(async () => {
       const before = arrived;

@@ -189,7 +189,7 @@ describe('a holder that has disappeared', () => {
     const store = memoryStore();
     const key = newKey();
     const openedAtMs = NOW_MS - 600_000;
-    // These grants are long overdue, but this settler sees them for the first time. So it waits ten minutes more.
+    // These grants are long overdue, but this settler sees them for the first time. Therefore it waits ten minutes more.
     await store.update(key, (before) => ({
       ledger: {
         ...before,

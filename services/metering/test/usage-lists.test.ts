@@ -91,7 +91,7 @@ describe('lists of usage', () => {
     await use('earlier', '2026-08-31', true);
     await use('two-pools', '2026-11-05', true);
     await use('two-pools', '2026-11-06', true, 'logos');
-    // So many that their breakdowns are merged into days.
+    // This many grants make metering merge their breakdowns into days.
     for (let grant = 0; grant < 50; grant++)
       await use('merged', dayOf(NOW_MS - (grant % 3) * 86_400_000), true);
     await openGrant(store, { accountId: 'unused', pool: 'calls', month: MONTH });

@@ -64,7 +64,7 @@ async function explainFind(db: Db, { filter, projection, limit, batchSize }: Doc
 
 async function explainBest(db: Db, pipeline: Document[]): Promise<Query> {
   const [{ $documents: documents = [] } = {}, ...rest] = pipeline;
-  // mongod's sums do not include the look-up of the last entry. So this adds a last entry that finds nothing.
+  // mongod's sums do not include the look-up of the last entry. Therefore this adds a last entry that finds nothing.
   const explained = [{ $documents: [...documents, { entry: 'none' }] }, ...rest];
   const { stages } = await db.command({
     explain: { aggregate: 1, pipeline: explained, cursor: {} },

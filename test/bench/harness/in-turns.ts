@@ -5,7 +5,10 @@ import type { Server } from './servers.ts';
 const WARM_UP_MS = 3_000;
 const ROUND_MS = 2_500;
 const ROUNDS = 5;
-/** A pause of the machine spoils the 99th percentile of the round that it falls into. So these rounds are short, and many. */
+/**
+ * A pause of the machine spoils the 99th percentile of the round that it falls into. Therefore these rounds are short and
+ * numerous.
+ */
 const LATENCY_ROUND_MS = 1_000;
 const LATENCY_ROUNDS = 15;
 

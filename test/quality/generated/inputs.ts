@@ -86,7 +86,7 @@ const HEADERS = [
   'Host',
 ];
 const PATHS = ['/v1/brands/', '/api/logos/', '/v1/usage', '/docs/errors', '/'];
-/** So many requests go over one connection. */
+/** How many requests go over one connection. */
 const PIPELINE = 50;
 
 /** The public API: a gateway's HTTP server, with stand-ins for the other services. No answer is a 5xx. */

@@ -87,7 +87,7 @@ export abstract class BrandElement extends HTMLElement {
       this.dispatchEvent(new CustomEvent('brand-load', { detail: record, bubbles: true }));
     } catch (thrown) {
       if (signal.aborted) return;
-      // Such as an attribute `api` that is no URL.
+      // Any other error comes from a wrong attribute, for example an `api` that is not a URL.
       const error =
         thrown instanceof BrandDataError ? thrown : new BrandDataError('network_failed', String(thrown));
       this.#show({ kind: 'failed', error });

@@ -84,7 +84,7 @@ function soundsOf(text: string): string[] {
 export function spellingDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) * SLIGHT > most) return Number.POSITIVE_INFINITY;
   const [rows, columns] = [lettersOf(a), lettersOf(b)];
-  // Only beginnings of nearly equal length are compared. The shorter of two others lacks too many letters.
+  // Only beginnings of nearly equal length are compared. If the lengths differ more, the shorter one lacks too many letters.
   const band = Math.floor(most / SLIGHT);
   const pricesOfRow = () => new Float64Array(columns.length + 1).fill(Number.POSITIVE_INFINITY);
   let [beforeLast, last, current] = [pricesOfRow(), pricesOfRow(), pricesOfRow()];

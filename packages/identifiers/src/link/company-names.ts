@@ -172,7 +172,7 @@ function standsForEither(a: string, b: string): boolean {
   return a === b || isAbbreviation(a, b) || isAbbreviation(b, a);
 }
 
-/** Replaces "ue" by "u" and so on, because German exchanges write "UE" for "Ü", and others "U". */
+/** Replaces "ue" by "u" and so on, because German exchanges write "UE" for "Ü", and other exchanges "U". */
 function foldUmlauts(normal: string): string {
   return normal.replace(/([aou])e/g, '$1');
 }

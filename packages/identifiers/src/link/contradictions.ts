@@ -27,7 +27,7 @@ export type Contradiction =
  */
 export function contradictionsBetween(a: RecordIdentity, b: RecordIdentity): readonly Contradiction[] {
   if (a.isManager || b.isManager) return haveOtherFirms(a.evidence(), b.evidence()) ? ['firm'] : [];
-  // The records are compared because of a link between others, so one name may be the beginning of the other.
+  // The records are compared because other records are linked, so one name may be the beginning of the other.
   const found = nameAgreementOf(a, b, true);
   const names = found === 'begins' ? 'equal' : found;
   return [...contradictionsOfEntity(a.evidence(), b.evidence()), ...contradictionsOfCompany(a, b, names)];

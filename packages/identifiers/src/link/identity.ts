@@ -120,8 +120,8 @@ export function kindOf(key: string): string {
 }
 
 /**
- * Returns the first word, the first two words and so on, and the whole name. So two names of which one begins with the other have
- * one in common.
+ * Returns the first word, the first two words and so on, and the whole name. If one of two names begins with the other, the names
+ * therefore share a text.
  */
 function firstWords({ words }: CompanyName): string[] {
   const starts = words.slice(0, MAX_FIRST_WORDS).map((_, index) => words.slice(0, index + 1).join(''));
@@ -192,9 +192,9 @@ function namedOf(brand: Brand): string[] {
 }
 
 /**
- * Returns the name without its legal form, "Group" and the like, and a ticker of letters on whichever exchange: "altria@MO". So
- * "Altria" in New York meets "Altria Group" on Mexico's board. Exchanges on which shares from abroad have other tickers than at
- * home do not count, nor does OTC Markets, where each depositary receipt has a ticker of its own.
+ * Returns the name without its legal form, "Group" and the like, and a ticker of letters on whichever exchange: "altria@MO". With
+ * it, "Altria" in New York meets "Altria Group" on Mexico's board. Exchanges on which shares from abroad have other tickers than
+ * at home do not count, nor does OTC Markets, where each depositary receipt has a separate ticker.
  */
 function tradedOf(brand: Brand): string[] {
   const tickers = brand.listings.flatMap(({ ticker, mic }) => {

@@ -4,8 +4,8 @@ import { legalFormOf } from './names.ts';
  * How the legal forms of two names agree.
  *
  * - "compatible": equal, or one is missing, unknown or a usual translation of the other.
- * - "converted": companies often change from one to the other (AG to SE). So one company may have both, but two sister companies
- *   may have them too (Porsche AG and Porsche SE).
+ * - "converted": companies often change from one to the other (AG to SE). One company may therefore have both, but so may two
+ *   sister companies (Porsche AG and Porsche SE).
  * - "clash": two companies, unless several other facts agree.
  */
 export type FormsAgreement = 'compatible' | 'converted' | 'clash';

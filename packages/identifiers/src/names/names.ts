@@ -18,9 +18,9 @@ const SIGNS = new RegExp(`[™®©℠${APOSTROPHES}]`, 'g');
  * (U+0345) is kept too, because it is a letter in upper case.
  */
 const MARKS = new RegExp(`[\\u0300-\\u0344\\u0346-\\u036f${APOSTROPHES}]`, 'g');
-/** Characters that nobody sees. */
+/** Invisible characters. */
 export const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
-/** Letters with a stroke, ligatures and others that Unicode does not decompose. */
+/** Letters that Unicode does not decompose, such as ligatures and letters with a stroke. */
 const FOLDED: Readonly<Record<string, string>> = {
   ß: 'ss',
   ς: 'σ',
@@ -74,7 +74,7 @@ const SHORT_FORMS: ReadonlyMap<string, string> = new Map(
 /** A word that is part of no legal form. */
 const PLACEHOLDER = 'xq';
 
-/** A form in which a name is compared, and the strength of a match of such forms. */
+/** A form in which a name is compared, and the strength of a match by this form. */
 export interface NameForm {
   readonly form: string;
   readonly strength: 'exact' | 'legal_form';
@@ -112,8 +112,8 @@ export function normalName(value: string): string {
 
 /**
  * Returns a name's normal form, without legal forms, share classes and "the" at its start and end. Legal forms that are also
- * words ("Spa", "as") are removed only if they are spelled like the form ("S.p.A.", "SpA", "A/S"). So the caller must pass the
- * name as it is written. Idempotent. Empty only if the normal form is empty.
+ * words ("Spa", "as") are removed only if they are spelled like the form ("S.p.A.", "SpA", "A/S"). Therefore the caller must pass
+ * the name as it is written. Idempotent. Empty only if the normal form is empty.
  */
 export function coreName(value: string): string {
   return readName(value).cores[0] ?? '';

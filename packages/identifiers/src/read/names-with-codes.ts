@@ -15,9 +15,9 @@ const BETWEEN_SPACES = / (?:[\p{Pd}\u2212|·] )+/u;
 const SPACES = /\s+/gu;
 
 /**
- * Reads a text as a name together with a ticker or a security identifier: "Apple Inc. (NASDAQ: AAPL)", "AAPL - Apple",
- * "Apple - AAPL". Either part of a text with a dash may be the name. So there are at most two ways to read a text, and none if it
- * has no such parts. It means a company only if both parts do.
+ * Reads a text as a name together with a ticker or a security identifier: "Apple Inc. (NASDAQ: AAPL)", "AAPL - Apple", "Apple -
+ * AAPL". If the parts are separated by a dash, either one may be the name. Therefore a text has at most two readings. It has none
+ * if it does not consist of a name and a code. A reading means a company only if both parts mean that company.
  */
 export function readNamesWithCodes(identifier: string): NameWithCode[] {
   return partsOf(identifier).flatMap(([name, code]): NameWithCode[] => {

@@ -13,7 +13,7 @@ export interface Reading {
   readonly kind: IdentifierKind;
   /** The greatest strength that a match by this reading can have. */
   readonly strength: Strength;
-  /** A match by a reading of a lower step goes first, except that weak matches follow all others. */
+  /** A match by a reading of a lower step goes first, except that weak matches follow all other matches. */
   readonly step: number;
 }
 
@@ -33,7 +33,7 @@ export function readIdentifier(identifier: string, options: { superinvestors: bo
   const names = mayBeName ? nameForms(identifier) : [];
   const nameStep = (kind: 'name' | 'superinvestor'): ReadingWithoutStep[] =>
     names.map(({ form, strength }) => ({ key: `${kind}:${form}`, kind, strength }));
-  // A domain and a security identifier have no spaces, so nobody has written them without.
+  // A domain and a security identifier have no spaces, so they cannot have lost any.
   const isName = mayBeName && securitySteps.length === 0 && domainSteps.length === 0;
   const joinedName = isName ? joinedForm(identifier) : '';
 

@@ -43,8 +43,8 @@ interface AtVenues {
 
 /**
  * Reads a text as a ticker, first in the notations that name the exchange, then as a bare ticker. "Tickers" in
- * packages/identifiers/README.md describes the notations. Some notations have steps of their own, because they mean something
- * else in a stronger notation:
+ * packages/identifiers/README.md describes the notations. Some notations have separate steps, because they mean something else in
+ * a stronger notation:
  *
  * 1. The exchange as Yahoo, Bloomberg, ISO 10383 or a prefix names it.
  * 2. The exchange as Reuters names it, because ".DU" is Düsseldorf at Yahoo and Dubai at Reuters.

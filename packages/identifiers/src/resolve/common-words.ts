@@ -4,8 +4,8 @@ import { isGroupWordAlone } from '../names/weak-names.ts';
 
 /**
  * English words that are a ticker somewhere, or some company's name without its legal form. Whoever writes them hardly ever means
- * an obscure company. The list has words without a meaning of their own, legal forms, and words for what many companies are. Words
- * that people know as a ticker or a brand ("gold", "play", "open") are left out.
+ * an obscure company. The list has function words, legal forms, and words for what many companies are. Words that people know as
+ * a ticker or a brand ("gold", "play", "open") are left out.
  */
 const COMMON_WORDS: ReadonlySet<string> = new Set(
   `a about after again all also always am an and any are as at be been but by can come could did do does each every for

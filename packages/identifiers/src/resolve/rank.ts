@@ -8,7 +8,7 @@ import { compareTexts } from '../names/compare-texts.ts';
 
 /**
  * The rank of a company whose market value and number of Wikipedia editions are both unknown. The catalogue gives it to a record
- * for which no source states a rank. It is no fact, so a source must not state it.
+ * for which no source states a rank. It is not a fact, so a source must not state it.
  */
 export const RANK_OF_UNKNOWN = 300;
 
@@ -69,7 +69,7 @@ export function rankOfMarketCapClass(name: string): number {
 
 /**
  * Returns the rank by which look-ups order records: the record's rank, or a figure below 0 if the record is bare. Bare records
- * follow all others, and among one another their ranks decide.
+ * follow all other records, and their ranks decide among them.
  */
 export function lookupRank(brand: Brand): number {
   return isBare(brand) ? brand.rank - BARE_BELOW : brand.rank;

@@ -279,7 +279,7 @@ function compareMatches(a: Match, b: Match): number {
   );
 }
 
-/** Weak matches follow all others, and are compared by strength only. */
+/** Weak matches follow all other matches, and are compared by strength only. */
 function compareSteps(a: Match, b: Match): number {
   if (isWeak(a.strength) || isWeak(b.strength))
     return (

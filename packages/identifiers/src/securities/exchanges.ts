@@ -13,7 +13,7 @@ export interface Exchange {
   readonly yahoo: readonly string[];
   /**
    * Reuters' codes after the dot, where they differ from Yahoo's suffixes. Its codes "A", "D", "H" and "P" are left out, because
-   * they cannot be told from share classes ("BRK.A").
+   * they look like share classes ("BRK.A").
    */
   readonly reuters: readonly string[];
   /** Bloomberg's codes: the venue's own code, then its country's composite code, which other venues may share. */
@@ -24,7 +24,7 @@ export interface Exchange {
   readonly otherMics: readonly string[];
   /** The least number of digits of a numeric ticker. A shorter number gets leading zeros. */
   readonly digits: number | undefined;
-  /** Whether people usually omit the leading zeros of numeric tickers. Then any bare number may be such a ticker. */
+  /** Whether people usually omit the leading zeros of numeric tickers. If they do, any bare number may be a ticker. */
   readonly zerosLeftOff: boolean;
   /** Whether shares from abroad have tickers of the venue's own, which are not those of their home venues. */
   readonly ownTickers: boolean;

@@ -17,7 +17,10 @@ export type SecurityType =
 
 /** What the name of a security says. */
 export interface SecurityName {
-  /** The name without the words that describe the security. Exact for shares and receipts; others may keep a rate of interest. */
+  /**
+   * The name without the words that describe the security. Exact for shares and receipts. The names of other securities may keep
+   * a rate of interest.
+   */
   readonly company: string;
   /** Undefined if the name does not say it, as most names of companies. */
   readonly type: SecurityType | undefined;

@@ -31,8 +31,8 @@ const STATED: readonly (readonly [SecurityType, RegExp])[] = [
  * The forms of tickers that are given to other securities than shares, with their venues. The first that matches at a venue decides.
  */
 const FORMS: readonly (readonly [venues: string, type: SecurityType, form: RegExp])[] = [
-  // NASDAQ adds a fifth letter to the company's four. In August 2026, every ticker with one of these letters was such a
-  // security. The fifth letters of classes (A, B, K and the L of GOOGL) and of receipts (Y) are not listed.
+  // NASDAQ adds a fifth letter to the company's four. In August 2026, every ticker with one of these letters was a security of
+  // the type named here. The fifth letters of classes (A, B, K and the L of GOOGL) and of receipts (Y) are not listed.
   ['XNAS', 'warrant', /^[A-Z]{4}W$/],
   ['XNAS', 'right', /^[A-Z]{4}R$/],
   ['XNAS', 'unit', /^[A-Z]{4}U$/],
@@ -105,7 +105,7 @@ const FORMS_OF_VENUE = Map.groupBy(
   ({ venue }) => venue,
 );
 
-/** Checks whether such a security stands for its company, so that its ticker means the company. */
+/** Checks whether a security of this type stands for its company, so that its ticker means the company. */
 export function isShareOrReceipt(type: SecurityType | undefined): boolean {
   return type === undefined || type === 'share' || type === 'receipt';
 }

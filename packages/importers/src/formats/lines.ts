@@ -131,8 +131,8 @@ function isSpace(byte: number): boolean {
 }
 
 /**
- * Removes a carriage return from the end and a byte order mark from the start. Any line may have such a mark, because
- * several files may have been concatenated.
+ * Removes a carriage return from the end and a byte order mark from the start. Any line may begin with this mark, because several
+ * files may have been concatenated.
  */
 function withoutMarks(bytes: Buffer): Buffer {
   const start = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)

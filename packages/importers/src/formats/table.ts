@@ -76,8 +76,8 @@ export async function openTable(file: string, progress?: BytesRead): Promise<Tab
 }
 
 /**
- * Rows of cells. A quoted cell may span several lines. If a quote is never closed, only its own line is a problem. The lines
- * that seemed to continue the cell are then parsed as rows of their own.
+ * Rows of cells. A quoted cell may span several lines. If a quote is never closed, only its own line is a problem. The lines that
+ * seemed to continue the cell are then parsed as separate rows.
  */
 async function* recordsOf(
   lines: AsyncGenerator<TextLine | Unreadable>,

@@ -11,7 +11,7 @@ export interface ImportCounts {
   changed: number;
   unchanged: number;
   refused: number;
-  /** Such as bonds, and quotes of securities that are not the main listing of any company. */
+  /** Correct items that are not used, such as bonds, and quotes of securities that are not the main listing of any company. */
   skipped: number;
   /** How many identifiers a record of another company has too. */
   conflicts: number;
@@ -62,7 +62,7 @@ export class ImportJournal {
   };
   readonly refusals: Refusal[] = [];
   readonly refusedPictures: RefusedPicture[] = [];
-  /** Conflicts that lost the identifier come before the others. */
+  /** Conflicts that lost the identifier come before the other conflicts. */
   readonly conflicts: ReportedConflict[] = [];
   readonly refusedLinks: ReportedLink[] = [];
   readonly #rejectsNdjson: NdjsonFile;

@@ -45,7 +45,7 @@ async function readPackage(): Promise<ReadonlyMap<string, Icon>> {
   );
 }
 
-/** Returns the icon in its brand's colour, as an SVG file. Rejects with a PictureProblem if there is no such icon. */
+/** Returns the icon in its brand's colour, as an SVG file. Rejects with a PictureProblem if the icon does not exist. */
 export async function drawIcon(slug: string): Promise<Buffer> {
   const icon = (await loadIcons()).get(slug);
   if (icon === undefined) throw new PictureProblem(`Simple Icons has no icon "${slug.slice(0, 100)}"`);

@@ -28,7 +28,7 @@ export function takePictures(value: unknown, folder: string): { value: unknown; 
 function pictureIn(field: PictureFieldName, stated: unknown, folder: string): BrandPicture | undefined {
   if (typeof stated === 'string') {
     if (namesPicture(stated)) return { field, light: pictureFileOf(stated, folder) };
-    // The field holds facts about two pictures, so a text alone is no path on the logo host.
+    // The field holds facts about two pictures, so a text alone is not a path on the logo host.
     if (PICTURE_FIELDS[field].hasVariants)
       return { field, light: unusable(`"${stated.slice(0, 100)}" is no file: write "./" before its name`) };
     return undefined;

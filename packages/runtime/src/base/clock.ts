@@ -31,7 +31,10 @@ export function setInstant(instant: Instant, { monotonicMs, wallMs }: Instant): 
   instant.wallMs = wallMs;
 }
 
-/** The time that passed, by the clock that shows more. So if a grant or a lease has expired by either clock, it has expired. */
+/**
+ * Returns the time that has passed, by the clock that shows more. A grant or a lease has therefore expired as soon as either
+ * clock says so.
+ */
 export function elapsedMs(since: Instant, now: Instant): number {
   return Math.max(now.monotonicMs - since.monotonicMs, now.wallMs - since.wallMs);
 }

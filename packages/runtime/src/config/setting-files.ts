@@ -14,8 +14,8 @@ export interface FilledEnvironment {
 }
 
 /**
- * Reads the settings that are given as files: `X_FILE` is the path of a file that holds the value of `X`. So a secret need not be
- * in the environment, which other tools show. White space at the end of the file is not part of the value.
+ * Reads the settings that are given as files: `X_FILE` is the path of a file that holds the value of `X`. This keeps secrets out
+ * of the environment, which other tools show. White space at the end of the file is not part of the value.
  */
 export function readSettingFiles(given: NodeJS.ProcessEnv, names: readonly string[]): FilledEnvironment {
   const environment = { ...given };

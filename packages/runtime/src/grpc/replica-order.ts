@@ -91,8 +91,8 @@ class OrderConfig implements experimental.TypedLoadBalancingConfig {
 
 /**
  * A load-balancing policy for gRPC. It connects to every address of the channel's target, so that each call can choose its
- * replica. gRPC's own policies for Node send each call to the next replica in turn. So when other calls come in between, a
- * repeated request may reach the same hanging replica again.
+ * replica. gRPC's policies for Node send each call to the next replica in turn. With them, a repeated request may reach the same
+ * hanging replica again if other calls come in between.
  */
 class OrderBalancer implements experimental.LoadBalancer {
   readonly #channel: experimental.ChannelControlHelper;

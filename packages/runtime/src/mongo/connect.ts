@@ -19,8 +19,8 @@ const OLD_CLIENT_KEPT_MS = 300_000;
 
 /**
  * Connects to MongoDB for the life of the process. Resolves when the server answers. A write succeeds once a majority of the
- * members has written it to its journal. A read comes from the primary and shows only what a majority has stored. So an answer
- * stays true after a fail-over. Throws ConfigError if the server cannot guarantee this.
+ * members has written it to its journal. A read comes from the primary and shows only what a majority has stored. An answer
+ * therefore stays true after a fail-over. Throws ConfigError if the server cannot guarantee this.
  *
  * Each of the driver's timeouts limits one stage of an operation (`timeoutMS` has no effect). `answerWithin` limits the whole
  * operation. If a server freezes, the driver aborts all operations on it after a heartbeat plus the connect timeout.
@@ -57,7 +57,7 @@ export async function connectMongo(
     service.onStop('mongodb', () => opened.close());
     return opened;
   };
-  // If the first connection fails, the driver refuses every command. So each attempt has to connect.
+  // If the first connection fails, the driver refuses every command. Therefore each attempt has to connect.
   const problemOf = async (opened: MongoClient) => {
     await opened.connect();
     return problemOfClient(opened, await opened.db(database).command({ hello: 1 }));
@@ -100,8 +100,8 @@ export async function connectMongo(
 const LONGEST_TRANSACTION_S = 10;
 
 /**
- * Logs a warning if MongoDB would keep the locks of a dead process for long. Such locks slow the services after a crash, but make
- * no answer wrong, so the service starts anyway.
+ * Logs a warning if MongoDB would keep the locks of a dead process for long. These locks slow the services after a crash, but
+ * make no answer wrong. Therefore the service starts anyway.
  */
 export async function checkTransactionLifetime({ log }: Service, { client }: Mongo): Promise<void> {
   const advice =

@@ -8,8 +8,8 @@ export interface ReplaceableClient {
 }
 
 /**
- * The driver cannot change the credentials of a client. So this hides which client is in use from code that keeps databases and
- * collections. An operation in a session runs on the session's client.
+ * The driver cannot change the credentials of a client. This class therefore hides which client is in use from code that keeps
+ * databases and collections. An operation in a session runs on the session's client.
  */
 export function replaceableClient(first: MongoClient): ReplaceableClient {
   let current = first;

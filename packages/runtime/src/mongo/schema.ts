@@ -5,9 +5,9 @@ import type { Service } from '../service/service.ts';
 import type { Mongo } from './mongo.ts';
 
 /**
- * A change of the documents that a database has. It must be idempotent, as several replicas may run it at the same moment, and as it
- * runs again from its beginning if a process ended in the middle. So each of its writes selects only documents that still have the
- * old form.
+ * A change of the stored documents of a database. It must be idempotent, because several replicas may run it at the same moment,
+ * and because it starts again from the beginning if a process ended in the middle. Therefore each of its writes selects only
+ * documents that still have the old form.
  *
  * Replicas of the version before run meanwhile. They must be able to read what the migration writes, or `readableFrom` refuses their
  * start. A change that they cannot read takes two releases: the first reads both forms and still writes the old one, and the second
@@ -24,7 +24,7 @@ export interface Migration {
 /** The only document of the collection `schema`. */
 interface SchemaDoc {
   _id: 'schema';
-  /** Of the last migration that is done. */
+  /** The number of the last migration that is done. */
   version: number;
   /** A release with an older schema version cannot use the database. It is raised before a migration writes its first document. */
   readableFrom: number;

@@ -5,14 +5,15 @@ import { installationOr, type Operator, type Operators } from '../grpc/operator.
 import type { Service } from '../service/service.ts';
 
 /**
- * Passes: accounts alone stores operators' credentials, and the other services cannot ask it. So accounts gives an operator a pass
- * for one service, signed and short-lived, which says who the operator is. The service checks it with accounts' public key.
+ * Passes of operators. Only the accounts service stores operators' credentials, and the other services cannot ask it. Therefore
+ * accounts gives an operator a signed, short-lived pass for one service, which says who the operator is. That service checks the
+ * pass with accounts' public key.
  */
 const TYPE = 'operator-pass+jwt';
 const ISSUER = 'brand-data/accounts';
 const ALGORITHM = 'EdDSA';
 
-/** A pass is valid for this long. So a revoked credential opens the other services for at most this long, plus CLOCKS_APART_S. */
+/** How long a pass is valid. A revoked credential still opens the other services for at most this long, plus CLOCKS_APART_S. */
 export const PASS_LASTS_MS = 10 * 60_000;
 /** The clocks of two services may differ by this much. */
 const CLOCKS_APART_S = 30;

@@ -7,7 +7,7 @@ import { type LinearizableReads, linearizableReads } from './linearizable-reads.
 
 const ANSWER_WITHIN_MS = 5_000;
 
-/** What a transaction has changed, and what it says about itself in the trail. */
+/** What a transaction has changed, and the details that the trail stores about it. */
 export interface Changed<Result> extends AuditDetails {
   result: Result;
 }
@@ -41,7 +41,7 @@ export class Database {
     return withDeadline(this.#linearizable(read));
   }
 
-  /** Waits for a write that is no operator's change. */
+  /** Waits for a write that is not an operator's change. */
   write<T>(write: Promise<T>): Promise<T> {
     return withDeadline(write);
   }

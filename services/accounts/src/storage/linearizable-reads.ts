@@ -9,10 +9,10 @@ export type LinearizableReads = <T>(read: (session: ClientSession) => Promise<T>
 /**
  * After an election, majority reads may show an old state for up to a second, and a primary that does not know of its successor
  * may answer for some seconds. A write that a majority has acknowledged proves that its server is the primary and has every
- * acknowledged write. So when a read is requested, this first writes to `document`, which has no other use. The session then
- * reads only from servers that have this write. Reads that are requested at the same time share one write. If no majority
- * acknowledges the write within a second, the read rejects with Fault `unavailable`. MongoDB's own linearizable reads prove the
- * same, but each waits for the server's next regular sync, up to 0.1 s.
+ * acknowledged write. Therefore, when a read is requested, this class first writes to `document`, which has no other use. The
+ * session then reads only from servers that have this write. Reads that are requested at the same time share one write. If no
+ * majority acknowledges the write within a second, the read rejects with Fault `unavailable`. MongoDB's own linearizable reads
+ * prove the same, but each waits for the server's next regular sync, up to 0.1 s.
  */
 export function linearizableReads(
   client: MongoClient,
@@ -38,7 +38,7 @@ export function linearizableReads(
       .catch(() => {})
       .then(() => {
         next = undefined;
-        // A frozen server does not answer when wtimeoutMS is over, so the client needs a deadline of its own.
+        // A frozen server does not answer when wtimeoutMS is over, so the client needs a deadline too.
         const proof = answerWithin(prove(), {
           withinMs: PROVED_WITHIN_MS + 100,
           detail: 'no majority of the accounts database confirmed in time that it has a primary: try again',

@@ -198,9 +198,9 @@ const NO_NAMES: SharedNames = {
 };
 
 /**
- * Finds the names that several records share. Whether a link rests on a name depends on all records with it. So these are planned together: those before the
- * change, if they are few, and those after it, if they are few. If the change makes the name common, its new records are not
- * planned with one another because of the name.
+ * Finds the names that several records share. Whether a link rests on a name depends on all records with that name. Therefore all
+ * of them are planned together: those before the change, if they are few, and those after it, if they are few. If the change
+ * makes the name common, its new records are not planned with one another because of the name.
  */
 function sharedNames(
   nodes: readonly Node[],

@@ -1,8 +1,8 @@
 import type { SourceRecord } from '../records/source-record.ts';
 
 /**
- * If more source records than this have a name in a country, no link rests on the name. So the records with one name, which must
- * be planned together, stay few.
+ * If more source records than this have a name in a country, no link rests on the name. This keeps the records with one name,
+ * which must be planned together, few.
  */
 export const MOST_OF_ONE_NAME = 16;
 

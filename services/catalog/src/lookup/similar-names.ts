@@ -31,7 +31,7 @@ const COST_OF_MEANT = -10;
 const COST_OF_PHRASE = 1.5;
 /** A company comes before the superinvestor who runs it. */
 const HANDICAP_OF_INVESTOR = 0.5;
-/** So many points of rank make up for a letter that differs. */
+/** This many points of rank make up for one letter that differs. */
 const POINTS_OF_LETTER = 600;
 /** The beginning of the keys of superinvestors' names. */
 const OF_INVESTOR = 'superinvestor:';

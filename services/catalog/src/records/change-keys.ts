@@ -16,8 +16,9 @@ const LOOKED_UP: Readonly<Record<IdentifierKind, true>> = {
 
 /**
  * Returns hashes of the keys that the index entries stand for, each once. An identifier's answer is a function of the records
- * that have one of its entries. So a change of records can change the answer only if a changed record had or has one of these
- * entries, and then the hashes of both have one in common. The strengths of matches are left out, which makes the hashes few.
+ * that have one of its entries. A change of records can therefore change the answer only if a changed record had or has one of
+ * these entries. In that case the hashes of the record and of the identifier have one in common. The strengths of matches are
+ * left out, which makes the hashes few.
  *
  * Gateways compare hashes from all replicas and versions of catalog, so how they are made must never change.
  */

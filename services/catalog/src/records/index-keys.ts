@@ -12,7 +12,7 @@ import {
 /**
  * Returns the entries of a key in the index. An exact key is its own entry. The entry of a weaker key ends in a mark that no key
  * contains. A name without its legal form has a second entry, with the form after the mark, because the form decides before rank
- * does. So all records of one entry match equally well, and the index holds them in order of precedence: by rank with its
+ * does. All records of one entry therefore match equally well, and the index holds them in order of precedence: by rank with its
  * tie-break.
  */
 export function indexKeysOf({

@@ -13,7 +13,7 @@ export interface DecidedType {
 /**
  * Decides the type of the record that is built from `records`, strongest source first. A person's word decides. Without one,
  * listings decide: a company is a stock as long as any source has a listing of it that trades or calls it a stock, and a brand
- * otherwise. So the record of a source without listings never changes the type.
+ * otherwise. Therefore the record of a source without listings never changes the type.
  */
 export function decideType(
   records: readonly { readonly source: string; readonly brand: Brand }[],

@@ -103,7 +103,10 @@ export class Announcer {
     if (performance.now() - this.#sentAtMs >= SERIES_INTERVAL_MS) void this.#sendOrLog();
   }
 
-  /** MongoDB may still make a write that has failed here. So its keys are announced once more, as those of a write that lasts. */
+  /**
+   * MongoDB may still apply a write that has failed here. Therefore its keys are announced once more, like those of a write that
+   * lasts.
+   */
   #announceAgain(keys: readonly number[]): void {
     const timer = setTimeout(() => {
       this.#unsure.delete(timer);

@@ -60,7 +60,7 @@ function natsPublish(nats: Nats, identity: HolderIdentity, streams: number): Usa
     const payload = UsageEvent.encode(event).finish();
     const signature = identity.sign(payload);
     await nats.publish('usage', subject, payload, {
-      // The stream drops a message whose id it has seen. So nobody else may be able to foresee the id.
+      // The stream drops a message whose id it has seen. Therefore the id must be unpredictable to every other publisher.
       msgID: `${messageId}-${signature.slice(0, UNFORESEEN_LENGTH)}`,
       timeout,
       headers: { [USAGE_SIGNATURE_HEADER]: signature },

@@ -287,8 +287,8 @@ export class GrantBook {
 
   /**
    * Notes that the stream has acknowledged the close of these grants. If the replica of metering that reads it hangs, metering
-   * applies it only some seconds later. So the gateway also sends the close directly to metering, in each Acquire and after each
-   * recall, until it may assume that metering has applied it. The unused permits then become available earlier.
+   * applies it only some seconds later. To make the unused permits available earlier, the gateway also sends the close directly
+   * to metering, in each Acquire and after each recall, until it may assume that metering has applied it.
    */
   stored(grants: Iterable<HeldGrant>, now: Instant): void {
     for (const grant of grants) {

@@ -208,8 +208,8 @@ class GrantedQuota implements Quota {
   }
 
   /**
-   * Returns unneeded permits. `#reportOutcomes` reports them to metering, but only for a second after the recall. So closes also go
-   * through the stream.
+   * Returns unneeded permits. `#reportOutcomes` reports them to metering, but only for a second after the recall. Therefore
+   * closes also go through the stream.
    */
   #giveBack(holding: Holding, now: Instant): void {
     for (const grant of this.#book.giveBack(holding, now)) this.#journal.send(grant);

@@ -44,7 +44,7 @@ export function wantsRenewal(
   if (wantsNextMonth(holding, newest, now)) return true;
   if (spendable >= GRANTS_HELD || newest.size === 1) return false;
   // Only a call starts the renewal. If no call falls into the margin before the grant's end, the first call after the end has to
-  // wait. So the longer the grant, the longer the margin.
+  // wait. Therefore a longer grant has a longer margin.
   const margin = Math.min(Math.max(IN_HAND_MS, newest.ttlMs / 3), newest.ttlMs / 2);
   if (elapsedMs(newest.since, now) > newest.ttlMs - margin) return true;
   const { perMs, soon } = demandOf(holding, now);

@@ -17,8 +17,9 @@ const PUBLISH_WITHIN_MS = 250;
 const PUBLISH_AGAIN_AFTER_MS = 20;
 const BATCHES_IN_FLIGHT = 2;
 /**
- * A batch costs about as much processor time as ten calls, here, in NATS and in metering. So while calls come fast, the next batch
- * begins this long after the last one, or as soon as it has FULL_CALLS. Calls that come one by one wait for no others.
+ * A batch costs about as much processor time as ten calls, here, in NATS and in metering. Therefore, while calls come fast, the
+ * next batch begins this long after the last one, or as soon as it has FULL_CALLS. A call that comes alone does not wait for
+ * further calls.
  */
 const GATHER_MS = 2;
 /** Calls come fast if the last batch had this many. */

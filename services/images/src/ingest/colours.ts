@@ -50,8 +50,8 @@ export function onlyColour({ data }: Pixels): Rgb | undefined {
  * Returns the nearest colour that is readable on the page. The hue is kept, and the lightness moves just as far as it must. A
  * grey has no hue to keep: it becomes white or nearly black, as designers do it.
  *
- * A dark colour has little chroma, since the screen can show little of it there. With the same chroma it would look dull once it is
- * lighter. So on a dark page it keeps its share of the chroma that the screen can show in its lightness and hue.
+ * A dark colour has little chroma, since the screen can show little of it there. With the same chroma it would look dull once it
+ * is lighter. On a dark page it therefore keeps its share of the chroma that the screen can show in its lightness and hue.
  */
 export function readableColour(colour: Rgb, page: Rgb): Rgb {
   if (contrastOf(colour, page) >= READABLE) return colour;

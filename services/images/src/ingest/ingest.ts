@@ -56,7 +56,7 @@ async function tryLargest(form: Form): Promise<void> {
   await renderRaster(form, { longer, format: 'png' }).catch(asRefused);
 }
 
-/** A safe picture, and what it paints. */
+/** A safe picture, and the pixels that it paints. */
 interface Measured {
   form: Form;
   pixels: Pixels;
@@ -93,8 +93,8 @@ function pixelsOf({ format, bytes }: Form, longer?: number): Promise<Pixels> {
 
 /**
  * Checks whether a form can be read on a page. Undefined if it paints nothing. In the small drawing that is measured first, fine
- * lines are fainter than people see them. So a picture that is not readable there is measured again in a larger one, unless its
- * only colour cannot be readable in any.
+ * lines are fainter than people see them. Therefore a picture that is not readable there is measured again in a larger drawing,
+ * unless its only colour cannot be readable in any size.
  *
  * @param pixels the form in the size that is measured first
  */

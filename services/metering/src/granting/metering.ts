@@ -116,7 +116,7 @@ export class Metering {
     return this.#apply(sentBy(sender, usage));
   }
 
-  /** Returns the request with the limit that accounts has signed, in place of its own. */
+  /** Returns the request with the limit that accounts has signed, in place of the limit that the holder stated. */
   async #withSignedLimit(request: AcquireRequest, nowMs: number): Promise<AcquireRequest> {
     const { accountId, pool, allowance: token } = request;
     if (token === '')
@@ -169,7 +169,10 @@ export class Metering {
     }
   }
 
-  /** When the holder gets the answer, it takes this usage for stored. So metering stores it first, or rejects the request. */
+  /**
+   * When the holder gets the answer, it assumes that this usage is stored. Therefore metering stores it first, or rejects the
+   * request.
+   */
   async #applyFinal(usage: readonly SentUsage[]): Promise<void> {
     if (usage.length === 0) return;
     const { unavailable, unknown } = await this.#apply(usage);

@@ -5,8 +5,8 @@ const AT_MOST_EVERY_MS = 50;
 
 /**
  * Broadcasts a recall at once. Further recalls of the same account and pool within 50 ms are combined into one broadcast at the
- * end of that time. So gateways get at most 20 recalls a second for an account and pool. A waiting request waits 200 ms, so a
- * combined recall still reaches the gateways in time.
+ * end of that time. Gateways therefore get at most 20 recalls a second for an account and pool. A request for permits waits up to
+ * 200 ms, so a combined recall still reaches the gateways in time.
  */
 export function createRecalls(clock: Clock, broadcast: (recall: Recall) => void): (recall: Recall) => void {
   /** The recall to broadcast next, by account and pool. undefined: none has arrived since the last broadcast. */
@@ -28,7 +28,8 @@ export function createRecalls(clock: Clock, broadcast: (recall: Recall) => void)
       return;
     }
     const before = following.get(name);
-    // Several holders' calls wait, and each holder may have permits that another one needs. So the recall goes to all of them.
+    // Several holders' calls wait, and each holder may have permits that another one needs. Therefore the recall goes to all of
+    // them.
     const isSame = !before || before.holder === recall.holder;
     following.set(name, isSame ? recall : { ...recall, holder: '' });
   };

@@ -106,8 +106,8 @@ export interface LedgerDatabase {
   /** Open grants that ended before `nowMs` by the wall clock, at most `limit`, the earliest end first. */
   listOverdue(nowMs: number, limit: number): Promise<OverdueGrant[]>;
   /**
-   * Open grants after the position `after`, or from the beginning. The list ends with the ledger whose grants fill `limit`, and
-   * contains all grants of that ledger. So it may be longer than `limit`.
+   * Returns open grants after the position `after`, or from the beginning. The list ends with the ledger whose grants fill
+   * `limit`. It contains all grants of that ledger, so it may be longer than `limit`.
    */
   listOpen(after: OpenCursor | undefined, limit: number): Promise<OpenGrants>;
 }

@@ -35,9 +35,9 @@ import { mergeByGrant } from './usage-merge.ts';
  *
  * The write of the ledger decides. Breakdowns of open grants are stored before it, and those of closed grants are deleted after
  * it. If only used and returned permits of open grants grow, the write requires that these grants are unchanged (`replaceUse`).
- * So usage of different grants does not conflict. Every other write requires that the whole ledger is unchanged
- * (`storeLedgers`). If the requirement does not hold, the queue reads the ledger and decides again, for 2.5 s. There are no locks,
- * so a replica that dies or hangs blocks no other.
+ * Usage of different grants therefore does not conflict. Every other write requires that the whole ledger is unchanged
+ * (`storeLedgers`). If the requirement does not hold, the queue reads the ledger and decides again, for 2.5 s. There are no
+ * locks, so a replica that dies or hangs blocks no other.
  */
 
 /** Called for what a store does. */

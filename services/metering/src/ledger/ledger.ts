@@ -16,7 +16,7 @@ export interface Ledger extends LedgerKey {
   limitRevision: number;
   /** Used permits of all closed grants. */
   closedUsed: number;
-  /** Number of the next grant. No number is used twice. So if a grant with a lower number is not open, it is closed. */
+  /** Number of the next grant. No number is used twice, so a grant with a lower number is closed if it is not open. */
   nextGrant: number;
   grants: OpenGrant[];
   /** The grants that were closed last, and every closed grant whose breakdown is not merged into the days yet. */
@@ -27,7 +27,7 @@ export interface Ledger extends LedgerKey {
 
 export interface OpenGrant {
   number: number;
-  /** 128 random bits in the grant's id, so that nobody can guess the id. */
+  /** 128 random bits in the grant's id, which make the id impossible to guess. */
   secret: string;
   holder: string;
   seq: number;

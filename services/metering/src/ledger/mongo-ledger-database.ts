@@ -48,7 +48,7 @@ export interface GrantCellsDoc {
   _id: string;
   ledgerId: string;
   cells: Counts;
-  /** A crash or a concurrent close may leave a document that no ledger refers to. Such a document expires at this time. */
+  /** A crash or a concurrent close may leave a document that no ledger refers to. This document expires at this time. */
   expiresAt: Date;
 }
 
@@ -323,8 +323,9 @@ interface ConditionalUpdate {
 }
 
 /**
- * MongoDB tells how many of several updates matched a document, but not which ones. It tells which ones failed. So each update that
- * matches nothing has to fail: it would insert a document, but cannot, because it would give a field to `month`, which is a text.
+ * MongoDB tells how many of several updates matched a document, but not which ones. It tells which ones failed. Therefore each
+ * update that matches nothing is made to fail: it would insert a document, but cannot, because it would give a field to `month`,
+ * which is a text.
  */
 function failingUnlessMatched({
   ledger,

@@ -9,8 +9,8 @@ const LARGEST_SHARE = 1 / 32;
  * - Far from the limit a grant is a small share of the permits that are left, and all grants together hold at most half of them.
  *   While they hold at most a tenth, a grant lives ten minutes and may lie idle, so metering may be unreachable for as long.
  * - A holder whose calls would use up such a grant in a moment gets more: the permits that its calls need soon, up to its equal
- *   share of the free permits. It gets at least one for each call that waits. So every holder gets some of the last permits, and
- *   needs few grants for them.
+ *   share of the free permits. It gets at least one for each call that waits. Therefore every holder gets some of the last
+ *   permits, and needs few grants for them.
  * - The larger the share that holders have, the shorter a grant lives, so that unused permits come back soon.
  *
  * @param want permits for about a minute of the holder's calls

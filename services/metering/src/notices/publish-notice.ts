@@ -7,8 +7,8 @@ import type { Notice } from './notice.ts';
 const PUBLISH_WITHIN_MS = 2_000;
 
 /**
- * Puts the notice into the stream of notices. Each notice has a subject of its own, and the stream takes only one message of a
- * subject. So the stream has the notice once, however often it is published.
+ * Puts the notice into the stream of notices. Each notice has a different subject, and the stream takes only one message of a
+ * subject. The stream therefore has the notice once, however often it is published.
  */
 export async function publishNotice({ publish }: Pick<Nats, 'publish'>, notice: Notice): Promise<void> {
   try {

@@ -51,8 +51,8 @@ export interface SettlerEvents {
  *    the grant.
  * 2. It puts a marker into each stream and waits until all messages before it are applied.
  *
- * Every second the settler reads a further part of the open grants. After the last part it starts again. So it sees each grant
- * long before the grant can be settled, whichever replica gave out the grant.
+ * Every second the settler reads a further part of the open grants. After the last part it starts again. It therefore sees each
+ * grant long before the grant can be settled, whichever replica gave out the grant.
  */
 export function startSettler(
   {

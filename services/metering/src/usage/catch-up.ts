@@ -19,8 +19,8 @@ export interface CatchUp {
   /** Up to the call. Ends the gathering of messages, which costs a write for each message: only for operators. */
   now(): Promise<boolean>;
   /**
-   * Up to half a second before the call. Lets messages gather, and all calls of half a second share one look at the streams. So
-   * callers of the public API cannot cause more work than this, however many they are.
+   * A time up to half a second before the call. It lets messages gather, and lets all calls within half a second share one look
+   * at the streams. Therefore callers of the public API cannot cause more work than this, however many they are.
    */
   recently(): Promise<boolean>;
 }

@@ -30,8 +30,8 @@ import {
 } from './usage-streams.ts';
 
 /**
- * The shortest interval that the client accepts. When a consumer loses its leader, it forgets the client's pulls. So after two
- * missed heartbeats the client pulls again.
+ * The shortest interval that the client accepts. When a consumer loses its leader, it forgets the client's pulls. Therefore the
+ * client pulls again after two missed heartbeats.
  */
 const HEARTBEAT_MS = 500;
 const PULL_FOR_MS = 5_000;

@@ -6,8 +6,9 @@ import type { DeadLetterReason, UsageMessage, UsageStreams } from './usage-strea
 const REDELIVER_AFTER_MS = 1_000;
 const LONGEST_REDELIVERY_MS = 5_000;
 /**
- * A grant may be unknown only because an election hides the latest writes from reads for a second or two. So a message with an
- * unknown grant goes to the dead letters only if the stream stored it longer ago than this, and has delivered it this many times.
+ * A grant may be unknown only because an election hides the latest writes from reads for a second or two. Therefore a message
+ * with an unknown grant goes to the dead letters only if the stream stored it longer ago than this, and has delivered it this
+ * many times.
  */
 const UNKNOWN_FOR_MS = 60_000;
 const UNKNOWN_DELIVERIES = 10;
@@ -76,7 +77,8 @@ export function createUsageBatches(
       applied = await events.applying(batch, () => applyReadable(store, usage));
     } catch (error) {
       const isDefect = !(error instanceof Fault && error.kind === 'unavailable');
-      // A message that causes a defect must not prevent the others from being stored. So this applies each message alone.
+      // A message that causes a defect must not prevent the other messages from being stored. Therefore each message is applied
+      // alone.
       if (isDefect && batch.length > 1) for (const message of batch) await apply([message]);
       else redeliver(batch, isDefect ? 'defect' : 'unavailable', error);
       return isDefect;
@@ -94,7 +96,8 @@ export function createUsageBatches(
     for (const message of stored) message.ack();
     if (stored.length > 0) events.applied(stored.length);
     redeliver(unavailable, 'unavailable');
-    // The store combined several messages about one grant, and perhaps only one of them is wrong. So this applies each alone.
+    // The store combined several messages about one grant, and perhaps only one of them is wrong. Therefore each is applied
+    // alone.
     for (const message of [...unreadable, ...foreign]) {
       const reason = foreign.includes(message) ? 'foreign_grant' : 'unreadable';
       await (batch.length === 1 ? deadLetter(message, reason, applied) : apply([message]));

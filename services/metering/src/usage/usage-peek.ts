@@ -15,8 +15,8 @@ export interface Peek {
 /**
  * A consumer that has lost its leader delivers nothing until NATS has elected another, four to nine seconds later. Meanwhile this
  * reads the messages from the stream itself, so that bills stay current. Any copy of the stream can answer. The consumer delivers
- * the same messages later. Metering then acknowledges them, and they change nothing, since usage is cumulative. So it does no
- * harm if a read fails or returns an old state.
+ * the same messages later. Metering then acknowledges them, and they change nothing, since usage is cumulative. A read that fails
+ * or returns an old state therefore does no harm.
  *
  * @param isBusy whether delivered messages are being applied; there is no need to read then
  * @param apply stores usage as far as possible
@@ -43,7 +43,8 @@ export function peekWhileSilent({
   let readUpTo: number | undefined;
 
   const readOn = async (): Promise<void> => {
-    // Other replicas may not have applied their deliveries yet. So reading starts MOST_ON_THE_WAY messages before `lastSeen`.
+    // Other replicas may not have applied their deliveries yet. Therefore reading starts MOST_ON_THE_WAY messages before
+    // `lastSeen`.
     readUpTo ??= Math.max(0, lastSeen - MOST_ON_THE_WAY);
     for (let read = MESSAGES_AT_ONCE; read === MESSAGES_AT_ONCE && !isOver; ) {
       const found = await streams.read(stream, readUpTo + 1, MESSAGES_AT_ONCE);

@@ -5,7 +5,7 @@ import type { UsageStreams } from './usage-streams.ts';
 const LOOK_EVERY_MS = 10_000;
 /**
  * Metering purges a stream's applied messages when the stream is full to this share. An alert fires when a stream is half full.
- * So the alert fires only if messages are not applied.
+ * The alert therefore fires only if messages are not applied.
  */
 const FULL_ENOUGH = 0.4;
 

@@ -64,7 +64,7 @@ interface ReadRow extends ListedRow {
   pictures: readonly BrandPicture[];
 }
 
-/** A row that is not a share. `kind` is the plural of what it is. */
+/** A row that is not a share. `kind` names what the row is, in the plural. */
 interface OtherSecurity extends Skipped {
   kind: string;
 }

@@ -101,7 +101,7 @@ function germanLinks(rows: readonly Row[]): Merge[] {
 
 /**
  * Whether two listings with the same German ticker may be one company although their names differ. Exchanges reuse tickers, but
- * listings also keep old names. So if the two listings have descriptions, the ISIN or a significant word of the names must
+ * listings also keep old names. Therefore, if both listings have descriptions, the ISIN or a significant word of the names must
  * be equal.
  */
 function isPlausible(a: Row, b: Row): boolean {
@@ -124,8 +124,8 @@ function nameLinks(byName: ReadonlyMap<string, Row[]>): Merge[] {
 
 /**
  * Tells whether two rows with equal names are one issuer, if at most one of them has a website. A row's country without a city or
- * website was looked up by ticker, and is wrong in one of ten rows. So an equal country confirms, but a different one does not
- * contradict.
+ * website was looked up by ticker, and is wrong in one of ten rows. Therefore an equal country confirms the match, but a
+ * different one does not contradict it.
  */
 function isSameIssuer(a: Row, b: Row, ofName: readonly Row[], sites: readonly string[]): boolean {
   if (isSure(a) && isSure(b) && a.country !== b.country) return false;

@@ -33,7 +33,7 @@ export function otherSecurities(rows: readonly Row[]): ReadonlyMap<Row, string> 
   return reasons;
 }
 
-/** Preferred shares stay listings of their company. Funds have records of their own. */
+/** Preferred shares stay listings of their company. Funds have separate records. */
 function whatItIs({ name, ticker, mic }: Row): string | undefined {
   const type = typeOfSecurity({ name, ticker, mic });
   return type === 'preferred' || type === 'fund' ? undefined : labelsOf(type)?.[0];
@@ -50,7 +50,10 @@ function shareBehind(
   return base === undefined || ticker === base || ticker.startsWith(`${base}-`) ? undefined : base;
 }
 
-/** The ticker that most of many tickers lengthen, so that they are derived from it. A sign before the mark of a class is no derivation. */
+/**
+ * The ticker that most of many tickers lengthen, so that they are derived from it. A ticker with a sign before the mark of a
+ * class does not count as derived.
+ */
 function baseOf(tickers: readonly string[]): string | undefined {
   const stems = tickers.map((each) => each.split('-', 1)[0] ?? '');
   if (new Set(stems).size <= MOST_SHARES) return undefined;

@@ -116,8 +116,8 @@ function sayingTheSame({ issuer, subject }: Row): CompanyName[] {
 }
 
 /**
- * English legal forms that descriptions also use for forms of other countries ("Suominen Corporation" for an Oyj). So they
- * are no evidence in a description.
+ * English legal forms that descriptions also use for forms of other countries ("Suominen Corporation" for an Oyj). Therefore they
+ * do not count as evidence in a description.
  */
 const ENGLISH: ReadonlySet<string> = new Set(['corp', 'inc', 'ltd']);
 

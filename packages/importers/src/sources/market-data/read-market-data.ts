@@ -66,7 +66,7 @@ export interface ReadMarketDataOptions {
   /** How much of a file of many days may be kept in memory, in MiB. */
   memoryMib?: number | undefined;
   progress?: BytesRead | undefined;
-  /** Called once for each quote whose currency has no rate. Such a quote is sent without prices in US dollars. */
+  /** Called once for each quote whose currency has no rate. The quote is sent without prices in US dollars. */
   onMissingRate?: (currency: string) => void;
 }
 

@@ -237,7 +237,7 @@ function listingsOf(
   );
 }
 
-/** Hosts that many companies share. A page on such a host is not the company's own site. */
+/** Hosts that many companies share. A page on one of them is not the company's own site. */
 const SHARED_HOSTS =
   /(^|\.)(facebook|instagram|twitter|x|linkedin|youtube|tiktok|pinterest|vk|weibo|medium|tumblr|github|linktr|archive|wikipedia|wikimedia|wikidata|blogspot|wordpress|sites\.google|play\.google|apps\.apple|itunes\.apple|t)\.(com|org|net|ee|me|ph)$/;
 

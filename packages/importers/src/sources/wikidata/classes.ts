@@ -94,8 +94,8 @@ const NEVER: ReadonlySet<ItemNumber> = new Set([
 ]);
 
 /**
- * Items of these classes may have listings, industries and legal forms too. So these properties do not show that an item of
- * such a class is a company.
+ * Items of these classes may have listings, industries and legal forms too. Therefore these properties do not show that an item
+ * of one of these classes is a company.
  */
 const NOT_BY_EVIDENCE: ReadonlySet<ItemNumber> = new Set([
   3918, // university

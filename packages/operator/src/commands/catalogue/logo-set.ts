@@ -80,7 +80,7 @@ export function logoUnsetCommand({ catalog, output }: Context): Command {
     .argument('<id>', "the record's id, such as apple")
     .addOption(kindOption())
     .action(async (id: string, { kind }: { kind: Kind }) => {
-      // The record may be gone while its values wait for it. So its type may not be known.
+      // The record may be gone while its values wait for it. Its type is then unknown.
       const fields = [...new Set([fieldOfKind(kind, undefined), fieldOfKind(kind, BrandType.SUPERINVESTOR)])];
       const { results } = await catalog().call((client) => client.unsetFields, {
         fields: fields.map((field) => ({ id, field })),
