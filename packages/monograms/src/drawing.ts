@@ -26,7 +26,7 @@ const CAPITAL_HEIGHT = 728;
 /** How much larger than capitals the letters of other scripts may be drawn, most of which are lower. */
 const MOST_LARGER = 1.3;
 
-/** What a monogram without letters shows: a square on its corner, which is no letter of any script. */
+/** What a monogram without letters shows: a square on its corner, which is not a letter of any script. */
 const SIGN =
   '<rect x="166" y="166" width="180" height="180" rx="28" fill="#fff" transform="rotate(45 256 256)"/>';
 
@@ -38,8 +38,9 @@ const FONTS =
   "'Segoe UI','Microsoft YaHei','PingFang SC','Hiragino Sans','Noto Sans','Noto Sans CJK SC',sans-serif";
 
 /**
- * Draws the monogram as an SVG of `size` by `size` pixels: white letters in the middle of a plate with rounded corners. Letters of
- * the scripts in OUTLINES are outlines, so they look the same everywhere. Others are text in a font of the viewer.
+ * Draws the monogram as an SVG of `size` by `size` pixels: white letters in the middle of a plate with rounded corners. Letters
+ * of the scripts in OUTLINES are outlines, so they look the same everywhere. Letters of other scripts are text in a font of the
+ * viewer.
  */
 export function drawMonogram({ letters, colour }: Monogram, size: number = SIDE): string {
   return (

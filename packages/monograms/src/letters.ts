@@ -1,8 +1,8 @@
 /** A character that can be a monogram's letter: a letter or a number, but not a modifier such as the Hawaiian ʻokina. */
 const LETTER = /[\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{Nl}\p{Nd}]/u;
 /**
- * Letters that are no initials: the vowels that Thai and Lao write before the consonant with which a syllable begins (abbreviations
- * begin with the consonant), and the Arabic hamza and tatweel.
+ * Letters that are not initials: the vowels that Thai and Lao write before the consonant with which a syllable begins
+ * (abbreviations begin with the consonant), and the Arabic hamza and tatweel.
  */
 const NO_INITIAL = /[\u0e40-\u0e44\u0ec0-\u0ec4\u0621\u0640]/u;
 /** The Arabic article at the start of a word that has at least three letters after it. */
@@ -26,7 +26,7 @@ const COMPANY_WORDS = new RegExp(`${RUN}(?:(?:${JOINT})${RUN})*`, 'gu');
 /** In a person's name a hyphen joins the words of one name: "Jean-Marie". */
 const PERSON_WORDS = new RegExp(`${RUN}(?:(?:${JOINT}|[-‐‑])${RUN})*`, 'gu');
 
-/** Words without an initial of their own, unless the name begins with them. In lower case. */
+/** Words that give no initial, unless the name begins with them. In lower case. */
 const CONNECTING: ReadonlySet<string> = new Set(
   `and at by for from in of or the to with
    a au aux d de del della der des di do dos das du e el en et la las le les los y zu

@@ -62,7 +62,8 @@ export async function main(args: readonly string[], environment: CommandEnvironm
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.good : EXIT.wrongUsage;
     const message = messageOf(error, context);
     const isUsage = error instanceof UsageError || error instanceof OptionError;
-    // Only the command's own messages have several lines by intention. Further lines of others are of no use to operators.
+    // Only the command's own messages have several lines by intention. Further lines of other messages are of no use to
+    // operators.
     stderr.write(`bds: ${printable(isUsage ? message : (message.split('\n', 1)[0] ?? ''))}\n`);
     if (error instanceof Interrupted) return EXIT.interrupted;
     return isUsage ? EXIT.wrongUsage : EXIT.failed;

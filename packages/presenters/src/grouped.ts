@@ -181,7 +181,7 @@ function variantsOf<T>(variants: ImageVariants | undefined, imageOf: (image: Ima
   return big || small ? { big, small } : undefined;
 }
 
-/** Undefined if the image has no path, because the size of an image that does not exist is no data. */
+/** Undefined if the image has no path, because the size of an image that does not exist is not data. */
 function stockImageOf({ path, width, height, format }: Image, logoHost: string) {
   const url = imageUrl(logoHost, path);
   return url === undefined ? undefined : { url, width, height, format };

@@ -29,7 +29,7 @@ function factsIn(value: unknown): number[] {
   });
 }
 
-/** A monogram is no fact of the brand. */
+/** A monogram is not a fact about the brand. */
 function withoutMonogram(record: GroupedRecord): object {
   const isMonogram = (url = '') => url.startsWith(`${options.logoHost}/monograms/`);
   if (record.type === 'superinvestor')

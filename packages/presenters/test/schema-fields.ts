@@ -11,7 +11,7 @@ export interface FieldSchema {
 }
 
 export interface Field {
-  /** Such as "company.key_people.name". */
+  /** The path of the field, such as "company.key_people.name". */
   path: string;
   schema: FieldSchema;
   holdsFields: boolean;

@@ -8,7 +8,7 @@ import { BrandRecord, reportErrors } from './record-schema.ts';
 
 /** Fields that belong to a source record and not to the company. */
 const NOT_SETTABLE: ReadonlySet<string> = new Set(['id', 'sources', 'derived_fields']);
-/** Groups that are also fields of their own. All other groups are only set field by field. */
+/** Groups that can also be set as a whole. All other groups are only set field by field. */
 const WHOLE_GROUPS: ReadonlySet<string> = new Set([
   'company.headquarters',
   'images.logo',

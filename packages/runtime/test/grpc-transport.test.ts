@@ -53,7 +53,7 @@ async function write(name: string, { cert, key }: Certified, ca: string) {
   return files;
 }
 
-/** How `service` takes part, with a certificate of its own. */
+/** How `service` takes part, with its own certificate. */
 async function certified(service: string, from = authority, ca = authority.cert): Promise<Certificates> {
   const files = await write(service, await newCertificate(from, [nameOf(service)], VALID), ca);
   return Certificates.read(service, files);

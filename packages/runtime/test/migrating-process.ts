@@ -12,7 +12,7 @@ interface Killed {
   number: number;
 }
 
-/** Migrates the database in a process of its own. Resolves to whether the process killed itself before it was done. */
+/** Migrates the database in a separate process. Resolves to whether the process killed itself before it was done. */
 export async function untilKilled(killed: Killed): Promise<boolean> {
   const child = spawn(process.execPath, [import.meta.filename, JSON.stringify(killed)], { stdio: 'inherit' });
   const [status, signal] = await once(child, 'exit');

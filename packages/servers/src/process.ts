@@ -62,7 +62,7 @@ export class SupervisedProcess implements Child {
   readonly logFile: string;
   readonly #options: ChildOptions;
   #running: Running | undefined;
-  /** Whether the process has become ready and nobody has stopped it. */
+  /** Whether the process has become ready and has not been stopped. */
   #isWanted = false;
   #pauseMs = FIRST_PAUSE_MS;
   #restart: NodeJS.Timeout | undefined;

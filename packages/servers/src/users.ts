@@ -15,7 +15,7 @@ const ADMIN = 'admin';
 const USER_EXISTS = 51_003;
 const ROLE_EXISTS = 51_002;
 
-/** The password of a user. Without the secret nobody can compute it. */
+/** Returns the password of a user, which cannot be computed without the secret. */
 function passwordOf(secret: string, server: 'nats' | 'mongodb', user: string): string {
   return createHmac('sha256', secret).update(`${server}/${user}`).digest('base64url');
 }

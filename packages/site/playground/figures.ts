@@ -6,7 +6,7 @@ const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFraction
 
 export const numberText = (value: number): string => PLAIN.format(value);
 
-/** Such as "4.51T USD". */
+/** Returns an amount in short form, such as "4.51T USD". */
 export const money = (value: number, currency: string | null | undefined): string =>
   [Math.abs(value) < 1e6 ? PLAIN.format(value) : SHORT.format(value), currency ?? ''].join(' ').trim();
 

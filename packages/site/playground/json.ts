@@ -3,7 +3,7 @@ import { element } from '@brand-data/client/source/dom';
 /** A string, which a colon follows if it is a key, or a number, or a word. */
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null)/g;
 
-/** The JSON text, indented and coloured. Text that is no JSON stays as it is. */
+/** Returns the JSON text indented and coloured. Text that is not JSON stays as it is. */
 export function jsonView(body: string): HTMLElement {
   const text = indented(body);
   const code = element('code');

@@ -4,7 +4,7 @@ import { numberText } from './figures.ts';
 const SVG = 'http://www.w3.org/2000/svg';
 const [WIDTH, HEIGHT, MARGIN] = [300, 24, 8];
 
-/** The 52-week range as a line with the price on it. undefined if the range is no "low-high". */
+/** Returns the 52-week range as a line with the price on it. Undefined if the range does not have the form "low-high". */
 export function rangeView(range: string, price: number | undefined): HTMLElement | undefined {
   const [, low = '', high = ''] = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(range) ?? [];
   const [from, to] = [Number(low), Number(high)];

@@ -34,8 +34,8 @@ export interface Cluster {
 
 export interface MongodCluster extends Cluster {
   /**
-   * Stops all data between this member and the others until `heal`, while their connections stay open. Clients still reach every
-   * member.
+   * Stops all data between this member and the other members until `heal`, while their connections stay open. Clients still reach
+   * every member.
    */
   isolate(member: string): void;
   /** Lets the members reach each other again. */
@@ -46,7 +46,10 @@ export interface MongodCluster extends Cluster {
 
 export interface NatsCluster extends Cluster {
   urlOf(member: string): string;
-  /** Stops all data between this member and the others, while their connections stay open. Clients still reach every member. */
+  /**
+   * Stops all data between this member and the other members, while their connections stay open. Clients still reach every
+   * member.
+   */
   isolate(member: string): Promise<void>;
   /** Lets the members reach each other again, on new connections. */
   heal(): void;

@@ -35,8 +35,8 @@ export async function inStaleView<T>(
 }
 
 /**
- * Makes one of these members primary: the one that has replicated the most. The members would not elect a member that lacks
- * writes of others, although the old primary has stepped down.
+ * Makes one of these members primary: the one that has replicated the most. Although the old primary has stepped down, the
+ * members would not elect a member that lacks writes that other members have.
  */
 async function elect(mongodb: MongodCluster, members: readonly string[]): Promise<void> {
   const lateMs = performance.now() + ELECTED_WITHIN_MS;

@@ -38,8 +38,8 @@ export class Wire {
   /**
    * Starts a wire.
    *
-   * @param renames addresses (host:port) that the wire replaces in data from the server by others of the same length. Without this,
-   *   clients that learn the servers' addresses from a server would bypass the wires.
+   * @param renames addresses (host:port) that the wire replaces, in data from the server, by other addresses of the same length.
+   *   Without this, clients that learn the servers' addresses from a server would bypass the wires.
    */
   static async start(renames: ReadonlyMap<string, string> = new Map()): Promise<Wire> {
     const wire = new Wire(renames);
@@ -164,7 +164,7 @@ export class Wire {
   }
 }
 
-/** Lets something happen on the connection, now or when it is no longer held. */
+/** Makes the event happen on the connection, now or when the connection is no longer held. */
 function pass(connection: Connection, happen: () => void): void {
   if (connection.isDead) return;
   if (connection.held) connection.held.push(happen);

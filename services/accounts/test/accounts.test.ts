@@ -541,7 +541,7 @@ describe('the trail', () => {
       event('1-one', { calls: 2, done: 2, created: 900 }),
       event('2-two', { calls: 1 }),
       event('2-two', { calls: 1, failed: 1 }, { details: { source: 'mine', failure: 'too busy' } }),
-      // Nobody can change the entries of accounts or of another service.
+      // No caller can change the entries of accounts or of another service.
       { ...event('1-one', { calls: 7 }), subject: 'brand_data.audit.images' },
       { subject: 'brand_data.audit.catalog', data: Buffer.from([0xff, 0xff, 0xff]) },
       event('$where', { calls: 1 }),

@@ -15,7 +15,7 @@ import { expect } from 'vitest';
 
 const OPERATOR_TOKEN = 'the operator credential of tests';
 
-/** The service in a process of its own, and clients that call it. */
+/** The service in a separate process, and clients that call it. */
 export interface RunningAccounts {
   admin: AccountsAdminServiceClient;
   /** Makes a call as the installation's operator, or with another credential: `operate(admin.setPlan, { … })`. */

@@ -157,7 +157,10 @@ test('a look-up finds the record that the identifier means, alone or in a batch,
   );
 });
 
-/** The brands that an identifier could mean, in order. Each is what it means among the brands that are left. */
+/**
+ * Returns the brands that an identifier could mean, in order. Each is the one that it means once the brands before it are
+ * removed.
+ */
 function inOrder(
   identifier: string,
   brands: readonly Brand[],

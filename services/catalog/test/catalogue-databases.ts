@@ -13,7 +13,7 @@ export interface OpenCatalogue extends Collections {
   store: CatalogStore;
 }
 
-/** Makes the writes of a store whose changes nobody listens to. */
+/** Makes the writes of a store whose changes have no listener. */
 const unheard: Announce = (_keys, write) => write();
 
 /** Returns a function that opens catalogues in databases of the calling test file. They are dropped after its last test. */

@@ -18,7 +18,7 @@ interface OptionEntry {
   values: Completions | undefined;
 }
 
-/** What a value can be: one of these words, the path of a file or folder, or a text that nobody can complete. */
+/** What a value can be: one of these words, the path of a file or folder, or a text that cannot be completed. */
 export type Completions = readonly string[] | 'paths' | 'text';
 
 /** The names of values that are paths, as in `<file>` and `[path...]`. */

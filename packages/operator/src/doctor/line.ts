@@ -2,7 +2,7 @@ import type { Found } from '@brand-data/runtime';
 
 /**
  * The result of one check. `warning`: callers notice nothing yet. `wrong`: something does not work, or will stop working soon.
- * `skipped`: nobody has said where the part is.
+ * `skipped`: the address of the part is not set.
  */
 export interface CheckLine {
   state: 'ok' | 'warning' | 'wrong' | 'skipped';

@@ -15,7 +15,7 @@ export interface Context extends Pick<Connection, 'accounts' | 'catalog' | 'mete
   pathOf(path: string): string;
   /** Makes a path relative if it is below the working directory. Text after the path stays. */
   shown(text: string): string;
-  /** Asks at the terminal and resolves to the answer. Absent: nobody is at a terminal. */
+  /** Asks at the terminal and resolves to the answer. Absent if the command does not run at a terminal. */
   ask: ((question: string) => Promise<string>) | undefined;
   /** A signal that Ctrl-C aborts. Until it is called for the first time, Ctrl-C ends the process. */
   interruption(): AbortSignal;

@@ -1,4 +1,4 @@
-/** The command has done what it could and reported it, and something of it failed or was refused. */
+/** The command has done and reported what it could, but a part of its work failed or was refused. */
 export class PartlyFailed extends Error {
   override readonly name = 'PartlyFailed';
 }

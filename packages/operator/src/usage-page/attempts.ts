@@ -1,7 +1,7 @@
 const WINDOW_MS = 60_000;
 const MOST_IN_WINDOW = 10;
 
-/** Counts wrong credentials of all callers together, so that nobody can try many. */
+/** Counts the wrong credentials of all callers together, so that no caller can try many. */
 export interface Attempts {
   /** For how many seconds every credential is refused. 0: they are checked. */
   refusedForS(): number;

@@ -23,7 +23,9 @@ const DAY_MS = 86_400_000;
 /** The chart of months ends with the month of the page. */
 const MONTHS_IN_CHART = 12;
 
-/** The page of one account in a month. Rejects with a Fault, `not_found` if accounts has no such account. */
+/**
+ * Returns the page of one account in a month. Rejects with a Fault, which is `not_found` if accounts does not know the account.
+ */
 export async function oneAccountPage(
   connection: Connection,
   id: string,

@@ -1,7 +1,10 @@
 import { addMonths, isMonth, MONTHS_KEPT, monthOf } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 
-/** The month that a page is asked for, by default the current one. Throws a Fault if it is no month, or has not begun. */
+/**
+ * Returns the month that a page is asked for, by default the current one. Throws a Fault if the text is not a month, or the month
+ * has not begun.
+ */
 export function monthAskedFor(query: URLSearchParams): string {
   const current = monthOf(Date.now());
   const month = query.get('month') || current;

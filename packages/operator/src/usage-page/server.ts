@@ -64,8 +64,8 @@ interface UsagePage {
 }
 
 /**
- * Serves the pages of accounts' usage on this machine. It has no credential of its own: every request carries that of an operator by
- * HTTP Basic, and all data is read with it. Rejects if the port is taken.
+ * Serves the pages of accounts' usage on this machine. The page has no credential: every request carries that of an operator by
+ * HTTP Basic, and the page reads all data with it. Rejects if the port is taken.
  */
 export async function serveUsagePage({
   port,

@@ -11,7 +11,10 @@ export interface AllowanceUse {
   remaining: number;
   /** Permits that gateways hold and that metering does not know to be used. */
   held_by_gateways: number;
-  /** The allowance that metering used last. It differs while no call has told metering of a change. Null: there were no calls. */
+  /**
+   * The allowance that metering used last. After a change it is outdated until the first call, which brings metering the new one.
+   * Null if there were no calls.
+   */
   allowance_in_metering: number | null;
 }
 

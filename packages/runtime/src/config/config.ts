@@ -14,7 +14,7 @@ import { problemOfMongoUrl } from './mongo-url.ts';
 import { certificatesFromPem, signingKeyFromPem, verifyingKeysFromPem } from './pem-keys.ts';
 import { readSettingFiles } from './setting-files.ts';
 
-/** Some settings are wrong. The message lists all wrong settings, each on a line of its own. */
+/** Some settings are wrong. The message lists all wrong settings, one a line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -55,12 +55,12 @@ const secret = makeValidator((text) => {
 });
 
 /**
- * One secret, or two on lines of their own, both of which are accepted while one replaces the other. Secrets of different replicas
+ * One secret, or two on separate lines, both of which are accepted while one replaces the other. Secrets of different replicas
  * may differ in this way during a rolling restart.
  */
 const secrets = makeValidator(parseSecrets);
 
-/** See `secrets`. Throws if the text is not such a setting, with a message that does not show it. */
+/** Reads a text as `secrets` describes it. If it is malformed, throws an error whose message does not show it. */
 export function parseSecrets(text: string): readonly string[] {
   const lines = secretsOf(text);
   if (lines.length === 0 || lines.some((line) => line.length < SHORTEST_SECRET))
@@ -86,10 +86,10 @@ const webhookUrl = makeValidator((text) => {
   return text;
 });
 
-/** The keys in a text with one or two secrets of Standard Webhooks, each on a line of its own: `whsec_` and 24 to 64 bytes in base64. */
+/** The keys in a text with one or two secrets of Standard Webhooks, one a line: `whsec_` and 24 to 64 bytes in base64. */
 const webhookSecrets = makeValidator(parseWebhookSecrets);
 
-/** See `webhookSecrets`. Throws if the text is not such a setting, with a message that does not show it. */
+/** Reads a text as `webhookSecrets` describes it. If it is malformed, throws an error whose message does not show it. */
 export function parseWebhookSecrets(text: string): readonly Buffer[] {
   const lines = secretsOf(text);
   const keys = lines.map((line) => Buffer.from(/^whsec_([\w+/]+=*)$/.exec(line)?.[1] ?? '', 'base64'));

@@ -174,7 +174,7 @@ function readMaterial({ cert, key, ca }: CertificateFiles): Material {
   return { cert: readFileSync(cert), key: readFileSync(key), ca: readFileSync(ca) };
 }
 
-/** Throws if the key does not belong to the certificate, or if one of the files does not hold what it should. */
+/** Throws if the key does not belong to the certificate, or if one of the files has the wrong content. */
 function refuseUnfit(service: string, { cert, key, ca }: Material): void {
   createSecureContext({ cert, key, ca });
   const own = new X509Certificate(cert);

@@ -65,7 +65,7 @@ export async function listenWithMutualTls(
   });
   const forget = certificates.onChange((options) => {
     listener.setSecureContext(options);
-    // Clients connect again, so that a certificate that is no longer trusted has no use. Calls in flight may finish.
+    // Makes clients connect again, so that a certificate that is no longer trusted becomes useless. Calls in flight may finish.
     injector.destroy();
     injector = newInjector();
   });
@@ -104,7 +104,7 @@ function keyOf({ localAddress, localPort, remoteAddress, remotePort }: Ends): st
 }
 
 function reasonOf(error: Error, { authorizationError }: TLSSocket): Reason {
-  // OpenSSL's verification has a code of its own. @types/node declares it an Error.
+  // In truth this is the code of OpenSSL's verification, although @types/node declares it an Error.
   const verification = authorizationError as unknown as string | null;
   if (verification) return verification === 'CERT_HAS_EXPIRED' ? 'expired' : 'untrusted';
   const code = codeOf(error);

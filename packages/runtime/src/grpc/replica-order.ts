@@ -49,7 +49,7 @@ interface Replica {
   picker: experimental.Picker;
 }
 
-/** Rendezvous hashing: when a replica is added or removed, the others keep their order. */
+/** Rendezvous hashing: when a replica is added or removed, the other replicas keep their order. */
 class OrderPicker implements experimental.Picker {
   readonly #replicas: readonly Replica[];
   #turn = Math.floor(Math.random() * 1_000_000);

@@ -70,7 +70,10 @@ export interface GrpcServer {
   host: string;
   port: number;
   services: (CallableService & { handlers: UntypedServiceImplementation })[];
-  /** If given, this is an admin port, which answers only operators. It accepts requests of 16 MiB, and others accept 256 KiB. */
+  /**
+   * If given, this is an admin port, which answers only operators. It accepts requests of up to 16 MiB, and other ports accept up
+   * to 256 KiB.
+   */
   operators?: Operators;
   /** Whether a call may take longer than a minute. Connections then stay as long as clients want. */
   mayLastLong?: boolean;

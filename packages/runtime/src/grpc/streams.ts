@@ -96,7 +96,7 @@ export async function callClientStream<Request, Response>(
     try {
       yield* messages;
     } catch (error) {
-      // Once the server has answered, the pipeline ends the generator with an error of its own.
+      // Once the server has answered, the pipeline ends the generator with the pipeline's own error.
       if (!answered.signal.aborted) failure = { error };
       call.cancel();
       throw error;

@@ -7,7 +7,7 @@ export interface ProblemKind {
   help: string;
 }
 
-/** The codes of errors that every public server answers with. Its table of kinds has them and others. */
+/** The codes of errors that every public server answers with. The server's table of kinds has these codes and further ones. */
 export type CommonCode = 'request_invalid' | 'method_not_allowed' | 'internal' | 'upstream_unavailable';
 
 /**

@@ -20,7 +20,7 @@ export const PUBLIC_SERVER = {
     // Node's own answer to a request without Host has no body and no CORS headers. `problemOfHost` makes a better one.
     requireHostHeader: false,
     // A request without a body needs none of the events of a stream. They take a tenth of the processor time of a call. If the
-    // caller hangs up, Node emits "close" on the response and on the socket, but not on such a request.
+    // caller hangs up, Node emits "close" on the response and on the socket, but not on a request without a body.
     optimizeEmptyRequests: true,
   },
 } as const;

@@ -273,8 +273,9 @@ export function spanContextOfMessage(message: { headers?: MsgHdrs | undefined })
 }
 
 /**
- * Creates the stream, or gives it these settings. Any replica may do this at any time. Nobody can delete single messages of the
- * stream, or remove them all if `deny_purge` is set. NATS never takes these two settings back, not even from an older version.
+ * Creates the stream, or changes its settings to these. Any replica may do this at any time. No client can delete single messages
+ * of the stream. If `deny_purge` is set, no client can remove them all either. NATS never takes these two settings back, not even
+ * from an older version.
  */
 export async function ensureStream(
   service: Service,

@@ -47,7 +47,7 @@ async function inTime(check: () => Promise<Found>): Promise<Found> {
   }
 }
 
-/** The state of something that is filled, such as a disk. */
+/** Returns the finding about how full something is, such as a disk. */
 export function foundFill(
   share: number,
   limits: { warning: number; wrong: number },

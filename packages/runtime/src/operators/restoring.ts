@@ -68,9 +68,9 @@ export async function refuseRestore(): Promise<never> {
 }
 
 /**
- * Resolves when the database is not being restored. Until then it serves the admin port that `server` describes, and no other port.
- * The service calls itself ready meanwhile, because Kubernetes lets nobody reach the admin port of a pod that is not ready. It must
- * not touch its database.
+ * Resolves when the database is not being restored. Until then it serves the admin port that `server` describes, and no other
+ * port. Meanwhile the service reports that it is ready, because Kubernetes sends no calls to the admin port of a pod that is not
+ * ready. It must not touch its database.
  */
 export async function untilRestored(service: Service, { db }: Mongo, server?: GrpcServer): Promise<void> {
   const isRestoring = () =>

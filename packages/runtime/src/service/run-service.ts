@@ -17,8 +17,8 @@ import type { Service } from './service.ts';
 const STOP_WITHIN_MS = 25_000;
 
 /**
- * V8 starts a major collection of garbage when its heap has grown by this much since the last one. By default it lets a heap double
- * and more, because it sees memory that nobody uses. The costs of this value are in test/bench/README.md.
+ * V8 starts a major collection of garbage when its heap has grown by this much since the last one. By default it lets a heap
+ * double and more, because it sees unused memory. The costs of this value are in test/bench/README.md.
  */
 const HEAP_GROWS_BY_PERCENT = 30;
 

@@ -11,7 +11,7 @@ export interface Service {
   log: Logger;
   metrics: Registry;
   readiness: Readiness;
-  /** The checks for `bds doctor`. Absent in a set-up, which nobody asks. */
+  /** The checks for `bds doctor`. Absent in a set-up, which `bds doctor` does not ask. */
   diagnosis?: Diagnosis | undefined;
   /** The build that runs. */
   build?: Build | undefined;

@@ -30,7 +30,7 @@ export class KeyStore {
     });
   }
 
-  /** Finds the key of a token. Searches that are requested while others are under way share the next command. */
+  /** Finds the key of a token. Searches that are requested while a command is under way share the next command. */
   async find(tokenHash: Buffer): Promise<FoundKey | undefined> {
     const lane = String(this.#searched++ % SEARCH_LANES);
     return (await this.#searches.add(lane, tokenHash)).get(tokenHash.toString('base64'));

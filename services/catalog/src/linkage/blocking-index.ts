@@ -13,7 +13,10 @@ const NO_KEYS: ReadonlySet<string> = new Set();
  */
 export interface BlockingIndex<T> {
   add(record: SourceRecord, item: T): void;
-  /** The items of all records that may be linked with `record`, and of a few others. An item may come more than once. */
+  /**
+   * Returns the items of all records that may be linked with `record`, and of a few further records. An item may come more than
+   * once.
+   */
   candidates(record: SourceRecord): Iterable<T>;
 }
 

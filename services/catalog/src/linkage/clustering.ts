@@ -34,7 +34,7 @@ export function memoized(linkOf: LinkOf): LinkOf {
 
 interface ClusterOptions {
   readonly linkOf?: LinkOf;
-  /** Names in a country that are shared by more records than `records` holds. No link rests on such a name. */
+  /** Names in a country that are shared by more records than `records` holds. No link rests on one of these names. */
   readonly commonNames?: ReadonlySet<string>;
 }
 
@@ -106,7 +106,7 @@ interface CandidatePair {
 
 /**
  * Checks whether members that are not linked with the record contradict it, and no firm link with another member outweighs that.
- * Another website is no contradiction if any member states it too, as Alphabet states both abc.xyz and google.com.
+ * A different website is not a contradiction if any member states it too, as Alphabet states both abc.xyz and google.com.
  */
 function isContradicted(
   record: SourceRecord,

@@ -148,11 +148,11 @@ interface Claimant {
 }
 
 /**
- * Returns one company for each cluster, with the overrides that belong to it. Overrides that belong to none are documents of
- * their own. A quote goes to the company whose main listing it describes, else to a company that has the listing at all. If there
- * are several such companies, the best known gets the quote. If there is none, the quote is dropped.
+ * Returns one company for each cluster, with the overrides that belong to it. Overrides that belong to none become separate
+ * documents. A quote goes to the company whose main listing it describes, else to a company that has the listing at all. If
+ * several companies qualify, the best known gets the quote. If none does, the quote is dropped.
  *
- * @param commonNames names in a country that say nothing of whose overrides they are
+ * @param commonNames names in a country that are too common to show to which company overrides belong
  */
 export function companiesOf(
   clusters: readonly IdentifiedCluster[],

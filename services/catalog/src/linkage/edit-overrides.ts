@@ -138,8 +138,9 @@ function editCompany(
 }
 
 /**
- * Returns the id of the set that names the company's first source record first. The company may have others, of companies that
- * were joined with it. Those stay as they are, because they go back to their companies if these are separated again.
+ * Returns the id of the set that names the company's first source record first. The company may have further sets, from companies
+ * that were joined with it. Those sets stay unchanged, because they go back to their companies if the companies are separated
+ * again.
  */
 function ownSetOf(sets: Sets, records: OverrideSet['records']): string | undefined {
   const firstOf = ([first]: OverrideSet['records']) => first && referenceOf(first);

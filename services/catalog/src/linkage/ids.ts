@@ -15,7 +15,7 @@ export interface IdentifiedCluster {
  *   record. If several records have it, it goes with the strongest.
  * - When stored companies are joined, the id of the company that holds the strongest record stays.
  * - A new company gets the id of its strongest record. If another company has this id, or a source record with it, the new
- *   company gets an id of its own.
+ *   company gets a newly made id.
  *
  * @param clusters the source records of one company each, strongest first
  * @param before the stored companies that held these records

@@ -20,8 +20,8 @@ interface Owner {
  * overrides name come first, in their order. Other records are compared with the company as it was when a field was last set, by
  * the same rules as those that link two sources' records.
  *
- * A named source record counts for nothing if it now describes another company: no name agrees, and the Wikidata id, the LEI or
- * the ISIN is another one. A source may use an id again, such as the ticker of a company that no longer exists.
+ * A named source record is ignored if it now describes another company: no name agrees, and the Wikidata id, the LEI or the ISIN
+ * has changed. A source may reuse an id, such as the ticker of a company that no longer exists.
  *
  * @param commonNames names in a country on which no claim rests
  */

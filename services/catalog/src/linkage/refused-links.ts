@@ -29,7 +29,7 @@ export function refusedLinksOf(
 ): PutRefusedLink[] {
   const [source] = puts.map((put) => put.source);
   const isOther = (record: SourceRecord) => record.source !== source;
-  // Links of records of one source are never refused, and most imports meet no others.
+  // Links between records of one source are never refused, and most imports meet no other links.
   if (
     !planned.some(({ members }) => members.some(isOther)) &&
     !others.some(({ records }) => records.some(isOther))

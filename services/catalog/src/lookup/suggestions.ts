@@ -9,7 +9,7 @@ import { bestOfEach, type CandidateRecord, type FindCandidates } from './candida
 import { mostSimilar, namesSuperinvestor, type SimilarRecord, similarityQuery } from './similar-names.ts';
 
 const SUGGESTIONS = 3;
-/** How many similar records are examined for each query. A few may turn out to have no identifier of their own. */
+/** How many similar records are examined for each query. A few may turn out to have no identifier that leads to them alone. */
 const EXAMINED = SUGGESTIONS + 1;
 /** How many queries of a batch get suggestions. */
 const MOST_QUERIES = 20;

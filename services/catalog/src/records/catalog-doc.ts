@@ -22,7 +22,7 @@ export const WAITING_IDS = { $gte: WAITING, $lt: 'override;' };
  * It has no record, and only keys that begin with LINK_ONLY, so no look-up finds it.
  */
 export interface CatalogDoc {
-  /** Brand.id: the id of one of the source records, or an id of its own (linkage/ids.ts). */
+  /** Brand.id: the id of one of the source records, or an id that the catalogue has made (linkage/ids.ts). */
   _id: string;
   /** The index entries for look-ups (index-keys.ts), and the keys that link source records with it. Indexed. */
   keys: string[];

@@ -72,7 +72,10 @@ export function recordFromBytes(bytes: Uint8Array): Brand {
   return { ...brand, stock: { ...stock, ...named } };
 }
 
-/** Such as "XNAS:AAPL", equal for all market codes of a venue. Undefined if the record has no listing. */
+/**
+ * Returns the main listing as a text such as "XNAS:AAPL", which is equal for all market codes of a venue. Undefined if the record
+ * has no listing.
+ */
 export function mainListingOf(brand: Brand): string | undefined {
   const [main] = brand.listings;
   return main === undefined ? undefined : nameOfListing(main);
@@ -210,7 +213,7 @@ function rankOf(records: readonly SourcedBrand[]): { rank: number; source: strin
   return { rank: deciding?.brand.rank ?? 0, source: deciding?.source ?? '' };
 }
 
-/** If the operator has set the listings, the record has no others, in that order. */
+/** If the operator has set the listings, the record has exactly these listings, in that order. */
 function mergeListings(
   records: readonly SourcedBrand[],
   country: string | undefined,

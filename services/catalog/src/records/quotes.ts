@@ -21,8 +21,8 @@ export function keysOfQuote({ symbol, mic, isin }: Quote): string[] {
 }
 
 /**
- * Returns the quote as a source record of the candidate whose main listing it describes. If there are several such candidates,
- * the best known is used. Undefined if the quote describes no candidate's main listing.
+ * Returns the quote as a source record of the candidate whose main listing it describes. If it describes that of several
+ * candidates, the best known is used. Undefined if the quote describes no candidate's main listing.
  */
 export function quoteRecordAmong(
   source: string,

@@ -15,7 +15,10 @@ export interface SourceRecord extends SourcedBrand {
   readonly bytes: Uint8Array;
   /** The evidence that links the record with other sources' records of the same company. */
   readonly identity: RecordIdentity;
-  /** Only of the source `operator`: the fields that the operator has set. Such a record states no other facts. */
+  /**
+   * The fields that the operator has set. Only records of the source `operator` have them, and those records state no other
+   * facts.
+   */
   readonly overrides?: OverrideSet;
 }
 
@@ -61,8 +64,8 @@ export function storedSourceRecord(
 }
 
 /**
- * The brand without what is no fact of its source: fields that the catalogue derived, blank texts, and the rank of an unknown
- * company. The brand itself if it holds only facts.
+ * Returns the brand without everything that its source does not state: fields that the catalogue derived, blank texts, and the
+ * rank of an unknown company. Returns the brand itself if it holds only facts.
  */
 function factsOf(brand: Brand): Brand {
   const stated = withoutDerivedFields(brand);

@@ -46,7 +46,7 @@ export function catalogService(
   };
 }
 
-/** Returns the results that fit, in order. All others are left out, but never the first one. */
+/** Returns the results that fit, in order, and always the first one. All other results are left out. */
 function withinBytes(results: readonly LookupResult[], maxBytes: number): LookupResult[] {
   // This many records always fit, so the usual small batches are not encoded twice.
   if (results.length * LARGEST_RESULT_BYTES <= maxBytes) return [...results];

@@ -27,7 +27,7 @@ export async function openCollections({ db }: Mongo): Promise<Collections> {
   return { companies, sources: db.collection('sources') };
 }
 
-/** Returns the filter that finds the documents with such a source record. */
+/** Returns the filter that finds the documents with a source record that has these fields. */
 export function holdersOf(fields: Filter<CatalogDoc['contributions'][number]>): Filter<CatalogDoc> {
   return { contributions: { $elemMatch: fields } } as Filter<CatalogDoc>;
 }

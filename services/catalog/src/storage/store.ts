@@ -147,8 +147,8 @@ export class CatalogStore {
   }
 
   /**
-   * Sets fields to the operator's own values, and removes such values. Returns the outcomes in the order of the edits. If one
-   * edit of a company is refused, all are. Idempotent. With `dryRun` it writes nothing.
+   * Sets fields to the operator's values, and removes values that the operator has set. Returns the outcomes in the order of the
+   * edits. If one edit of a company is refused, all edits of that company are. Idempotent. With `dryRun` it writes nothing.
    */
   async editFields(
     edits: readonly FieldEdit[],
@@ -158,7 +158,7 @@ export class CatalogStore {
     if (!dryRun) await this.#known.register(OPERATOR);
     const ids = [...new Set(edits.map(({ id }) => id))];
     const keys = ids.flatMap((id) => [`id:${id}`, `${LINK_ONLY}id:${id}`]);
-    // An id that the catalogue has made (linkage/ids.ts) is no key of its company.
+    // An id that the catalogue has made (linkage/ids.ts) is not a key of its company.
     const holders = { $or: [{ _id: { $in: ids } }, { keys: { $in: keys } }] };
     const outcomes: FieldOutcome[] = [];
     let references: readonly (string | undefined)[] = [];

@@ -16,11 +16,15 @@ const SHARED_FOR_MS = 500;
  * the streams do not answer.
  */
 export interface CatchUp {
-  /** Up to the call. Ends the gathering of messages, which costs a write for each message: only for operators. */
+  /**
+   * Catches up with the messages of before the call. Ends the gathering of messages, which costs a write for each message.
+   * Therefore only operators' calls use it.
+   */
   now(): Promise<boolean>;
   /**
-   * A time up to half a second before the call. It lets messages gather, and lets all calls within half a second share one look
-   * at the streams. Therefore callers of the public API cannot cause more work than this, however many they are.
+   * Catches up with the messages of a moment up to half a second before the call. Messages go on gathering, and all calls within
+   * half a second share one look at the streams. Therefore callers of the public API cannot cause more work than this, however
+   * many they are.
    */
   recently(): Promise<boolean>;
 }

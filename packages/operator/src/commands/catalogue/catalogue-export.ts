@@ -58,7 +58,7 @@ function lineOf(value: object): string {
   return `${printable(JSON.stringify(value))}\n`;
 }
 
-/** Nobody takes a part of an export for the whole, because the file gets its name at the end. */
+/** The file gets its name at the end, so that a partial export is never mistaken for a complete one. */
 async function writeWhole(path: string, lines: AsyncIterable<string>): Promise<void> {
   const part = `${path}.part`;
   try {

@@ -69,7 +69,7 @@ export function catalogueStatsCommand({ catalog, output }: Context): Command {
     });
 }
 
-/** Of how many records a field could have data. */
+/** How many records could have data in a field. */
 function couldHave(field: string, { records, types }: Counts): number {
   return OF_STOCKS.test(field) ? (types.get('stock') ?? 0) : records;
 }

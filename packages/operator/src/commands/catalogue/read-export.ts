@@ -15,15 +15,15 @@ export interface ExportBatch {
   isLast: boolean;
 }
 
-/** A line that is no company of the catalogue. */
+/** A line that is not a company of the catalogue. */
 export interface UnreadableLine {
   from: string;
   reason: string;
 }
 
 /**
- * The companies of a file that `bds catalogue export` has written, in batches that are small enough for the catalogue. Throws an
- * OptionError if the file is not such an export, or is not whole.
+ * Yields the companies of a file that `bds catalogue export` has written, in batches that are small enough for the catalogue.
+ * Throws an OptionError if the file is not an export of this command, or is not complete.
  */
 export async function* readExport(
   file: string,

@@ -29,7 +29,7 @@ export function importCommand(context: Context): Command {
   return command;
 }
 
-/** The names of files that are tables. Records are not read from such files. */
+/** Matches the names of files that are tables. Records are not read from tables. */
 const TABLE = /\.(?:csv|tsv)(?:\.gz|\.bz2)?$/i;
 
 function addImportOfRecords(parent: Command, context: Context): void {

@@ -6,7 +6,7 @@ import { table } from '../../text/tables.ts';
 
 interface ServiceStatus {
   service: string;
-  /** Null if it was not asked, because nobody has given its address. */
+  /** Null if it was not asked, because its address is not set. */
   answers: boolean | null;
   /** A summary of its data, why it does not answer, or why it was not asked. */
   detail: string;
