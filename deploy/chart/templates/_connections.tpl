@@ -1,4 +1,4 @@
-{{/* The URLs from the values or of the quickstart's servers, as a Secret's data. It leaves out URLs that are in an existing Secret. */}}
+{{/* The URLs from the values or of the quickstart's servers, as a Secret's data, without the URLs that an existing Secret holds. */}}
 {{- define "brand-data.connections" -}}
 {{- $full := include "brand-data.fullname" . -}}
 {{- if .Values.quickstart.enabled -}}

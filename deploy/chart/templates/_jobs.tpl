@@ -5,14 +5,14 @@ helm.sh/hook-weight: {{ .weight | quote }}
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end -}}
 
-{{/* Not empty if there is a pod for operators. If operators are elsewhere, a pod with a credential would serve nobody. */}}
+{{/* Not empty if there is a pod for operators. If operators are elsewhere, they do not need a pod that holds a credential. */}}
 {{- define "brand-data.bds.isOn" -}}
 {{- if eq (toString .Values.bds.enabled) "auto" -}}
 {{- ternary "" "true" (not (empty .Values.networkPolicy.operators)) -}}
 {{- else if .Values.bds.enabled -}}true{{- end -}}
 {{- end -}}
 
-{{/* A container that runs `bds`, or a script of files/scripts that uses it: for the bds pod, the quickstart's seed and `helm test`. */}}
+{{/* A container with `bds` or a script of files/scripts that uses it: for the bds pod, the quickstart's seed and `helm test`. */}}
 {{- define "brand-data.bds.container" -}}
 - name: {{ .component }}
   image: {{ include "brand-data.image" (dict "root" .root "component" "bds") | quote }}

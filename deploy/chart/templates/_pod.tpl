@@ -1,4 +1,4 @@
-{{/* The beginning of every pod's spec. `runAsUser` is the user of a public image. By default it is `pod.runAsUser` of the values. */}}
+{{/* The beginning of every pod's spec. `runAsUser` is the user of a public image, by default `pod.runAsUser` of the values. */}}
 {{- define "brand-data.pod" -}}
 {{- $pod := .root.Values.pod -}}
 {{- $user := default $pod.runAsUser .runAsUser -}}
@@ -35,8 +35,8 @@ priorityClassName: {{ . | quote }}
 {{- end -}}
 
 {{/*
-Labels and annotations of a pod. `annotations` are added to those of all pods. No label holds a version, because an upgrade would
-then restart every pod, even one that it does not change otherwise.
+Labels and annotations of a pod. `annotations` are added to those of all pods. No label holds a version,
+because an upgrade would then restart every pod, even one that does not change otherwise.
 */}}
 {{- define "brand-data.pod.metadata" -}}
 labels:

@@ -1,7 +1,7 @@
-{{/* Where callers reach the product. Each template's result is empty if the values do not say. */}}
+{{/* Where callers reach the product. A template's result is empty if the values do not determine it. */}}
 
 {{/*
-The URL of the first host of the Ingress or the HTTPRoute, without a path. A host with a wildcard is no address. Whether an
+The URL of the first host of the Ingress or the HTTPRoute, without a path. A host with a wildcard is not an address. Whether an
 HTTPRoute's Gateway has a certificate is not in the values. We assume that it has one, because the token is in callers' URLs.
 */}}
 {{- define "brand-data.publicUrl" -}}

@@ -1,6 +1,6 @@
 {{/*
-Secrets are mounted as files, not environment variables, which other tools show. Kubernetes replaces the files when a Secret changes,
-and the services read them again. A file has the name of its setting. Each container gets only the files that it needs.
+Secrets are mounted as files, because environment variables show up in other tools. Kubernetes replaces the files when a Secret
+changes, and the services read them again. A file has the name of its setting. Each container gets only the files that it needs.
 */}}
 
 {{/*
@@ -37,7 +37,7 @@ its set-up. `connections`: the name of the Secret with the URLs that the chart k
 {{- toYaml $files -}}
 {{- end -}}
 
-{{/* Where the URL of `server` ("nats" or "mongodb") is. A service without a key of its own in an existing Secret uses the common one. */}}
+{{/* Where the URL of `server` ("nats" or "mongodb") is. A service without its own key in an existing Secret uses the common key. */}}
 {{- define "brand-data.secretFiles.url" -}}
 {{- $values := index .root.Values .server -}}
 {{- $setting := printf "%s_URL" (upper .server) -}}

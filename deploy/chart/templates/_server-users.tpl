@@ -5,9 +5,9 @@ what each user may do; files/nats-users.conf and files/mongodb-rights.json are m
 
 {{- define "brand-data.serverUsers.secret" -}}{{ include "brand-data.fullname" . }}-server-users{{- end -}}
 
-{{/* Passwords by "nats-gateway", "mongodb-accounts" and so on, and "mongodb-key", by which MongoDB's members know each other. */}}
+{{/* Passwords by "nats-gateway", "mongodb-accounts" and so on, and "mongodb-key", which the members of MongoDB share. */}}
 {{- define "brand-data.serverUsers.passwords" -}}
-{{- /* Kept in the values, because each call of randAlphaNum gives another password, and several templates need the same. */ -}}
+{{- /* Kept in the values, because each call of randAlphaNum gives a new password, and several templates need the same one. */ -}}
 {{- if not (hasKey .Values.quickstart "generated") -}}
 {{- $kept := (lookup "v1" "Secret" .Release.Namespace (include "brand-data.serverUsers.secret" .)).data | default dict -}}
 {{- $all := dict -}}
