@@ -22,7 +22,7 @@ import { noteResult } from './harness/results.ts';
 const REFERENCE = 10_000;
 /** For fewer records the measured time is mostly the start of programs. */
 const LARGE = 1_000_000;
-/** Of the rate of bare inserts. */
+/** The least share of the rate of bare inserts. */
 const IMPORT_GOAL = 0.6;
 const ROUNDS = 5;
 const SINGLE_CALLS = 2_000;

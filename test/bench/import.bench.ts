@@ -20,7 +20,7 @@ const RECORDS = 100_000;
 /** The companies that callers ask for, each by any kind of identifier. */
 const ASKED = 3_000;
 const IDENTIFIERS = 5_000;
-/** Of so many calls one asks for a company that is in no catalogue. */
+/** One of this many calls asks for a company that is in no catalogue. */
 const MISS_EVERY = 20;
 const CALLS_PER_SECOND = Number(process.env.BENCH_RATE ?? 1_000);
 const CONNECTIONS = 32;

@@ -18,7 +18,7 @@ import { cpuMicrosAt, metricAt, pinLoad, pinServer, type Server, startBaseline }
 import { callOver, percentilesOf, runLoad } from './load.ts';
 
 const RECORDS = numberFrom('BENCH_RECORDS', 100_000);
-/** How much of its cache the gateway counts for a made-up record. */
+/** How many bytes of its cache the gateway counts for a made-up record. */
 const RECORD_BYTES = 4_600;
 /** The share of the records that the cache can hold. */
 const CACHED_SHARE = 0.01;
@@ -29,7 +29,7 @@ const CONNECTIONS = 64;
 const PATHS = 300_000;
 const COUNTED_MS = 4_000;
 const COLD_CALLS = 500;
-/** A prime that divides no usual number of records, so that a record is asked for again only after all others. */
+/** A prime that divides no usual number of records, so that a record is asked for again only after all other records. */
 const COLD_STEP = 611_953;
 const LOGO_HOST = 'https://images.example.com/images';
 

@@ -297,8 +297,8 @@ async function run(
 }
 
 /**
- * A look-up and the search for suggestions take two such times each, and a change may make both be repeated. If that took longer than
- * a second, or than 300 ms after all records have expired, the gateway would answer as if catalog were out of reach.
+ * A look-up and the search for suggestions take two of these latencies each, and a change may make both be repeated. If that took
+ * longer than a second, or than 300 ms after all records have expired, the gateway would answer as if catalog were out of reach.
  */
 const latenciesUpTo = (mostMs: number) => fc.array(fc.nat(mostMs), { minLength: 1, maxLength: 10 });
 

@@ -54,7 +54,7 @@ export async function startCallers(namespace: Namespace, callsPerSecond: number)
   return callers;
 }
 
-/** Creates an account, on a plan of its own with one pool for both routes, and returns its token. */
+/** Creates an account on a new plan with one pool for both routes, and returns the account's token. */
 export async function newToken(namespace: Namespace, account: string, allowance: number): Promise<string> {
   await namespace.bds('plan', 'set', account, '--pool', `calls=${allowance}:brands,logos`);
   await namespace.bds('account', 'create', '--id', account, '--name', account, '--plan', account);

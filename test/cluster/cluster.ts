@@ -141,7 +141,7 @@ async function install(namespace: Namespace, chart: string, ...values: string[])
   return performance.now() - began;
 }
 
-/** Waits until `isSo` returns a truthy value. When it gives up, its error names what it waited for. */
+/** Waits until `isSo` returns a truthy value. When it gives up, its error names the condition. */
 export async function waitFor<T>(
   what: string,
   isSo: () => Promise<T | undefined | false>,

@@ -9,7 +9,7 @@ import { type Namespace, RELEASE } from './cluster.ts';
 const run = promisify(execFile);
 
 /**
- * Runs the commands that Helm prints after an install, in a folder of their own, and then `more` while the ports that they forward
+ * Runs the commands that Helm prints after an install in a temporary folder, and then `more` while the ports that they forward
  * are still open. Returns the standard output.
  */
 export async function followNotes(namespace: Namespace, ...more: string[]): Promise<string> {

@@ -2,7 +2,7 @@
 export interface Made {
   /** A key that is revoked. */
   revokedKey: string;
-  /** A file with a credential that nobody accepts. */
+  /** A file with a credential that no service accepts. */
   wrongToken: string;
 }
 

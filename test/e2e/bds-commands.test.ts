@@ -81,8 +81,8 @@ const program = createProgram({
 const commands = commandTable(program).filter(({ commands }) => commands.length === 0);
 
 /**
- * The first checks thousands of pictures, which takes long: a test of the sample imports them. The others need MongoDB and stopped
- * services: backup.system.test.ts. The page of usage is served until a signal: usage-page.system.test.ts.
+ * The first checks thousands of pictures, which takes long: a test of the sample imports them. Backup and restore need MongoDB
+ * and stopped services: backup.system.test.ts. The page of usage is served until a signal: usage-page.system.test.ts.
  */
 const TESTED_ELSEWHERE = ['import simple-icons', 'backup', 'restore', 'usage-page'];
 
@@ -113,7 +113,7 @@ test('--version prints the version of the release', async () => {
 });
 
 describe('a command that cannot be done', () => {
-  /** Names of fields of messages that are no names in records, and so mean nothing to operators. */
+  /** Names of fields of messages that do not appear in records, and therefore mean nothing to operators. */
   let wireNames: RegExp;
 
   beforeAll(async () => {

@@ -252,7 +252,7 @@ describe('the service does what the pages show', () => {
     { timeout: 600_000 },
     async () => {
       const { OPENAPI_CASES } = process.env;
-      // A run with all cases has a seed of its own each time.
+      // A run with all cases has a new seed each time.
       const options = OPENAPI_CASES ? { cases: Number(OPENAPI_CASES) } : { cases: 100, seed: 1 };
       const run = await runSchemathesis(gateway, token, options);
       expect(run.failures, run.output).toEqual([]);

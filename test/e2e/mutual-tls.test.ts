@@ -150,7 +150,10 @@ async function replace(write: (identity: Identity) => Promise<void>): Promise<vo
     await expect.poll(() => reloadsOf(name), { message: name }).toBeGreaterThan(before[index] ?? 0);
 }
 
-/** Makes calls, each with a look-up, until it is told to end. Resolves to the number of answers of each status, or the text of a failure. */
+/**
+ * Makes calls, each with a look-up, until the caller ends it. Resolves to the number of answers of each status, or the text of a
+ * failure.
+ */
 function callSteadily(gateway: { url: string }, token: string): () => Promise<Record<string, number>> {
   const caller = callerOf(gateway);
   const answers: Record<string, number> = {};

@@ -18,8 +18,8 @@ const ASKED_EVERY_MS = 200;
 const DUPLICATE_KEY = 11_000;
 
 /**
- * Starts what `npm start` starts, without the demo accounts: one gateway, and the sample catalogue with its images. The first stack
- * of a test run imports the sample. The others wait for it, and begin with a copy of its databases, as after a restart.
+ * Starts what `npm start` starts, without the demo accounts: one gateway, and the sample catalogue with its images. The first
+ * stack of a test run imports the sample. Further stacks wait for it, and begin with a copy of its databases, as after a restart.
  */
 export async function startSampleStack(environment: NodeJS.ProcessEnv = {}): Promise<SampleStack> {
   const client = await MongoClient.connect(inject('mongodbUrl'));

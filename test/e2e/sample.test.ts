@@ -48,7 +48,9 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** Chooses `count` of the items at random, others on every run. A failure names the item, so that you can try it again. */
+/**
+ * Chooses `count` of the items at random, different ones on every run. A failure names the item, so that you can try it again.
+ */
 function someOf<T>(all: readonly T[], count: number): T[] {
   return all
     .map((item) => ({ item, place: Math.random() }))

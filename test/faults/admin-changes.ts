@@ -178,7 +178,7 @@ export class AdminChanges {
       return this.#change(account, 'CloseAccount', isClosed, true, () => operator.closeAccount(id));
     if (kind === 3 && valid)
       return this.#change(account, 'RevokeKey', valid.isRevoked, true, () => operator.revokeKey(valid.keyId));
-    // Without an answer, there may be a key whose token nobody has.
+    // Without an answer, a key may exist whose token no caller knows.
     const created = await this.#attempt(() => operator.createKey(id));
     if (created === undefined) account.isLeftAlone = true;
     else {

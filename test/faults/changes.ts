@@ -25,7 +25,10 @@ type Mishap = (typeof MISHAPS)[number];
 export interface Arrival {
   change: string;
   gateway: string;
-  /** When the last call began that got the answer of before the change. 0: no such call began after the confirmation. */
+  /**
+   * When the last call began that still got the answer from before the change. 0 if no call that began after the confirmation got
+   * it.
+   */
   oldUntilMs: number | undefined;
   /** From when on calls got the answer of after the change. In between, some answers were 503. */
   newFromMs: number | undefined;

@@ -22,8 +22,8 @@ const GIVEN_UP_AFTER_MS = 40_000;
 const ASK_EVERY_MS = 500;
 const FINISHED_AFTER_MS = 3_000;
 /**
- * The allowances of each row's new accounts. Calls of some accounts begin before the loss. Calls of the others begin one after
- * another while the loss lasts.
+ * The allowances of each row's new accounts. Calls of some accounts begin before the loss. Calls of the other accounts begin one
+ * after another while the loss lasts.
  */
 const ALLOWANCES = { before: [40, 300], meanwhile: [1, 5, 40, 5, 1] };
 const NEXT_AFTER_MS = 900;

@@ -60,7 +60,7 @@ export interface Parts extends Stand {
   say: (line: string) => void;
 }
 
-/** What distinguishes one campaign from the others. */
+/** The parts in which campaigns differ. */
 export interface Campaign {
   stack: FaultStackOptions;
   /** Further records. */
@@ -80,7 +80,7 @@ export interface Campaign {
     /** Says more, before the totals. */
     report?(): void;
   }>;
-  /** Whether a failure within the window of a fault is a violation. `suffer` may judge such failures itself. */
+  /** Whether a failure within the window of a fault is a violation. `suffer` may judge these failures itself. */
   judgesWindows: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface Ledger {
   countedBy: Map<string, number>;
   /** The number of calls that failed for their caller and that may be billed, by how they ended. */
   unsure: Map<string, number>;
-  /** When a caller was first told that the allowance is used up. */
+  /** When a caller first got the answer that the allowance is used up. */
   usedUpAtMs: number | undefined;
   /** Counted calls that began after that. */
   countedAfterUsedUp: number;

@@ -1,8 +1,8 @@
 import { Wire } from '@brand-data/testing/wire';
 
 /**
- * One process's connections to others, through proxies. While the link is cut nothing passes, although the connections seem to
- * be open.
+ * One process's connections to other processes, through proxies. While the link is cut nothing passes, although the connections
+ * seem to be open.
  */
 export interface ProxiedLink {
   /** Replaces each address in the URL or target, such as "127.0.0.1:4222", by that of a proxy. */

@@ -66,7 +66,7 @@ interface Clusters {
 }
 
 interface Metrics {
-  /** Returns undefined if there is no such metric. */
+  /** Returns undefined if the metric does not exist. */
   sum(name: string, labels?: Record<string, string>): number | undefined;
 }
 

@@ -150,7 +150,7 @@ export class Traffic {
     this.#running.push(this.#drive(account));
   }
 
-  /** Runs the fault in a window of its own. */
+  /** Runs the fault in a separate window. */
   async suffer(fault: Fault, forMs: number): Promise<Window> {
     const window: Window = {
       fault,

@@ -99,7 +99,7 @@ async function make(
   );
 }
 
-/** Clones the version into a folder of its own, with its packages. */
+/** Clones the version, with its packages, into a separate folder. */
 async function checkOut(commit: string, say: (line: string) => void): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'brand-data-before-'));
   const run = (command: string, ...args: string[]) =>

@@ -52,7 +52,7 @@ export async function runSchemathesis(
         report,
         ...(seed === undefined ? [] : ['--seed', String(seed)]),
       ],
-      // Schemathesis writes a folder of its own into the current one.
+      // Schemathesis creates a folder in the current one.
       { cwd: folder, env: { ...process.env, API_TOKEN: token }, maxBuffer: 64 * 1024 ** 2 },
       (_error, stdout, stderr) => resolve(stdout + stderr),
     );

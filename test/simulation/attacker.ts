@@ -18,7 +18,7 @@ interface Target {
   wallMs: number;
 }
 
-/** Sends what is planned. The attacker reaches metering and the streams at any time, without losses. */
+/** Carries out the planned attacks. The attacker reaches metering and the streams at any time, without losses. */
 export function attack(planned: PlannedAttack, target: Target): void {
   const { holder, replica, jetStream } = target;
   const usage = [usageOf(planned, target)];

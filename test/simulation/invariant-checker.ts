@@ -184,7 +184,7 @@ export class InvariantChecker {
     return this.#openLedgers().reduce((sum, { grants }) => sum + grants.length, 0);
   }
 
-  /** Called when every gateway has told callers that this month's allowance is used up. */
+  /** Called when every gateway has answered callers that this month's allowance is used up. */
   drivenPast(accountId: string, month: string, limit: number): void {
     this.#world.note(() => `${accountId} is driven past its limit of ${limit}`);
     this.#readBill(accountId, month);

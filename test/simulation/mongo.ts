@@ -173,7 +173,7 @@ export class ReplicaSet {
             (value) => reply(() => end(() => resolve(value))),
             () => reply(fail),
           );
-        // Some clients get the answer that there is no primary. The others wait until their deadline.
+        // Some clients get the answer that there is no primary. The other clients wait until their deadline.
         else if (this.#random.chance(0.5)) reply(fail);
       };
       const workMs = () => (this.slow ? this.#random.between(50, 1_500) : this.#random.between(0.3, 3));

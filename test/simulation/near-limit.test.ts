@@ -7,7 +7,7 @@ const CONNECTIONS = 256;
 const LONGEST_ALLOWED_MS = 2_000;
 
 const spreadEvenly = (gateways: number) => (connection: number) => connection % gateways;
-/** All callers of one gateway go to the others when a fifth of the allowance is left. */
+/** All callers of one gateway move to the other gateways when a fifth of the allowance is left. */
 const movedOn = (gateways: number) => (connection: number, left: number) =>
   left > 0.2 ? 0 : 1 + (connection % (gateways - 1));
 

@@ -61,7 +61,7 @@ export interface PlanChange {
 }
 
 /**
- * What an attacker does who has a gateway's identity, and a key pair of its own as a holder. It knows the ids of all grants and
+ * The actions of an attacker that has a gateway's identity and its own key pair as a holder. It knows the ids of all grants and
  * the names of their holders, but not their private keys. No attack may harm anyone, so calls may not fail because of it.
  */
 export interface PlannedAttack {

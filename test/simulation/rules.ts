@@ -87,7 +87,7 @@ class BookWithoutMonths extends GrantBook {
   }
 }
 
-/** The part with these methods in the place of its own. */
+/** Returns the part with these methods in place of its own. */
 function replacing<Part extends object>(part: Part, methods: Partial<Part>): Part {
   return new Proxy(part, {
     get: (target, name) => {

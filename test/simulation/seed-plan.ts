@@ -24,7 +24,7 @@ export const MOST_DRIFT = 0.015;
 /** The most calls of one account. */
 const MOST_CALLS = 110;
 
-/** Attacks have random numbers of their own. */
+/** Attacks draw from a separate sequence of random numbers. */
 const ATTACKS_SEED = 2_000_003;
 /** In each second world an attacker tries this many things. */
 const MOST_ATTACKS = 60;

@@ -183,7 +183,7 @@ class Deliveries implements UsageMessages {
   }
 }
 
-/** A signature is simulated by the signer's name, since nobody can make another holder's signature. */
+/** A signature is simulated by the signer's name, since no process can make another holder's signature. */
 function readStored(
   stored: Pick<JetStream['log'][number], 'event' | 'signer'> | undefined,
 ): Pick<UsageMessage, 'usage' | 'isForged'> {

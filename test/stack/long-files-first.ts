@@ -2,9 +2,9 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The files that take longest, so that none of them runs alone at the end. Files that wait stand beside files that compute,
- * and those that break the service come when the imports are over, because a busy machine misses deadlines too. The first
- * one that needs the sample catalogue imports it, and the others that need it come late, because they would wait for the import.
+ * The files that take longest, so that none of them runs alone at the end. Files that wait stand beside files that compute, and
+ * those that break the service come when the imports are over, because a busy machine misses deadlines too. The first one that
+ * needs the sample catalogue imports it, and the other files that need it come late, because they would wait for the import.
  * Vitest orders the rest.
  */
 const LONG = [

@@ -61,7 +61,7 @@ test('if a port is taken, the start fails at once with the name of the service a
     service.name === 'metering' ? { ...service, opsPort: address.port } : service,
   );
   const start = startStack({ ...plan, services });
-  // If the failed start did not end the others, the start would take a minute, in which the gateway waits for metering.
+  // If the failed start did not end the other services, it would take a minute, in which the gateway waits for metering.
   await expect(start).rejects.toThrow(/^metering ended at its start: .*EADDRINUSE/);
   taken.close();
 });

@@ -240,7 +240,7 @@ test('the page of errors explains every code', async () => {
     expect(page).toContain(`<h2 id="${code}">`);
 });
 
-/** Sends bytes on a connection of their own and returns the answer. */
+/** Sends bytes on a new connection and returns the answer. */
 async function answerTo(bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');

@@ -45,7 +45,7 @@ export function dangersOf(text: string): string[] {
 
 function dangersOfCss(css: string): string[] {
   const dangers: string[] = [];
-  // An escape could hide any of the others.
+  // An escape could hide any of the dangers that are searched for below.
   if (css.includes('\\')) dangers.push(`an escape in ${css}`);
   if (/javascript:|data:|https?:|@import|expression|behaviou?r|-moz-binding/i.test(css)) dangers.push(css);
   for (const [, target = ''] of css.matchAll(/url\(\s*["']?([^)]*)/gi))

@@ -31,7 +31,7 @@ export const usageOf = (grantId: string, used: number, more: Partial<GrantUsage>
   ...more,
 });
 
-/** The close that the settler sends, without any usage of its own. */
+/** The close that the settler sends, which carries no usage. */
 export const settlingOf = (grantId: string): GrantUsage =>
   usageOf(grantId, 0, { closed: true, partial: true });
 

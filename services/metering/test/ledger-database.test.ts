@@ -45,7 +45,7 @@ ledgerDatabaseContract('on MongoDB', async () => ({
 }));
 ledgerDatabaseContract('on a simulated replica set', async () => simulated(1));
 
-/** A simulated replica set in a world of its own. The world's time passes while a test waits for an answer. */
+/** A simulated replica set in a separate world. The world's time passes while a test waits for an answer. */
 function simulated(seed: number): ElectingDatabase {
   const world = createWorld({ keepsHistory: false });
   const random = createRandom(seed);
@@ -123,7 +123,7 @@ electionContract('a replica set of three mongods', async () => {
 });
 
 test.each([
-  // An election has begun. The driver sends such a command once more.
+  // An election has begun. The driver repeats once a command that fails with this error.
   ['PrimarySteppedDown', 189],
   // The members do not confirm the writes in time.
   ['WriteConcernFailed', 64],

@@ -7,7 +7,7 @@ import { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';
 
 export interface MongoLedgers {
-  /** Opens a store in a database of its own. */
+  /** Opens a store in a separate database. */
   open(): Promise<LedgerStore>;
   /** Opens the same database again, as another replica does, or a replica after a crash. */
   openDatabase(): Mongo;

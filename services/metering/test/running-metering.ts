@@ -1,6 +1,6 @@
 import { launchService, type RunningService } from '@brand-data/testing/running-service';
 
-/** The service as a process of its own. */
+/** The service as a separate process. */
 export interface RunningMetering extends RunningService {
   /** The metrics as Prometheus reads them. */
   metrics(): Promise<string>;

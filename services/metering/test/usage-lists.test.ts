@@ -35,7 +35,7 @@ async function allPages(lists: UsageLists, more: Partial<Parameters<typeof listU
 
 const actions = fc.array(
   fc.record({
-    // One id is the beginning of others, and a hyphen is before the slash of a ledger's id.
+    // One id is the beginning of other ids, and a hyphen sorts before the slash of a ledger's id.
     accountId: fc.constantFrom('a', 'a-b', 'ab', 'b'),
     pool: fc.constantFrom('calls', 'logos'),
     month: fc.constantFrom('2026-10', MONTH),

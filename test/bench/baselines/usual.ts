@@ -3,9 +3,10 @@ import express from 'express';
 import { MongoClient } from 'mongodb';
 
 /**
- * The baseline of `usual`: one service as most teams would write it first, with Express and MongoDB. For each call it looks up the
- * token, counts the call within the limit, and reads the record. It stops there: a call that is counted may get no answer, no other
- * notation of an identifier finds the record, and answers have no ETag of their own, no quota headers and no suggestions.
+ * The baseline of `usual`: one service as most teams would write it first, with Express and MongoDB. For each call it looks up
+ * the token, counts the call within the limit, and reads the record. It stops there: a call that is counted may get no answer, no
+ * other notation of an identifier finds the record, and answers have no ETag that the service computes, no quota headers and no
+ * suggestions.
  *
  * Arguments: the URL of MongoDB, and the database. It sends its own URL to the parent, and answers every message with the processor
  * time that it has used.

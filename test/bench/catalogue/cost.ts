@@ -1,7 +1,7 @@
 import { cpuMicrosAt } from '../harness/servers.ts';
 import type { RunningCatalogue } from './running.ts';
 
-/** Elapsed seconds and seconds of processor time. On a machine that others use too, processor time is more reliable. */
+/** Elapsed seconds and seconds of processor time. On a machine that runs other programs too, processor time is more reliable. */
 export interface Cost {
   readonly seconds: number;
   /** Processor time of this process, which runs `bds` and the driver. */

@@ -23,7 +23,7 @@ export interface Asked {
    */
   readonly id: string | undefined;
   /**
-   * Whether nothing is a right answer too: a better-known company of the same name may have a legal form that contradicts the
+   * Whether finding no company is also right: a better-known company of the same name may have a legal form that contradicts the
    * identifier's.
    */
   readonly mayMiss?: boolean;
@@ -51,7 +51,7 @@ function drawn(kind: Kind, size: number, random: Random): number {
   const index = zipfRank(Math.ceil(size / LISTED_EVERY), random.unit()) * LISTED_EVERY;
   if (kind !== 'ticker') return index;
   const ticker = companyAt(index).listings[0]?.ticker ?? '';
-  // A common word is no ticker of a company that is little known.
+  // A common word does not count as the ticker of a company that is little known.
   return isCommonAsTicker(ticker) ? drawn(kind, size, random) : index;
 }
 

@@ -113,7 +113,7 @@ export async function inTurns<Own, Base>(
   return rounds;
 }
 
-/** Of a single figure, all three are this figure. */
+/** For a single figure, all three are this figure. */
 export function spreadOf(figures: readonly number[]): Spread {
   const sorted = figures.toSorted((a, b) => a - b);
   const at = (index: number) => sorted[index] ?? Number.NaN;

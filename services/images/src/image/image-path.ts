@@ -67,8 +67,8 @@ function readPath(path: string): Pick<Wanted, 'source' | 'format'> | undefined {
 }
 
 /**
- * Reads the query as it is written. An escape, an empty part or a part that comes twice is refused: otherwise one picture would have
- * any number of URLs, and each would have an entry of its own in a CDN.
+ * Reads the query as it is written. An escape, an empty part or a part that comes twice is refused: otherwise one picture would
+ * have any number of URLs, each with a separate entry in a CDN.
  */
 function readQuery(query: string): Partial<Omit<Wanted, 'source'>> | undefined {
   const read: Partial<Record<string, string | number>> = {};

@@ -24,7 +24,7 @@ const SHARE = 0.95;
 
 /** Colours this near to each other, in each channel, are the same background. JPEG changes colours that much. */
 const NEAR = 20;
-/** Steps of contrast that are told apart. */
+/** How many steps of contrast are distinguished. */
 const STEPS = 32;
 
 /** A picture that paints less than four opaque pixels paints nothing. */

@@ -29,7 +29,10 @@ const NOT_TAKEN: [RegExp, string, string][] = [
 ];
 const WEB_PAGE = /^(<!doctype\s+html|<html|<head|<body)/i;
 
-/** Returns the format of a file by its content. Its name says nothing. Throws `Refused` for what is no picture that is taken. */
+/**
+ * Returns the format of a file by its content, and ignores its name. Throws `Refused` if the file is not a picture in one of the
+ * accepted formats.
+ */
 export function formatOf(bytes: Uint8Array): RasterFormat | 'svg' {
   const start = Buffer.from(bytes.subarray(0, 64)).toString('hex');
   for (const [pattern, format] of TAKEN) if (pattern.test(start)) return format;

@@ -1,8 +1,8 @@
 import { Fault } from '@brand-data/runtime';
 
 /**
- * Runs at most `most` tasks at once. Up to `mostWaiting` others wait for their turn, each at most `waitMs`. A task that waits longer
- * or finds no room is not run, and its promise rejects with Fault `resource_exhausted`.
+ * Runs at most `most` tasks at once. Up to `mostWaiting` further tasks wait for their turn, each at most `waitMs`. A task that
+ * waits longer or finds no room is not run, and its promise rejects with Fault `resource_exhausted`.
  */
 export function createLimiter({
   most,

@@ -1,6 +1,9 @@
 import { FORMATS, type Format } from '../image/image.ts';
 
-/** Of the formats that a caller names and wants equally, the first is chosen. A WebP takes half the time to draw of an AVIF. */
+/**
+ * The formats in the order of preference. If a caller wants several equally, the first of them is chosen. Drawing a WebP takes
+ * half as long as drawing an AVIF.
+ */
 const PREFERRED: readonly Format[] = ['svg', 'webp', 'avif', 'png'];
 
 /** For a caller that accepts formats without naming them, and may know only old ones. */

@@ -28,7 +28,7 @@ export interface ServedPicture {
   body: Buffer;
 }
 
-/** Why there is no picture. `no_image`: there is no such image. `no_svg`: the image is stored as a raster. */
+/** Why there is no picture. `no_image`: the image does not exist. `no_svg`: the image is stored as a raster. */
 export type NoPicture = 'no_image' | 'no_svg';
 export type MadePicture = ServedPicture | NoPicture;
 
@@ -69,7 +69,10 @@ export class PictureMaker {
     this.#workers = workers;
   }
 
-  /** Returns why there is no such picture, as far as that is known without the database. Throws the fault of a drawing that failed. */
+  /**
+   * Returns why the picture does not exist, as far as that is known without the database. Throws the fault of a drawing that
+   * failed.
+   */
   knownAbsence({ source, theme, format, key }: PictureOrder): NoPicture | undefined {
     const forms = this.#known.get(sourceKey(source));
     if (forms === 'no_image') return forms;
@@ -95,8 +98,9 @@ export class PictureMaker {
   }
 
   /**
-   * Pictures that no worker draws, as most of those that records name, have turns of their own, so that they do not wait for busy
-   * workers. A picture that turns out to need drawing gives its turn back and is read again: a form that waits would take memory.
+   * Pictures that no worker has to draw have separate turns, so that they do not wait for busy workers. Most pictures that
+   * records name are of this kind. A picture that turns out to need drawing gives its turn back and is read again: a form that
+   * waits would take memory.
    */
   async #makeStored(id: string, order: PictureOrder): Promise<MadePicture> {
     const forms = this.#known.get(id) ?? (isOftenStored(order) ? undefined : await this.#statedForms(id));
@@ -134,7 +138,7 @@ export class PictureMaker {
     try {
       return pictureOf(await this.#workers.render(form, { format, ...(size ? { size } : {}) }));
     } catch (error) {
-      // A picture that ends a worker would end others if it were tried again at once.
+      // A picture that ends a worker would end further workers if it were tried again at once.
       if (error instanceof Fault && error.kind === 'failed_precondition') this.#failed.set(key, error);
       throw error;
     }

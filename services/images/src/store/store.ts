@@ -95,13 +95,13 @@ export class ImageStore {
     return doc.small;
   }
 
-  /** Returns a stored image. Undefined if there is no such image. */
+  /** Returns a stored image. Undefined if it does not exist. */
   async find(wanted: Wanted): Promise<StoredImage | undefined> {
     const doc = await withDeadline(this.#images.findOne(filterOf(wanted)));
     return doc ? imageFromDoc(doc) : undefined;
   }
 
-  /** Notes that a stored image was put again, and returns the image. Undefined if there is no such image. */
+  /** Notes that a stored image was put again, and returns the image. Undefined if it does not exist. */
   async putAgain(wanted: Wanted, now: Date): Promise<StoredImage | undefined> {
     const doc = await withDeadline(
       this.#images.findOneAndUpdate(

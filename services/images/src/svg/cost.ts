@@ -13,8 +13,8 @@ const ATTRIBUTES = new Set(
 );
 
 /**
- * Checks whether a drawing surely takes little time and memory in every size. It is a list of what is cheap, so that what it does
- * not know, such as a filter, a mask, a style or a reference, counts as costly.
+ * Checks whether a drawing surely takes little time and memory in every size. The check lists what is cheap. Everything else
+ * counts as costly, such as a filter, a mask, a style or a reference.
  *
  * @param root the drawing as it is stored
  * @param bytes the length of its text

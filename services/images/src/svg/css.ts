@@ -52,13 +52,16 @@ export const LOCAL_REFERENCE = /^#[\p{L}\p{N}_.:-]+$/u;
 /** Most values: names, numbers, colours as `#123456`. They need no parser. */
 const PLAIN_VALUE = /^[\w\s#.,%+-]*$/;
 
-/** What a drawing would look different without. Such a declaration is never left out: the drawing is refused. */
+/** Properties without which a drawing would look different. Their declarations are never left out: the drawing is refused. */
 export const NEEDED = new Set([...COLOURS, 'clip-path', 'mask', 'filter']);
 
 /** Selectors of states that a picture in a page does not have. Their rules are left out. */
 const STATES = /^(?!.*:not\().*:(hover|focus|focus-visible|focus-within|active|visited|target)\b/is;
 
-/** The media queries, as css-tree writes them, that hold for the picture. Rules of others, such as print, are left out. */
+/**
+ * The media queries, as css-tree writes them, that hold for the picture. Rules of other media queries, such as print, are left
+ * out.
+ */
 const MEDIA = /^((only )?(all|screen)|((only )?screen and )?\(prefers-color-scheme:\s*light\))$/i;
 
 /**
@@ -212,7 +215,7 @@ export function replaceColours(
   });
 }
 
-/** css-tree throws SyntaxError only for a value. Of declarations and rules, it returns what it does not understand as raw text. */
+/** css-tree throws SyntaxError only for a value. It returns declarations and rules that it does not understand as raw text. */
 function parsed<Tree extends CssNode>(
   text: string,
   context: 'value' | 'declarationList' | 'stylesheet',

@@ -52,7 +52,7 @@ const PAINTS: readonly Paint[] = ['fill', 'stroke', 'marker'];
 
 /** The elements that paint, each with its own fill and stroke. */
 const PAINTED = new Set(`path rect circle ellipse line polyline polygon text tspan textPath`.split(/\s+/));
-/** The elements that are drawn only where others refer to them. */
+/** The elements that are drawn only where other elements refer to them. */
 const DRAWN_BY_REFERENCE = new Set(
   `defs symbol clipPath mask pattern marker linearGradient radialGradient filter`.split(/\s+/),
 );

@@ -20,8 +20,8 @@ const BOUNDS = {
 const WITH_TEXT = new Set(['text', 'tspan', 'textPath', 'style']);
 
 /**
- * Reads the file of a drawing. Takes only well-formed XML in UTF-8 without declarations of its own, within `BOUNDS`. Leaves out
- * comments, processing instructions, and everything that is in no namespace of SVG.
+ * Reads the file of a drawing. Takes only well-formed XML in UTF-8 that declares no entities or types, within `BOUNDS`. Leaves
+ * out comments, processing instructions, and everything that is in no namespace of SVG.
  */
 export function readSvg(bytes: Uint8Array): SvgElement {
   return parse(withoutDoctype(decode(bytes)));

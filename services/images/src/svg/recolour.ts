@@ -1,13 +1,13 @@
 import { COLOURS, replaceColours } from './css.ts';
 import type { SvgElement } from './svg-tree.ts';
 
-/** Values of paint that are no colour, or take the colour from elsewhere. */
+/** Values of paint that are not colours, or take the colour from elsewhere. */
 const NO_COLOUR =
   /^(none|transparent|inherit|initial|unset|currentcolor|context-fill|context-stroke)$|url\(/i;
 
 /**
- * Returns the drawing with all its colours replaced by one. Masks keep theirs, since a mask's colours say what is transparent.
- * Whoever calls it compares the result with the original, because CSS can give colours in ways that this function does not
+ * Returns the drawing with all its colours replaced by one. Masks keep their colours, because these decide what is transparent.
+ * The caller has to compare the result with the original, because CSS can give colours in ways that this function does not
  * follow.
  */
 export function recoloured(root: SvgElement, colour: string): SvgElement {

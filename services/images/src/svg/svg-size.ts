@@ -68,7 +68,7 @@ function statedSize(attributes: ReadonlyMap<string, string>): { width: number; h
   return width === undefined || height === undefined ? undefined : checked({ x: 0, y: 0, width, height });
 }
 
-/** Returns a length in pixels. Undefined for percentages and for what is no length. */
+/** Returns a length in pixels. Undefined for percentages and for texts that are not lengths. */
 function pixels(text = ''): number | undefined {
   const [, number, unit = ''] = /^\s*\+?(\d*\.?\d+(?:e[+-]?\d{1,2})?)\s*([a-z]{0,2})\s*$/i.exec(text) ?? [];
   const factor = UNITS[unit.toLowerCase()];

@@ -6,7 +6,7 @@ export type Job =
   | { name: 'ingest'; file: Uint8Array; kind: PictureKind; dark: Uint8Array | undefined; isStored: boolean }
   | { name: 'render'; form: Form; longer: number | undefined; format: Exclude<Format, 'svg'> };
 
-/** `ready` is sent once at the start. Each job gets one of the others. */
+/** `ready` is sent once at the start. Each job gets one of the other messages. */
 export type Reply =
   | { outcome: 'ready' }
   | { outcome: 'done'; result: Ingested | Form }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Whether the kernel tells here what another process uses. Only Linux does. */
+/** Whether this system's kernel reports the usage of other processes. Only Linux does. */
 export const CAN_WATCH = process.platform === 'linux';
 
 /** The unit of times in /proc on every architecture. */

@@ -20,7 +20,7 @@ export interface Allowances {
 
 /** Verifies allowances with public keys, of which several may be valid at once, so that accounts' key can be replaced. */
 export interface KeyedAllowances extends Allowances {
-  /** From now on trusts these keys and no others. */
+  /** Trusts only these keys from now on. */
   replaceKeys(keys: readonly KeyObject[]): void;
 }
 

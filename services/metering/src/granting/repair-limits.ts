@@ -21,7 +21,7 @@ export async function repairLimits(
   const repaired: RepairedLimit[] = [];
   for (const each of [month, addMonths(month, 1)]) {
     for (const { ledger } of await store.readUsage(accountId, each)) {
-      // A pool that the plan does not have any more gives nobody a permit.
+      // A pool that the plan no longer has gives no permits.
       const limit = limits.get(ledger.pool) ?? 0;
       const before = await store.update(ledger, (stored: Ledger) => {
         const isRight = stored.limit === limit && stored.limitRevision === limitRevision;

@@ -79,8 +79,8 @@ export interface LedgerDatabase {
   /** A ledger and the breakdowns of its open grants, as of one moment. */
   readWithBreakdowns(id: string): Promise<{ ledger: StoredLedger | undefined; breakdowns: Breakdowns }>;
   /**
-   * Stores each new state if the ledger's stored version is still that of `before` or, without `before`, if there is no such ledger
-   * yet. Returns for each whether it is stored.
+   * Stores each new state if the ledger's stored version is still that of `before` or, without `before`, if the ledger does not
+   * exist yet. Returns whether each state is stored.
    */
   storeLedgers(changes: readonly LedgerChange[]): Promise<boolean[]>;
   /**

@@ -40,7 +40,7 @@ import { mergeByGrant } from './usage-merge.ts';
  * locks, so a replica that dies or hangs blocks no other.
  */
 
-/** Called for what a store does. */
+/** Callbacks that a store calls when it changes a ledger or cannot apply usage. */
 export interface StoreEvents {
   /**
    * The replica has stored a change of a ledger. Called at most once for each billed call. Not called if the database did not answer
@@ -146,9 +146,9 @@ export class LedgerStore {
   }
 
   /**
-   * Applies cumulative usage: in any order, any number of times, the result is the same. Closing a grant adds its usage and
-   * breakdown to the month once. A ledger that cannot be reached does not affect the others. If an id is not one of this
-   * service, applies nothing and rejects with Fault `invalid_argument`.
+   * Applies cumulative usage. The same usage may be applied in any order and any number of times: the result is the same. Closing
+   * a grant adds its usage and breakdown to the month once. A ledger that cannot be reached does not affect the other ledgers. If
+   * an id does not come from this service, applies nothing and rejects with Fault `invalid_argument`.
    */
   async applyUsage(usage: readonly LedgerInput[]): Promise<NotApplied> {
     const result = notApplied(await this.#applyAll(byLedger(mergeByGrant(usage))));

@@ -174,7 +174,7 @@ export function closedFromReport(
   return { number, holder: markOf(holder), used, cells: breakdown.length > 0 ? breakdown : undefined };
 }
 
-/** Keeps every grant whose breakdown is not merged, and the latest of the others. */
+/** Keeps every grant whose breakdown is not merged, and the latest of the grants whose breakdown is. */
 function closedToKeep(closed: readonly ClosedGrant[]): ClosedGrant[] {
   const surplus = closed.length - CLOSED_KEPT;
   return closed.filter(({ cells }, index) => cells !== undefined || index >= surplus);

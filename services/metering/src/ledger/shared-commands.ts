@@ -16,7 +16,7 @@ type Commands<Item, Result> = (item: Item) => Promise<Result>;
  * method rejects with Fault `unavailable`.
  */
 export class SharedCommands {
-  /** Returns undefined if there is no such ledger. */
+  /** Returns undefined if the ledger does not exist. */
   readonly read: (id: string) => Promise<StoredLedger | undefined>;
   /** See `raiseCells` of LedgerDatabase. */
   readonly raiseCells: (grants: readonly GrantCells[]) => Promise<void>;

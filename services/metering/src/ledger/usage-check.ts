@@ -8,7 +8,7 @@ import { type OpenGrant, parseGrantId } from './ledger.ts';
 const MOST_CELLS = 2 * 100 * 2 * 3 * 2;
 const COUNTED_STATUSES = [200, 304, 404];
 
-/** Returns what is wrong with usage, independent of the grant's state. undefined: nothing. */
+/** Returns what is wrong with the usage, independently of the grant's state. Undefined if nothing is wrong. */
 export function usageDefect({
   grantId,
   used,

@@ -9,7 +9,7 @@ import { newlyPassed, type PassedThreshold, passedThresholds } from './threshold
 const SEARCH_EVERY_MS = 30_000;
 /** Replicas search at different times. */
 const SEARCH_JITTER_MS = 10_000;
-/** A replica stores at most this many passed thresholds at a time. The search finds the others. */
+/** A replica stores at most this many passed thresholds at a time. The search finds the remaining thresholds. */
 const MOST_STORED_AT_ONCE = 1_000;
 
 /**
@@ -17,9 +17,9 @@ const MOST_STORED_AT_ONCE = 1_000;
  *
  * - A replica that stores usage sees at once which thresholds the usage passes. It may crash before it stores the notice, and several
  *   replicas that store usage of the same ledger at the same moment may each see a part of it.
- * - So each replica also searches all ledgers of this month and the one before, at its start and about every half minute.
- * - The allowance of a ledger changes only after the notices of the allowance before are stored, since the search could not find
- *   them any more.
+ * - Therefore each replica also searches all ledgers of this month and the one before, at its start and about every half minute.
+ * - The allowance of a ledger changes only after the notices of the earlier allowance are stored, because after the change the
+ *   search cannot find that allowance's thresholds.
  */
 export interface NoticeFinder {
   /** Called after a change of a ledger is stored. Returns at once. */

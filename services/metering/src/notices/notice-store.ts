@@ -23,7 +23,10 @@ export interface NoticeStore {
   update(notice: ClaimedNotice, outcome: SendOutcome): Promise<void>;
   /** The latest first. */
   list(page: NoticePage): Promise<{ notices: Notice[]; next: string }>;
-  /** Makes notices due now, from the first attempt on. Leaves out those that are due already. Returns the ids of the others. */
+  /**
+   * Makes notices due now, from the first attempt on. Skips notices that are due already. Returns the ids of those that it
+   * changed.
+   */
   redeliver(ids: readonly string[] | 'all failed', now: Date): Promise<string[]>;
   /** The number of notices in these states. */
   count(): Promise<Record<'pending' | 'failed', number>>;

@@ -27,7 +27,7 @@ export function passedWith(use: LedgerKey & { allowance: number; used: number })
   }));
 }
 
-/** The thresholds that a change of a ledger has passed. A new allowance has thresholds of its own. */
+/** Returns the thresholds that a change of a ledger has passed. A new allowance has new thresholds. */
 export function newlyPassed(before: Ledger, after: Ledger): PassedThreshold[] {
   const known = new Set(passedThresholds(before).map(noticeIdOf));
   return passedThresholds(after).filter((passed) => !known.has(noticeIdOf(passed)));

@@ -38,9 +38,9 @@ const LEDGERS_AT_ONCE = 32;
  * Brings restored ledgers up to date with the usage that gateways have reported in the usage streams, and closes all grants. Usage
  * is cumulative, so messages may come in any order and any number of times, also those whose usage the ledgers contain already.
  *
- * Only for ledgers that nobody else uses: no metering runs, and no gateway holds a grant that has not ended. Every counted call of
- * these grants is then in the messages. Rejects with Fault `failed_precondition` if somebody else writes ledgers. If it rejects,
- * the ledgers have to be restored again.
+ * Only for ledgers that no other process uses: no metering runs, and no gateway holds a grant that has not ended. Every counted
+ * call of these grants is then in the messages. Rejects with Fault `failed_precondition` if another process writes ledgers. If it
+ * rejects, the ledgers have to be restored again.
  */
 export async function billReportedUsage(
   mongo: Mongo,

@@ -16,7 +16,8 @@ export interface ReportedGrant {
 
 /**
  * How many numbers of grants a restored ledger leaves out. A gateway may still report that it closes a grant which metering gave
- * out after the copy and which no message is about. The ledger refuses such a report only if the grant's number counts as given out.
+ * out after the copy and which no message is about. The ledger refuses this report only if the grant's number counts as given
+ * out.
  */
 export const NUMBERS_LEFT_OUT = 1_000_000_000;
 
@@ -24,8 +25,8 @@ export const NUMBERS_LEFT_OUT = 1_000_000_000;
  * Closes every grant of a restored ledger, and adds the grants that metering gave out after the ledger was copied, as closed ones.
  * Pure. All grants have ended, and `reported` has all their usage.
  *
- * A grant with a number that the ledger has not given out must have been given out later. The ledger cannot verify it. It is billed
- * if its holder's key has signed the usage and nobody else reports a grant with this number.
+ * A grant with a number that the ledger has not given out must have been given out later. The ledger cannot verify it. It is
+ * billed if its holder's key has signed the usage and no other holder reports a grant with this number.
  */
 export function closeAllGrants(
   before: Ledger,

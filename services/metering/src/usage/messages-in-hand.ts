@@ -1,7 +1,7 @@
 import type { Clock } from '@brand-data/runtime';
 import { ACK_WAIT_MS, type UsageMessage } from './usage-streams.ts';
 
-/** How often metering tells the stream that a message is still being worked on. */
+/** How often metering reports to the stream that it is still working on a message. */
 const WORKING_AFTER_MS = ACK_WAIT_MS / 2;
 
 /** Messages that were delivered to this process and are not acknowledged or given back yet. */

@@ -16,7 +16,7 @@ const UNKNOWN_DELIVERIES = 10;
 /** Why a message is delivered again. */
 type RedeliveryReason = 'unavailable' | 'unknown_grant' | 'defect' | 'not_set_aside';
 
-/** Called for what happens to messages. */
+/** Callbacks that report what happens to the messages of a batch. */
 export interface UsageBatchEvents {
   /** Runs `apply` for these messages, and measures it. */
   applying<T>(batch: readonly UsageMessage[], apply: () => Promise<T>): Promise<T>;
