@@ -311,6 +311,21 @@ test('after any changes, every answer is one that a fresh look-up gave in the la
   );
 });
 
+/** A gateway connects while a series is under way, and loses its only message with keys. */
+const LOST_AFTER_RECONNECT: [[Step, number][], number[]] = [
+  [
+    [{ kind: 'lose', gateway: 1, forMs: 26 }, 0],
+    [{ kind: 'reconnect', gateway: 1, afterMs: 0 }, 0],
+    [{ kind: 'change', replica: 0, id: 0, record: { rank: 0, keys: [2] }, writeMs: 5 }, 0],
+    [{ kind: 'call', gateway: 0, identifier: 0 }, 0],
+    [{ kind: 'call', gateway: 0, identifier: 0 }, 0],
+    [{ kind: 'call', gateway: 1, identifier: 2 }, 0],
+    [{ kind: 'change', replica: 0, id: 0, record: undefined, writeMs: 5 }, 0],
+    [{ kind: 'change', replica: 0, id: 0, record: undefined, writeMs: 5 }, 6],
+  ],
+  [0],
+];
+
 test('the same holds when replicas crash, messages are lost and connections break', async () => {
   const reasons = new Set<string>();
   await fc.assert(
@@ -321,7 +336,7 @@ test('the same holds when replicas crash, messages are lost and connections brea
         for (const reason of await run(steps, latency)) reasons.add(reason);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 500, examples: [LOST_AFTER_RECONNECT] },
   );
   expect(reasons).toEqual(new Set(['missed_message', 'reconnect']));
 });

@@ -27,8 +27,6 @@ export function createChangeReader(
 ): ChangeReader {
   /** The series that have not ended. Those that fall silent are removed, so there are few. */
   const open = new Map<string, { messages: number; silentTicks: number }>();
-  /** For so many ticks every open series should have sent a message. A series that is first heard later has just begun. */
-  let listenedTicks = 0;
 
   function expireAllFor(reason: FullExpiry): void {
     records.expireAll();
@@ -37,8 +35,9 @@ export function createChangeReader(
 
   return {
     read({ keys, everyRecord, series, number, last }) {
-      const begun = listenedTicks < SILENT_TICKS ? number : 0;
-      if (number !== (open.get(series)?.messages ?? begun)) expireAllFor('missed_message');
+      // A series that is first heard in its middle may have begun before the connection. But its last message may also be one that
+      // NATS lost on this connection, and the gateway cannot tell the two apart.
+      if (number !== (open.get(series)?.messages ?? 0)) expireAllFor('missed_message');
       if (last) open.delete(series);
       else open.set(series, { messages: number + 1, silentTicks: 0 });
       if (everyRecord) expireAllFor('many_changes');
@@ -46,7 +45,6 @@ export function createChangeReader(
     },
 
     tick() {
-      listenedTicks += 1;
       const silent = [...open].filter(([, each]) => ++each.silentTicks >= SILENT_TICKS);
       for (const [series] of silent) open.delete(series);
       if (silent.length > 0) expireAllFor('missed_message');
@@ -54,7 +52,6 @@ export function createChangeReader(
 
     reconnected() {
       open.clear();
-      listenedTicks = 0;
       expireAllFor('reconnect');
     },
   };
