@@ -9,7 +9,7 @@ export interface CopiedFile {
   file: string;
   /** How many documents or messages it has. */
   count: number;
-  /** Of the compressed file. */
+  /** The size of the compressed file. */
   bytes: number;
   /** The hash of the compressed file, as hexadecimal digits. */
   sha256: string;

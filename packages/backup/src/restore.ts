@@ -73,7 +73,7 @@ export interface RestoreResult {
 
 const METERING_ENDS_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 500;
-/** Of usage that one request carries. A message of a stream is much smaller than this. */
+/** How much usage one request carries. A message of a stream is much smaller than this. */
 const BATCH = { items: 500, bytes: 1024 ** 2, bytesOf: ({ data }: ReportedUsage) => data.length };
 /** Grants that metering gave out longer ago than this have ended. */
 const GRANTS_END_WITHIN_MS = endsWithinMs(LONGEST_TTL_MS);
@@ -82,10 +82,10 @@ const GRANTS_END_WITHIN_MS = endsWithinMs(LONGEST_TTL_MS);
 const ORDER: readonly DatabaseService[] = ['images', 'catalog', 'metering', 'accounts'];
 
 /**
- * Restores a copy. First verifies all of it. Then writes the databases while the services are stopped. Then waits until accounts and
- * metering run, and lets them decide what is revoked and billed; until they have done so, they answer nothing else. If a restore fails
- * or is stopped after the check of the copy, it has to be run again with `replace`, with the services stopped. Gateways may run: their
- * grants end before metering bills what they have reported.
+ * Restores a copy in three steps. First verifies all of the copy. Then writes the databases while the services are stopped. Then
+ * waits until accounts and metering run, and lets them decide what is revoked and billed. Until they have decided, they answer
+ * nothing else. If a restore fails or is stopped after the check of the copy, it has to be run again with `replace`, with the
+ * services stopped. Gateways may run: their grants end before metering bills what they have reported.
  */
 export async function restore(options: RestoreOptions): Promise<RestoreResult> {
   const { servers, folder, services, signal, onProgress } = options;

@@ -31,8 +31,8 @@ export function endsWithinMs(ttlMs: number): number {
 export const CLOSE_APPLIED_WITHIN_MS = 11_000;
 
 /**
- * Largest number of open grants of one holder: one to spend, one requested early, and others that are used up but have calls
- * under way.
+ * Largest number of open grants of one holder: one to spend, one requested early, and grants that are used up but still have
+ * calls under way.
  */
 export const GRANTS_PER_HOLDER = 16;
 

@@ -6,8 +6,8 @@ import { crc32 } from 'node:zlib';
  *
  * - Keyed tokens, 32 characters after `pk_`. Two characters name a check key, and 8 are a MAC of all characters before them.
  *   Only accounts can make a token with the right MAC, so a gateway that has the check key refuses made-up tokens by itself.
- * - Plain tokens, 28 characters after `pk_`. The last 6 are a CRC-32 of all characters before them. It shows a typo, but anyone
- *   can make such a text. Versions before keyed tokens made these, and they stay valid.
+ * - Plain tokens, 28 characters after `pk_`. The last 6 are a CRC-32 of all characters before them. The checksum shows a typo,
+ *   but anyone can compute it. Versions before keyed tokens made plain tokens, which stay valid.
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'pk_';

@@ -1,7 +1,7 @@
 /** A character that can be a monogram's letter: a letter or a number, but not a modifier such as the Hawaiian ʻokina. */
 const LETTER = /[\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{Nl}\p{Nd}]/u;
 /**
- * Letters that are not initials: the vowels that Thai and Lao write before the consonant with which a syllable begins
+ * Letters that never are initials: the vowels that Thai and Lao write before the consonant with which a syllable begins
  * (abbreviations begin with the consonant), and the Arabic hamza and tatweel.
  */
 const NO_INITIAL = /[\u0e40-\u0e44\u0ec0-\u0ec4\u0621\u0640]/u;
@@ -107,7 +107,7 @@ function pairOf(first: string, second: string): string {
   return agree ? first + second : first || second;
 }
 
-/** The word's first letter in upper case, without marks that are no part of the letter. '' if the word has none. */
+/** Returns the word's first letter in upper case, without marks that are not part of the letter. '' if the word has no letter. */
 function initialOf(word: string): string {
   for (const letter of word.replace(ARABIC_ARTICLE, '').normalize('NFC')) {
     if (!LETTER.test(letter) || NO_INITIAL.test(letter)) continue;

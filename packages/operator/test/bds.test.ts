@@ -458,7 +458,7 @@ test('resolve shows the record that an identifier means, how it matched, and the
   await json('import', 'records', file, '--source', 'resolved');
   const list = await recordsFile('identifiers.txt', 'XNAS:ORNG', '', 'nobody has this', 'x'.repeat(300));
   const { code, out, errors } = await bds(['resolve', 'orng', '--file', list, '--json']);
-  // One identifier that cannot be sent does not prevent the others from being resolved.
+  // One identifier that cannot be sent does not prevent the other identifiers from being resolved.
   expect(code).toBe(1);
   expect(errors).toMatch(/^bds: 1 identifier is not valid/);
   const meaning = { id: 'phone', name: 'Orange Phone', type: 'stock', rank: 700 };

@@ -37,7 +37,7 @@ async function file(name: string, ...lines: (object | string)[]): Promise<string
   return path;
 }
 
-/** Imports records of one source, and prunes its others. */
+/** Imports records of one source, and prunes that source's other records. */
 async function bring(source: string, ...records: object[]): Promise<void> {
   const path = await file(`${source}.ndjson`, ...records);
   await json('import', 'records', path, '--source', source, '--prune');

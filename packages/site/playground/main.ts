@@ -62,7 +62,7 @@ answer.append(
   ),
 );
 
-/** The page's own anchors are no identifiers. */
+/** The page's own anchors are not identifiers. */
 function fillFromFragment(): void {
   const fragment = location.hash.slice(1);
   if (fragment === '' || fragment === heading.id) return;

@@ -6,8 +6,8 @@ const WHOLE_WITHIN_MS = 60_000;
 
 /**
  * Runs `before`, makes another member primary, and then runs `during`. Until `during` has ended, majority reads of the new
- * primary do not show writes that were acknowledged in `before`. After a real election, reads may lack such writes for up to a
- * second.
+ * primary do not show writes that were acknowledged in `before`. After a real election, reads may lack acknowledged writes for up
+ * to a second.
  *
  * @param how whether the old primary is killed or steps down
  */

@@ -31,8 +31,9 @@ import { connectServices } from './upstream/connect-services.ts';
 import { createMessages } from './upstream/messages.ts';
 
 /**
- * If many calls wait for metering at the start, V8 takes some of their objects for long-lived, and from then on allocates such objects
- * with the old ones. Each then keeps all other objects of its call until the next major collection (test/bench/README.md).
+ * If many calls wait for metering at the start, V8 takes some of their objects for long-lived, and from then on allocates objects
+ * of these kinds with the old ones. Each then keeps all other objects of its call until the next major collection
+ * (test/bench/README.md).
  */
 v8.setFlagsFromString('--no-allocation-site-pretenuring');
 // A collection of young objects finds little that lives. To share this work among threads costs more than it saves.

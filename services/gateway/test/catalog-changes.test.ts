@@ -5,7 +5,7 @@ import { createChangeReader } from '../src/records/catalog-changes.ts';
 /** Longer than a series may be silent. */
 const SILENT_TICKS = 6;
 
-/** A reader, and what it has expired. */
+/** Makes a reader, and notes the keys that it expires. */
 function setUp() {
   const expired: number[][] = [];
   const reasons: string[] = [];

@@ -204,7 +204,7 @@ describe('the grant book', () => {
             } else if (what.kind === 'lower') book.holding(of, now);
             else if (what.kind === 'recall') return recall(book, accountId, now).map(usageOf);
             else if (what.kind === 'stored') book.stored(final.splice(0, 1), now);
-            // Sweeps are so frequent that nobody sets the clock forth and back between two of them.
+            // Sweeps are so frequent that the clock is not set forward and back between two of them.
             else if (what.kind === 'sweep' || what.kind === 'set the clock') {
               const closed = sweep(now).sort((a, b) => (a.id < b.id ? -1 : 1));
               final.push(...closed);

@@ -48,7 +48,7 @@ interface MissOptions {
 }
 
 /**
- * Explains to a caller why an identifier resolves to nothing: as what it was read, and what is wrong with it where that is
+ * Explains to a caller why an identifier resolves to nothing: how the service read it, and what is wrong with it if that is
  * known. Never repeats a token or a password.
  */
 export function explainMiss(identifier: string, options: MissOptions): string {
@@ -224,7 +224,7 @@ function nothingToRead(identifier: string): Flaw | undefined {
 }
 
 /**
- * Returns the identifier, and what it becomes when it is percent-decoded again and again. Also in the compatibility form and
+ * Returns the identifier and its forms after one, two and more percent-decodings. Also returns each in the compatibility form and
  * without invisible characters, which an editor may have put between the letters of a token.
  */
 function decodings(identifier: string): string[] {

@@ -15,7 +15,7 @@ export interface CompanyName {
 /** "equal": the same name. "alike": one may be an abbreviation of the other. "other": the names of two companies. */
 export type Likeness = 'equal' | 'alike' | 'other';
 
-/** Words that some spellings of a name have and others omit. */
+/** Words that only some spellings of a name have. */
 const INSIGNIFICANT: ReadonlySet<string> = new Set(
   'and the of for pour fur a d de do da del der des di du et la le les und van von y e i plc inc co corp ltd sa sab cv ag se nv aktiengesellschaft'.split(
     ' ',

@@ -72,7 +72,7 @@ export interface LinkEvidence {
   readonly business: ReadonlySet<string>;
   /** The country's code, if the record has the headquarters' city too. A country without a city is often wrong. */
   readonly sureCountry: string;
-  /** Such as "saint paul@US". '' if the city or the country is unknown. */
+  /** The city and the country of the headquarters, such as "saint paul@US". '' if the city or the country is unknown. */
   readonly place: string;
   /** The headquarters' city and home tickers. If names and countries are equal, one shared key of these links two records. */
   readonly nameSecondaryKeys: readonly string[];
@@ -93,8 +93,8 @@ export function identityOf(brand: Brand): RecordIdentity {
 
 /**
  * Returns the secondary keys for a blocking key that many records may share, such as a host or a ticker. Two records that share
- * such a blocking key are linked only if they also share a secondary key, or are linked by another blocking key. Undefined if the
- * blocking key needs no secondary keys.
+ * one of these blocking keys are linked only if they also share a secondary key, or are linked by another blocking key. Undefined
+ * if the blocking key needs no secondary keys.
  */
 export function secondaryKeys(identity: RecordIdentity, key: string): readonly string[] | undefined {
   const { current, former, currentNames, formerNames } = identity.names();

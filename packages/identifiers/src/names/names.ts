@@ -52,7 +52,7 @@ const GLUED = GLUED_FORMS.map(normalName);
 /** The lengths of the longest forms: no longer beginning or end of a name need be looked up. */
 const LONGEST_LEADING = longestOf(LEADING);
 const LONGEST_TRAILING = longestOf(TRAILING);
-/** For a cheap test: a name without any of these first or last words has no such legal form. */
+/** These sets make a cheap test possible: a name whose first and last words are not in them has none of the legal forms. */
 const FIRST_WORDS = new Set([...LEADING].map(firstWord));
 const LAST_WORDS = new Set([...TRAILING].map(lastWord));
 /** What may join a name and the legal form after it. */

@@ -195,7 +195,7 @@ function bestOf(identifier: string, matches: readonly Match[]): Match | undefine
 
 /**
  * Returns the icon whose name is the text in capital and small letters, "Sky". It goes before the ticker of a company that is not
- * large and has no such name.
+ * large and has a different name.
  */
 function iconOfName(identifier: string, ticker: Match, matches: readonly Match[]): Match | undefined {
   if (!isBareTickerKey(ticker.key) || ticker.rank >= BETTER_KNOWN_THAN_ICONS || !hasMixedCase(identifier))

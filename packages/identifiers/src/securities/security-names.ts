@@ -117,8 +117,8 @@ const ARTICLE_AT_END = /^(.+?),?\s*\(the\)\.?$/i;
 const TWICE = /^(.{4,}) \1$/;
 
 /**
- * Reads the name of a security, as the lists of exchanges write it, into the company's name and what the security is. A name
- * without such words is returned as it is, and so is a text that is too long for a name.
+ * Reads the name of a security, as the lists of exchanges write it, into the company's name and what the security is. Returns a
+ * name without words for a security unchanged, and also a text that is too long for a name.
  */
 export function readSecurityName(name: string): SecurityName {
   const text = name.replace(/\s+/g, ' ').trim();

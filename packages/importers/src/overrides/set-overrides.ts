@@ -21,9 +21,9 @@ export interface SetReport {
 }
 
 /**
- * Sets fields of records. First it checks all settings. If the catalogue would refuse any, it writes none. It may still refuse
- * some while it writes the others, because of what an import or another batch has changed since. It may be run again at any time,
- * also after a failure.
+ * Sets fields of records. First it checks all settings. If the catalogue would refuse any of them, it writes none. The catalogue
+ * may still refuse some during the writes, because an import or another batch has changed a record since the check. It may be run
+ * again at any time, also after a failure.
  */
 export async function setOverrides(
   catalog: CatalogPort,

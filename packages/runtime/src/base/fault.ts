@@ -1,14 +1,15 @@
 /**
- * The one vocabulary of errors. A service answers a request that it cannot serve with a Fault. Its kind is all that code reads: each
+ * The one vocabulary of errors. A service answers a request that it cannot serve with a Fault. Code reads only its kind: each
  * kind becomes one gRPC status on the way to the caller, and the same kind again in the caller's process (`grpc/status.ts`). The
  * gateway and images turn a kind into a problem with a stable code (`http/problem.ts`). Both tables are exhaustive, so a new kind
- * does not compile until it has its place in both. The message of a Fault is meant for the caller and holds no secret. Any other error
- * that is thrown is a defect: the caller gets only "internal", and the text goes into the log.
+ * does not compile until it has its place in both. The message of a Fault is meant for the caller and holds no secret. Any other
+ * error that is thrown is a defect: the caller gets only "internal", and the text goes into the log.
  *
  * Choose the kind by what the caller can do:
- * - change the request: `invalid_argument`; `already_exists` if the name is taken; `not_found` if there is no such thing, or none that
- *   this caller may see; `failed_precondition` if the state of the service forbids it;
- * - show another credential: `unauthenticated`; nothing, as the credential does not allow it: `permission_denied`;
+ * - change the request: `invalid_argument`; `already_exists` if the name is taken; `not_found` if the thing does not exist, or
+ *   this caller may not see it; `failed_precondition` if the state of the service forbids it;
+ * - show another credential: `unauthenticated`; do nothing, because the credential does not allow the request:
+ *   `permission_denied`;
  * - wait: `resource_exhausted` if a limit is reached; `unavailable` if a dependency does not answer, so the same request may succeed
  *   later.
  */

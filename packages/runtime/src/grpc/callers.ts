@@ -21,7 +21,10 @@ export interface CallableService {
 /** Who is at the other end of a call's connection. */
 export type PeerOf = (call: ServerInterceptingCallInterface) => Peer;
 
-/** A service by the name in its certificate, a certificate without exactly one such name, or a connection without a certificate. */
+/**
+ * Who calls: a service by the name in its certificate, a certificate that does not have exactly one service's name, or a
+ * connection without a certificate.
+ */
 export type Peer = { readonly service: string } | 'unnamed' | 'plaintext';
 
 const refusedCalls = perRegistry((registry) => {

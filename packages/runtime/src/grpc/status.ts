@@ -30,7 +30,7 @@ export const ANSWERED_METADATA = 'grpc-retry-pushback-ms';
  */
 export function grpcStatusOf(error: unknown): { code: status; details: string; metadata: Metadata } {
   const metadata = new Metadata();
-  // The request is not lost, so this tells clients that repeat lost requests (`connectChannel`) not to repeat it.
+  // The request is not lost, so this asks clients that repeat lost requests (`connectChannel`) not to repeat it.
   metadata.set(ANSWERED_METADATA, '-1');
   return error instanceof Fault
     ? { code: STATUSES_OF_KIND[error.kind][0], details: error.message, metadata }

@@ -28,7 +28,7 @@ const OLD_CLIENT_KEPT_MS = 300_000;
  * When the file of MONGODB_URL changes, new operations use connections of the new URL as soon as it works. Operations and sessions
  * that have begun end on their old connections.
  *
- * @param options.isNeededAlways whether the service is not ready while the database does not answer
+ * @param options.isNeededAlways makes the service not ready while the database does not answer
  */
 export async function connectMongo(
   service: Service,

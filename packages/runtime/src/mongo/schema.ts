@@ -9,9 +9,9 @@ import type { Mongo } from './mongo.ts';
  * and because it starts again from the beginning if a process ended in the middle. Therefore each of its writes selects only
  * documents that still have the old form.
  *
- * Replicas of the version before run meanwhile. They must be able to read what the migration writes, or `readableFrom` refuses their
- * start. A change that they cannot read takes two releases: the first reads both forms and still writes the old one, and the second
- * migrates.
+ * Replicas of the earlier version run meanwhile. They must be able to read the documents that the migration writes, or
+ * `readableFrom` refuses their start. A change that they cannot read takes two releases: the first reads both forms and still
+ * writes the old one, and the second migrates.
  */
 export interface Migration {
   /** What it does, for the log. */

@@ -64,11 +64,11 @@ export class Database {
   }
 
   /**
-   * Makes a change of an operator in one transaction, which stores the change, the next number of the counter, and the entry in the
-   * trail. Therefore there is no change without its entry, and no entry without its change. The transaction takes the number first, so
+   * Makes a change of an operator in one transaction, which stores the change, the next number of the counter, and the entry in
+   * the trail. Therefore no change lacks its entry, and no entry lacks its change. The transaction takes the number first, so
    * that one of two concurrent changes has to start again. Numbers are then in the order of the commits, and the documents that a
-   * change reads stay unchanged until it commits. A refused change commits nothing, so no commit proves that its reads were current.
-   * For this reason the transaction begins only after the proof of a linearizable read (linearizable-reads.ts).
+   * change reads stay unchanged until it commits. A refused change commits nothing, so no commit proves that its reads were
+   * current. For this reason the transaction begins only after the proof of a linearizable read (linearizable-reads.ts).
    *
    * @param change.method the gRPC method
    * @param change.counter the id of the counter whose next number the change takes

@@ -7,12 +7,12 @@ const PROVED_WITHIN_MS = 1_000;
 export type LinearizableReads = <T>(read: (session: ClientSession) => Promise<T>) => Promise<T>;
 
 /**
- * After an election, majority reads may show an old state for up to a second, and a primary that does not know of its successor
- * may answer for some seconds. A write that a majority has acknowledged proves that its server is the primary and has every
- * acknowledged write. Therefore, when a read is requested, this class first writes to `document`, which has no other use. The
- * session then reads only from servers that have this write. Reads that are requested at the same time share one write. If no
- * majority acknowledges the write within a second, the read rejects with Fault `unavailable`. MongoDB's own linearizable reads
- * prove the same, but each waits for the server's next regular sync, up to 0.1 s.
+ * After an election, majority reads may show an old state for up to a second, and an old primary that does not know of its
+ * successor may still answer for some seconds. A write that a majority has acknowledged proves that its server is the primary and
+ * has every acknowledged write. Therefore, when a read is requested, this class first writes to `document`, which has no other
+ * use. The session then reads only from servers that have this write. Reads that are requested at the same time share one write.
+ * If no majority acknowledges the write within a second, the read rejects with Fault `unavailable`. MongoDB's own linearizable
+ * reads prove the same, but each waits for the server's next regular sync, up to 0.1 s.
  */
 export function linearizableReads(
   client: MongoClient,

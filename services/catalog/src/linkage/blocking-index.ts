@@ -21,8 +21,8 @@ export interface BlockingIndex<T> {
 }
 
 /**
- * Groups source records into blocks by the keys of their identities. Some keys, such as a domain or a name, link nothing
- * alone. If many records share such a key, candidates must also share a secondary key. Hot keys form no blocks.
+ * Groups source records into blocks by the keys of their identities. Some keys, such as a domain or a name, link nothing alone.
+ * If many records share one of these keys, candidates must also share a secondary key. Hot keys form no blocks.
  */
 export function blockingIndex<T>(hotKeys: ReadonlySet<string> = NO_KEYS): BlockingIndex<T> {
   const blocks = new Map<string, Block<T>>();

@@ -141,8 +141,9 @@ export function keysOf(records: readonly SourceRecord[]): string[] {
 }
 
 /**
- * Checks whether the group has so many source records that some of their identifiers must be wrong. The links of such a group are
- * not followed. Overrides are not counted: they link no source records, and many may wait for a company of one name.
+ * Checks whether the group has so many source records that some of their identifiers must be wrong. The links of a group that
+ * large are not followed. Overrides do not count: they link no source records, and many of them may wait for a company of one
+ * name.
  */
 export function isTooLarge({ puts, stored }: LinkedGroup): boolean {
   const records = [...puts, ...stored.flatMap((company) => company.records)];
@@ -241,7 +242,9 @@ function sharedNames(
   return { holders, claimants, affected, common };
 }
 
-/** Checks whether the node holds only records of this source and no quotes. Such nodes are never linked with each other. */
+/**
+ * Checks whether the node holds only records of this source and no quotes. Nodes of this kind are never linked with each other.
+ */
 function holdsOnly(source: string | undefined): (node: Node) => boolean {
   return ({ records }) => records.every((record) => record.source === source && !record.isQuote);
 }

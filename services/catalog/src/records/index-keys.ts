@@ -77,7 +77,10 @@ export function isCurrentName(entry: string): boolean {
   return entry.startsWith('name:') && !/[\^%#=]|~$/.test(entry);
 }
 
-/** Normal forms of names contain only letters, digits and spaces, and tickers no such signs, so they never contain these marks. */
+/**
+ * Normal forms of names contain only letters, digits and spaces, and tickers do not contain these signs. Therefore neither
+ * contains a mark.
+ */
 const MARKS: Record<Strength, string> = {
   exact: '',
   legal_form: '~',

@@ -20,7 +20,7 @@ const NOT_CONFIRMED =
  */
 export type Announce = <T>(keys: readonly number[], write: () => Promise<T>) => Promise<T>;
 
-/** Starts an announcer, which sends what it has left when the service stops. */
+/** Starts an announcer. When the service stops, the announcer sends the announcements that it has left. */
 export function startAnnouncer(service: Service, { connection }: Pick<Nats, 'connection'>): Announcer {
   const announcer = new Announcer(service.log, connection);
   service.onStop('announcements', () => announcer.close());

@@ -60,8 +60,9 @@ export class ChangeLoop {
   }
 
   /**
-   * Plans and writes a change, and repeats both until no other writer has interfered. After the writes it searches the
-   * same keys again. If a document is new or has changed, its writer may have missed these writes, so the loop plans again.
+   * Plans and writes a change, and repeats both until no other writer has interfered. After the writes, it searches the same keys
+   * again. If it finds a document that is new or has changed, the writer of that document may have missed these writes, so the
+   * loop plans again.
    *
    * If the catalogue knows only one source, nothing can be linked, and the second search is not needed: the writers of a source
    * that is registered later will see these writes. The first search then leaves out the keys that only link sources, so if a

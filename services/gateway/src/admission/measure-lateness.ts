@@ -10,7 +10,7 @@ export function measureLateness(service: Pick<Service, 'metrics' | 'onStop'>, tu
   let lateMs = 0;
   const timer = setInterval(() => {
     const nowMs = performance.now();
-    // The mean of the last few measurements: one pause for garbage collection is no overload.
+    // The mean of the last few measurements, because one pause for garbage collection is not an overload.
     lateMs = 0.6 * lateMs + 0.4 * Math.max(0, nowMs - lastMs - MEASURED_EVERY_MS);
     lastMs = nowMs;
     turns.measured(lateMs);

@@ -65,7 +65,10 @@ export class Tokens {
   readonly #onFailure: () => void;
   readonly #valid: LRUCache<string, CachedToken>;
   readonly #refused = new LRUCache<string, CachedToken>({ max: REFUSALS_KEPT });
-  /** By their JSON. Each answer of accounts has a copy of its own, which would take a third of a cached token's memory. */
+  /**
+   * Plan terms by their JSON, which cached tokens share. Each answer of accounts has a new copy, which would take a third of a
+   * cached token's memory.
+   */
   readonly #plans = new LRUCache<string, PlanTerms>({ max: PLAN_TERMS_KEPT });
   readonly #asking = new Map<string, Promise<Verified | Unasked>>();
   readonly #unknownTokens: UnknownTokens;

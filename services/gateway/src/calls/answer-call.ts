@@ -41,7 +41,7 @@ export async function answerCall(
   { tokens, limits, turns, quota, chargedCalls, records, now }: CallParts,
   request: BrandRequest,
 ): Promise<CallAnswer> {
-  // Only what is no value yet is awaited, because each await takes time, also where there is nothing to wait for.
+  // The code awaits only promises, because each await takes time, even if the value is there already.
   const authenticated = authenticate(tokens, request.caller);
   const credential = authenticated instanceof Promise ? await authenticated : authenticated;
   const allowance = authorize(credential, request);

@@ -2,8 +2,8 @@ import type { Service } from '@brand-data/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * Writes one line for each answer, also if LOG_LEVEL suppresses other lines of the level `info`. A line has only values that are
- * no secret: no URL, query, token or identifier.
+ * Writes one line for each answer, also if LOG_LEVEL suppresses other lines of the level `info`. A line has no secret values: no
+ * URL, query, token or identifier.
  */
 export interface AccessLog {
   /** Remembers the key whose token the gateway has accepted for this request. */

@@ -10,12 +10,12 @@ let answer = Buffer.allocUnsafeSlow(16 * 1_024);
 const STAYS_OPEN = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(PUBLIC_SERVER.keepAliveTimeout / 1_000)}\r\n\r\n`;
 
 /**
- * Sends an answer in one write, with the bytes that Node's own `writeHead` and `end` would send. They check, classify and join each
- * header anew, and write head and body apart: a quarter of the processor time of a call.
+ * Sends an answer in one write, with the bytes that Node's own `writeHead` and `end` would send. Those functions check, classify
+ * and join each header anew, and write head and body separately, which takes a quarter of the processor time of a call.
  *
- * Returns false, and sends nothing, if Node has to decide more: if the connection does not stay open after this answer, if the request
- * is of HTTP/1.0, if the connection still waits for an earlier answer, or if the answer is long. Headers that somebody has set on the
- * response are not sent.
+ * Returns false, and sends nothing, if Node has to decide more: if the connection does not stay open after this answer, if the
+ * request is of HTTP/1.0, if the connection still waits for an earlier answer, or if the answer is long. Headers that other code
+ * has set on the response are not sent.
  *
  * @param head the headers without Date, Connection and Keep-Alive, each as a line that ends with CRLF. They are not checked
  */

@@ -164,7 +164,7 @@ export function problemResponses(
   );
 }
 
-/** What the gateway answers to what it cannot read as a request of any route, as Response Objects by status. */
+/** The answers to input that the gateway cannot read as a request of any route, as Response Objects by status. */
 export const UNREADABLE_RESPONSES = Object.fromEntries(
   [400, 408, 431].map((status) => [status, problemResponse(status, ['request_invalid'], false)]),
 );

@@ -11,7 +11,7 @@ export type FileAnswer = (
  * Returns the function that answers with a body that stays the same while the process runs. The body is compressed once for each
  * encoding. Every replica with the same body gives the same ETag.
  *
- * @param headers Cache-Control and others, of answers 200 and 304; Content-Type is sent only with a body
+ * @param headers the headers of answers 200 and 304, such as Cache-Control; Content-Type is sent only with a body
  */
 export function createStaticFile(
   body: Buffer,

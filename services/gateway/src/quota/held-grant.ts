@@ -36,7 +36,7 @@ export interface HeldGrant {
   storedAt: Instant | undefined;
   /** Whether metering has settled the grant without this gateway, so that metering refuses its further usage. */
   refused: boolean;
-  /** The breakdown of the used permits. Few calls have a cell of their own, so a list takes less memory than a map. */
+  /** The breakdown of the used permits. Most calls share a cell, so a list takes less memory than a map. */
   cells: HeldCell[];
   /** The cell of the last used permit. Most calls count in the same cell as the call before. */
   lastCell: HeldCell | undefined;

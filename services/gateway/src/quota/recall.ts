@@ -9,7 +9,7 @@ import { demandOf, type Holding } from './holding.ts';
 
 /** For this long after a recall, the gateway reports the outcome of each call at once. */
 const RECALLED_FOR_MS = 1_000;
-/** Of the permits that a gateway's calls are expected to use in the next moment, the gateway keeps this share. */
+/** The share that a gateway keeps of the permits that its calls are expected to use in the next moment. */
 const KEPT_SHARE = 1 / 4;
 
 export function isRecalled({ recalledAt }: Holding, now: Instant): boolean {

@@ -18,10 +18,11 @@ const GRANTS_HELD = 2;
 const AGAIN_SOON = 8;
 
 /**
- * Whether to ask for more permits although the holding still has some. The gateway asks early to hold permits for the next 30 s,
- * to have a new grant before the newest one ends and, in the last minute of a month, to hold permits of the next month. While it
- * has half of the newest grant, it needs no more for the next 30 s, unless calls will use more in the next moment. If the newest
- * grant has a single permit, the gateway asks only for the next month, because near the limit another gateway may need the permit.
+ * Decides whether to ask for more permits although the holding still has some. The gateway asks early to hold permits for the
+ * next 30 s, to have a new grant before the newest one ends and, in the last minute of a month, to hold permits of the next
+ * month. While it has half of the newest grant, it needs no more for the next 30 s, unless calls will use more in the next
+ * moment. If the newest grant has a single permit, the gateway asks only for the next month, because near the limit another
+ * gateway may need the permit.
  *
  * @param isSpendable whether the grant has free permits now
  */

@@ -254,7 +254,7 @@ export class GroupCommitJournal implements UsageJournal {
 
   /**
    * Publishes the batch, until the stream acknowledges it. If the acknowledgement comes too late for some of the grants, commits
-   * the usage of the others, and then rejects.
+   * the usage of the other grants, and then rejects.
    *
    * @param startReport called when a publish fails, and at the acknowledgement
    */

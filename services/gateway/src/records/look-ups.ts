@@ -12,7 +12,7 @@ import {
 import { hedge } from '../upstream/hedge.ts';
 
 const QUERIES_IN_BATCH = 200;
-/** Of an answer of catalog. */
+/** The largest size of an answer of catalog. */
 const BATCH_BYTES = 256 * 1024;
 const LOOKUPS_WAITING = 10_000;
 /** The second goes to another replica. A third would triple the work of a catalog that is only slow. */

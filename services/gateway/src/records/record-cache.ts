@@ -8,12 +8,12 @@ const NOT_FOUND_FRESH_MS = 10_000;
 const SERVED_WHEN_OLD_MS = 60_000;
 /** The same after a change. The new record has to be answered 5 s after the change, and gateways hear of it only after up to 3.5 s. */
 const SERVED_WHEN_CHANGED_MS = 1_000;
-/** Of an entry with its headers, in bytes. */
+/** The size of an entry with its headers, in bytes. */
 const ENTRY_BYTES = 1_280;
 const SUGGESTION_BYTES = 256;
-/** Of a key with its place in the index of dependents. */
+/** The size of a key with its place in the index of dependents. */
 const KEY_BYTES = 96;
-/** Of a body, beside its bytes. Compressed bodies are about as long together as the body itself. */
+/** The size of a body without its bytes. All compressed bodies together are about as long as the body itself. */
 const BODY_BYTES = 768;
 
 /** An answer of catalog, with the times of its use by the monotonic clock, in ms. */

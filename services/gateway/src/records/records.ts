@@ -14,7 +14,7 @@ const STALE_SERVED_MS = 3_600_000;
 const STALE_AFTER_MS = 300;
 /** The same if the record has changed, so that catalog has very likely answered in this time. */
 const CHANGED_STALE_AFTER_MS = 1_000;
-/** After such a look-up, the gateway answers with this old record for this long before it asks catalog again. */
+/** After a look-up that took too long, the gateway answers with the old record for this long before it asks catalog again. */
 const LOOK_UP_EVERY_MS = 1_000;
 const LOOKUP_WITHIN_MS = 2_000;
 /** A 404 waits this long for suggestions. Catalog itself gives up their search after 100 ms. */

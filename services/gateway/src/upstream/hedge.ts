@@ -16,11 +16,11 @@ export interface ReplicaPreference {
  * that no caller waits long for a replica that hangs. The request has to be idempotent.
  *
  * The first answer is used, even if it is a refusal. For the next 10 s, requests go first to the replica that gave this answer.
- * Rejects with Fault `unavailable` if no answer comes in time. If all replicas that it has asked, at least two, cannot be reached
- * or report that they are unavailable, it rejects at once. The next request then goes first to the second of them.
+ * Rejects with Fault `unavailable` if no answer comes in time. If it has asked at least two replicas, and all of them cannot be
+ * reached or report that they are unavailable, it rejects at once. The next request then goes first to the second of them.
  *
  * @param send sends one attempt; rejects if no answer comes in time, or if all replicas have the request already
- * @param attempts the most that are sent. Without this bound, requests that are much work could overload a service that is late
+ * @param attempts the largest number of attempts. Without this bound, expensive requests could overload a service that is late
  */
 export function hedge<Answer>(
   clock: Clock,

@@ -26,7 +26,7 @@ export interface Swept {
  * is removed.
  *
  * Every write is conditional or can be repeated: a sweep may stop at any line, and several may run at once. The removal of an
- * image requires that an earlier sweep found it unnamed at least KEPT_UNNAMED_MS ago, and that since then nobody has put it and
+ * image requires that an earlier sweep found it unnamed at least KEPT_UNNAMED_MS ago, and that since then it has not been put and
  * no sweep has named it.
  *
  * @param nowMs the time, in milliseconds since 1970

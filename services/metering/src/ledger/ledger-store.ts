@@ -106,8 +106,8 @@ export class LedgerStore {
   }
 
   /**
-   * Reads one ledger, or makes a new one if there is none, and runs `decide` on it. Stores the ledger that `decide` returns,
-   * unless that is the same object. If another replica has changed the ledger since the read, reads it and runs `decide` again. A
+   * Reads one ledger, or makes a new one if it does not exist, and runs `decide` on it. Stores the ledger that `decide` returns,
+   * unless it is the same object. If another replica has changed the ledger since the read, reads it and runs `decide` again. A
    * decision that changes nothing may be based on an old state.
    *
    * @param usage usage of this ledger's grants, which is applied before `decide` and stored by the same write. If some of it

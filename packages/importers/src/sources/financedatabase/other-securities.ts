@@ -9,8 +9,8 @@ export const MOST_SHARES = 5;
 const LONG_CODE_IN_PARIS = /^(?!AL|ML)[A-Z0-9]{5,}(?<!NV)$/;
 
 /**
- * The rows that are neither a company's share nor a product with a name of its own, with the reason. What a row is follows from
- * its name and from the form of its ticker, and where these say nothing, from the other tickers that have the name.
+ * Returns the rows that are neither a company's share nor a product with a separate name, each with the reason. The name and the
+ * form of the ticker show what a row is. If they do not, the other tickers with the same name show it.
  */
 export function otherSecurities(rows: readonly Row[]): ReadonlyMap<Row, string> {
   const reasons = new Map<Row, string>();

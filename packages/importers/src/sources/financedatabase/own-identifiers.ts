@@ -8,9 +8,9 @@ const INCORPORATING = new Set(['CH', 'CY', 'IE', 'NL']);
 
 /**
  * Decides which of its identifiers a listing keeps. If listings of several companies have an identifier, it belongs to the
- * company with the most of these listings. In a tie, it belongs to the company in the ISIN's country, and without such a
- * company to none. If a company kept another company's identifier, look-ups by it would find the wrong company, and the
- * catalogue would link it with the other company's records.
+ * company with the most of these listings. In a tie, it belongs to the company in the ISIN's country, or to none if no company is
+ * there. If a company kept another company's identifier, look-ups by it would find the wrong company, and the catalogue would
+ * link it with the other company's records.
  *
  * A row whose FIGI belongs to another company has that company's ISIN too, unless the ISIN is of the row's country or
  * its venue's.
@@ -61,7 +61,7 @@ export function ownIdentifiersOf(companies: readonly (readonly Row[])[]): OwnIde
  *   nor has a listing, and no listing that has it has a FIGI of its venue. American ISINs stay, because receipts have many
  *   listings abroad.
  *
- * The country of a row without a city was looked up by ticker too, so such a row is judged by its company's other rows. An ISIN of
+ * The country of a row without a city was looked up by ticker too, so this row is judged by its company's other rows. An ISIN of
  * a country without an exchange (tax havens) stays.
  */
 function isOfOther(row: Row, company: readonly Row[]): boolean {
@@ -99,9 +99,9 @@ function isOfBond({ isin, country }: Row): boolean {
 }
 
 /**
- * Whether the identifier is a Canadian ISIN that belongs to none of its companies: none is Canadian or has a listing in Canada, and
- * some row with it has no FIGI. Such an ISIN was looked up by ticker ("GEC" is General Electric elsewhere, and a miner in Toronto),
- * or belongs to a bank's receipts for the shares.
+ * Whether the identifier is a Canadian ISIN that belongs to none of its companies: none is Canadian or has a listing in Canada,
+ * and some row with it has no FIGI. This ISIN was looked up by ticker ("GEC" is General Electric elsewhere, and a miner in
+ * Toronto), or belongs to a bank's receipts for the shares.
  */
 function hasNoOwner(identifier: string, holders: readonly (readonly Row[])[]): boolean {
   if (!identifier.startsWith('isin:CA')) return false;

@@ -44,8 +44,8 @@ export function readCurrency(text: string): { currency: string; units: number } 
 }
 
 /**
- * Returns the figures as the catalogue stores them. Computes missing figures from others: the change from its percentage or the
- * percentage from the change, prices in US dollars by `rates`, the range, and the distance from its low. Market values are
+ * Returns the figures as the catalogue stores them. Computes missing figures from the given ones: the change from its percentage
+ * or the percentage from the change, prices in US dollars by `rates`, the range, and the distance from its low. Market values are
  * never in hundredths, even if the price is.
  */
 export function stockOfFigures(figures: DayFigures, rates: Rates): Partial<Stock> {

@@ -4,8 +4,9 @@ import type { ReadBrand } from '../../framework/source-items.ts';
 import { drawIcon, type Icon, loadIcons, SIMPLE_ICONS } from '../../pictures/icons.ts';
 
 /**
- * Hosts of many brands. If an icon was found on such a host, the host is not the brand's own site. Hosts that are the source of
- * more than MANY icons are treated in the same way. A host's own brand (GitHub's icon at github.com) is recognized by its name.
+ * Hosts of many brands. If an icon was found on one of these hosts, the host is not the brand's own site. Hosts that are the
+ * source of more than MANY icons are treated in the same way. A host's own brand (GitHub's icon at github.com) is recognized by
+ * its name.
  */
 const SHARED_HOSTS = new Set(
   `archive.org behance.net bitbucket.org brandfetch.com brandfolder.com codeberg.org discord.com
@@ -139,8 +140,8 @@ const AFTER_A_NAME = new RegExp(
 );
 
 /**
- * "exact" if the domain's label is one of the brand's names, "partly" if it is one after such a word, before such a word, or both
- * ("getbootstrap.com", "fylehq.com").
+ * Returns "exact" if the domain's label is one of the brand's names. Returns "partly" if the label is a name with one of these
+ * words before it, after it, or both ("getbootstrap.com", "fylehq.com").
  */
 function fitOf(domain: string, { slug, title, aliases }: Icon): 'exact' | 'partly' | 'none' {
   const label = lettersOf(domain.split('.', 1)[0] ?? '');

@@ -199,8 +199,8 @@ function otherThan(label: string | undefined, native: string | undefined): strin
 }
 
 /**
- * The company's listings, the main listing first. A listing without an ISIN gets the company's ISIN of the exchange's country,
- * if the company has only one such ISIN. A company's only listing gets its only ISIN, whatever the country.
+ * The company's listings, the main listing first. A listing without an ISIN gets the company's ISIN of the exchange's country, if
+ * the company has only one ISIN of that country. A company's only listing gets its only ISIN, whatever the country.
  */
 function listingsOf(
   facts: CompanyFacts,

@@ -20,7 +20,7 @@ interface News {
 export class Peers {
   readonly #self: string;
   readonly #heardMs = new Map<string, number>();
-  /** By the name of what is limited, and by gateway. */
+  /** By the name of the limited account or key, and by gateway. */
   readonly #news = new Map<string, Map<string, News>>();
   #unansweredMs: number | undefined;
 

@@ -1,8 +1,9 @@
 /**
- * Returns this gateway's share of the limits of an account or key, 0 to 1. If the gateways need less than everything, each gets
- * what it needs and an equal part of the rest. Otherwise each gets a share in proportion to its need, so that a call has about the
- * same chance at each gateway. Because no need counts for more than everything, shares hardly change while all gateways are flooded,
- * though what they measure differs. All gateways with the same news get the same result, and the shares add up to 1.
+ * Returns this gateway's share of the limits of an account or key, 0 to 1. If the gateways together need less than the whole
+ * limit, each gets its need and an equal part of the rest. Otherwise each gets a share in proportion to its need, so that a call
+ * has about the same chance at each gateway. No need counts for more than the whole limit. Therefore shares hardly change while
+ * all gateways are flooded, although the gateways measure different demands. All gateways with the same news get the same result,
+ * and the shares add up to 1.
  *
  * @param own this gateway's demand, as a part of the limits
  * @param others the other gateways' demand; undefined for a gateway without news, which keeps an equal share
