@@ -29,9 +29,9 @@ export type SettingsOptions = { [Name in AdminServer]?: string | undefined } & {
 
 /**
  * Reads the settings from the options, else from the environment (BDS_ACCOUNTS, BDS_CATALOG, BDS_METERING, BDS_IMAGES,
- * BDS_GATEWAYS, BDS_CERTIFICATES, BDS_GRPC_TRANSPORT). If neither gives any admin port, the settings come from the file of the running local
- * stack. That is the file that BDS_STACK names, else `.local/operator.json` in the working directory or above it. See credentialOf
- * for the credential.
+ * BDS_GATEWAYS, BDS_CERTIFICATES, BDS_GRPC_TRANSPORT). If neither gives any admin port, the settings come from the file of the
+ * running local stack. That is the file that BDS_STACK names, else `.local/operator.json` in the working directory or above it.
+ * See credentialOf for the credential.
  */
 export function connectionSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Settings {
   const credential = credentialOf(options, env);

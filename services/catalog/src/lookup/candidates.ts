@@ -35,9 +35,9 @@ export type FindCandidates = (
 ) => Promise<CandidateRecord[]>;
 
 /**
- * Returns a function that finds candidates. One query reads all records that have the entries. At the same time a second query reads only the best records of each
- * entry that the process remembers as common. If the first query reaches its limit, some of its entries are common too. Then one
- * more query reads the best records of each of its entries.
+ * Returns a function that finds candidates. One query reads all records that have the entries. At the same time a second query
+ * reads only the best records of each entry that the process remembers as common. If the first query reaches its limit, some of
+ * its entries are common too. Then one more query reads the best records of each of its entries.
  */
 export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidates {
   // In order of use, the least recently used entry first.

@@ -50,8 +50,8 @@ export function similarFinder(
 export type Suggest = (missed: readonly LookupQuery[]) => Promise<Suggested[]>;
 
 /**
- * Returns a function that suggests records. One query finds similar records for the whole batch. A second one, an ordinary look-up, finds which of their
- * identifiers resolve to them. If that takes too long or fails, nothing is suggested.
+ * Returns a function that suggests records. One query finds similar records for the whole batch. A second one, an ordinary
+ * look-up, finds which of their identifiers resolve to them. If that takes too long or fails, nothing is suggested.
  */
 export function suggester(
   service: Pick<Service, 'log'>,
