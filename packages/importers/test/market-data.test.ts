@@ -162,6 +162,21 @@ test('columns with other names can be mapped', async () => {
   expect(quotes).toMatchObject([{ symbol: 'APC', mic: 'XETR', stock: { price: 170.5 } }]);
 });
 
+test('columns of JSON lines can be mapped too, also if a later line has other columns', async () => {
+  const lines = [
+    '{"WKN":"APC","Kurs":170.5,"Boerse":"XETR"}',
+    '{"symbol":"SAP","Kurs":200,"exchange":"XETR"}',
+  ];
+  const quotes = await read(`${lines.join('\n')}\n`, {
+    name: 'quotes.ndjson',
+    map: ['WKN=symbol,Kurs=price', 'Boerse=exchange'],
+  });
+  expect(quotes).toMatchObject([
+    { symbol: 'APC', mic: 'XETR', stock: { price: 170.5 } },
+    { symbol: 'SAP', mic: 'XETR', stock: { price: 200 } },
+  ]);
+});
+
 test('a file without the required columns is refused as a whole', async () => {
   await expect(read('symbol,city\nA,Rome\n')).rejects.toThrow('no column for the price');
   await expect(read('price,city\n1,Rome\n')).rejects.toThrow('no column for a symbol or an ISIN');
