@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { RECORD_JSON_SCHEMA, readRecord } from '../src/index.ts';
 import { arbitraryShape } from './arbitrary-record.ts';
 
-test('record.schema.json is the record format: npm run bds -- schema > packages/records/record.schema.json', async () => {
+test('record.schema.json is the record format: npm run --silent bds -- schema > packages/records/record.schema.json', async () => {
   const file = join(import.meta.dirname, '..', 'record.schema.json');
   expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(JSON.parse(JSON.stringify(RECORD_JSON_SCHEMA)));
 });
