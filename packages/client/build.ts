@@ -1,21 +1,39 @@
 /**
- * `node packages/client/build.ts [FOLDER]` builds the package, by default in packages/client/dist: the client as modules with
- * their types, and elements.js, one minified module with the elements and all that they need.
+ * `node packages/client/build.ts [FOLDER]` builds the package that is published, by default in packages/client/dist: its manifest
+ * and its page, and in the folder `dist` the client as modules with their types, and elements.js, one minified module with the
+ * elements and all that they need.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, globSync, rmSync } from 'node:fs';
+import { copyFileSync, globSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { bundle } from './bundle.ts';
+import manifest from './package.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '../..');
 const folder = resolve(process.argv[2] ?? join(import.meta.dirname, 'dist'));
+const dist = join(folder, 'dist');
 
 rmSync(folder, { recursive: true, force: true });
-const tsc = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', import.meta.dirname, '--outDir', folder], {
+const tsc = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', import.meta.dirname, '--outDir', dist], {
   stdio: 'inherit',
 });
 if (tsc.status !== 0) process.exit(1);
 // elements.js has the code of these modules. Their types stay.
-for (const file of globSync('elements/*.js', { cwd: folder })) rmSync(join(folder, file));
-await bundle(join(import.meta.dirname, 'src/elements/index.ts'), join(folder, 'elements.js'));
-copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+for (const file of globSync('elements/*.js', { cwd: dist })) rmSync(join(dist, file));
+await bundle(join(import.meta.dirname, 'src/elements/index.ts'), join(dist, 'elements.js'));
+copyFileSync(join(root, 'LICENSE'), join(dist, 'LICENSE'));
+copyFileSync(join(import.meta.dirname, 'README.md'), join(folder, 'README.md'));
+
+// The other exports are sources, which only the packages of this repository import.
+const { name, version, description, license, type, engines, sideEffects, exports } = manifest;
+const published = {
+  name,
+  version,
+  description,
+  license,
+  type,
+  engines,
+  sideEffects,
+  exports: { '.': exports['.'], './elements': exports['./elements'] },
+};
+writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);

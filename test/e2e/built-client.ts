@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -8,11 +8,8 @@ const CLIENT = join(import.meta.dirname, '../../packages/client');
 /** Builds packages/client in `node_modules` of the folder, where programs in the folder find it. Resolves to its `dist`. */
 export async function buildClientIn(folder: string): Promise<string> {
   const target = join(folder, 'node_modules/@brand-data/client');
-  await mkdir(target, { recursive: true });
-  await copyFile(join(CLIENT, 'package.json'), join(target, 'package.json'));
-  const dist = join(target, 'dist');
-  await promisify(execFile)(process.execPath, [join(CLIENT, 'build.ts'), dist], { timeout: 100_000 });
-  return dist;
+  await promisify(execFile)(process.execPath, [join(CLIENT, 'build.ts'), target], { timeout: 100_000 });
+  return join(target, 'dist');
 }
 
 /** The examples in a language on the client's page, with the service's URL and the token of a test in place of the made-up ones. */

@@ -44,9 +44,10 @@ describe('the package, installed offline in an empty folder', () => {
 
   beforeAll(async () => {
     folder = await temporaryFolder();
-    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], CLIENT);
-    // The build may write lines before the report.
-    const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
+    const built = join(folder, 'built');
+    await run(process.execPath, [join(CLIENT, 'build.ts'), built], CLIENT);
+    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], built);
+    const [{ filename, files }] = JSON.parse(stdout);
     packed = files.map(({ path }: { path: string }) => path);
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder, filename)], folder);
@@ -71,6 +72,13 @@ describe('the package, installed offline in an empty folder', () => {
       ]),
     );
     expect(packed.filter((path) => !/^(dist\/|README\.md$|package\.json$)/.test(path))).toEqual([]);
+  });
+
+  test('exports only what it holds', async () => {
+    const text = await readFile(join(folder, 'node_modules/@brand-data/client/package.json'), 'utf8');
+    const targets: Record<string, string>[] = Object.values(JSON.parse(text).exports);
+    const paths = targets.flatMap((target) => Object.values(target)).map((path) => path.replace(/^\.\//, ''));
+    expect(packed).toEqual(expect.arrayContaining(paths));
   });
 
   test('makes a call from plain Node', async () => {
