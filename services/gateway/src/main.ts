@@ -8,6 +8,7 @@ import {
 } from '@brand-data/runtime';
 import { readSite } from '@brand-data/site';
 import { connectAdmission } from './admission/admission.ts';
+import { measureLateness } from './admission/measure-lateness.ts';
 import { followAccountChanges } from './auth/account-changes.ts';
 import { StreamProgress } from './auth/stream-progress.ts';
 import { Tokens } from './auth/tokens.ts';
@@ -85,6 +86,9 @@ await runService('gateway', serviceSpec, async (service, config) => {
 
   const quota = connectQuota(service, nats, metering, config.USAGE_STREAMS);
   followRecalls(messages, quota);
+
+  // Not before: the work of the start makes the event loop late, and the first calls would have to wait for their turns.
+  measureLateness(service, admission.turns);
 
   const http = createHttpServer(
     service,

@@ -2,7 +2,6 @@ import { type Nats, type Service, systemClock } from '@brand-data/runtime';
 import type { Messages } from '../upstream/messages.ts';
 import type { CallsLimiter } from './limits/call-limits.ts';
 import { connectCallLimits } from './limits/connect-limits.ts';
-import { measureLateness } from './measure-lateness.ts';
 import { createPacing, type Pacing } from './pacing.ts';
 import { Turns } from './turns.ts';
 
@@ -31,12 +30,14 @@ export interface AdmissionParts {
 }
 
 /** Connects the parts that need no question to another service. The limits hear from the other gateways from now on. */
-export function connectAdmission(service: Service, nats: Nats, messages: Messages): AdmissionParts {
-  const turns = new Turns(() => performance.now());
-  measureLateness(service, turns);
+export function connectAdmission(
+  service: Service,
+  nats: Nats,
+  messages: Messages,
+): AdmissionParts & { turns: Turns } {
   return {
     limits: connectCallLimits(service, nats, messages),
-    turns,
+    turns: new Turns(() => performance.now()),
     pacing: createPacing(systemClock, UNCOUNTED_ANSWERS),
   };
 }
