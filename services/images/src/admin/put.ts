@@ -98,7 +98,10 @@ async function drawSmall(workers: Workers, light: Form): Promise<Form> {
   }
 }
 
-/** Increase it when ingest or SMALL_SIZE produces different output; otherwise a file that is put again returns the old image. */
+/**
+ * Increase it when `Workers.ingest` makes something else of a file or SMALL_SIZE changes. Otherwise a file that is put again keeps
+ * the image that an earlier version has made of it.
+ */
 const INGEST_VERSION = 3;
 
 /** Returns the hash of all that determines the image that is made of files. */
