@@ -18,7 +18,7 @@ const VALUES = join(import.meta.dirname, 'values.yaml');
 const BEGIN = '<!-- values: from values.yaml, by values-readme.ts -->';
 const END = '<!-- /values -->';
 
-/** All values that have a comment, in the order of the file. */
+/** Returns all values that have a comment, in the order of the file. */
 export function documentedValues(yaml: string): DocumentedValue[] {
   const all: unknown = parse(yaml);
   const found: DocumentedValue[] = [];

@@ -50,7 +50,7 @@ async function replaceFile(file: string, text: string, mode: number): Promise<vo
   await rename(`${file}.new`, file);
 }
 
-/** The files of each container by name, without certificates. */
+/** Returns the files of each container by name, without certificates. */
 function filesOf(secrets: Kept, natsConf: string): Record<string, Record<string, string>> {
   const { operatorToken, serverSecret } = secrets;
   const PASS_PUBLIC_KEYS = publicKeyOf(secrets.passSigningKey);

@@ -87,7 +87,7 @@ async function copyNeeded(modules: string, target: string): Promise<void> {
   }
 }
 
-/** The npm packages in this folder and in those below, as an SBOM names them. */
+/** Returns the npm packages in this folder and in those below, as an SBOM names them. */
 async function packagesIn(modules: string): Promise<Set<string>> {
   const found = new Set<string>();
   for (const entry of await readdir(modules, { recursive: true, withFileTypes: true })) {
@@ -110,7 +110,7 @@ async function readSystem(records: string | undefined) {
   };
 }
 
-/** The folders of our own packages by their names: `packages/runtime` by `runtime`. */
+/** Returns the folders of our own packages by their names: `packages/runtime` by `runtime`. */
 async function sourceFolders(): Promise<Map<string, string>> {
   const folders = new Map<string, string>();
   for await (const path of glob('{packages,services}/*/package.json', { cwd: ROOT })) {

@@ -22,7 +22,7 @@ const EXCEPTIONS: { package: RegExp; licence: string }[] = [
   { package: /^dejavu-fonts-ttf$/, licence: 'SEE LICENSE IN README.md AND LICENSE' },
 ];
 
-/** The problems of these packages' licences, one line each. */
+/** Returns the problems of these packages' licences, one line each. */
 export function licenceProblems(components: readonly Component[]): string[] {
   return components.flatMap((component) => {
     const name = packageName(component);

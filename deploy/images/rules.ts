@@ -34,7 +34,7 @@ export function isNeeded(path: string): boolean {
   return LOADED.test(name) || FONT.test(name) || LICENCE.test(name) || LICENCES_OF_LIBVIPS.test(path);
 }
 
-/** The fields of package.json that Node reads, with the compiled files as exports. */
+/** Returns the fields of package.json that Node reads, with the compiled files as exports. */
 export function compiledManifest({ name, version, type, exports }: Record<string, unknown>) {
   const js = JSON.parse(JSON.stringify(exports ?? {}).replaceAll('.ts"', '.js"'));
   return { name, version, type, exports: js };

@@ -44,7 +44,7 @@ export function packageUrl(name: string, version: string): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`;
 }
 
-/** The name with its scope, as npm writes it: `@nats-io/nuid`. */
+/** Returns the name with its scope, as npm writes it: `@nats-io/nuid`. */
 export function packageName({ group, name }: Component): string {
   return group === undefined ? name : `${group}/${name}`;
 }

@@ -113,7 +113,7 @@ test.each(['png', 'webp', 'avif'] as const)(
   180_000,
 );
 
-/** The processor time of drawing a logo, without the way to the worker and back. */
+/** Returns the processor time of drawing a logo, without the way to the worker and back. */
 async function renderMillis(format: 'png' | 'webp' | 'avif', longer: number): Promise<number> {
   boundSharp();
   const forms = Array.from({ length: LOGOS }, (_, number) => ({

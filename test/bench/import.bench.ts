@@ -58,7 +58,7 @@ afterAll(async () => {
   console.log(lines.join('\n'));
 });
 
-/** The sum of a metric's samples whose labels contain the text. */
+/** Returns the sum of a metric's samples whose labels contain the text. */
 async function metric(name: string, label = ''): Promise<number> {
   const text = await (await fetch(`${stack.gateways[0]?.opsUrl}/metrics`)).text();
   const samples = text.matchAll(new RegExp(`^${name}(\\{.*\\})? ([0-9.e+]+)$`, 'gm'));

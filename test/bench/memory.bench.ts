@@ -51,7 +51,7 @@ const metric = (service: string, name: string, label?: string) =>
   metricAt(stack.opsUrls.get(service) ?? '', name, label);
 const memoryOf = (service: string) => metric(service, 'process_resident_memory_bytes');
 
-/** The slope of the line through the points (least squares). */
+/** Returns the slope of the line through the points (least squares). */
 function slopeOf(points: readonly { x: number; y: number }[]): number {
   const mean = (of: (point: { x: number; y: number }) => number) =>
     points.reduce((sum, point) => sum + of(point), 0) / points.length;

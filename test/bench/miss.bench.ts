@@ -68,7 +68,7 @@ afterAll(async () => {
 
 const pathOf = (index: number, token = tokens[0]) => `/v1/brands/${companyAt(index).domain}?token=${token}`;
 
-/** The gateway's cache of records. */
+/** Returns the gateway's cache of records. */
 async function cache(): Promise<{ entries: number; hits: number; misses: number }> {
   const read = (name: string, label: string) =>
     metricAt(stack.opsUrls.get('gateway-1') ?? '', name, `cache="records"${label}`);
@@ -96,7 +96,7 @@ test('a call for a record that no cache has, in parts, compared with a find of t
     stack.targets.catalog ?? '',
     channelAs('gateway', 'catalog'),
   );
-  /** The p50 of some pieces of work one after another, in milliseconds. */
+  /** Returns the p50 of some pieces of work one after another, in milliseconds. */
   const p50Of = async (work: () => Promise<void>): Promise<number> => {
     const latencies: number[] = [];
     for (let made = 0; made < COLD_CALLS; made++) {

@@ -34,7 +34,7 @@ interface StoredRecord {
   readonly keys: readonly number[];
 }
 
-/** The catalogue's database: the answer of each identifier, with the time since which it is the answer. */
+/** Creates the catalogue's database: the answer of each identifier, with the time since which it is the answer. */
 function createDatabase() {
   const records = new Map<number, StoredRecord>();
   const answerOf = (identifier: number) => {
@@ -103,7 +103,7 @@ function createBus() {
 type Bus = ReturnType<typeof createBus>;
 type Database = ReturnType<typeof createDatabase>;
 
-/** A replica of catalog, which can crash: then it announces no more, although its writes are made. */
+/** Creates a replica of catalog, which can crash: then it announces no more, although its writes are made. */
 function createReplica(bus: Bus) {
   let isUp = true;
   let lastMessage: Uint8Array | undefined;

@@ -62,7 +62,7 @@ export async function newToken(namespace: Namespace, account: string, allowance:
   return token;
 }
 
-/** An account's usage of this month, from metering. */
+/** Returns an account's usage of this month, from metering. */
 export async function usageOf(namespace: Namespace, account: string): Promise<PoolUse> {
   const { pools } = (await namespace.bds('usage', account)) as { pools: PoolUse[] };
   const [pool] = pools;

@@ -254,7 +254,7 @@ async function inEachCatalog({ namespace }: Site, expression: string): Promise<v
   await Promise.all(pods.map((pod) => namespace.kubectl('exec', pod, ...run)));
 }
 
-/** A usage message with this many used permits and no breakdown. */
+/** Returns a usage message with this many used permits and no breakdown. */
 function usageOf(grantId: string, used: number): Uint8Array {
   const usage = [{ grantId, used, returned: 0, closed: false, cells: [], partial: false }];
   return UsageEvent.encode({ holder: 'flood', usage }).finish();

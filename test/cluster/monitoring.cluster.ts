@@ -168,7 +168,7 @@ describe('a Prometheus that finds the pods by their annotations', () => {
   }
 });
 
-/** The rules and dashboards that the chart installs in a cluster with the Prometheus operator. */
+/** Returns the rules and dashboards that the chart installs in a cluster with the Prometheus operator. */
 async function renderMonitoring(namespace: Namespace): Promise<{ groups: RuleGroup[]; queries: Query[] }> {
   const settings = ['quickstart.enabled=true', 'metrics.rules=always', 'metrics.dashboards=always'];
   const yaml = await namespace.helm(
@@ -205,7 +205,7 @@ interface Dashboard {
   panels: { title: string; targets?: { expr: string }[] }[];
 }
 
-/** The rules that are alerts. */
+/** Returns the rules that are alerts. */
 function rulesOf(groups: readonly RuleGroup[]): Rule[] {
   return groups.flatMap(({ rules }) => rules.filter(({ alert }) => alert !== undefined));
 }

@@ -7,7 +7,7 @@ interface Pod {
   volumes: unknown[];
 }
 
-/** A pod of the restricted profile with this one container. */
+/** Returns a pod of the restricted profile with this one container. */
 export function pod({ name, user, labels = {}, restartPolicy = 'Always', container, volumes }: Pod): unknown {
   return {
     apiVersion: 'v1',

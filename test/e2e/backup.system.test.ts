@@ -165,7 +165,7 @@ async function emptyMongo(): Promise<void> {
   for (const service of SERVICES) await mongo.db(`${stack.databasePrefix}_${service}`).dropDatabase();
 }
 
-/** The documents and indexes of each collection that no running service changes. */
+/** Returns the documents and indexes of each collection that no running service changes. */
 async function storedIn(services: readonly string[]): Promise<unknown> {
   const stored: unknown[] = [];
   for (const service of services) {

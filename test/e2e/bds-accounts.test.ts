@@ -36,14 +36,14 @@ async function newToken(account: string, plan: string, name = account) {
   return (await json('key', 'create', account)) as { token: string; key: { id: string } };
 }
 
-/** The status of a call. Nothing has this identifier, so it is 404 for a valid token. */
+/** Returns the status of a call. Nothing has this identifier, so it is 404 for a valid token. */
 async function call(token: string): Promise<number> {
   const response = await fetch(`${stack.gateways[0]?.url}/api/logos/nothing-has-this/info?token=${token}`);
   await response.arrayBuffer();
   return response.status;
 }
 
-/** The lines of a CSV as objects. No cell of these tests holds a line end. */
+/** Returns the lines of a CSV as objects. No cell of these tests holds a line end. */
 function parsed(text: string): Record<string, string>[] {
   const [headers = [], ...rows] = text
     .trimEnd()

@@ -109,7 +109,7 @@ async function restored(text: string | Buffer, ...options: string[]) {
   return bds('there', 'catalogue', 'restore', 'restored.ndjson', ...options);
 }
 
-/** The documents without what each write makes anew, and without empty groups, which records do not have. */
+/** Returns the documents without what each write makes anew, and without empty groups, which records do not have. */
 const documents = async (name: Name) => {
   const docs = await brands(name)
     .find({}, { sort: { _id: 1 }, promoteBuffers: true })

@@ -62,7 +62,7 @@ afterAll(async () => {
 
 const bds = (line: string, env?: NodeJS.ProcessEnv) => runBds(stack, folder, wordsOf(line), env);
 
-/** The words of a command line as a shell reads them. */
+/** Returns the words of a command line as a shell reads them. */
 function wordsOf(line: string): string[] {
   return [...line.matchAll(/(?:"[^"]*"|[^\s"])+/g)].map(([word]) => word.replaceAll('"', ''));
 }

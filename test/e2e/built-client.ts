@@ -12,7 +12,10 @@ export async function buildClientIn(folder: string): Promise<string> {
   return join(target, 'dist');
 }
 
-/** The examples in a language on the client's page, with the service's URL and the token of a test in place of the made-up ones. */
+/**
+ * Returns the examples in a language on the client's page, with the service's URL and the token of a test in place of the made-up
+ * ones.
+ */
 export async function clientExamples(
   language: string,
   { url, token }: { url: string; token: string },

@@ -120,7 +120,7 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
     await page.open(`${origin}/strict${isHeld ? '#held' : ''}`, theme === undefined ? {} : { theme });
   }
 
-  /** An expression inside the shadow root of the element with this id. */
+  /** Returns an expression inside the shadow root of the element with this id. */
   const inside = <T>(id: string, expression: string) =>
     page.evaluate<T>(`((root) => ${expression})(document.querySelector('#${id}').shadowRoot)`);
   const seen = () => page.evaluate<unknown[]>('seen');

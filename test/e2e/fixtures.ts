@@ -95,7 +95,7 @@ export const fullStock: Fixture = {
   sources: [{ name: 'made up', date: '2026' }],
 };
 
-/** The answer of the grouped route for this company. */
+/** Returns the answer of the grouped route for this company. */
 export const fullStockGrouped = (logoHost: string) => ({
   type: 'stock',
   name: "Zéphyr & Sons' Air-Lines",
@@ -180,7 +180,7 @@ export const fullStockGrouped = (logoHost: string) => ({
   },
 });
 
-/** The answer of the flat route for this company. */
+/** Returns the answer of the flat route for this company. */
 export const fullStockFlat = (logoHost: string) => ({
   name: "Zéphyr & Sons' Air-Lines",
   type: 'stock',

@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-/** The examples of a page in a language, with the token of the test. The gateway has put its own URL into them. */
+/** Returns the examples of a page in a language, with the token of the test. The gateway has put its own URL into them. */
 function examplesIn(path: string, language: string): string[] {
   const blocks = [
     ...(pages.get(path) ?? '').matchAll(/<pre[^>]*><code class="language-(\w+)">(.*?)<\/code><\/pre>/gs),
@@ -70,7 +70,7 @@ async function answerTo(identifier: string, route?: string): Promise<Response> {
   return ask(identifier, route);
 }
 
-/** The rows of the table under a heading of a guide, without the signs of code. */
+/** Returns the rows of the table under a heading of a guide, without the signs of code. */
 async function rowsUnder(file: string, heading: string, table = 0): Promise<string[][]> {
   const section =
     (await readFile(join(SOURCES, file), 'utf8')).split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';

@@ -237,7 +237,7 @@ function onScreen({ left, top, side }: Cell): Cell {
   return { left: left * SCALE, top: top * SCALE, side: side * SCALE };
 }
 
-/** An image in the middle of its cell, with a pixel of the page around it. */
+/** Returns an image in the middle of its cell, with a pixel of the page around it. */
 function imageAt(url: string, { left, top, side }: Cell): string {
   const place = `position:absolute;left:${left + 1}px;top:${top + 1}px;width:${side - 2}px;height:${side - 2}px`;
   return `<img src="${url}" style="${place};object-fit:contain">`;

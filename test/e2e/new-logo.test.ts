@@ -28,7 +28,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** The flat record's logo, from each gateway. */
+/** Returns the flat record's logo, from each gateway. */
 function logos(): Promise<unknown[]> {
   return Promise.all(
     stack.gateways.map(async (gateway) => {

@@ -44,7 +44,7 @@ async function json(...args: string[]) {
   return JSON.parse(out);
 }
 
-/** An account with this allowance, and a function that makes one call and resolves to its status. */
+/** Returns an account with this allowance, and a function that makes one call and resolves to its status. */
 async function newCaller(account: string, allowance: number): Promise<() => Promise<number>> {
   await json('plan', 'set', `plan-${allowance}`, '--pool', `calls=${allowance}:brands,logos`);
   await json('account', 'create', '--id', account, '--name', account, '--plan', `plan-${allowance}`);
@@ -66,7 +66,7 @@ async function use(call: () => Promise<number>, calls: number): Promise<void> {
   }
 }
 
-/** The ids of all messages in the stream of notices. */
+/** Returns the ids of all messages in the stream of notices. */
 async function published(): Promise<string[]> {
   const connection = await connect({ servers: stack.natsUrl });
   try {

@@ -30,7 +30,7 @@ afterAll(async () => {
 const company = (name: string, more: object = {}) =>
   brandOf(name.toLowerCase().replaceAll(' ', '-'), { name, ...more });
 
-/** The id and the description that each gateway answers with. */
+/** Returns the id and the description that each gateway answers with. */
 async function answers(identifier: string): Promise<string[]> {
   return Promise.all(
     callers.map(async (caller) => {
@@ -43,7 +43,7 @@ async function answers(identifier: string): Promise<string[]> {
 
 const both = (answer: string) => [answer, answer];
 
-/** The sum of a metric's samples at both gateways. */
+/** Returns the sum of a metric's samples at both gateways. */
 async function metric(name: string, label = ''): Promise<number> {
   const pages = await Promise.all(
     stack.gateways.map(async ({ opsUrl }) => (await fetch(`${opsUrl}/metrics`)).text()),

@@ -220,7 +220,7 @@ describe(`the answers for the sample and for ${ICONS_TRIED} brands of Simple Ico
   });
 });
 
-/** The path at which images has stored an icon as a logo. */
+/** Returns the path at which images has stored an icon as a logo. */
 async function storedPathOf(slug: string): Promise<string> {
   const { pictures } = takePictures({ images: { logo: `simple-icons:${slug}` } }, '');
   const value = await pictures[0]?.light.read();

@@ -152,7 +152,7 @@ function textOf(markup: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** The cells of a table's rows below its heading, as people read them. The last row may be that of the sums. */
+/** Returns the cells of a table's rows below its heading, as people read them. The last row may be that of the sums. */
 function tableIn(markup: string, label: string): string[][] {
   const [, table = ''] = new RegExp(`aria-label="${label}"><table>(.*?)</table>`, 's').exec(markup) ?? [];
   return [...table.matchAll(/<tr>(.*?)<\/tr>/gs)]
@@ -174,7 +174,7 @@ interface Use {
 const figures = ({ allowance, used, remaining, held_by_gateways: held }: Use) =>
   [allowance, used, remaining, held].map((value) => value.toLocaleString('en'));
 
-/** The sums of counts with the same name, by name. */
+/** Returns the sums of counts with the same name, by name. */
 function sums(cells: Use['breakdown'], nameOf: (cell: Use['breakdown'][number]) => string): string[][] {
   const counts = Map.groupBy(cells, nameOf);
   return [...counts]

@@ -141,7 +141,7 @@ export const ROWS: readonly ElectionRow[] = [
   ),
 ];
 
-/** The services that the row kills, freezes or cuts off. */
+/** Returns the services that the row kills, freezes or cuts off. */
 export function targetsOf({ losses }: ElectionRow): string[] {
   return losses.flatMap((loss) => ('name' in loss ? loss.name : []));
 }

@@ -222,7 +222,7 @@ async function questions(parts: Elections): Promise<Question[]> {
   });
 }
 
-/** How long each question goes without an answer from now on. */
+/** Returns how long each question goes without an answer from now on. */
 async function msUntilAnswered(calls: readonly Question[]): Promise<Map<Need, number>> {
   return new Map(
     await Promise.all(calls.map(async ([need, ask]) => [need, await msUntilOneHolds(ask)] as const)),
@@ -230,7 +230,8 @@ async function msUntilAnswered(calls: readonly Question[]): Promise<Map<Need, nu
 }
 
 /**
- * How long it takes until one call of `holds` resolves to true. Calls again while earlier calls are open, as those may fail late.
+ * Returns how long it takes until one call of `holds` resolves to true. Calls again while earlier calls are open, as those may
+ * fail late.
  */
 async function msUntilOneHolds(holds: () => Promise<boolean>): Promise<number> {
   const beganMs = performance.now();

@@ -145,7 +145,9 @@ export async function inRounds<T extends { name: string }>(
   }
 }
 
-/** How long it takes until `holds` resolves to true. undefined: it did not within this time. A rejection counts as false. */
+/**
+ * Returns how long it takes until `holds` resolves to true. undefined: it did not within this time. A rejection counts as false.
+ */
 export async function msUntil(holds: () => Promise<boolean>, withinMs: number): Promise<number | undefined> {
   const beganMs = performance.now();
   for (;;) {

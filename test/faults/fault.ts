@@ -36,13 +36,13 @@ const AFTER_MEMBER_MS = 14_000;
 const AFTER_SERVER_MS = 5_000;
 const AFTER_SERVICE_MS = 3_000;
 
-/** How long callers may notice the fault after the process is back. */
+/** Returns how long callers may notice the fault after the process is back. */
 export function boundAfter(target: string): number {
   if (!isServer(target)) return AFTER_SERVICE_MS;
   return /\d$/.test(target) ? AFTER_MEMBER_MS : AFTER_SERVER_MS;
 }
 
-/** How long callers may notice the loss after all parts are back and the clusters are whole. */
+/** Returns how long callers may notice the loss after all parts are back and the clusters are whole. */
 export function boundAfterLosses(losses: readonly Loss[]): number {
   const bounds = losses.map((loss) => {
     if (loss.of === 'link') return AFTER_CUT_MS;
@@ -51,7 +51,7 @@ export function boundAfterLosses(losses: readonly Loss[]): number {
   return Math.max(...bounds);
 }
 
-/** A fault that loses one part and brings it back. */
+/** Returns a fault that loses one part and brings it back. */
 function losing(name: string, loss: Loss & { name: string }, boundMs: number): Fault {
   return {
     name,

@@ -16,7 +16,7 @@ const answered = (status: number, charged: '0' | '1'): Outcome => ({
   },
 });
 
-/** A ledger with one call after another, a millisecond each. */
+/** Returns a ledger with one call after another, a millisecond each. */
 function ledgerOf(...outcomes: Outcome[]): Ledger {
   const ledger = newLedger(ALLOWANCE, KEY);
   for (const [index, outcome] of outcomes.entries())

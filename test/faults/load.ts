@@ -14,7 +14,7 @@ interface Seen {
   outcome: Outcome;
 }
 
-/** A steady load of one account for a cached record, with the same number of calls a second on each gateway. */
+/** Starts a steady load of one account for a cached record, with the same number of calls a second on each gateway. */
 export function startLoad(stack: FaultStack, client: ApiClient, ledger: Ledger, token: string) {
   let seen: Seen[] = [];
   let isGoing = true;

@@ -77,7 +77,9 @@ async function sufferAll(parts: Parts, options: CampaignOptions): Promise<void> 
   });
 }
 
-/** The faults of a round. The first round begins with the kills of gateways, so that their grants are settled by its end. */
+/**
+ * Returns the faults of a round. The first round begins with the kills of gateways, so that their grants are settled by its end.
+ */
 function faultsOfRound(stack: FaultStack, random: Random, round: number): Fault[] {
   const gateways = stack.gateways.map(({ name }) => name);
   const others = stack.names.filter((name) => !gateways.includes(name));

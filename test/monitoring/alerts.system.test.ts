@@ -60,7 +60,8 @@ const builds = (...services: string[]) =>
 const ALL = ['gateway', 'accounts', 'catalog', 'metering', 'images'];
 
 /**
- * The series of answers with this status. `perMinute` has the answers of each minute in promtool's notation, such as "12x600".
+ * Returns the series of answers with this status. `perMinute` has the answers of each minute in promtool's notation, such as
+ * "12x600".
  */
 const answers = (status: number, perMinute: string) => ({
   [`gateway_http_requests_total${of('gateway', `,route="brands",status="${status}"`)}`]: `0+${perMinute}`,

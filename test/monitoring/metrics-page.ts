@@ -23,7 +23,7 @@ export function readMetricsPage(): { own: ListedMetric[]; ofOthers: string[] } {
   };
 }
 
-/** The cells of rows whose first cell is code, without the backquotes. */
+/** Returns the cells of rows whose first cell is code, without the backquotes. */
 function rowsOf(text: string): string[][] {
   return text
     .split('\n')

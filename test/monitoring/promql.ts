@@ -25,7 +25,7 @@ export function ruleFiles(): string[] {
 }
 
 /**
- * The metrics that an expression reads, with the suffixes of histograms removed. The name of each of our metrics has an
+ * Returns the metrics that an expression reads, with the suffixes of histograms removed. The name of each of our metrics has an
  * underscore.
  */
 export function metricsOf(expr: string): string[] {

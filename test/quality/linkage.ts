@@ -64,7 +64,7 @@ export function someJoins(clusters: readonly Cluster[], count: number) {
   );
 }
 
-/** The items with the smallest hashes of their names, so that a small change leaves most of them. */
+/** Returns the items with the smallest hashes of their names, so that a small change leaves most of them. */
 export function drawn<T>(items: readonly T[], count: number, nameOf: (item: T) => string): T[] {
   return items
     .map((item) => ({ item, hash: createHash('sha256').update(nameOf(item)).digest('hex') }))

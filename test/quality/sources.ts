@@ -37,7 +37,7 @@ export const simpleIcons: QualitySource = {
   read: () => brandsOf(readSimpleIcons()),
 };
 
-/** The equities of FinanceDatabase: all its CSV files in the folders, one for each exchange, read as one copy of it. */
+/** Returns the equities of FinanceDatabase: all its CSV files in the folders, one for each exchange, read as one copy of it. */
 export function financeDatabase(folders: readonly string[]): QualitySource {
   return {
     source: 'financedatabase',
@@ -55,14 +55,14 @@ export function financeDatabase(folders: readonly string[]): QualitySource {
   };
 }
 
-/** A CSV file of NASDAQ's stock screener: symbol, name, prices, market value, country, sector, industry. */
+/** Returns a CSV file of NASDAQ's stock screener: symbol, name, prices, market value, country, sector, industry. */
 export function nasdaqList(file: string): QualitySource {
   const columns =
     'symbol=listings.ticker,name=name,marketCap=stock.market_cap_usd,country=company.headquarters.country,sector=company.sector,industry=company.industry';
   return csv('nasdaq', file, [columns], ['listings.mic=XNAS']);
 }
 
-/** The constituents of the S&P 500, joined with a table of their exchanges and market values. */
+/** Returns the constituents of the S&P 500, joined with a table of their exchanges and market values. */
 export function sp500(constituents: string, prices: string): QualitySource {
   const columns =
     'Security=name,GICS Sector=company.sector,GICS Sub-Industry=company.industry,Headquarters Location=company.headquarters,CIK=id,Symbol=listings.ticker,exchange=listings.mic,market_cap_usd=stock.market_cap_usd';

@@ -44,7 +44,7 @@ const STYLE = `
   text { font-size: 11px; fill: #6b7280; }
 `;
 
-/** A dashboard as a page: its rows, and in each the panels in the order and grid of Grafana. */
+/** Returns a dashboard as a page: its rows, and in each the panels in the order and grid of Grafana. */
 export function dashboardPage(title: string, rows: readonly DrawnRow[], period: Period): string {
   const drawn = rows.map(
     (row) =>
@@ -95,7 +95,7 @@ function colourOf(index: number): string {
   return COLOURS[index % COLOURS.length] ?? '';
 }
 
-/** A value in one of the units that the dashboards use, as Grafana names them. */
+/** Returns a value in one of the units that the dashboards use, as Grafana names them. */
 function inUnit(value: number, unit: string): string {
   const rounded = (number: number) => Number(number.toPrecision(3)).toLocaleString('en');
   if (unit === 's' && value >= DAY_S) return `${rounded(value / DAY_S)} d`;

@@ -18,7 +18,7 @@ import type { World } from './world.ts';
 
 const POOL = 'calls';
 const TOKEN_TRUSTED_MS = 600_000;
-/** A name of the form that a public key has. */
+/** Returns a name of the form that a public key has. */
 const holderName = (name: string) => name.padEnd(43, '-');
 /** A caller that has no answer after this time hangs up. */
 const CALLER_WAITS_MS = 90_000;

@@ -372,7 +372,7 @@ export function planOfLostTail(random: Random, holderLives: boolean): Plan {
   };
 }
 
-/** A world with one scenario and no other calls and faults. */
+/** Returns a world with one scenario and no other calls and faults. */
 export function planOfScenario(rule: RuleName, random: Random): Plan {
   const { lastsMs, planFrom } = DIRECTED_SCENARIOS[rule];
   const monthEndsAtMs = 11_000;

@@ -47,7 +47,7 @@ interface Operations {
   rules: DatabaseRules;
 }
 
-/** A database of `Documents`. */
+/** Returns a database of `Documents`. */
 export function documentDatabase({ read, writeAll, rules }: Operations): LedgerDatabase {
   return {
     readLedgers: (ids) => read(({ ledgers }) => ids.flatMap((id) => ledgers.get(id) ?? [])),
@@ -186,7 +186,7 @@ function breakdownsOf({ breakdowns }: Documents, ledger: StoredLedger | undefine
   );
 }
 
-/** A database in memory, without latency and faults. */
+/** Creates a database in memory, without latency and faults. */
 export function createMemoryDatabase(
   initial: Documents = NO_DOCUMENTS,
 ): LedgerDatabase & { documents(): Documents } {

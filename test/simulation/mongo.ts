@@ -285,7 +285,7 @@ function newPrimary(documents: Documents): Primary {
   };
 }
 
-/** The accounts and months whose ledgers or breakdowns differ. */
+/** Returns the accounts and months whose ledgers or breakdowns differ. */
 function changedBetween(before: Documents, after: Documents): ChangedLedger[] {
   const ids = new Set<string>();
   for (const [id, ledger] of after.ledgers) if (before.ledgers.get(id) !== ledger) ids.add(id);

@@ -97,7 +97,7 @@ function replacing<Part extends object>(part: Part, methods: Partial<Part>): Par
   });
 }
 
-/** A database that shows metering other ledgers than it holds. */
+/** Returns a database that shows metering other ledgers than it holds. */
 function showing(altered: Partial<Ledger>): Rules['database'] {
   return (database) =>
     replacing(database, {
@@ -166,7 +166,7 @@ function withoutSenders(): Partial<Rules> {
   };
 }
 
-/** The request as if accounts had signed the limit that it names. */
+/** Returns the request as if accounts had signed the limit that it names. */
 function signedAsAsked(request: AcquireRequest): AcquireRequest {
   const { accountId, pool, limit, limitRevision } = request;
   const untilMs = Number.MAX_SAFE_INTEGER;

@@ -29,7 +29,7 @@ const ATTACKS_SEED = 2_000_003;
 /** In each second world an attacker tries this many things. */
 const MOST_ATTACKS = 60;
 
-/** The plan of a seed. The same seed always gives the same plan. */
+/** Returns the plan of a seed. The same seed always gives the same plan. */
 export function planOf(seed: number): Plan {
   const random = createRandom(seed);
   // A few worlds last longer than the longest grant.
@@ -153,7 +153,7 @@ function callsOf(
   return calls.sort((a, b) => a.atMs - b.atMs);
 }
 
-/** How long a look-up takes: most records are cached, some are requested, and during faults requests may be slow. */
+/** Returns how long a look-up takes: most records are cached, some are requested, and during faults requests may be slow. */
 function lookUpMsOf(random: Random, isHealthy: boolean): number {
   if (random.chance(0.7)) return 0;
   if (isHealthy || random.chance(0.6)) return random.between(1, 40);
@@ -195,7 +195,7 @@ function faultsOf(random: Random, fromMs: number, healAtMs: number): PlannedFaul
   });
 }
 
-/** The length of a fault: from a moment to longer than a short grant's lifetime and all waiting periods after it. */
+/** Returns the length of a fault: from a moment to longer than a short grant's lifetime and all waiting periods after it. */
 function lengthOf(random: Random): number {
   return random.chance(0.4) ? random.between(100, 3_000) : random.between(3_000, 35_000);
 }

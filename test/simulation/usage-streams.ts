@@ -21,7 +21,7 @@ export interface DeadLetter {
   reason: DeadLetterReason;
 }
 
-/** The usage streams as one process uses them over the network, with requests, pulls and heartbeats. */
+/** Returns the usage streams as one process uses them over the network, with requests, pulls and heartbeats. */
 export function connectUsageStreams(
   process: Process,
   network: Network,

@@ -312,7 +312,7 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     expect(await hasPod({ bds: { enabled: false } })).toBe(false);
   });
 
-  /** The component that gets requests for each path of an Ingress or HTTPRoute, by host and path. */
+  /** Returns the component that gets requests for each path of an Ingress or HTTPRoute, by host and path. */
   const routesOf = (manifests: Manifest[]) => {
     const name = (service = '') => service.split('-').at(-1);
     const routes = manifests.filter(({ kind }) => ['Ingress', 'HTTPRoute'].includes(kind));

@@ -31,7 +31,7 @@ export async function gatewaySchemas(): Promise<string> {
   return join(folder, '{{.ResourceKind}}{{.KindSuffix}}.json');
 }
 
-/** The schema without room for unknown fields, which a cluster would drop. */
+/** Returns the schema without room for unknown fields, which a cluster would drop. */
 function closed(schema: Schema): Schema {
   const { properties, items, additionalProperties } = schema;
   return {

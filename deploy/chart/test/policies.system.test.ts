@@ -122,7 +122,7 @@ const INSTALLS: Record<string, { values: Values; policies: Record<string, Policy
   },
 };
 
-/** The components whose pods a selector selects. undefined: it may also select pods of another release. */
+/** Returns the components whose pods a selector selects. undefined: it may also select pods of another release. */
 function componentsOf({ matchLabels = {}, matchExpressions = [] }: Selector): string[] | undefined {
   const { [COMPONENT]: component, ...release } = matchLabels;
   if (!isDeepStrictEqual(release, RELEASE)) return undefined;
@@ -132,7 +132,7 @@ function componentsOf({ matchLabels = {}, matchExpressions = [] }: Selector): st
   return key === COMPONENT && operator === 'In' && more.length === 0 ? values : undefined;
 }
 
-/** A rule as "ports: peers". An unknown peer is shown as JSON, so it matches no expectation. */
+/** Returns a rule as "ports: peers". An unknown peer is shown as JSON, so it matches no expectation. */
 function ruleText({ ports = [], from, to }: PolicyRule): string {
   const peerText = (peer: Record<string, unknown>) => {
     const { podSelector = {}, ...more } = peer;

@@ -132,7 +132,7 @@ export async function template(helm: Helm, values: Values, options: RenderOption
   );
 }
 
-/** The output of `helm template`, including hooks. Rejects with Helm's message if it fails. */
+/** Returns the output of `helm template`, including hooks. Rejects with Helm's message if it fails. */
 export async function renderYaml(helm: Helm, values: Values, options: RenderOptions = {}): Promise<string> {
   const { isGood, stdout, stderr } = await template(helm, values, options);
   if (!isGood) throw new Error(stderr);
@@ -180,7 +180,7 @@ interface Volume {
   };
 }
 
-/** All pods that the objects create. */
+/** Returns all pods that the objects create. */
 export function podsOf(manifests: readonly Manifest[]): Pod[] {
   return manifests.flatMap((owner) => {
     const { kind, metadata, spec } = owner;

@@ -32,7 +32,7 @@ async function upgradeIn(url: string, helm: Helm, values: Values) {
   return manifestsOf(stdout);
 }
 
-/** The Secret with the operator credential after an upgrade. */
+/** Returns the Secret with the operator credential after an upgrade. */
 async function renderIn(url: string, helm: Helm, values: Values) {
   return (await upgradeIn(url, helm, values)).find(
     ({ kind, metadata }) => kind === 'Secret' && componentOf(metadata.labels) === 'operator',

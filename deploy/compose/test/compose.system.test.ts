@@ -191,7 +191,7 @@ test.skipIf(COMPOSE === '')(
   30 * 60_000,
 );
 
-/** The texts of all files of a folder, by path. */
+/** Returns the texts of all files of a folder, by path. */
 async function textsIn(folder: string): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

@@ -69,7 +69,7 @@ test('what native packages are linked with is in the image: Node has it too, or 
   }
 });
 
-/** The libraries in the output of `ldd`, by name, each with the path at which it was found. */
+/** Returns the libraries in the output of `ldd`, by name, each with the path at which it was found. */
 function librariesOf(output: string): Map<string, string> {
   const lines = output.matchAll(/^\s*(\S+)(?: => (\S+))? \(0x\w+\)$/gm);
   return new Map([...lines].map(([, name = '', path = name]) => [basename(name), path]));

@@ -26,7 +26,7 @@ for (const { word, rest } of lines) {
   } else stages.at(-1)?.instructions.push({ word, rest });
 }
 
-/** A stage's instructions: first the inherited instructions, then its own. */
+/** Returns a stage's instructions: first the inherited instructions, then its own. */
 function instructionsOf(name: string): Stage['instructions'] {
   const stage = stages.find((each) => each.name === name);
   return stage === undefined ? [] : [...instructionsOf(stage.from), ...stage.instructions];

@@ -145,7 +145,7 @@ interface Config {
   Labels?: Record<string, string>;
 }
 
-/** An image's configuration, and its layers' files. */
+/** Returns an image's configuration, and its layers' files. */
 async function unpack(folder: string, image: string) {
   const target = join(folder, image);
   await mkdir(target, { recursive: true });

@@ -48,7 +48,7 @@ export function start(launch: Launch, image: Image, args: string[], environment:
   return { ended, output: () => output, terminate: () => child.kill('SIGTERM') };
 }
 
-/** All settings that a service requires. No server listens at the addresses in them. */
+/** Returns all settings that a service requires. No server listens at the addresses in them. */
 async function settings(service: Service): Promise<Record<string, string>> {
   const port = async () => String(await freePort());
   const nats = { NATS_URL: 'nats://127.0.0.1:9' };

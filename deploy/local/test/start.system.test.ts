@@ -18,7 +18,7 @@ interface Start {
   output(): string;
 }
 
-/** The program that `npm start` runs. */
+/** Starts the program that `npm start` runs. */
 function start(args: string[], servers: { MONGODB_URL?: string; NATS_URL?: string } = {}): Start {
   return launch(process.execPath, [MAIN, ...args], servers);
 }

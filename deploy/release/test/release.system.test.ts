@@ -89,7 +89,7 @@ describe.skipIf(missing.length > 0)('a release', () => {
     await run(engine ?? '', ['rmi', '--force', ...names]).catch(() => {});
   }
 
-  /** The names of everything that the registry has. */
+  /** Returns the names of everything that the registry has. */
   async function repositories(): Promise<string[]> {
     const response = await fetch(`http://${registry.split('/')[0]}/v2/_catalog`);
     const answer: { repositories: string[] } = JSON.parse(await response.text());
@@ -192,7 +192,7 @@ describe.skipIf(missing.length > 0)('a release', () => {
   });
 });
 
-/** A repository with the parts that a release reads, committed. */
+/** Creates a repository with the parts that a release reads, committed. */
 async function newTree(): Promise<string> {
   const folder = await temporaryFolder();
   for (const part of PARTS) await cp(join(ROOT, part), join(folder, part), { recursive: true });

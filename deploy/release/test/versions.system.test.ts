@@ -13,7 +13,7 @@ const FILES = [
   'deploy/images/Dockerfile',
 ];
 
-/** The text of each file that names the version, by path. */
+/** Returns the text of each file that names the version, by path. */
 async function texts(root: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for await (const path of glob(FILES, { cwd: root }))

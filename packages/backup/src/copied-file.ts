@@ -59,7 +59,7 @@ export async function verifyCopied(
     throw new Fault('failed_precondition', `${file} is damaged: its checksum differs from the manifest's`);
 }
 
-/** The uncompressed content in pieces of any size. */
+/** Returns the uncompressed content in pieces of any size. */
 export function readCopied(folder: string, { file }: CopiedFile): AsyncIterable<Buffer> {
   const source = createReadStream(join(folder, file));
   const content = createGunzip();

@@ -194,7 +194,7 @@ async function* requestsOf(
   yield { restoreId, messages: [], complete: true };
 }
 
-/** The copied messages, then those of the streams that the copied ledgers do not contain for sure. */
+/** Yields the copied messages, then those of the streams that the copied ledgers do not contain for sure. */
 async function* allMessages(
   nats: OpenNats,
   { streams: copied }: Manifest,

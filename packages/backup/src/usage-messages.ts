@@ -26,7 +26,7 @@ export interface UsagePosition {
   appliedUpTo: number;
 }
 
-/** The usage streams that exist, and their positions now. */
+/** Returns the usage streams that exist, and their positions now. */
 export async function usagePositions({ manager }: OpenNats): Promise<UsagePosition[]> {
   const positions: UsagePosition[] = [];
   for (let number = 1; number <= MOST_USAGE_STREAMS; number++) {
@@ -59,7 +59,7 @@ function consumerOf(
   return manager.consumers.info(stream, USAGE_CONSUMER).catch(unlessMissing);
 }
 
-/** The messages from `fromSequence` up to `toSequence` that the stream still has, in order. */
+/** Yields the messages from `fromSequence` up to `toSequence` that the stream still has, in order. */
 export async function* streamMessages(
   { connection }: OpenNats,
   name: string,

@@ -147,7 +147,7 @@ function baseUrl(api: string): string {
   return origin + pathname.replace(/\/+$/, '');
 }
 
-/** The identifier as a segment of a path. URLs cannot hold "." and "..", which mean folders, and unpaired surrogates. */
+/** Returns the identifier as a segment of a path. URLs cannot hold "." and "..", which mean folders, and unpaired surrogates. */
 function segment(identifier: string): string {
   if (/^\.{1,2}$/.test(identifier) || !identifier.isWellFormed())
     throw new BrandDataError('identifier_invalid', 'The identifier cannot be written in a URL.');

@@ -47,7 +47,7 @@ export class BrandDataError extends Error implements AnswerFacts {
   }
 }
 
-/** The error that an answer reports. Reads its body. */
+/** Returns the error that an answer reports. Reads its body. */
 export async function errorFrom(response: Response): Promise<BrandDataError> {
   const { status, headers } = response;
   const fields = { ...answerFacts(headers), status, retryAfter: retryAfterOf(headers) };

@@ -31,7 +31,9 @@ export function usageStream(number: number): UsageStream {
   return { name, subjects: `${prefix}.*`, subjectOf: (holder) => `${prefix}.${holder}` };
 }
 
-/** The number of the stream for a holder's usage, from 1 to `streams`: a hash (FNV-1a) of the holder's name selects it. */
+/**
+ * Returns the number of the stream for a holder's usage, from 1 to `streams`: a hash (FNV-1a) of the holder's name selects it.
+ */
 export function usageStreamOf(holder: string, streams: number): number {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(holder)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;

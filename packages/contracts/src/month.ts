@@ -19,7 +19,7 @@ export function monthOf(atMs: number): string {
 const DAY_MS = 86_400_000;
 let knownDay = { number: Number.NaN, day: '' };
 
-/** The day in UTC, such as "2026-11-22". */
+/** Returns the day in UTC, such as "2026-11-22". */
 export function dayOf(atMs: number): string {
   const number = Math.floor(atMs / DAY_MS);
   if (number !== knownDay.number) knownDay = { number, day: new Date(atMs).toISOString().slice(0, 10) };
@@ -30,7 +30,7 @@ export function isMonth(text: string): boolean {
   return /^\d{4}-(0[1-9]|1[0-2])$/.test(text);
 }
 
-/** The first millisecond of the month and of the next month, since 1970. */
+/** Returns the first millisecond of the month and of the next month, since 1970. */
 export function boundsOfMonth(month: string): { startMs: number; endMs: number } {
   return month === known.month ? known : computedBounds(month);
 }
@@ -40,7 +40,7 @@ function computedBounds(month: string): { startMs: number; endMs: number } {
   return { startMs: Date.UTC(year, number - 1, 1), endMs: Date.UTC(year, number, 1) };
 }
 
-/** The month that is `months` months later, or earlier if `months` is negative. */
+/** Returns the month that is `months` months later, or earlier if `months` is negative. */
 export function addMonths(month: string, months: number): string {
   const [year = 0, number = 0] = month.split('-').map(Number);
   return monthOf(Date.UTC(year, number - 1 + months, 1));

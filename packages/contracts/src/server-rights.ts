@@ -33,8 +33,8 @@ export interface NatsRights {
 }
 
 /**
- * The prefix of the subjects at which a service gets replies. Only this service's user may subscribe to them, so no other service
- * can read its replies. It begins with the prefix that clients have by default, so that rights on `_INBOX.>` include it.
+ * Returns the prefix of the subjects at which a service gets replies. Only this service's user may subscribe to them, so no other
+ * service can read its replies. It begins with the prefix that clients have by default, so that rights on `_INBOX.>` include it.
  */
 export function inboxPrefixOf(service: string): string {
   return `_INBOX.${service}`;
@@ -119,18 +119,18 @@ const SUBSCRIBE: Readonly<Record<ServiceName, readonly string[]>> = {
   images: [],
 };
 
-/** The least rights on NATS with which the service does all its work. */
+/** Returns the least rights on NATS with which the service does all its work. */
 export function natsRightsOf(service: ServiceName): NatsRights {
   return { publish: PUBLISH[service], subscribe: [...SUBSCRIBE[service], `${inboxPrefixOf(service)}.>`] };
 }
 
-/** The variable of nats-server's configuration that holds the password of the service's user. */
+/** Returns the variable of nats-server's configuration that holds the password of the service's user. */
 export function natsPasswordVariable(service: ServiceName): string {
   return `${service.toUpperCase()}_NATS_PASSWORD`;
 }
 
 /**
- * A user in nats-server's configuration, with the rights of a service.
+ * Returns a user in nats-server's configuration, with the rights of a service.
  *
  * @param password as it is in the configuration: a variable, or a text in quotation marks
  */
@@ -157,8 +157,8 @@ ${list(subscribe)}
 }
 
 /**
- * The part of nats-server's configuration that makes a user for each service. The passwords are variables, which another file or
- * the server's environment sets.
+ * Returns the part of nats-server's configuration that makes a user for each service. The passwords are variables, which another
+ * file or the server's environment sets.
  *
  * @param more users for other purposes, as lines of the configuration
  */
@@ -180,8 +180,8 @@ export interface MongodbRole {
 }
 
 /**
- * The least rights on MongoDB with which the service does all its work: it reads and writes its own database, which includes
- * creating collections and indexes. Accounts and catalog also read how long transactions may last.
+ * Returns the least rights on MongoDB with which the service does all its work: it reads and writes its own database, which
+ * includes creating collections and indexes. Accounts and catalog also read how long transactions may last.
  *
  * @param database the service's database, which gives the role its name
  */

@@ -67,7 +67,7 @@ export function checkToken(
   return named.some((key) => macOf(body, key) === text.slice(-MAC_LENGTH)) ? 'genuine' : 'wrong';
 }
 
-/** The digest that VerifyToken takes in place of the token: SHA-256, 32 bytes. */
+/** Returns the digest that VerifyToken takes in place of the token: SHA-256, 32 bytes. */
 export function tokenSha256(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
@@ -77,7 +77,7 @@ function macOf(body: string, { bytes }: TokenCheckKey): string {
   return base62(createHmac('sha256', bytes).update(body).digest().readUIntBE(0, 6), MAC_LENGTH);
 }
 
-/** The last `length` digits of a whole number up to 2^53 - 1. */
+/** Returns the last `length` digits of a whole number up to 2^53 - 1. */
 function base62(number: number, length: number): string {
   let rest = number;
   let digits = '';

@@ -183,7 +183,7 @@ function growthOf(work: (size: number) => unknown): number {
   return least;
 }
 
-/** The processor time of one run, over as many runs as the clock needs. */
+/** Returns the processor time of one run, over as many runs as the clock needs. */
 function msOf(work: () => unknown): number {
   let runs = 0;
   const before = process.threadCpuUsage();

@@ -48,7 +48,7 @@ function isAtLeastAsStrong(answer: Resolution | undefined, key: BrandKey): boole
   return byKind < 0 || (byKind === 0 && STRENGTH_PLACE[answer.strength] <= STRENGTH_PLACE[key.strength]);
 }
 
-/** The ways in which a person may write the identifier of a key. */
+/** Returns the ways in which a person may write the identifier of a key. */
 function textOf(key: string): string {
   const text = key.slice(key.indexOf(':') + 1).replace(/@US(?:-MX)?$/, '');
   const [, written, mic] = /^(.+)@([^@]{4})$/.exec(text) ?? [];
@@ -60,8 +60,8 @@ const anyBrands = fc
   .map((brands) => brands.map((each, index) => ({ ...each, id: `brand-${index}` })));
 
 /**
- * The keys by which a look-up must find something. A weak key may belong to several companies, and then it finds none. A common
- * word is found only if it is the whole of a current name.
+ * Returns the keys by which a look-up must find something. A weak key may belong to several companies, and then it finds none. A
+ * common word is found only if it is the whole of a current name.
  */
 const findableKeys = (candidates: readonly Candidate[]): BrandKey[] =>
   candidates.flatMap(({ keys }) =>
@@ -138,7 +138,7 @@ test('any text of up to 256 characters has few readings, and reading it twice gi
   );
 });
 
-/** All forms of a ticker with its exchange by which this package promises to find a listing. */
+/** Returns all forms of a ticker with its exchange by which this package promises to find a listing. */
 function waysToWrite(listed: string, exchange: Exchange): string[] {
   return [
     ...[exchange.mic, ...(exchange.otherMics ?? [])].flatMap((mic) => [

@@ -6,7 +6,7 @@ import { brand, candidate } from './brands.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
 
-/** The rows of the table with this heading, as lists of cells without padding. */
+/** Returns the rows of the table with this heading, as lists of cells without padding. */
 function rowsOfTable(firstHeading: string): string[][] {
   const lines = PAGE.split('\n');
   const start = lines.findIndex((line) => line.startsWith(`| ${firstHeading} `));
@@ -19,7 +19,7 @@ function rowsOfTable(firstHeading: string): string[][] {
   );
 }
 
-/** The texts in backquotes. */
+/** Returns the texts in backquotes. */
 function codesIn(cell = ''): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 }

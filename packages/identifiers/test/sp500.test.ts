@@ -84,7 +84,7 @@ function withoutForm(name: string): string {
   return name.replace(/ \((?:The|Class [A-Z])\)$/, '').replace(LEGAL_FORM, '');
 }
 
-/** The companies, identified by the number of the registering authority (CIK). GOOG and GOOGL are one company. */
+/** Returns the companies, identified by the number of the registering authority (CIK). GOOG and GOOGL are one company. */
 function companiesOf(folder: string): { brand: Brand; symbols: string[]; names: string[] }[] {
   const prices = new Map(rowsOf(join(folder, PRICES)).map((row) => [row.symbol, row]));
   const rows = rowsOf(join(folder, 'constituents.csv'));

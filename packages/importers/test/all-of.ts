@@ -1,4 +1,4 @@
-/** All items of a source, in their order. */
+/** Returns all items of a source, in their order. */
 export async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);

@@ -22,7 +22,7 @@ async function fileOf(name: string, ...lines: string[]): Promise<string> {
   return file;
 }
 
-/** The records of the rows, or why the rows are refused or skipped. */
+/** Returns the records of the rows, or why the rows are refused or skipped. */
 async function read(
   rows: string[],
   map: string,

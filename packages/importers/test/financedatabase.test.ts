@@ -89,7 +89,7 @@ async function read(dir: string): Promise<Result> {
 
 const readRows = async (...rows: Facts[]): Promise<Result> => read(await written({ 'ALL.csv': csv(rows) }));
 
-/** The listings of each company as a text such as "KES@XLON KMN@XBER", sorted. */
+/** Returns the listings of each company as a text such as "KES@XLON KMN@XBER", sorted. */
 const companies = ({ brands }: Result): string[] =>
   brands
     .map(({ listings }) =>

@@ -22,7 +22,7 @@ const times = (text: string, bytes: number) => text.repeat(Math.floor(bytes / te
 /** The first column counts, so that no two lines are equal. */
 const lines = (count: number, rest: string) =>
   Array.from({ length: count }, (_, number) => `A${number.toString(36).toUpperCase()}${rest}`).join('\n');
-/** A table with rows of almost 4 MB each. */
+/** Returns a table with rows of almost 4 MB each. */
 const longRows = (heading: string, { count = 60, rest = '' } = {}) =>
   gzipSync(`${heading}\n${lines(count, `,${'a'.repeat(3_900_000)}${rest}`)}\n`, { level: 1 });
 const FINANCE_DATABASE = 'symbol,name,isin,shareclass_figi,summary';

@@ -53,7 +53,7 @@ export function inProcessImages({ failures = [] as Fault[] } = {}): InProcessIma
   }
 }
 
-/** The path that `inProcessImages` gives a picture. */
+/** Returns the path that `inProcessImages` gives a picture. */
 function pathOf({ kind, light, darkFile }: Pick<PutImageRequest, 'kind' | 'light' | 'darkFile'>): string {
   const digest = hash('sha256', `${kind} ${light?.value.toString()} ${darkFile?.toString() ?? ''}`);
   return `logos/${digest.slice(0, 32)}.svg`;

@@ -32,7 +32,7 @@ async function read(
   );
 }
 
-/** The fields that have data. */
+/** Returns the fields that have data. */
 function known(stock: Stock | undefined): object {
   return Object.fromEntries(
     Object.entries(stock ?? {}).filter(

@@ -70,7 +70,7 @@ async function read(file: string, options: WikidataOptions = {}) {
 const all = [...others, ...companies, ...strangers];
 const ids = companies.map(({ id }) => id.toLowerCase()).sort();
 
-/** The record of one company, if the dump contains these other entities too. */
+/** Returns the record of one company, if the dump contains these other entities too. */
 async function recordOf(...entities: unknown[]) {
   const { brands } = await read(await fileOf(dumpOf([...others, ...entities])));
   expect([...brands.keys()]).toHaveLength(1);

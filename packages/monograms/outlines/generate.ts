@@ -113,7 +113,7 @@ function outlineOf(font: Font, letter: string): string {
   return `[${[left, right, top, bottom, Math.round((glyph.advanceWidth ?? 0) * unit)].join(', ')}, '${path}']`;
 }
 
-/** A command of an SVG path. Level and plumb lines have shorter commands, and lines of no length none. */
+/** Returns a command of an SVG path. Level and plumb lines have shorter commands, and lines of no length none. */
 function commandOf(command: string, numbers: readonly number[]): string {
   const [dx, dy] = numbers;
   if (command === 'l' && dx === 0 && dy === 0) return '';

@@ -10,7 +10,7 @@ export { colourOf, PALETTE, type PlateColour } from './palette.ts';
 export { type MonogramImage, monogramImages, monogramPath, parseMonogramPath } from './paths.ts';
 
 /**
- * The monogram of a record: letters of its name, on a colour that follows from its id.
+ * Returns the monogram of a record: letters of its name, on a colour that follows from its id.
  *
  * @param record.name without legal forms: their initials would become letters
  */

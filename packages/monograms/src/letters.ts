@@ -36,9 +36,9 @@ const TITLES: ReadonlySet<string> = new Set('mr mrs ms dr prof sir dame lord lad
 const SUFFIXES: ReadonlySet<string> = new Set('jr sr ii iii iv phd md cfa esq'.split(' '));
 
 /**
- * The letters of a monogram, in upper case and in the order in which they are read: one, two, or '' if the name has no letter and
- * no number. A company gets the initials of its first two words that count, a person those of the first and the last name.
- * Scripts whose letters join, stack or fill a square each (Arabic, Devanagari, Chinese …) give one letter.
+ * Returns the letters of a monogram, in upper case and in the order in which they are read: one, two, or '' if the name has no
+ * letter and no number. A company gets the initials of its first two words that count, a person those of the first and the last
+ * name. Scripts whose letters join, stack or fill a square each (Arabic, Devanagari, Chinese …) give one letter.
  *
  * Idempotent: the letters of letters are the same.
  */

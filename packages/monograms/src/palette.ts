@@ -25,7 +25,7 @@ export const PALETTE = [
 
 export type PlateColour = (typeof PALETTE)[number];
 
-/** The colour of an id. Ids are spread evenly over the palette. */
+/** Returns the colour of an id. Ids are spread evenly over the palette. */
 export function colourOf(id: string): PlateColour {
   const [byte = 0] = hash('sha256', id, 'buffer');
   return PALETTE[byte % PALETTE.length] ?? PALETTE[0];

@@ -25,14 +25,15 @@ export interface MonogramImage {
 }
 
 /**
- * The monogram's path below the base URL of images: "monograms/GM-006cd3-99984d6ecd9377d8.svg". It has all that the drawing needs,
- * and ends in a hash of the drawing, so that what a path leads to never changes. It has no character that a URL would encode.
+ * Returns the monogram's path below the base URL of images: "monograms/GM-006cd3-99984d6ecd9377d8.svg". It has all that the
+ * drawing needs, and ends in a hash of the drawing, so that what a path leads to never changes. It has no character that a URL
+ * would encode.
  */
 export function monogramPath(monogram: Monogram): string {
   return pathTo(monogram, drawMonogram(monogram, BIG));
 }
 
-/** The big and the small image of the monogram, as a record shows them. */
+/** Returns the big and the small image of the monogram, as a record shows them. */
 export function monogramImages(monogram: Monogram): { big: MonogramImage; small: MonogramImage } {
   const drawing = drawMonogram(monogram, BIG);
   const path = pathTo(monogram, drawing);
@@ -43,8 +44,8 @@ export function monogramImages(monogram: Monogram): { big: MonogramImage; small:
 }
 
 /**
- * The monogram to which a path leads. The path may lack its extension, and must not have a query. Undefined for every path that
- * monogramPath does not make, so that a URL can draw nothing but the letters of a name in the colours of the palette.
+ * Returns the monogram to which a path leads. The path may lack its extension, and must not have a query. Undefined for every
+ * path that monogramPath does not make, so that a URL can draw nothing but the letters of a name in the colours of the palette.
  */
 export function parseMonogramPath(path: string): Monogram | undefined {
   const [folder, file = '', ...rest] = path.split('/');
@@ -68,7 +69,7 @@ function nameOf(letters: string): string {
   return CODED + Array.from(letters, (letter) => letter.codePointAt(0)?.toString(16)).join('.');
 }
 
-/** The letters of a name of nameOf. Undefined if they are not letters that lettersOf chooses. */
+/** Returns the letters of a name of nameOf. Undefined if they are not letters that lettersOf chooses. */
 function lettersNamed(name: string): string | undefined {
   if (name === SIGN) return '';
   const codes = name.startsWith(CODED)

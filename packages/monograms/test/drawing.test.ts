@@ -6,7 +6,7 @@ import { OUTLINES } from '../src/gen/outlines.ts';
 const colour = '#006cd3';
 const PAIRED = [...OUTLINES.keys()].filter((letter) => lettersOf(`${letter}${letter}`).length === 2);
 
-/** The box of the outlines' ink, read from the drawing: its paths' points, moved and scaled as its groups say. */
+/** Returns the box of the outlines' ink, read from the drawing: its paths' points, moved and scaled as its groups say. */
 function inkOf(letters: string): { left: number; right: number; top: number; bottom: number } {
   const drawing = drawMonogram({ letters, colour });
   const group = /<g fill="#fff" transform="translate\((\S+) (\S+)\) scale\((\S+)\)">/.exec(drawing);
@@ -19,7 +19,7 @@ function inkOf(letters: string): { left: number; right: number; top: number; bot
   return { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
 }
 
-/** All points of a path of relative commands, also the curves' control points. */
+/** Returns all points of a path of relative commands, also the curves' control points. */
 function pointsOf(path: string): [number, number][] {
   let [x, y, startX, startY] = [0, 0, 0, 0];
   const points: [number, number][] = [];

@@ -149,7 +149,7 @@ describe('the images of a monogram', () => {
     ));
 });
 
-/** The path of something that no name leads to, with the right hash of its drawing. */
+/** Returns the path of something that no name leads to, with the right hash of its drawing. */
 function pathWith(shown: { letters: string; colour: string }): string {
   return monogramPath(shown as Monogram);
 }

@@ -52,7 +52,7 @@ const COMMANDS = [
 
 export type GlobalOptions = SettingsOptions & { json?: boolean };
 
-/** The command line with all commands, the help of each with its example. */
+/** Creates the command line with all commands, the help of each with its example. */
 export function createProgram(context: Context): Command {
   const program = new Command('bds')
     .description('Operate the Brand Data Service')

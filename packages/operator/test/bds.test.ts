@@ -100,7 +100,7 @@ test('a token is shown when its key is created, and never again', async () => {
   }
 });
 
-/** The JSON documents of a file with one document a line. */
+/** Returns the JSON documents of a file with one document a line. */
 async function linesOf(name: string): Promise<unknown[]> {
   const text = await readFile(join(folder, name), 'utf8');
   return text
@@ -583,7 +583,7 @@ async function hasImported(source: string): Promise<void> {
   await expect.poll(() => sourceRecordsOf(source), { timeout: 60_000 }).toBeGreaterThan(0);
 }
 
-/** The catalogue's records with these ids, without the ids of imports. */
+/** Returns the catalogue's records with these ids, without the ids of imports. */
 async function snapshot(ids: readonly string[]): Promise<unknown[]> {
   const records: unknown[] = [];
   for (let start = 0; start < ids.length; start += 100) {

@@ -41,7 +41,7 @@ async function importRecords(...records: object[]): Promise<RanBds> {
   return bds('import', 'records', file, '--source', 'mine', '--json');
 }
 
-/** The value of a field that `bds show` shows, and its sources. */
+/** Returns the value of a field that `bds show` shows, and its sources. */
 async function shown(id: string, field: string) {
   const { record, fields } = await json('show', id);
   const value = field.split('.').reduce<unknown>((at, name) => Object(at)[name], record);

@@ -15,7 +15,7 @@ const texts = (description: string, example: string[]) =>
 const maybe = Type.Optional;
 
 /**
- * An object with only the listed fields. It is never empty: without data it is left out.
+ * Returns an object with only the listed fields. It is never empty: without data it is left out.
  *
  * @param title the object's name in the OpenAPI document
  */

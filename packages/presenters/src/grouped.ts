@@ -20,9 +20,9 @@ import { distinctWebsites, imageUrl } from './urls.ts';
 type Group<Name extends keyof StockRecord> = Draft<NonNullable<StockRecord[Name]>>;
 
 /**
- * The grouped record (packages/presenters/README.md). Fields without data are left out at every depth, and keys have the order of
- * groupedRecordSchema. The brand must have a type, name, description and category, as every record of the catalogue does. Throws
- * if the type is missing. A brand of which no logo is known gets a monogram (packages/monograms/README.md).
+ * Returns the grouped record (packages/presenters/README.md). Fields without data are left out at every depth, and keys have the
+ * order of groupedRecordSchema. The brand must have a type, name, description and category, as every record of the catalogue
+ * does. Throws if the type is missing. A brand of which no logo is known gets a monogram (packages/monograms/README.md).
  *
  * @param options.logoHost the base URL of images ("https://api.example.com/images"), which is put before their paths
  */
@@ -214,7 +214,7 @@ function stockOf({ stock, listings }: Brand, logoHost: string): Group<'stock'> {
   };
 }
 
-/** The short name of the venue. A venue that is not in the table of exchanges is named by its MIC. */
+/** Returns the short name of the venue. A venue that is not in the table of exchanges is named by its MIC. */
 function venueName(mic: string): string {
   return exchangeOfMic(mic)?.code ?? mic;
 }

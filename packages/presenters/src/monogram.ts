@@ -3,7 +3,9 @@ import { properName } from '@brand-data/identifiers';
 import { type MonogramImage, monogramImages, monogramOf } from '@brand-data/monograms';
 import { isEmptyText } from './compact.ts';
 
-/** The monogram that a record shows if none of its images is known. Its letters are those of the company or the manager. */
+/**
+ * Returns the monogram that a record shows if none of its images is known. Its letters are those of the company or the manager.
+ */
 export function monogramLogo({ id, type, name, manager }: Brand): {
   big: MonogramImage;
   small: MonogramImage;

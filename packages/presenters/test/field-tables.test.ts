@@ -5,7 +5,7 @@ import type { FieldSchema } from './schema-fields.ts';
 
 const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
-/** The type as the page writes it: "string", "string[]", "object". null is omitted. */
+/** Returns the type as the page writes it: "string", "string[]", "object". null is omitted. */
 function typeOf({ type, items, anyOf, const: only }: FieldSchema): string {
   if (only !== undefined) return `"${only}"`;
   if (anyOf)
@@ -16,7 +16,7 @@ function typeOf({ type, items, anyOf, const: only }: FieldSchema): string {
   return type === 'array' && items ? `${typeOf(items)}[]` : (type ?? 'string');
 }
 
-/** A row for each field, followed by rows for the fields of its object: "headquarters.city". */
+/** Returns a row for each field, followed by rows for the fields of its object: "headquarters.city". */
 function rowsOf({ properties = {} }: FieldSchema, within = ''): string[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     const row = `| \`${within}${name}\` | ${typeOf(schema)} | ${schema.description ?? ''} |`;

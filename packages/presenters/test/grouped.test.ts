@@ -21,7 +21,7 @@ function withUniqueFacts(brand: Brand): Brand {
   return { ...(mark(brand) as Brand), type: brand.type };
 }
 
-/** The numbers of withUniqueFacts that `value` contains. */
+/** Returns the numbers of withUniqueFacts that `value` contains. */
 function factsIn(value: unknown): number[] {
   return leaves(value).flatMap((leaf) => {
     if (typeof leaf === 'number') return Number.isFinite(leaf) ? [leaf] : [];

@@ -7,7 +7,7 @@ import { arbitraryBrand } from './arbitrary-brand.ts';
 
 const options = { logoHost: 'https://api.example/images' };
 
-/** The monogram to which a URL of a record leads. Undefined if it leads to another image. */
+/** Returns the monogram to which a URL of a record leads. Undefined if it leads to another image. */
 function monogramAt(url: string): Monogram | undefined {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`.startsWith(`${options.logoHost}/`)
@@ -15,7 +15,7 @@ function monogramAt(url: string): Monogram | undefined {
     : undefined;
 }
 
-/** The paths that the record's logo may have, if any is known. */
+/** Returns the paths that the record's logo may have, if any is known. */
 function knownPaths({ type, images, manager }: Brand): string[] {
   const of = (variants: { big?: Image | undefined; small?: Image | undefined } | undefined) =>
     [variants?.big, variants?.small].map((image) => image?.path ?? '');

@@ -30,7 +30,7 @@ export function fieldsOf(schema: object, within = ''): Field[] {
   );
 }
 
-/** The objects that a value of this schema may be, or that the list may hold. */
+/** Returns the objects that a value of this schema may be, or that the list may hold. */
 function objectsOf(schema: FieldSchema): FieldSchema[] {
   if (schema.properties) return [schema];
   return [...(schema.anyOf ?? []), ...(schema.items ? [schema.items] : [])].flatMap(objectsOf);

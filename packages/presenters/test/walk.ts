@@ -32,7 +32,7 @@ export function leaves(value: unknown): unknown[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value];
 }
 
-/** The value with every object's keys in the opposite order. */
+/** Returns the value with every object's keys in the opposite order. */
 export function reverseKeys<T>(value: T): T {
   if (Array.isArray(value)) return value.map(reverseKeys) as T;
   if (typeof value !== 'object' || value === null) return value;

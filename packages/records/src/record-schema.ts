@@ -17,7 +17,7 @@ const MAX_PROBLEMS = 8;
 /** Returns the schema of an object that has no other fields. */
 export const closed = <Fields extends TProperties>(fields: Fields) =>
   Type.Object(fields, { additionalProperties: false });
-/** A group of optional fields. At least one must be present. */
+/** Returns a group of optional fields. At least one must be present. */
 const group = <Fields extends TProperties>(fields: Fields, description?: string) =>
   Type.Object(fields, { additionalProperties: false, minProperties: 1, ...about(description) });
 const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);

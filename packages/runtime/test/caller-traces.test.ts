@@ -18,7 +18,7 @@ const caller = (traceFlags: number) => ({
   isRemote: true,
 });
 
-/** The caller whose decision the sampler sees, and how many spans the new span links to. */
+/** Returns the caller whose decision the sampler sees, and how many spans the new span links to. */
 function seenBySampler(traceFlags: number, isTrusted: boolean) {
   let seen = { parent: '', links: 0 };
   const tracer = {

@@ -7,7 +7,7 @@ export function channelAs(identity: string, peer: string): { transport: Transpor
   return channelFrom(inject('certificates'), identity, peer);
 }
 
-/** The same with the certificates in `folder`. This also works outside vitest. */
+/** Returns the same with the certificates in `folder`. This also works outside vitest. */
 export function channelFrom(
   folder: string,
   identity: string,

@@ -100,7 +100,7 @@ test.each(codes.filter((code) => code !== status.OK))(
   },
 );
 
-/** A server behind a proxy that cuts the connection after the first request and before its answer. */
+/** Starts a server behind a proxy that cuts the connection after the first request and before its answer. */
 async function startBehindCut(answerAgain: handleUnaryCall<Buffer, Buffer>) {
   let requests = 0;
   const sockets: Socket[] = [];

@@ -35,7 +35,7 @@ async function listen(add: (server: Server) => void): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
-/** A client of a server whose ListImagePaths sends the messages. */
+/** Returns a client of a server whose ListImagePaths sends the messages. */
 async function listing(messages: (signal: AbortSignal) => AsyncGenerator<ListImagePathsResponse>) {
   const handlers = { listImagePaths: serverStream(service, (_request, signal) => messages(signal)) };
   const target = await listen((server) => server.addService(CatalogAdminServiceService, handlers));

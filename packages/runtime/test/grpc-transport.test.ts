@@ -69,7 +69,7 @@ interface Running {
   stop: () => Promise<void>;
 }
 
-/** A server "accounts" with one method, which only "gateway" may call. */
+/** Starts a server "accounts" with one method, which only "gateway" may call. */
 async function serve(kind: 'mutual_tls' | 'insecure_plaintext' = 'mutual_tls'): Promise<Running> {
   const ends: (() => unknown)[] = [];
   const service: Service = {
@@ -110,7 +110,7 @@ async function serve(kind: 'mutual_tls' | 'insecure_plaintext' = 'mutual_tls'): 
   return { service, port, certificates, stop };
 }
 
-/** A client of servers on these ports. */
+/** Returns a client of servers on these ports. */
 function clientOf(transport: Transport, ports: number | number[], peer = 'accounts') {
   const addresses = [ports].flat().map((port) => `127.0.0.1:${port}`);
   const client = connectChannel(Client, `ipv4:${addresses}`, { transport, peer, isIdempotent: true });

@@ -29,7 +29,7 @@ afterEach(() => {
   for (const server of running.splice(0)) server.stop();
 });
 
-/** A server that answers with its name. */
+/** Starts a server that answers with its name. */
 async function startServer(name: string, port = 0): Promise<Running> {
   const server = new Server();
   const method = { path: PATH, requestStream: false, responseStream: false };

@@ -33,7 +33,7 @@ function serviceOf(diagnosis?: Diagnosis) {
 const migrate = (db: Db, migrations: readonly Migration[] = MIGRATIONS, diagnosis?: Diagnosis) =>
   bringUpToDate(serviceOf(diagnosis), { client, db }, migrations);
 
-/** All documents of the database. When a migration was noted is left out. */
+/** Returns all documents of the database. When a migration was noted is left out. */
 async function stateOf(db: Db): Promise<unknown> {
   const collections = (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name);
   const all = collections.sort().map(async (name) => {

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { freePort } from '@brand-data/servers';
 import { expect, test } from 'vitest';
 
-/** The OpenTelemetry packages that a service has loaded. */
+/** Returns the OpenTelemetry packages that a service has loaded. */
 async function loadedBy(settings: Record<string, string>): Promise<string[]> {
   const environment = {
     LOG_LEVEL: 'silent',

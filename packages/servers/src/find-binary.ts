@@ -71,7 +71,7 @@ export async function findBinary(binary: Binary, search: Partial<Search> = {}): 
   throw new Problem(`no ${binary.command}: ${reasons.filter(Boolean).join('; ')}. ${binary.remedy}`);
 }
 
-/** The folder of fetched binaries. */
+/** Returns the folder of fetched binaries. */
 function cacheFolder(environment: NodeJS.ProcessEnv): string {
   return join(environment.XDG_CACHE_HOME || join(homedir(), '.cache'), 'brand-data-service');
 }

@@ -165,7 +165,7 @@ export async function isPrimary(port: number, secret?: string): Promise<boolean>
   }
 }
 
-/** The key by which members of the replica set know each other. mongod allows only some characters in it. */
+/** Returns the key by which members of the replica set know each other. mongod allows only some characters in it. */
 function keyOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

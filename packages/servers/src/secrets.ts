@@ -21,21 +21,21 @@ export function newSecrets(): Secrets {
   };
 }
 
-/** A key pair in PEM: accounts signs allowances with the private key, and metering verifies them with the public one. */
+/** Creates a key pair in PEM: accounts signs allowances with the private key, and metering verifies them with the public one. */
 export function newAllowanceKeys(): { signing: string; verifying: string } {
   const { privateKey } = generateKeyPairSync('ed25519');
   const signing = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
   return { signing, verifying: publicKeyOf(signing) };
 }
 
-/** The public key of a private one, both in PEM. */
+/** Returns the public key of a private one, both in PEM. */
 export function publicKeyOf(signingKey: string): string {
   return createPublicKey(createPrivateKey(signingKey)).export({ format: 'pem', type: 'spki' }).toString();
 }
 
 /**
- * The keys with which accounts signs operators' passes, and other services check them. Each start has new ones, because passes are
- * valid for some minutes only.
+ * Creates the keys with which accounts signs operators' passes, and other services check them. Each start has new ones, because
+ * passes are valid for some minutes only.
  */
 export function newPassKeys(): { privateKey: string; publicKey: string } {
   return generateKeyPairSync('ed25519', {

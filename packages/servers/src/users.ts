@@ -20,12 +20,12 @@ function passwordOf(secret: string, server: 'nats' | 'mongodb', user: string): s
   return createHmac('sha256', secret).update(`${server}/${user}`).digest('base64url');
 }
 
-/** The password of a user of MongoDB, or of what else MongoDB needs a secret for. */
+/** Returns the password of a user of MongoDB, or of what else MongoDB needs a secret for. */
 export function mongodbPasswordOf(secret: string, user: string): string {
   return passwordOf(secret, 'mongodb', user);
 }
 
-/** The URL with the user and its password, before the first host. */
+/** Returns the URL with the user and its password, before the first host. */
 function withUser(url: string, user: string, password: string): string {
   return url.replace('://', `://${user}:${password}@`);
 }
@@ -51,7 +51,7 @@ export function natsAdminUrl(url: string, secret: string): string {
   return withUser(url, ADMIN, passwordOf(secret, 'nats', ADMIN));
 }
 
-/** The URL for the service's user. It replaces the user of the given URL, if there is one. */
+/** Returns the URL for the service's user. It replaces the user of the given URL, if there is one. */
 export function mongodbUrlOf(database: string, url: string, secret: string): string {
   return withUser(url.replace(/:\/\/[^/@]*@/, '://'), database, mongodbPasswordOf(secret, database));
 }

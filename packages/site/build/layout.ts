@@ -69,7 +69,7 @@ ${onward}
 </div>`;
 }
 
-/** A list of links. `isPart` marks the entry to which the page belongs, if it is not the page itself. */
+/** Returns a list of links. `isPart` marks the entry to which the page belongs, if it is not the page itself. */
 function navigation(
   path: string,
   label: string,

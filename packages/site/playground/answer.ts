@@ -37,7 +37,7 @@ export interface AnswerOptions {
   onSuggestion: (suggestion: Suggestion) => void;
 }
 
-/** All that the page shows of an answer, or of a call without one. */
+/** Returns all that the page shows of an answer, or of a call without one. */
 export function answerView(report: CallReport, options: AnswerOptions): HTMLElement {
   const { outcome, response } = report;
   const readable =

@@ -68,7 +68,7 @@ export function prepareCall({ api, token, identifier, form }: Call): SendCall {
   };
 }
 
-/** The call's path, below the base URL. The API takes the token in the query. */
+/** Returns the call's path, below the base URL. The API takes the token in the query. */
 export function pathOf({ identifier, form }: Pick<Call, 'identifier' | 'form'>): string {
   // A single quote is percent-encoded too, so that shells and programs may hold the URL in quotes.
   const segment = encodeURIComponent(identifier.toWellFormed()).replaceAll("'", '%27');

@@ -31,12 +31,12 @@ function urlOf(call: Call): string {
   return `${call.api}${pathOf(call)}?token=${encodeURIComponent(call.token.toWellFormed()).replaceAll("'", '%27')}`;
 }
 
-/** A string of JavaScript and of Python: both have the escapes of JSON. */
+/** Returns a string of JavaScript and of Python: both have the escapes of JSON. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-/** The call as programs in four languages, with a button that copies the one that is shown. */
+/** Returns the call as programs in four languages, with a button that copies the one that is shown. */
 export function codeView(
   call: Call,
   {

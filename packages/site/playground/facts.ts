@@ -3,7 +3,7 @@ import { labelOf, numberText } from './figures.ts';
 
 type Fact = readonly [label: string, value: Node | string];
 
-/** A group's facts: a heading and a description list. undefined without facts. */
+/** Returns a group's facts: a heading and a description list. undefined without facts. */
 export function groupView(heading: string, facts: readonly Fact[], extra?: Node): HTMLElement | undefined {
   if (facts.length === 0 && extra === undefined) return undefined;
   const list = element('dl');
@@ -19,7 +19,7 @@ export function groupView(heading: string, facts: readonly Fact[], extra?: Node)
   );
 }
 
-/** The fields of an object that have data, except those that are shown elsewhere. */
+/** Returns the fields of an object that have data, except those that are shown elsewhere. */
 export function fieldFacts(fields: object, api: string, leftOut: readonly string[] = []): Fact[] {
   return Object.entries(fields)
     .filter(([key, value]) => value !== null && value !== undefined && !leftOut.includes(key))
@@ -45,7 +45,7 @@ function textView(key: string, text: string, api: string): Node | string {
   return /^https?:/i.test(text) ? linkView(text, shortUrl(text), api) : text;
 }
 
-/** A person with a role, or a profile with a URL. */
+/** Returns a person with a role, or a profile with a URL. */
 function namedView(named: { name?: unknown; role?: unknown; url?: unknown }, api: string): Node | string {
   const name = String(named.name ?? named.url ?? '');
   if (typeof named.url === 'string') return linkView(named.url, name, api);
@@ -68,7 +68,7 @@ function placeView(place: Record<string, unknown>): Node {
   );
 }
 
-/** A link, or the text alone if a page should not link there. */
+/** Returns a link, or the text alone if a page should not link there. */
 export function linkView(address: string, text: string, api: string): Node | string {
   const url = safeUrl(address, api);
   if (url === undefined) return text;

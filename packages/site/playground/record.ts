@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** The groups of a grouped record whose facts are shown as they are. */
 const GROUPS = ['company', 'ownership', 'offerings', 'history', 'transport', 'links'] as const;
 
-/** A grouped record as a person reads it. */
+/** Returns a grouped record as a person reads it. */
 export function groupedView(record: GroupedRecord, api: string): HTMLElement {
   if (record.type === 'superinvestor')
     return recordView(record, { logo: record.logo, category: record.category }, api, [
@@ -40,7 +40,7 @@ export function groupedView(record: GroupedRecord, api: string): HTMLElement {
   );
 }
 
-/** A flat record as a person reads it. */
+/** Returns a flat record as a person reads it. */
 export function flatView(record: FlatRecord, api: string): HTMLElement {
   const { exchange, symbol, currency, price, market_cap: cap, isin, is_actively_trading: trading } = record;
   const market = {
@@ -122,7 +122,7 @@ function imageView({ href }: URL, attributes: Readonly<Record<string, string>>):
   return image;
 }
 
-/** The price, its change and its range, and then the other facts of the main listing. */
+/** Returns the price, its change and its range, and then the other facts of the main listing. */
 function marketView(stock: MarketData, api: string): HTMLElement | undefined {
   const { price, price_usd, currency, change, change_percentage, market_cap_usd, range } = stock;
   const head = element('div', { class: 'market' });

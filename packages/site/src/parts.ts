@@ -2,7 +2,7 @@
 
 import { type Html, type HtmlPart, html } from '@brand-data/runtime/html';
 
-/** A heading of level 2 to 4 that links to itself. */
+/** Returns a heading of level 2 to 4 that links to itself. */
 export function heading(level: number, id: string, content: HtmlPart): Html {
   return html`<h${level} id="${id}"><a href="#${id}">${content}</a></h${level}>\n`;
 }
@@ -16,12 +16,12 @@ export function contents(label: string, links: HtmlPart): Html {
   return html`<nav class="contents" aria-label="${label}">${links}</nav>`;
 }
 
-/** A text in a programming language, in a block that the keyboard can scroll. */
+/** Returns a text in a programming language, in a block that the keyboard can scroll. */
 export function codeBlock(text: string, language: string, label: string): Html {
   return html`<pre tabindex="0" role="group" aria-label="${label}"><code class="language-${language}">${text}\n</code></pre>`;
 }
 
-/** A table that the keyboard can scroll on narrow screens. */
+/** Returns a table that the keyboard can scroll on narrow screens. */
 export function scrollTable(
   label: string,
   columns: readonly HtmlPart[],

@@ -1,6 +1,6 @@
 import { Brand, BrandType } from '@brand-data/contracts';
 
-/** A record with all required fields, and `fields`. */
+/** Returns a record with all required fields, and `fields`. */
 export function brandOf(id: string, fields: Parameters<typeof Brand.fromPartial>[0] = {}): Brand {
   return Brand.fromPartial({
     id,

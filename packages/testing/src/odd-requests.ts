@@ -80,7 +80,7 @@ export async function exchange(port: number, bytes: string): Promise<Buffer> {
   return buffer(socket);
 }
 
-/** The statuses of the answers in these bytes, without 100 (Continue). */
+/** Returns the statuses of the answers in these bytes, without 100 (Continue). */
 export function statusesIn(answers: string): number[] {
   return [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)]
     .map(([, status]) => Number(status))

@@ -10,7 +10,7 @@ export interface VirtualClock {
   jumpWall(ms: number): void;
 }
 
-/** A clock that moves only when a test calls `advance` or `jumpWall`. */
+/** Creates a clock that moves only when a test calls `advance` or `jumpWall`. */
 export function createVirtualClock(startMs: number): VirtualClock {
   let monotonicMs = 0;
   let wallMs = startMs;

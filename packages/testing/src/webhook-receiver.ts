@@ -17,7 +17,7 @@ export interface WebhookReceiver {
 }
 
 /**
- * A webhook on a random port.
+ * Starts a webhook on a random port.
  *
  * @param answer decides on each request: the status, and headers if any. By default it accepts all
  */

@@ -73,7 +73,7 @@ async function answered(call: () => ReturnType<typeof emptyCall>): ReturnType<ty
   return answer.code === status.UNAVAILABLE ? answered(call) : answer;
 }
 
-/** All documents of the database, and everything that the service has logged. */
+/** Returns all documents of the database, and everything that the service has logged. */
 async function everythingStored(): Promise<Buffer> {
   const client = new MongoClient(inject('mongodbUrl'));
   const documents: Buffer[] = [];

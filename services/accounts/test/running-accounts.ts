@@ -74,7 +74,7 @@ export async function startAccounts(settings: {
   };
 }
 
-/** All notices to the gateways that JetStream holds, in the order of their arrival. */
+/** Returns all notices to the gateways that JetStream holds, in the order of their arrival. */
 export async function readNotices(natsUrl: string): Promise<AccountChanged[]> {
   const connection = await connect({ servers: natsUrl });
   try {

@@ -45,7 +45,7 @@ export interface FeedDatabase {
   put(...brands: Brand[]): Promise<unknown>;
 }
 
-/** A database of the calling test file, empty before each test. Its fields are set before the file's first test. */
+/** Returns a database of the calling test file, empty before each test. Its fields are set before the file's first test. */
 export function feedDatabase(): FeedDatabase {
   const database = {} as FeedDatabase;
   const open = catalogueDatabases();

@@ -11,7 +11,7 @@ type Facts = Parameters<typeof Brand.fromPartial>[0];
 
 const listing = { ticker: '7203', mic: 'XTKS' };
 
-/** The record that is built from what the sources state. */
+/** Returns the record that is built from what the sources state. */
 function built(statements: Readonly<Record<string, Facts>>) {
   return mergeBrands(
     Object.entries(statements).map(([source, facts]) =>

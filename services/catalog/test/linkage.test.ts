@@ -48,13 +48,13 @@ class Catalogue {
   }
 }
 
-/** All orders of the items. */
+/** Returns all orders of the items. */
 function ordersOf<T>(items: readonly T[]): T[][] {
   if (items.length <= 1) return [[...items]];
   return items.flatMap((first, index) => ordersOf(items.toSpliced(index, 1)).map((rest) => [first, ...rest]));
 }
 
-/** The companies, which are the same whatever the order in which the records are put. */
+/** Returns the companies, which are the same whatever the order in which the records are put. */
 function companiesOf(...puts: Put[]): Reference[][] {
   const [first = [], ...others] = ordersOf(puts).map((order) => {
     const catalogue = new Catalogue();

@@ -28,7 +28,7 @@ function setting(id: string, field: string, value: unknown): FieldEdit {
 
 const edit = ({ store }: OpenCatalogue, ...edits: FieldEdit[]) => store.editFields(edits, { dryRun: false });
 
-/** The companies without their ids, revisions and imports. The overrides are named by their texts. */
+/** Returns the companies without their ids, revisions and imports. The overrides are named by their texts. */
 async function contents({ companies }: OpenCatalogue) {
   const docs = await companies.find().toArray();
   return docs

@@ -57,7 +57,7 @@ function idOf(run: number): string {
   return `run-${String(run).padStart(3, '0')}`;
 }
 
-/** The companies without their ids, which depend on the catalogue's history. */
+/** Returns the companies without their ids, which depend on the catalogue's history. */
 function contents(catalogue: Catalogue) {
   return [...catalogue.values()]
     .map(factsOf)

@@ -108,7 +108,7 @@ export async function launchCatalog(settings: Settings): Promise<RunningCatalog>
   };
 }
 
-/** A listed company with one listing, "ACME@XNAS". */
+/** Returns a listed company with one listing, "ACME@XNAS". */
 export function stockOf(
   id: string,
   listing: string,

@@ -21,7 +21,7 @@ async function empty({ companies }: OpenCatalogue): Promise<void> {
   await companies.deleteMany({});
 }
 
-/** The companies without their ids, revisions and imports, which depend on the catalogue's history. */
+/** Returns the companies without their ids, revisions and imports, which depend on the catalogue's history. */
 async function contents({ companies }: OpenCatalogue) {
   const docs = await companies.find().toArray();
   return docs.map(factsOf).sort((a, b) => (String(a.contributions) < String(b.contributions) ? -1 : 1));

@@ -22,7 +22,7 @@ const put = (source: string, id: string, domain: string) =>
     },
   );
 
-/** The operation times of the writes, and the times that the server must have reached before it answers later reads. */
+/** Returns the operation times of the writes, and the times that the server must have reached before it answers later reads. */
 async function timesDuring(work: () => Promise<unknown>) {
   const writtenAt: Timestamp[] = [];
   const readAfter: (Timestamp | undefined)[] = [];

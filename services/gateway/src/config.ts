@@ -45,7 +45,7 @@ export const serviceSpec = {
   TOKEN_CACHE_ENTRIES: configSpec.num({ default: 100_000, desc: 'Largest number of tokens in the cache' }),
 };
 
-/** The URL of the page of error codes. Without PUBLIC_URL it is right for an API that has no path prefix. */
+/** Returns the URL of the page of error codes. Without PUBLIC_URL it is right for an API that has no path prefix. */
 export function docsUrlOf({ PUBLIC_URL, DOCS_URL }: { PUBLIC_URL: string; DOCS_URL: string }): string {
   return DOCS_URL || `${PUBLIC_URL}/docs/errors`;
 }

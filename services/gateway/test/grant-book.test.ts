@@ -36,7 +36,7 @@ const grantOf = (more: Partial<Grant> = {}): Grant => ({
   ...more,
 });
 
-/** A book with one grant, whose Acquire was sent at `sentAt` and answered at `receivedAt`. */
+/** Returns a book with one grant, whose Acquire was sent at `sentAt` and answered at `receivedAt`. */
 function bookWith(grant: Grant, sentAt = at(0), receivedAt = sentAt): GrantBook {
   const book = new GrantBook();
   const holding = book.holding(allowance, sentAt);

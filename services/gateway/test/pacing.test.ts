@@ -49,7 +49,7 @@ describe('over HTTP', () => {
   });
   afterAll(api.close);
 
-  /** The statuses of the calls that are answered before a counted call that comes last. */
+  /** Returns the statuses of the calls that are answered before a counted call that comes last. */
   async function answeredBeforeOthers(calls: { path: string; address?: string }[]): Promise<number[]> {
     const statuses: number[] = [];
     const pending = calls.map(async ({ path, address = '192.0.2.1' }) => {

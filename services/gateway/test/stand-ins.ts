@@ -3,8 +3,8 @@ import { Fault, grpcStatusOf, type Instant } from '@brand-data/runtime';
 type Callback<Response> = (error: unknown, response?: Response) => void;
 
 /**
- * A method of a gRPC client that gets its answers from `answer` instead of a server. If `answer` rejects with a Fault, the client
- * gets the gRPC error that a server would send for it.
+ * Returns a method of a gRPC client that gets its answers from `answer` instead of a server. If `answer` rejects with a Fault,
+ * the client gets the gRPC error that a server would send for it.
  */
 export function unaryMethod<Request, Response>(answer: (request: Request) => Promise<Response>) {
   return (request: Request, _metadata: unknown, _options: unknown, callback: Callback<Response>) => {
@@ -17,7 +17,7 @@ export function unaryMethod<Request, Response>(answer: (request: Request) => Pro
 
 export const outOfReach = () => Promise.reject(new Fault('unavailable', 'out of reach'));
 
-/** A clock that moves only when the test moves it. */
+/** Returns a clock that moves only when the test moves it. */
 export function manualClock() {
   let nowMs = 0;
   const startMs = Date.UTC(2026, 10, 20);

@@ -71,8 +71,8 @@ const changeOf = (keyId: string): AccountChanged => ({
 });
 
 /**
- * A model of the stream and of a gateway's consumer. The stream has the messages that a majority has stored. The consumer's
- * server may lack some of them, and may lose messages that it sends.
+ * Returns a model of the stream and of a gateway's consumer. The stream has the messages that a majority has stored. The
+ * consumer's server may lack some of them, and may lose messages that it sends.
  */
 function streamTo(progress: StreamProgress, invalidate: (change: AccountChanged) => void) {
   type Message = { beat: string } | { change: AccountChanged };

@@ -14,7 +14,7 @@ const GRACE_MS = 5_000;
 const month = { periodStartMs: Date.UTC(2026, 10, 1), periodEndMs: Date.UTC(2026, 11, 1) };
 const answer = { keyId: 'key', route: Route.BRANDS, status: 200 };
 
-/** A journal whose stream acknowledges at once by default. The test decides when a report is answered. */
+/** Returns a journal whose stream acknowledges at once by default. The test decides when a report is answered. */
 function journalWith({
   publish = async () => {},
   report,

@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import type { Dice, Recipe } from './dice.ts';
 import { SVG, svg } from './hostile-svgs.ts';
 
-/** A drawing in few colours, as raw material for rasters. */
+/** Returns a drawing in few colours, as raw material for rasters. */
 function raster(dice: Dice) {
   const side = dice.pick([1, 16, 100, 300]);
   const shape = `<svg xmlns="${SVG}" width="${side}" height="${side}"><circle cx="${side / 2}" cy="${side / 2}" r="${side / 3}" fill="#d02020"/></svg>`;
@@ -27,7 +27,7 @@ async function encoded(dice: Dice): Promise<Buffer> {
   return dice.pick(encodings)().toBuffer();
 }
 
-/** A chunk of a PNG, without its checksum being right. */
+/** Returns a chunk of a PNG, without its checksum being right. */
 function pngChunk(type: string, data: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(data.length);

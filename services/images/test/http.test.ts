@@ -225,7 +225,7 @@ test.each(['/images/logos/HASH.svg', '/images/logos/HASH.png?size=64', '/images/
   },
 );
 
-/** How many answers of this status are counted. */
+/** Returns how many answers of this status are counted. */
 async function countsOf(status: number): Promise<number> {
   const [, count = '0'] =
     new RegExp(`images_http_requests_total\\{[^}]*status="${status}"[^}]*\\} (\\d+)`).exec(

@@ -20,7 +20,7 @@ const NAMES = [
 ];
 const RASTERS = FORMATS.filter((format) => format !== 'svg');
 
-/** The path below monograms/, without its extension, as URLs of it are read. */
+/** Returns the path below monograms/, without its extension, as URLs of it are read. */
 const pathOf = (name: string) =>
   monogramPath(monogramOf({ id: 'acme', name })).replace(/^monograms\/|\.svg$/g, '');
 

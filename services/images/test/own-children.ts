@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The ids of the processes that this process has started and that still run. */
+/** Returns the ids of the processes that this process has started and that still run. */
 export function ownChildren(): number[] {
   const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return ids.map(Number).filter((pid) => {

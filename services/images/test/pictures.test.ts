@@ -13,8 +13,8 @@ function formOf(format: Format): Form {
 }
 
 /**
- * A store in which every image exists, except those whose hash begins with "0". Those of "f" are SVG, those of "d" are SVG with a PNG
- * for dark pages, and all others are PNG.
+ * Returns a store in which every image exists, except those whose hash begins with "0". Those of "f" are SVG, those of "d" are
+ * SVG with a PNG for dark pages, and all others are PNG.
  */
 function testPictures({ cacheBytes = 1_000_000, render = standInWorkers.render, hasSmall = false } = {}) {
   const find = (id: string): { light: Form; dark?: Form } | undefined => {

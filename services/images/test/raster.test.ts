@@ -7,7 +7,7 @@ import { ingest } from '../src/ingest/ingest.ts';
 
 const SECRET = 'PAYLOAD <script>alert(1)</script>';
 
-/** A picture of 90 × 60 pixels with a red left half, drawn in few colours. */
+/** Returns a picture of 90 × 60 pixels with a red left half, drawn in few colours. */
 function drawing(background = '#ffffff00') {
   const left = `<svg xmlns="http://www.w3.org/2000/svg" width="45" height="60"><rect width="45" height="60" fill="#d01010"/></svg>`;
   return sharp({ create: { width: 90, height: 60, channels: 4, background } }).composite([
@@ -15,7 +15,7 @@ function drawing(background = '#ffffff00') {
   ]);
 }
 
-/** A photograph: every pixel has another colour. */
+/** Returns a photograph: every pixel has another colour. */
 const photograph = (width: number, height: number) =>
   sharp({
     create: {
@@ -137,7 +137,7 @@ describe('a raster that is taken', () => {
   });
 });
 
-/** The header of a PNG that states a size, and nothing else that is right. */
+/** Returns the header of a PNG that states a size, and nothing else that is right. */
 async function pngOfSize(width: number, height: number): Promise<Buffer> {
   const file = await drawing().png().toBuffer();
   file.writeUInt32BE(width, 16);

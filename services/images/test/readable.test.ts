@@ -15,7 +15,10 @@ const EVERY = process.env.READABLE_ICONS === 'all' ? 1 : 30;
 const SVG = 'xmlns="http://www.w3.org/2000/svg"';
 const square = (inside: string) => `<svg ${SVG} viewBox="0 0 100 100">${inside}</svg>`;
 const ingestText = (text: string) => ingest(Buffer.from(text), { kind: 'logo' });
-/** The contrast of a form. Fine lines are faint in the small drawing, so the larger one is measured if the small one is too faint. */
+/**
+ * Returns the contrast of a form. Fine lines are faint in the small drawing, so the larger one is measured if the small one is
+ * too faint.
+ */
 async function measured({ bytes }: Form, theme: 'light' | 'dark'): Promise<number> {
   const contrast = contrastOn(await drawPixels(bytes), PAGES[theme]) ?? 0;
   if (contrast >= READABLE) return contrast;
@@ -29,7 +32,10 @@ async function expectReadable(made: Ingested): Promise<void> {
     expect(await measured(formOf(made, theme), theme), theme).toBeGreaterThanOrEqual(READABLE);
 }
 
-/** A picture drawn with characters, 16 pixels each: `#` black, `o` white, `y` yellow, `-` half-transparent black, ` ` nothing. */
+/**
+ * Returns a picture drawn with characters, 16 pixels each: `#` black, `o` white, `y` yellow, `-` half-transparent black, ` `
+ * nothing.
+ */
 function picture(...rows: string[]): Pixels {
   const colours: Record<string, number[]> = {
     '#': [0, 0, 0, 255],

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Form, Format } from '../src/image/image.ts';
 import type { Workers } from '../src/workers/workers.ts';
 
-/** A file that the stand-in takes: JSON with what the picture is. */
+/** Returns a file that the stand-in takes: JSON with what the picture is. */
 export function fileOf(picture: { name: string; format?: Format; width?: number; height?: number }): Buffer {
   return Buffer.from(JSON.stringify(picture));
 }

@@ -4,7 +4,7 @@ import { MongoClient } from 'mongodb';
 import { inject, onTestFinished } from 'vitest';
 import { type ImageStore, openImageStore } from '../src/store/store.ts';
 
-/** A store in a separate database, which is dropped when the test is over. */
+/** Returns a store in a separate database, which is dropped when the test is over. */
 export async function storeOfTest(): Promise<{ store: ImageStore; mongo: Mongo }> {
   const client = new MongoClient(inject('mongodbUrl'), {
     readConcern: { level: 'majority' },

@@ -11,7 +11,7 @@ const IMAGES = 4;
 
 class Crash extends Error {}
 
-/** The store of a process that stops at its `calls`-th call of the database, before or after the call has its effect. */
+/** Returns the store of a process that stops at its `calls`-th call of the database, before or after the call has its effect. */
 function crashingStore(store: ImageStore, calls: number, isAfter: boolean): ImageStore {
   let left = calls;
   return new Proxy(store, {
@@ -227,7 +227,7 @@ test('an image that is put again, or named again, begins its 30 days anew', asyn
   expect(await isStored(first)).toBe(false);
 });
 
-/** The store, with something else that happens just before each call of one of its methods. */
+/** Returns the store, with something else that happens just before each call of one of its methods. */
 function interrupted(
   store: ImageStore,
   method: keyof ImageStore,

@@ -19,14 +19,16 @@ const tall = (form: Format, bytes: Uint8Array, width: number, height: number): F
   height,
 });
 
-/** A small file that takes 256 MB in memory: 16 bits for each colour of 16 million pixels, in rows that come in no order. */
+/**
+ * Returns a small file that takes 256 MB in memory: 16 bits for each colour of 16 million pixels, in rows that come in no order.
+ */
 const largeInMemory = () =>
   sharp({ create: { width: 4000, height: 4000, channels: 4, background: '#88888844' } })
     .toColourspace('rgb16')
     .png({ progressive: true })
     .toBuffer();
 
-/** A small file that takes long: thousands of rules, each to be tried on thousands of deep elements. */
+/** Returns a small file that takes long: thousands of rules, each to be tried on thousands of deep elements. */
 function longInTime(): Buffer {
   const rules = Array.from({ length: 2500 }, (_, index) => `g g g g .a${index} rect{fill:red}`).join('');
   const rects = '<rect width="5" height="5"/>'.repeat(9500);

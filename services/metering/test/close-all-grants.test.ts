@@ -104,7 +104,7 @@ function run(world: World, actions: readonly Action[]): void {
   }
 }
 
-/** The largest figures of each grant, as the restore collects them. */
+/** Returns the largest figures of each grant, as the restore collects them. */
 function reportedIn(messages: World['messages']): ReportedGrant[] {
   const reported = new Map<number, ReportedGrant>();
   for (const { number, secret, sender, usage } of messages) {

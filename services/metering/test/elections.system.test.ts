@@ -63,7 +63,7 @@ async function knownAccount(): Promise<string> {
 
 const billedTo = async ({ accountId }: Given) => (await client.poolOf(accountId)).used;
 
-/** The ids of the grants whose usage metering refuses. Empty if metering cannot answer at the moment. */
+/** Returns the ids of the grants whose usage metering refuses. Empty if metering cannot answer at the moment. */
 async function refusedOf(...usage: GrantUsage[]): Promise<string[]> {
   try {
     return (await client.report(...usage)).refusedGrantIds;
@@ -73,7 +73,7 @@ async function refusedOf(...usage: GrantUsage[]): Promise<string[]> {
   }
 }
 
-/** How many messages from the stream metering has tried to apply, successfully or not. */
+/** Returns how many messages from the stream metering has tried to apply, successfully or not. */
 async function triedMessages(): Promise<number> {
   const lines = (await metering.metrics()).split('\n');
   const counts = lines.filter((line) => line.startsWith('metering_usage_messages_total{'));

@@ -31,11 +31,11 @@ export const usageOf = (grantId: string, used: number, more: Partial<GrantUsage>
   ...more,
 });
 
-/** The close that the settler sends, which carries no usage. */
+/** Returns the close that the settler sends, which carries no usage. */
 export const settlingOf = (grantId: string): GrantUsage =>
   usageOf(grantId, 0, { closed: true, partial: true });
 
-/** The store's answer to usage, with these lists. All other lists are empty. */
+/** Returns the store's answer to usage, with these lists. All other lists are empty. */
 export const answerOf = (said: Partial<NotApplied> = {}): NotApplied => ({
   refused: [],
   foreign: [],
@@ -104,7 +104,7 @@ export async function askFor(
   });
 }
 
-/** The only ledger of an account, with its breakdown. */
+/** Returns the only ledger of an account, with its breakdown. */
 export async function read(store: LedgerStore, { accountId, month }: LedgerKey) {
   const [only, ...others] = await store.readUsage(accountId, month);
   if (!only || others.length > 0) throw new Error(`${others.length + 1} ledgers, where one was expected`);

@@ -14,7 +14,9 @@ const SIZE = 20;
 const storeOn = (database: LedgerDatabase): LedgerStore =>
   new LedgerStore({ database, clock: systemClock, random: () => 0 });
 
-/** The database of a process that dies at its write number `dies.at`: before the write takes effect, or right after it. */
+/**
+ * Returns the database of a process that dies at its write number `dies.at`: before the write takes effect, or right after it.
+ */
 function dyingAt(database: LedgerDatabase, dies: { at: number; after: boolean }): LedgerDatabase {
   let writes = 0;
   const dying =

@@ -45,7 +45,7 @@ ledgerDatabaseContract('on MongoDB', async () => ({
 }));
 ledgerDatabaseContract('on a simulated replica set', async () => simulated(1));
 
-/** A simulated replica set in a separate world. The world's time passes while a test waits for an answer. */
+/** Returns a simulated replica set in a separate world. The world's time passes while a test waits for an answer. */
 function simulated(seed: number): ElectingDatabase {
   const world = createWorld({ keepsHistory: false });
   const random = createRandom(seed);

@@ -13,7 +13,7 @@ export interface MongoLedgers {
   openDatabase(): Mongo;
 }
 
-/** The tests' MongoDB, with the same options as in the service. Its databases are dropped after the tests. */
+/** Returns the tests' MongoDB, with the same options as in the service. Its databases are dropped after the tests. */
 export function mongoLedgers(): MongoLedgers {
   const databases: Mongo[] = [];
   let client: MongoClient | undefined;
@@ -39,7 +39,7 @@ export async function mongoStore(mongo: Mongo): Promise<LedgerStore> {
   return new LedgerStore({ database: await openMongoLedgerDatabase(mongo), clock: systemClock });
 }
 
-/** The store on a database in memory. */
+/** Returns the store on a database in memory. */
 export function memoryStore(): LedgerStore {
   return new LedgerStore({ database: createMemoryDatabase(), clock: systemClock });
 }

@@ -61,7 +61,7 @@ function identityOf(holder: string): HolderIdentity {
   return identity;
 }
 
-/** The metadata with which the holder sends a request. */
+/** Returns the metadata with which the holder sends a request. */
 export function proofOf(holder: string): Record<string, string> {
   return { [HOLDER_PROOF_METADATA]: identityOf(holder).proofAt(Date.now()) };
 }
@@ -80,7 +80,7 @@ export async function allowanceOf({
   return (await signer.sign({ _id: accountId, revision: 0 }, plan, Date.now())).token;
 }
 
-/** A usage event as the holder of the first grant publishes it, or another holder. */
+/** Returns a usage event as the holder of the first grant publishes it, or another holder. */
 export function signedEvent(
   usage: readonly GrantUsage[],
   signer = holders.get(usage[0]?.grantId ?? '') ?? newHolder(),

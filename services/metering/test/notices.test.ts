@@ -36,7 +36,7 @@ const SILENT: NoticeEvents = {
 };
 const NOT_STOPPED = new AbortController().signal;
 
-/** A clock that stands still until the test moves it. */
+/** Returns a clock that stands still until the test moves it. */
 function testClock(wallMs = NOW_MS) {
   const now: Instant = { monotonicMs: 0, wallMs };
   return {
@@ -49,7 +49,7 @@ function testClock(wallMs = NOW_MS) {
   };
 }
 
-/** A grant of at most `want` permits, as an Acquire of a new holder gets it. undefined: there is none. */
+/** Returns a grant of at most `want` permits, as an Acquire of a new holder gets it. undefined: there is none. */
 async function grantOf(
   store: LedgerStore,
   {
@@ -205,7 +205,7 @@ const secret = () => randomBytes(32);
 const receivers: WebhookReceiver[] = [];
 afterAll(() => Promise.all(receivers.map((receiver) => receiver.stop())));
 
-/** A store with one notice, and a sender with a webhook that answers as the test says. */
+/** Returns a store with one notice, and a sender with a webhook that answers as the test says. */
 async function openSender(answer: () => { status: number; headers?: Record<string, string> }) {
   const receiver = await startWebhookReceiver(answer);
   receivers.push(receiver);

@@ -17,7 +17,9 @@ const GRACE_MS = 5_000;
 /** More than the sum of the drift of clocks, the settler's period of a second, and the marker's time in the stream. */
 const SOON_MS = 3_000;
 
-/** A stream whose consumer applies messages only while `consumes` is true, and that does not answer while `away` is true. */
+/**
+ * Creates a stream whose consumer applies messages only while `consumes` is true, and that does not answer while `away` is true.
+ */
 function createStream(): Barrier & { away: boolean; consumes: boolean; marks: number } {
   return {
     away: false,

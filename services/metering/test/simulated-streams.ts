@@ -16,7 +16,7 @@ export interface SimulatedStreams extends CopiedStreams {
   clock: Clock;
 }
 
-/** The simulation's streams, in a world whose time passes by itself as fast as possible. */
+/** Returns the simulation's streams, in a world whose time passes by itself as fast as possible. */
 export async function simulatedStreams(): Promise<SimulatedStreams> {
   const world = createWorld({ keepsHistory: false });
   const random = createRandom(1);

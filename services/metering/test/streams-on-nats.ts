@@ -5,7 +5,7 @@ import { createSenders } from '../src/ledger/senders.ts';
 import { natsUsageStreams, type UsageStreamSettings } from '../src/usage/nats-usage-streams.ts';
 import type { UsageStreams } from '../src/usage/usage-streams.ts';
 
-/** The service's own streams on a test's connection. */
+/** Returns the service's own streams on a test's connection. */
 export async function streamsOn(
   connection: NatsConnection,
   settings: Partial<UsageStreamSettings> = {},

@@ -44,7 +44,7 @@ async function publish(...usage: GrantUsage[]): Promise<void> {
   await jetstream(nats).publish(usageSubject('test'), payload, { ...options, timeout: 2_000 });
 }
 
-/** The sum of a metric over all its labels. */
+/** Returns the sum of a metric over all its labels. */
 function metricOf(metrics: string, name: string, label = ''): number {
   return metrics
     .split('\n')

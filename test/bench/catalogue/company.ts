@@ -167,7 +167,7 @@ const HOMES: readonly [Home, ...Home[]] = [
   },
 ];
 
-/** The company of this rank: the same in every run and in catalogues of every size. */
+/** Returns the company of this rank: the same in every run and in catalogues of every size. */
 export function companyAt(index: number): Company {
   const random = createRandom(index * 2 + 1);
   const home = random.pick(HOMES);
@@ -197,7 +197,7 @@ export function companyAt(index: number): Company {
   };
 }
 
-/** A company that no catalogue contains. */
+/** Returns a company that no catalogue contains. */
 export function absentCompanyAt(index: number): Company {
   const company = companyAt(NOWHERE + index * LISTED_EVERY);
   const mark = `Zq${index.toString(36)}xj`;
@@ -234,7 +234,7 @@ function listingsAt(ordinal: number, home: Home, random: Random): Listing[] {
   return [home.venue, ...foreign].map((venue) => ({ ticker: tickerAt(ordinal, venue), venue }));
 }
 
-/** A ticker that is unique at its venue. Better-known companies have shorter tickers. */
+/** Returns a ticker that is unique at its venue. Better-known companies have shorter tickers. */
 function tickerAt(ordinal: number, venue: Venue): string {
   const letters = venue.digits === undefined ? 26 : 10;
   let length = venue.digits ?? 3;
@@ -248,7 +248,7 @@ function tickerAt(ordinal: number, venue: Venue): string {
   return spelled(((ordinal - before) * factor + factor * 1_009) % letters ** length, letters, length);
 }
 
-/** A ticker that is longer than those of all companies. */
+/** Returns a ticker that is longer than those of all companies. */
 function absentTicker(venue: Venue, index: number): string {
   return venue.digits === undefined
     ? spelled(index % 26 ** 7, 26, 7)

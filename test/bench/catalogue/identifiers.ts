@@ -30,13 +30,14 @@ export interface Asked {
 }
 
 /**
- * An identifier from a catalogue of `size` companies. The company of rank n is chosen 1 / n as often as the first (Zipf's law).
+ * Returns an identifier from a catalogue of `size` companies. The company of rank n is chosen 1 / n as often as the first (Zipf's
+ * law).
  */
 export function askFor(kind: Kind, size: number, random: Random): Asked {
   return asked(kind, companyAt(drawn(kind, size, random)));
 }
 
-/** An identifier of the same form, of a company that no catalogue contains. */
+/** Returns an identifier of the same form, of a company that no catalogue contains. */
 export function askInVain(kind: Kind, size: number, random: Random): Asked {
   return asked(kind, absentCompanyAt(drawn(kind, size, random)));
 }
@@ -56,8 +57,8 @@ function drawn(kind: Kind, size: number, random: Random): number {
 }
 
 /**
- * A legal form that the company does not have, but that callers may use for it: "Limited" for an S.A., but not "GmbH" for an AG.
- * undefined: there is none.
+ * Returns a legal form that the company does not have, but that callers may use for it: "Limited" for an S.A., but not "GmbH" for
+ * an AG. undefined: there is none.
  */
 function otherFormOf({ legalName, home }: Company): string | undefined {
   const own = legalFamiliesOf(legalName);

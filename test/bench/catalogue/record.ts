@@ -25,7 +25,7 @@ function* linesOf(size: number): Generator<string> {
   }
 }
 
-/** The company's record, in the project's own format. */
+/** Returns the company's record, in the project's own format. */
 function recordOf(company: Company): BrandRecord {
   const { index, home, random, isin, cusip, formerName } = company;
   const industry = random.pick(BUSINESS_WORDS as [string, ...string[]]);
@@ -96,7 +96,7 @@ function figiAt(number: number): string {
   return withCusipDigit(`BBG${text.padStart(8, '0')}`);
 }
 
-/** A description of about 300 characters. */
+/** Returns a description of about 300 characters. */
 function describe({ name, home }: Company, random: Random, seat: string): string {
   let text = `${name} is a company of ${home.country} that`;
   while (text.length < 260) text += ` ${random.pick(PLAIN_WORDS as [string, ...string[]])}`;

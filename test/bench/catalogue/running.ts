@@ -91,7 +91,7 @@ export async function startCatalogues(
   }
 }
 
-/** The most memory in bytes that a service uses while `work` runs. */
+/** Returns the most memory in bytes that a service uses while `work` runs. */
 export async function peakMemoryDuring(
   stack: Stack,
   name: string,

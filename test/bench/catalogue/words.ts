@@ -10,7 +10,7 @@ export function distinctiveWord(number: number): string {
   return first + middle + (rest === 0 ? '' : (SYLLABLES[rest % SYLLABLES.length] ?? '')) + last;
 }
 
-/** A word in Katakana, Han, Cyrillic, Greek or Hangul, as a company of that country writes its name. */
+/** Returns a word in Katakana, Han, Cyrillic, Greek or Hangul, as a company of that country writes its name. */
 export function nativeWord(script: Script, number: number): string {
   const letters = SCRIPTS[script];
   let text = '';

@@ -1,4 +1,4 @@
-/** A positive whole number from the environment. */
+/** Returns a positive whole number from the environment. */
 export function numberFrom(variable: string, byDefault: number): number {
   const text = process.env[variable] ?? String(byDefault);
   const number = Number(text);

@@ -35,7 +35,7 @@ export function noteResult(
   writeFileSync(FILE, `${JSON.stringify(all, undefined, 2)}\n`);
 }
 
-/** The comparisons that were measured last, by name. */
+/** Returns the comparisons that were measured last, by name. */
 export function readResults(): Result[] {
   try {
     return JSON.parse(readFileSync(FILE, 'utf8'));
@@ -44,11 +44,11 @@ export function readResults(): Result[] {
   }
 }
 
-/** The median with the lowest and the highest in brackets. */
+/** Returns the median with the lowest and the highest in brackets. */
 export const shown = (digits: number, { median, lowest, highest }: Spread) =>
   `${median.toFixed(digits)} (${lowest.toFixed(digits)}–${highest.toFixed(digits)})`;
 
-/** The lines that a bench prints of a comparison. The last one has the ratios. */
+/** Returns the lines that a bench prints of a comparison. The last one has the ratios. */
 export function linesOf(what: string, baseline: string, comparison: Comparison): string[] {
   const side = (name: string, { callsPerSecond, micros, p99 }: Comparison['subject']) =>
     `  ${name}: ${shown(0, callsPerSecond)} calls/s, ${shown(1, micros)} µs of processor time a call, p99 ${shown(1, p99)} ms`;

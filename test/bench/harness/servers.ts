@@ -35,11 +35,11 @@ export async function startBaseline(
 export const startSameAnswer = (url: string, { headers = 'all' }: { headers?: string } = {}) =>
   startBaseline('same-answer.ts', [url, headers]);
 
-/** The processor time of a service, by its metrics. */
+/** Returns the processor time of a service, by its metrics. */
 export const cpuMicrosAt = async (opsUrl: string): Promise<number> =>
   (await metricAt(opsUrl, 'process_cpu_seconds_total')) * 1_000_000;
 
-/** The sum of a metric's samples, or of those whose labels contain the text. */
+/** Returns the sum of a metric's samples, or of those whose labels contain the text. */
 export async function metricAt(opsUrl: string, name: string, label = ''): Promise<number> {
   const text = await (await fetch(`${opsUrl}/metrics`)).text();
   const samples = text.matchAll(new RegExp(`^${name}(\\{[^}]*\\})? ([0-9.e+]+)$`, 'gm'));

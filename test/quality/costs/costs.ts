@@ -76,7 +76,7 @@ function worstOf(cost: Cost, withinMs: number, random: Random): { ms: number; re
   return worst;
 }
 
-/** The least time of several runs, of fewer runs if it is below `atLeast`. */
+/** Returns the least time of several runs, of fewer runs if it is below `atLeast`. */
 function msOf(cost: Cost, recipe: Recipe, atLeast: number): number {
   const derive = cost(recipe);
   if (derive === undefined) return 0;

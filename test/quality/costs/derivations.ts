@@ -53,7 +53,7 @@ export const OF_IDENTIFIERS: Readonly<Record<string, (identifier: string) => unk
   suggestions: (identifier) => similarityQuery({ identifier, superinvestors: true }),
 };
 
-/** A look-up of the identifier that finds the record. */
+/** Returns a look-up of the identifier that finds the record. */
 export function lookUp(identifier: string, brand: Brand): () => unknown {
   const entries = keysOfBrand(brand).flatMap(indexKeysOf);
   return () => {
@@ -66,7 +66,7 @@ export function lookUp(identifier: string, brand: Brand): () => unknown {
   };
 }
 
-/** A record of another source that shares keys with this record, but not its names. */
+/** Returns a record of another source that shares keys with this record, but not its names. */
 function twinOf(brand: Brand): Brand {
   const other = (name: string) => `${name.slice(1)}x`;
   return {

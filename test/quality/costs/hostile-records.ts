@@ -128,7 +128,7 @@ export const PLAIN: Recipe = {
   isManager: false,
 };
 
-/** A recipe that differs from the given one in one part. */
+/** Returns a recipe that differs from the given one in one part. */
 export function mutated(recipe: Recipe, random: Random): Recipe {
   const upTo = (most: number) => Math.floor(random.unit() * most);
   const changes: readonly (() => Partial<Recipe>)[] = [
@@ -159,12 +159,12 @@ function mutatedRuns(runs: Runs, random: Random): Runs {
   return runs.toSpliced(at, 1, [runs[at]?.[0] ?? 'a', run[1]]);
 }
 
-/** An identifier of at most 256 characters. */
+/** Returns an identifier of at most 256 characters. */
 export function identifierOf({ name }: Recipe): string {
   return textOf(name, 256) || 'a';
 }
 
-/** The record, if the catalogue would accept it. */
+/** Returns the record, if the catalogue would accept it. */
 export function recordOf(recipe: Recipe): Brand | undefined {
   const { names, former, addresses, listings, items, isManager } = recipe;
   const text = (number: number) =>

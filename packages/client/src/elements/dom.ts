@@ -10,7 +10,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A style sheet for shadow roots. A content security policy without inline styles allows it. */
+/** Returns a style sheet for shadow roots. A content security policy without inline styles allows it. */
 export function styleSheet(css: string): CSSStyleSheet {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
@@ -18,8 +18,8 @@ export function styleSheet(css: string): CSSStyleSheet {
 }
 
 /**
- * The URL of a link or an image in a record, if a page may use it: one with https, or one of the machine that serves the API, so
- * that a service on http works too.
+ * Returns the URL of a link or an image in a record, if a page may use it: one with https, or one of the machine that serves the
+ * API, so that a service on http works too.
  */
 export function safeUrl(text: string | null, api: string): URL | undefined {
   if (text === null || !URL.canParse(text)) return undefined;

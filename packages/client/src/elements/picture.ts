@@ -56,19 +56,19 @@ interface LogoOptions {
   name: string;
 }
 
-/** The square while a record is loaded. */
+/** Returns the square while a record is loaded. */
 export function skeleton(): HTMLElement {
   return element('span', { class: 'picture', part: 'picture', 'data-kind': 'loading' });
 }
 
-/** The square with the first letter of a text, where no logo can be shown. */
+/** Returns the square with the first letter of a text, where no logo can be shown. */
 export function letterOf(text: string): HTMLElement {
   const [first = ''] = text.trim().toUpperCase();
   const letter = element('span', { class: 'letter', 'aria-hidden': 'true' }, first);
   return element('span', { class: 'picture', part: 'picture', 'data-kind': 'letter' }, letter);
 }
 
-/** The square with a logo. The image is loaded when the square comes near the visible part of the page. */
+/** Returns the square with a logo. The image is loaded when the square comes near the visible part of the page. */
 export function logoOf({ url, size, theme, api, name }: LogoOptions): HTMLElement {
   const logo = safeUrl(url, api);
   if (logo === undefined) return letterOf(name);

@@ -1,6 +1,6 @@
 /**
- * A pure function that remembers its last results. An import asks for the same name or address several times in a row, for the
- * keys of one record. It forgets all results at once when it has `most`, which costs less than an order of use.
+ * Returns a pure function that remembers its last results. An import asks for the same name or address several times in a row,
+ * for the keys of one record. It forgets all results at once when it has `most`, which costs less than an order of use.
  */
 export function remembered<Result>(of: (text: string) => Result, most = 64): (text: string) => Result {
   const results = new Map<string, Result>();

@@ -75,7 +75,10 @@ export async function* batchesOf<T extends object>(
   if (batch.length > 0 && !signal?.aborted) yield batch;
 }
 
-/** The bytes of pictures that are part of the record's line. The line is kept too, for the case that the record is refused. */
+/**
+ * Returns the bytes of pictures that are part of the record's line. The line is kept too, for the case that the record is
+ * refused.
+ */
 function heldBy(pictures: readonly BrandPicture[] = [], raw: string | undefined): number {
   const held = pictures.reduce((sum, { light, dark }) => sum + light.held + (dark?.held ?? 0), 0);
   return held === 0 ? 0 : held + (raw?.length ?? 0);

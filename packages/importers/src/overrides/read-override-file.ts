@@ -28,8 +28,8 @@ export interface OverrideFileOptions extends CellOptions {
 }
 
 /**
- * The lines of a file that sets fields: a table with the columns id, field, value, reason and perhaps by, or else one JSON object
- * a line with these fields. Throws an OptionError if the file is too long, or if the table lacks a column.
+ * Returns the lines of a file that sets fields: a table with the columns id, field, value, reason and perhaps by, or else one
+ * JSON object a line with these fields. Throws an OptionError if the file is too long, or if the table lacks a column.
  */
 export async function readOverrideFile(
   file: string,

@@ -11,8 +11,8 @@ export function namesPicture(text: string): boolean {
 }
 
 /**
- * The picture that a text names: a file of the folder ("acme.svg", "./logos/acme.svg"), a data: URI, or an icon of Simple Icons
- * ("simple-icons:acme"). A picture of a file outside the folder, or of a URL, cannot be read.
+ * Returns the picture that a text names: a file of the folder ("acme.svg", "./logos/acme.svg"), a data: URI, or an icon of Simple
+ * Icons ("simple-icons:acme"). A picture of a file outside the folder, or of a URL, cannot be read.
  */
 export function pictureFileOf(text: string, folder: string): PictureFile {
   if (/^data:/i.test(text)) return { read: async () => bytesOfDataUri(text), held: text.length };
@@ -53,7 +53,10 @@ export async function readPictureFile(path: string, shown: string = path): Promi
   }
 }
 
-/** The data of "data:image/svg+xml;base64,PHN2…" or "data:image/svg+xml,%3Csvg…". The media type is ignored: images finds it out. */
+/**
+ * Returns the data of "data:image/svg+xml;base64,PHN2…" or "data:image/svg+xml,%3Csvg…". The media type is ignored: images finds
+ * it out.
+ */
 function bytesOfDataUri(uri: string): Buffer {
   const comma = uri.indexOf(',');
   if (comma < 0) throw new PictureProblem('the data: URI has no comma before its data');

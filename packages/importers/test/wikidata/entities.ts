@@ -112,7 +112,7 @@ export function entity(id: string, described: Described = {}) {
   };
 }
 
-/** An entity with an English label. */
+/** Returns an entity with an English label. */
 export const named = (id: string, en: string, claims: Claims = {}) => entity(id, { labels: { en }, claims });
 
 function statement(property: string, claim: Claim, id: string) {

@@ -1,6 +1,6 @@
 import { type CommandEntry, flagsWithValue, optionPlaces } from './command-table.ts';
 
-/** A script for bash 4 or newer. Nothing of it runs bds. */
+/** Returns a script for bash 4 or newer. Nothing of it runs bds. */
 export function bashCompletion(table: readonly CommandEntry[]): string {
   const places = optionPlaces(table);
   const withPaths = places.filter(({ values }) => values === 'paths').map(({ place }) => place);
@@ -51,7 +51,7 @@ complete -F _bds bds
 `;
 }
 
-/** The commands that can follow, else the arguments. */
+/** Returns the commands that can follow, else the arguments. */
 function afterCommand({ commands, values }: CommandEntry): string {
   if (commands.length > 0) return `words=${quoted(commands.map(({ name }) => name).join(' '))}`;
   if (values === 'paths') return '_bds_paths "$current"; return';

@@ -25,7 +25,7 @@ export type Completions = readonly string[] | 'paths' | 'text';
 const PATH = /[<[](?:file|folder|path)\b/;
 const HELP: OptionEntry = { flag: '--help', description: 'show the help', values: undefined };
 
-/** All commands below the program, and the program itself first. Options of the program may stand after every command. */
+/** Returns all commands below the program, and the program itself first. Options of the program may stand after every command. */
 export function commandTable(program: Command): CommandEntry[] {
   const global = program.options.map(optionEntry);
   const entriesBelow = (command: Command, at: string): CommandEntry[] => [
@@ -52,7 +52,10 @@ function valuesOf(argument: Argument | undefined): Completions {
   return argument.argChoices ?? (PATH.test(`<${argument.name()}`) ? 'paths' : 'text');
 }
 
-/** The flags of all options that take a value. No flag takes a value in one command and none in another: a test checks this. */
+/**
+ * Returns the flags of all options that take a value. No flag takes a value in one command and none in another: a test checks
+ * this.
+ */
 export function flagsWithValue(table: readonly CommandEntry[]): string[] {
   const flags = table.flatMap(({ options }) => options.flatMap(({ flag, values }) => (values ? [flag] : [])));
   return [...new Set(flags)].sort();

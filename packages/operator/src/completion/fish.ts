@@ -1,6 +1,6 @@
 import { type CommandEntry, type Completions, flagsWithValue } from './command-table.ts';
 
-/** A script for fish, with the descriptions of commands and options. */
+/** Returns a script for fish, with the descriptions of commands and options. */
 export function fishCompletion(table: readonly CommandEntry[]): string {
   return `# Completion of bds in fish: bds completion fish | source
 function __bds_at

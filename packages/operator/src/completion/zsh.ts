@@ -1,6 +1,6 @@
 import { type CommandEntry, flagsWithValue, optionPlaces } from './command-table.ts';
 
-/** A script for zsh, with the descriptions of commands and options. */
+/** Returns a script for zsh, with the descriptions of commands and options. */
 export function zshCompletion(table: readonly CommandEntry[]): string {
   const places = optionPlaces(table);
   const withPaths = places.filter(({ values }) => values === 'paths').map(({ place }) => place);

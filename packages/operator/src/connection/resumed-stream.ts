@@ -6,7 +6,7 @@ const PAUSE_MS = 500;
 const TRIES = 10;
 
 /**
- * The messages of a stream that may break off. If it does, the stream is asked for again from its last message.
+ * Yields the messages of a stream that may break off. If it does, the stream is asked for again from its last message.
  *
  * @param read asks for the messages after the message with this `after`, from the start if it is empty
  * @param first `after` of the first question

@@ -90,8 +90,8 @@ function certifiedBy(certificates: string | undefined, transport: string | undef
 }
 
 /**
- * The credential that the options name, else the environment. Of several lines it is the first, because there may be two while the
- * installation's operator token is being replaced.
+ * Returns the credential that the options name, else the environment. Of several lines it is the first, because there may be two
+ * while the installation's operator token is being replaced.
  */
 function credentialOf(
   { as, operatorTokenFile }: SettingsOptions,

@@ -80,7 +80,7 @@ export function versionLine(part: string, version: string, revision: string): Ch
   return { state: 'warning', part, check: 'version', found: shown, advice };
 }
 
-/** The clocks of the services compared with this machine's, and with one another. */
+/** Returns the clocks of the services compared with this machine's, and with one another. */
 export function clockLines(clocks: readonly ServiceClock[]): CheckLine[] {
   const own = clocks.map(({ part, aheadMs, uncertainMs }) =>
     clockLine(part, 'clock', Math.max(0, Math.abs(aheadMs) - uncertainMs), 'from this machine'),

@@ -2,7 +2,7 @@ import { type Columns, rowsOf } from './tables.ts';
 
 type Cell = string | number | undefined;
 
-/** A table as CSV (RFC 4180). Empty cells are facts that are not known. */
+/** Returns a table as CSV (RFC 4180). Empty cells are facts that are not known. */
 export function csvOf<Item>(columns: Columns<Item>, items: readonly Item[]): string {
   return csvLines([Object.keys(columns), ...rowsOf(columns, items)]);
 }

@@ -5,8 +5,8 @@
 const UNSAFE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * The text as a terminal may show it. Data of other people cannot control the terminal, because their control characters are
- * written as in JSON ("\\u001b"). A JSON document stays the same document.
+ * Returns the text as a terminal may show it. Data of other people cannot control the terminal, because their control characters
+ * are written as in JSON ("\\u001b"). A JSON document stays the same document.
  */
 export function printable(text: string): string {
   return text.replace(UNSAFE, (character) => (character === '\n' ? character : escaped(character)));

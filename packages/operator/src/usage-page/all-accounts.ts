@@ -37,7 +37,7 @@ interface View {
   page: number;
 }
 
-/** The page of all accounts in a month. Rejects with a Fault. */
+/** Returns the page of all accounts in a month. Rejects with a Fault. */
 export async function allAccountsPage(
   connection: Connection,
   query: URLSearchParams,
@@ -155,7 +155,7 @@ export function usedShare({ allowance, used }: AllowanceUse): number {
   return allowance === 0 ? 1 : used / allowance;
 }
 
-/** The share of the allowance, rounded down, so that only a whole allowance is 100 %. */
+/** Returns the share of the allowance, rounded down, so that only a whole allowance is 100 %. */
 export function percentOf(use: AllowanceUse): string {
   return `${Math.floor(usedShare(use) * 100)} %`;
 }
@@ -176,7 +176,7 @@ ${select('State', 'state', ['', 'active', 'closed'], view.state)}
 </form>`;
 }
 
-/** A choice of values, with the chosen one among them. The empty value stands for all. */
+/** Returns a choice of values, with the chosen one among them. The empty value stands for all. */
 export function select(label: string, name: string, values: readonly string[], chosen: string): Html {
   const all = values.includes(chosen) ? values : [...values, chosen];
   const options = all.map(

@@ -17,8 +17,8 @@ interface Bar {
 }
 
 /**
- * A chart with one bar for each name, as SVG that takes its colours from the page's style. A table with the same figures has to stand
- * beside it, because a screen reader reads only the label.
+ * Returns a chart with one bar for each name, as SVG that takes its colours from the page's style. A table with the same figures
+ * has to stand beside it, because a screen reader reads only the label.
  */
 export function barChart(label: string, bars: readonly Bar[]): Html {
   const x = scaleBand(
@@ -45,7 +45,7 @@ export function barChart(label: string, bars: readonly Bar[]): Html {
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}. The table has the figures.">${lines}${drawn}</svg></div>`;
 }
 
-/** A bar that is filled to this share, from 0 to 1, and is full beyond. The share has to stand beside it as text. */
+/** Returns a bar that is filled to this share, from 0 to 1, and is full beyond. The share has to stand beside it as text. */
 export function shareBar(share: number): Html {
   const filled = Math.min(1, share) * 100;
   return html`<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="8"/><rect class="${share >= 0.8 ? 'bar near' : 'bar'}" width="${filled}" height="8"/></svg>`;

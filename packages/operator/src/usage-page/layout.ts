@@ -4,7 +4,7 @@ import { type Html, html } from '@brand-data/runtime/html';
 export const HOME = '/';
 export const STYLE = '/style.css';
 
-/** A whole page. */
+/** Returns a whole page. */
 export function wholePage(title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en">
@@ -34,7 +34,7 @@ interface Column {
   sorted?: 'ascending' | 'descending' | undefined;
 }
 
-/** A table that the keyboard can scroll on narrow screens. The first cell of a row is its heading. */
+/** Returns a table that the keyboard can scroll on narrow screens. The first cell of a row is its heading. */
 export function htmlTable(
   label: string,
   columns: readonly Column[],

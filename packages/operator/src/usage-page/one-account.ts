@@ -155,7 +155,7 @@ function countRows(counts: ReadonlyMap<string, number>): string[][] {
     .map(([name, count]) => [name, figure(count)]);
 }
 
-/** All days of the month. */
+/** Returns all days of the month. */
 function daysOf(month: string): string[] {
   const { startMs, endMs } = boundsOfMonth(month);
   const count = Math.round((endMs - startMs) / DAY_MS);

@@ -14,13 +14,13 @@ export function monthAskedFor(query: URLSearchParams): string {
   return month;
 }
 
-/** The months that metering keeps, the current one first. */
+/** Returns the months that metering keeps, the current one first. */
 export function monthsKept(): string[] {
   const current = monthOf(Date.now());
   return Array.from({ length: MONTHS_KEPT }, (_, ago) => addMonths(current, -ago));
 }
 
-/** A relative URL with those parameters that are not empty. */
+/** Returns a relative URL with those parameters that are not empty. */
 export function urlOf(path: string, parameters: Readonly<Record<string, string | number>>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== '');
   const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));

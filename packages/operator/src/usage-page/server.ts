@@ -141,7 +141,7 @@ function refusalOf(request: IncomingMessage, attempts: Attempts): Answer | undef
   );
 }
 
-/** The password of HTTP Basic. The credential says who the operator is, so the user's name has no meaning. */
+/** Returns the password of HTTP Basic. The credential says who the operator is, so the user's name has no meaning. */
 function credentialOf({ headers: { authorization = '' } }: IncomingMessage): string | undefined {
   const [, encoded] = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(authorization) ?? [];
   if (encoded === undefined) return undefined;

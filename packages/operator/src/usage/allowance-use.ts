@@ -28,7 +28,7 @@ export interface LedgerUse {
 }
 
 /**
- * The use of the pools of an account's plan and of all pools with ledgers, by name.
+ * Returns the use of the pools of an account's plan and of all pools with ledgers, by name.
  *
  * @param plan the account's plan, if the month is the current one. Otherwise the allowances are those that metering used last
  */

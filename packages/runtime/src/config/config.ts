@@ -19,7 +19,10 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** A setting that is a URL, which may name several hosts. Error messages never show the URL, because it may hold a password. */
+/**
+ * Starts a setting that is a URL, which may name several hosts. Error messages never show the URL, because it may hold a
+ * password.
+ */
 function serversUrl(problemOf: (text: string) => string | undefined) {
   return makeValidator((text) => {
     const problem = problemOf(text);
@@ -69,7 +72,7 @@ export function parseSecrets(text: string): readonly string[] {
   return lines;
 }
 
-/** The secrets of a text with one secret on each line. A client that sends one of them sends the first. */
+/** Returns the secrets of a text with one secret on each line. A client that sends one of them sends the first. */
 export function secretsOf(text: string): string[] {
   return text
     .split(/\r?\n/)

@@ -76,7 +76,8 @@ const FREE: ReadonlySet<string> = new Set(
 );
 
 /**
- * The reason why a connection string cannot be used, or undefined. The reason quotes none of it, because it may hold a password.
+ * Returns the reason why a connection string cannot be used, or undefined. The reason quotes none of it, because it may hold a
+ * password.
  */
 export function problemOfMongoUrl(url: string): string | undefined {
   if (!/^mongodb(\+srv)?:\/\/[^/?]+/.test(url)) return 'must look like mongodb://host:27017,…/?replicaSet=…';
@@ -95,7 +96,7 @@ export function problemOfMongoUrl(url: string): string | undefined {
   return undefined;
 }
 
-/** The URL's options. They are found in the URL in the same way as the driver finds them. */
+/** Returns the URL's options. They are found in the URL in the same way as the driver finds them. */
 function optionsOf(url: string): [name: string, value: string][] {
   const [beforeFragment = ''] = url.split('#', 1);
   const start = beforeFragment.indexOf('?');
@@ -113,7 +114,10 @@ function problemOfOption(name: string, value: string): string | undefined {
   return `leave out ${name}, or write ${name}=${only}: any other value would weaken the services' guarantees`;
 }
 
-/** The reason why a client's options, or its server's answer to `hello`, break the guarantees, or undefined if they keep them. */
+/**
+ * Returns the reason why a client's options, or its server's answer to `hello`, break the guarantees, or undefined if they keep
+ * them.
+ */
 export function problemOfClient(
   { options }: Pick<MongoClient, 'options'>,
   { setName, hosts = [] }: { setName?: string; hosts?: readonly string[] },

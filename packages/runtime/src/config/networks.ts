@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 
 const MAPPED = /^::ffff:(?=[\d.]+$)/i;
 
-/** An IPv4 address without the prefix that it has on a socket that listens for IPv6: "::ffff:192.0.2.7". */
+/** Returns an IPv4 address without the prefix that it has on a socket that listens for IPv6: "::ffff:192.0.2.7". */
 export function plainAddress(address: string): string {
   return address.replace(MAPPED, '');
 }

@@ -23,7 +23,7 @@ export function verifyingKeysFromPem(pem: string): KeyObject[] {
   return blocks.map((block) => ed25519(() => createPublicKey(block), problem));
 }
 
-/** A short name of a key pair, the same for its private and its public key. */
+/** Returns a short name of a key pair, the same for its private and its public key. */
 export function keyIdOf(key: KeyObject): string {
   const publicKey = key.type === 'private' ? createPublicKey(key) : key;
   const bytes = publicKey.export({ format: 'der', type: 'spki' });

@@ -1,6 +1,6 @@
 import { configSpec, MONGODB_CA, NATS_CA, OPERATOR_TOKEN } from './config.ts';
 
-/** The settings of every service that has a database. */
+/** Returns the settings of every service that has a database. */
 export function databaseSpec(database: string) {
   return {
     MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
@@ -18,7 +18,7 @@ export const natsSpec = {
   NATS_CA,
 };
 
-/** The settings of every service with an admin port. `name`: as in the names of its gRPC services, "Catalog". */
+/** Returns the settings of every service with an admin port. `name`: as in the names of its gRPC services, "Catalog". */
 export function adminPortSpec(name: string) {
   return {
     ADMIN_GRPC_PORT: configSpec.port({ desc: `Port of the gRPC service ${name}AdminService, for operators` }),
@@ -26,7 +26,7 @@ export function adminPortSpec(name: string) {
   };
 }
 
-/** The settings of every service that gateways call. */
+/** Returns the settings of every service that gateways call. */
 export function grpcPortsSpec(name: string) {
   return {
     GRPC_PORT: configSpec.port({ desc: `Port of the gRPC service ${name}Service, for gateways` }),

@@ -1,6 +1,8 @@
 const DOMAIN = '.brand-data.internal';
 
-/** The name in the certificate of a service: "gateway.brand-data.internal". It is an identity, and no DNS server knows it. */
+/**
+ * Returns the name in the certificate of a service: "gateway.brand-data.internal". It is an identity, and no DNS server knows it.
+ */
 export function identityNameOf(service: string): string {
   return `${service}${DOMAIN}`;
 }

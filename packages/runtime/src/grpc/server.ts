@@ -20,7 +20,7 @@ import type { Transport } from './transport.ts';
 export type CallMetadata = Pick<Metadata, 'get'>;
 
 /**
- * A gRPC handler made of a function from request to response. It logs defects.
+ * Returns a gRPC handler made of a function from request to response. It logs defects.
  *
  * @param handle `isOver` tells whether the caller no longer waits for the answer, for example because its deadline has passed
  */
@@ -41,8 +41,8 @@ export function unary<Request, Response>(
 }
 
 /**
- * A gRPC handler made of a function from a stream of requests to one response. If the caller breaks the stream off, reading the
- * next request throws. The handler logs defects.
+ * Returns a gRPC handler made of a function from a stream of requests to one response. If the caller breaks the stream off,
+ * reading the next request throws. The handler logs defects.
  */
 export function clientStream<Request, Response>(
   service: Service,

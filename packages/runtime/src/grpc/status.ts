@@ -26,7 +26,8 @@ const KIND_OF_STATUS: ReadonlyMap<status, FaultKind> = new Map(
 export const ANSWERED_METADATA = 'grpc-retry-pushback-ms';
 
 /**
- * The status that a server sends for an error. A Fault keeps its message. Any other error is a defect, whose text is not sent.
+ * Returns the status that a server sends for an error. A Fault keeps its message. Any other error is a defect, whose text is not
+ * sent.
  */
 export function grpcStatusOf(error: unknown): { code: status; details: string; metadata: Metadata } {
   const metadata = new Metadata();
@@ -38,7 +39,8 @@ export function grpcStatusOf(error: unknown): { code: status; details: string; m
 }
 
 /**
- * The error that a client throws for a status: a Fault of its kind. Other statuses are defects of the server: gRPC's own error.
+ * Returns the error that a client throws for a status: a Fault of its kind. Other statuses are defects of the server: gRPC's own
+ * error.
  */
 export function errorOfStatus(error: ServiceError): Fault | ServiceError {
   const kind = KIND_OF_STATUS.get(error.code);

@@ -15,8 +15,8 @@ import { type OperatorOptions, setOperator } from './client.ts';
 import { errorOfStatus, grpcStatusOf } from './status.ts';
 
 /**
- * A gRPC handler that sends every message that `handle` yields. It asks for the next message only when the caller has room for it,
- * so neither side keeps the whole answer in memory. The signal is aborted when the caller cancels or its deadline passes.
+ * Starts a gRPC handler that sends every message that `handle` yields. It asks for the next message only when the caller has room
+ * for it, so neither side keeps the whole answer in memory. The signal is aborted when the caller cancels or its deadline passes.
  */
 export function serverStream<Request, Response>(
   service: Service,

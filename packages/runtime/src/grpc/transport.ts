@@ -53,7 +53,7 @@ export async function openTransport(
   return INSECURE_PLAINTEXT;
 }
 
-/** The credentials and options of a channel that accepts only the service `peer` at the other end. */
+/** Returns the credentials and options of a channel that accepts only the service `peer` at the other end. */
 export function channelTo(
   peer: string,
   { certificates }: Transport,

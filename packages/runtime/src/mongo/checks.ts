@@ -49,7 +49,7 @@ export async function checkIndexes(service: Service, { db }: Mongo): Promise<voi
   });
 }
 
-/** The names of all indexes: "ledgers.accountId_1_month_1__id_1". */
+/** Returns the names of all indexes: "ledgers.accountId_1_month_1__id_1". */
 async function indexesOf(db: Db): Promise<Set<string>> {
   const options = { maxTimeMS: ANSWER_MS };
   const collections = await db

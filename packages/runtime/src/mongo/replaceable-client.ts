@@ -19,7 +19,7 @@ export function replaceableClient(first: MongoClient): ReplaceableClient {
     return session;
   };
 
-  /** The client of the session that is among an operation's options, or else the newest. */
+  /** Returns the client of the session that is among an operation's options, or else the newest. */
   const clientOf = (args: readonly unknown[]): MongoClient => {
     for (const options of args) {
       if (typeof options !== 'object' || options === null || !('session' in options)) continue;

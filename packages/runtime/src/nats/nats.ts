@@ -140,7 +140,7 @@ export function connectNatsLater(service: Service, settings: NatsSettings): Pick
   };
 }
 
-/** The reason why the services refuse a server of this version ("2.15.1"), or undefined if they accept it. */
+/** Returns the reason why the services refuse a server of this version ("2.15.1"), or undefined if they accept it. */
 export function problemOfServer(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldestMajor, oldestMinor] = OLDEST_SERVER;
@@ -177,7 +177,7 @@ export function identityCheck(servers: string): (name: string, cert: PeerCertifi
   };
 }
 
-/** The user and password, or the token, before the host of the first URL. */
+/** Returns the user and password, or the token, before the host of the first URL. */
 export function credentialsOf(
   servers: string,
 ): { user: string; pass: string } | { auth_token: string } | undefined {
@@ -267,7 +267,7 @@ function publisher(
   };
 }
 
-/** The span that a message was published in. */
+/** Returns the span that a message was published in. */
 export function spanContextOfMessage(message: { headers?: MsgHdrs | undefined }): SpanContext | undefined {
   return message.headers && extractSpanContext((name) => message.headers?.get(name) || undefined);
 }

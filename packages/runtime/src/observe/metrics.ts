@@ -17,7 +17,7 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ];
 
-/** A service's metrics, with those of its process. `deploy/metrics.md` describes each. */
+/** Creates a service's metrics, with those of its process. `deploy/metrics.md` describes each. */
 export function createMetrics(service: string, build: Build = { version: VERSION, revision: '' }): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });

@@ -63,7 +63,7 @@ export function startOtlp(
   return { tracer: provider.getTracer('brand-data', build.version), stop: () => provider.shutdown() };
 }
 
-/** The values of OTEL_TRACES_SAMPLER. */
+/** Returns the values of OTEL_TRACES_SAMPLER. */
 function samplerOf(name: string, ratio: number): Sampler {
   const [, parentBased, root] = /^(parentbased_)?(.*)$/.exec(name) ?? [];
   const sampler =

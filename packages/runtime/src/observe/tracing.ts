@@ -22,15 +22,15 @@ import {
 export { type Span, type SpanContext, SpanKind, type Tracer };
 
 /**
- * The span in which this code runs. Undefined once the span has ended, because a loop that a call has started may continue for
- * other calls.
+ * Returns the span in which this code runs. Undefined once the span has ended, because a loop that a call has started may
+ * continue for other calls.
  */
 function activeSpan(): Span | undefined {
   const span = trace.getActiveSpan();
   return span?.isRecording() ? span : undefined;
 }
 
-/** The caller's span in another process, read from the headers of its request. Header names are in lower case. */
+/** Returns the caller's span in another process, read from the headers of its request. Header names are in lower case. */
 export function extractSpanContext(header: (name: string) => string | undefined): SpanContext | undefined {
   return trace.getSpanContext(propagation.extract(ROOT_CONTEXT, header, HEADER));
 }
@@ -40,12 +40,12 @@ const HEADER: TextMapGetter<(name: string) => string | undefined> = {
   keys: () => [],
 };
 
-/** The active span's context. The span of work for several calls at once links to the contexts of these calls. */
+/** Returns the active span's context. The span of work for several calls at once links to the contexts of these calls. */
 export function activeSpanContext(): SpanContext | undefined {
   return activeSpan()?.spanContext();
 }
 
-/** The headers that tell another process about the span. */
+/** Returns the headers that tell another process about the span. */
 export function traceHeadersOf(span: Span): Record<string, string> {
   const headers: Record<string, string> = {};
   propagation.inject(trace.setSpan(ROOT_CONTEXT, span), headers);

@@ -11,7 +11,7 @@ const STATE = {
   wrong: 'FINDING_STATE_WRONG',
 } as const;
 
-/** The handlers of DiagnosisAdminService, for an admin port. */
+/** Returns the handlers of DiagnosisAdminService, for an admin port. */
 export function diagnosisService(service: Service): UntypedServiceImplementation {
   const { version = VERSION, revision = '' } = service.build ?? {};
   return {

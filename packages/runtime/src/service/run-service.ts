@@ -102,15 +102,15 @@ export async function runService<Spec extends ConfigSpec>(
   }
 }
 
-/** The trace that a log line is written in. */
+/** Returns the trace that a log line is written in. */
 function traceFields(): { trace_id: string; span_id: string } | undefined {
   const spanContext = activeSpanContext();
   return spanContext && { trace_id: spanContext.traceId, span_id: spanContext.spanId };
 }
 
 /**
- * The settings in the environment. If they are wrong, writes the reasons to standard error, sets the exit code to 1 and returns
- * undefined.
+ * Returns the settings in the environment. If they are wrong, writes the reasons to standard error, sets the exit code to 1 and
+ * returns undefined.
  */
 export function readSettings<Spec extends ConfigSpec>(who: string, spec: Spec): ConfigOf<Spec> | undefined {
   try {

@@ -34,8 +34,8 @@ export function createKeyId(): string {
 }
 
 /**
- * The form in which a token is stored: HMAC-SHA256 of its SHA-256 digest, with a key that is not in the database. A copy of the
- * database alone therefore does not show whether a given token is in it.
+ * Returns the form in which a token is stored: HMAC-SHA256 of its SHA-256 digest, with a key that is not in the database. A copy
+ * of the database alone therefore does not show whether a given token is in it.
  */
 export function hashToken(secret: string, sha256: Uint8Array): Buffer {
   return createHmac('sha256', secret).update(sha256).digest();

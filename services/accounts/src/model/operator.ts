@@ -28,8 +28,8 @@ export function createCredentialId(): string {
 }
 
 /**
- * The form in which a credential is stored. A credential has 192 random bits, so it cannot be found from its hash, and the hash
- * needs no key. Operators' credentials therefore stay valid when the key that hashes callers' tokens is replaced.
+ * Returns the form in which a credential is stored. A credential has 192 random bits, so it cannot be found from its hash, and
+ * the hash needs no key. Operators' credentials therefore stay valid when the key that hashes callers' tokens is replaced.
  */
 export function hashCredential(credential: string): Buffer {
   return createHash('sha256').update(credential).digest();

@@ -43,7 +43,7 @@ export function requirePools(pools: readonly Pool[]): Pool[] {
   return pools.map(({ name, allowance, routes }) => ({ name, allowance, routes }));
 }
 
-/** The pools as people read them: "calls: 50000 for brands and logos". */
+/** Returns the pools as people read them: "calls: 50000 for brands and logos". */
 export function poolsText(pools: readonly Pool[]): string {
   return pools
     .map(({ name, allowance, routes }) => {
@@ -63,7 +63,7 @@ export function planToProto({ _id, pools, limits, revision }: PlanDoc): Plan {
   return { name: _id, pools, limits, revision };
 }
 
-/** The revision of an account's limits. It grows when the account gets another plan, and when its plan is changed. */
+/** Returns the revision of an account's limits. It grows when the account gets another plan, and when its plan is changed. */
 export function limitRevisionOf(account: { revision: number }, plan: { revision: number }): number {
   return Math.max(plan.revision, account.revision);
 }

@@ -13,7 +13,8 @@ import type { AllowanceSigner } from './allowance-signer.ts';
 const SHA256_BYTES = 32;
 
 /**
- * The gRPC service that verifies callers' tokens for gateways. See proto/brand_data/v1/accounts.proto for messages and errors.
+ * Returns the gRPC service that verifies callers' tokens for gateways. See proto/brand_data/v1/accounts.proto for messages and
+ * errors.
  */
 export function accountsService(
   service: Service,

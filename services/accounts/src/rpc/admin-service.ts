@@ -11,9 +11,9 @@ import { operatorCalls } from './operator-calls.ts';
 import { planCalls } from './plan-calls.ts';
 
 /**
- * The gRPC service for operators. See proto/brand_data/v1/accounts.proto for messages and errors. It answers a change only after
- * JetStream has acknowledged the change's notice to the gateways. If that takes too long, the answer is Fault `unavailable`, but
- * the change remains.
+ * Returns the gRPC service for operators. See proto/brand_data/v1/accounts.proto for messages and errors. It answers a change
+ * only after JetStream has acknowledged the change's notice to the gateways. If that takes too long, the answer is Fault
+ * `unavailable`, but the change remains.
  */
 export function accountsAdminService(
   service: Service,

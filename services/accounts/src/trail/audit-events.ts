@@ -104,7 +104,7 @@ export function followAuditEvents(
   service.onStop('trail of changes', () => running);
 }
 
-/** The service that the subject belongs to. NATS lets each service publish only to its own. */
+/** Returns the service that the subject belongs to. NATS lets each service publish only to its own. */
 function serviceOf(subject: string): string {
   const name = PASS_SERVICES.find((each) => subject.endsWith(`.${each}`));
   if (name === undefined) throw new Error('no such service');

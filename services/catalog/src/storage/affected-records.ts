@@ -137,7 +137,7 @@ export async function collectAffectedRecords(
       stored.set(doc._id, storedCompanyFromDoc(doc));
     }
   };
-  /** The keys of the change, and of all companies linked with it, that no query has searched for yet. */
+  /** Returns the keys of the change, and of all companies linked with it, that no query has searched for yet. */
   const nextKeys = () => {
     const groups = linkedGroups(change, stored.values(), { linkOf, hotKeys });
     const keys = groups.filter((group) => !isTooLarge(group)).flatMap(keysOfGroup);

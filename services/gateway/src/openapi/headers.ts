@@ -116,7 +116,7 @@ const COMMON = [
   'X-Request-Id',
 ] as const;
 
-/** The `headers` of a response: those that every answer has, and these. */
+/** Returns the `headers` of a response: those that every answer has, and these. */
 export function headerObjects(...names: (keyof typeof HEADERS)[]): Record<string, { $ref: string }> {
   return Object.fromEntries(
     [...COMMON, ...names].map((name) => [SENT_AS[name] ?? name, { $ref: `#/components/headers/${name}` }]),

@@ -130,7 +130,7 @@ const EXAMPLES: Record<ProblemCode, ProblemExample> = {
   },
 };
 
-/** The body of a true answer with this code. */
+/** Returns the body of a true answer with this code. */
 export function exampleOf(code: ProblemCode, docsUrl: string = EXAMPLE_DOCS_URL): object {
   const context = { docsUrl, requestId: EXAMPLE_REQUEST_ID };
   const { detail, ...more } = EXAMPLES[code];
@@ -150,7 +150,7 @@ const OF_POOL: readonly ProblemCode[] = [
 ];
 
 /**
- * The answers that report the errors with these codes, as Response Objects by status.
+ * Returns the answers that report the errors with these codes, as Response Objects by status.
  *
  * @param isCounted whether calls of the route take a permit from a pool
  */

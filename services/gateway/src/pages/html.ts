@@ -1,7 +1,7 @@
 import { escapeHtml, Html, html } from '@brand-data/runtime/html';
 import { codeBlock } from '@brand-data/site';
 
-/** A text in which `code` is between backticks. */
+/** Returns a text in which `code` is between backticks. */
 export function inline(text: string): Html {
   return new Html(escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>'));
 }
@@ -13,7 +13,7 @@ export function paragraphs(text: string): Html {
 
 export const codeOf = (text: string): Html => html`<code>${text}</code>`;
 
-/** A value as indented JSON. */
+/** Returns a value as indented JSON. */
 export function jsonBlock(value: unknown, label: string): Html {
   return codeBlock(JSON.stringify(value, null, 2), 'json', label);
 }

@@ -156,7 +156,7 @@ ${heading(3, `header-${name}`, codeOf(sent === name ? name : `${sent} (${name})`
 </section>\n`;
 }
 
-/** The name under which answers have the header. */
+/** Returns the name under which answers have the header. */
 function sentAs(component: string, operations: readonly { operation: Operation }[]): string {
   for (const { operation } of operations)
     for (const { headers = {} } of Object.values(operation.responses))
@@ -165,7 +165,7 @@ function sentAs(component: string, operations: readonly { operation: Operation }
   return component;
 }
 
-/** The type of a value, with links to schemas. */
+/** Returns the type of a value, with links to schemas. */
 function typeOf(schema: Schema): Html {
   if (schema.$ref !== undefined) {
     const name = nameIn({ $ref: schema.$ref });

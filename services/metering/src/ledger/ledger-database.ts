@@ -112,7 +112,10 @@ export interface LedgerDatabase {
   listOpen(after: OpenCursor | undefined, limit: number): Promise<OpenGrants>;
 }
 
-/** The overdue grants of these ledgers, as `listOverdue` returns them. Grants that ended together are ordered by their ids. */
+/**
+ * Returns the overdue grants of these ledgers, as `listOverdue` returns them. Grants that ended together are ordered by their
+ * ids.
+ */
 export function overdueOf(
   ledgers: readonly (LedgerKey & Pick<Ledger, 'grants'>)[],
   nowMs: number,

@@ -219,7 +219,7 @@ export class LedgerStore {
   }
 }
 
-/** The usage that closes the grant of a holder that has disappeared. It adds nothing to the usage that is stored. */
+/** Returns the usage that closes the grant of a holder that has disappeared. It adds nothing to the usage that is stored. */
 function closeAsKnown(grantId: string): LedgerInput {
   return { grantId, used: 0, returned: 0, closed: true, cells: [], partial: true };
 }

@@ -93,7 +93,7 @@ export function decideOnUsage(
   return { ledger, verdicts, raised, closed, dropped, forgotten };
 }
 
-/** The number of cells of closed grants whose breakdowns are not merged into the days. */
+/** Returns the number of cells of closed grants whose breakdowns are not merged into the days. */
 export function unmergedCells({ closed }: Ledger): number {
   return closed.reduce((sum, { cells = [] }) => sum + cells.length, 0);
 }
@@ -122,8 +122,8 @@ function verdictWithoutGrant(ledger: Ledger, number: number, { used, sender }: L
 }
 
 /**
- * The final usage of a grant. If the close has the whole breakdown, it is the close's `used`. Otherwise it is the largest of the
- * ledger's `used`, the close's `used` and the sum of the known breakdown, as far as the grant has permits.
+ * Returns the final usage of a grant. If the close has the whole breakdown, it is the close's `used`. Otherwise it is the largest
+ * of the ledger's `used`, the close's `used` and the sum of the known breakdown, as far as the grant has permits.
  */
 function finalUse(
   { month }: Ledger,
@@ -160,7 +160,7 @@ function withClosed(ledger: Ledger, { number, holder, used, cells = [] }: Closed
   };
 }
 
-/** A closed grant that this ledger never had as an open one, billed as its holder reports it. */
+/** Returns a closed grant that this ledger never had as an open one, billed as its holder reports it. */
 export function closedFromReport(
   { month }: LedgerKey,
   {

@@ -4,8 +4,8 @@ import type { DayOfLedger, StoredMonth } from './ledger-database.ts';
 import { breakdownOf, sumCells } from './usage-merge.ts';
 
 /**
- * A ledger's breakdown of its month: its days, the closed grants that are not merged into the days yet, and the billed part of
- * the open grants.
+ * Returns a ledger's breakdown of its month: its days, the closed grants that are not merged into the days yet, and the billed
+ * part of the open grants.
  */
 export function breakdownOfMonth({ ledger, breakdowns, days }: StoredMonth): UsageCell[] {
   const byDay = new Map(days.map((day) => [day.day, day]));

@@ -1,8 +1,8 @@
 import { MongoBulkWriteError, type WriteError } from 'mongodb';
 
 /**
- * The places of the writes of a bulk that failed because their condition did not hold. All other writes are durable. Throws the error
- * if anything else failed.
+ * Returns the places of the writes of a bulk that failed because their condition did not hold. All other writes are durable.
+ * Throws the error if anything else failed.
  */
 export function unmetWrites(error: unknown, isUnmet: (failure: WriteError) => boolean): Set<number> {
   if (!(error instanceof MongoBulkWriteError)) throw error;

@@ -8,7 +8,9 @@ const THRESHOLD_PASSED = 'brand-data.allowance.threshold-passed';
 const TEST = 'brand-data.notice.test';
 const SOURCE = '/brand-data/metering';
 
-/** A CloudEvent 1.0 in its JSON format. The same notice always gives the same text. services/metering/README.md shows one. */
+/**
+ * Returns a CloudEvent 1.0 in its JSON format. The same notice always gives the same text. services/metering/README.md shows one.
+ */
 export function cloudEventOf({ id, at, accountId, pool, month, allowance, threshold, used }: Notice): string {
   return eventText({
     id,
@@ -19,7 +21,7 @@ export function cloudEventOf({ id, at, accountId, pool, month, allowance, thresh
   });
 }
 
-/** An event by which an operator tries out a webhook. */
+/** Returns an event by which an operator tries out a webhook. */
 export function testEvent(id: string, at: Date): string {
   return eventText({ id, type: TEST, time: at, data: { message: 'bds notice test has sent this event' } });
 }

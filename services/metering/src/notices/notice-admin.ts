@@ -23,7 +23,7 @@ export interface NoticeAdmin {
   webhook: Webhook | undefined;
 }
 
-/** A page of notices. See ListNotices in proto/brand_data/v1/metering.proto. */
+/** Returns a page of notices. See ListNotices in proto/brand_data/v1/metering.proto. */
 export async function listNotices(
   { store }: NoticeAdmin,
   { accountId, month, state, limit, after }: ListNoticesRequest,

@@ -12,13 +12,13 @@ export interface PassedThreshold extends LedgerKey {
   used: number;
 }
 
-/** The thresholds that a ledger in this state has passed. An allowance of 0 has none. */
+/** Returns the thresholds that a ledger in this state has passed. An allowance of 0 has none. */
 export function passedThresholds(ledger: Pick<Ledger, keyof LedgerKey | 'limit' | 'closedUsed' | 'grants'>) {
   const { accountId, pool, month, limit } = ledger;
   return passedWith({ accountId, pool, month, allowance: limit, used: usedOf(ledger) });
 }
 
-/** The thresholds that so many billed calls pass. */
+/** Returns the thresholds that so many billed calls pass. */
 export function passedWith(use: LedgerKey & { allowance: number; used: number }): PassedThreshold[] {
   if (use.allowance === 0) return [];
   return THRESHOLDS.filter((threshold) => use.used * 100 >= use.allowance * threshold).map((threshold) => ({

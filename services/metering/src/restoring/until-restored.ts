@@ -37,7 +37,10 @@ export function untilMeteringRestored(
   });
 }
 
-/** The messages of all requests. Throws if the last request is not complete, because gRPC ends a stream that was cut off as if it were whole. */
+/**
+ * Yields the messages of all requests. Throws if the last request is not complete, because gRPC ends a stream that was cut off as
+ * if it were whole.
+ */
 async function* messagesOf(
   first: ReplayUsageRequest,
   rest: AsyncIterable<ReplayUsageRequest>,

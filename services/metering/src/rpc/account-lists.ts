@@ -13,7 +13,10 @@ import type { UsageLists } from '../ledger/usage-lists.ts';
 const MOST_ACCOUNTS = 100;
 const MOST_LEDGERS = 500;
 
-/** A page of all accounts' usage in a month, or of some accounts' usage. See ListUsage in proto/brand_data/v1/metering.proto. */
+/**
+ * Returns a page of all accounts' usage in a month, or of some accounts' usage. See ListUsage in
+ * proto/brand_data/v1/metering.proto.
+ */
 export async function listUsage(
   { lists, catchUp }: { lists: UsageLists; catchUp: () => Promise<boolean> },
   request: ListUsageRequest,

@@ -27,7 +27,7 @@ import type { CatchUp } from '../usage/catch-up.ts';
 import { listLastCalls, listUsage } from './account-lists.ts';
 import { readMonthUsage } from './month-usage.ts';
 
-/** The gRPC service for operators. See proto/brand_data/v1/metering.proto for messages and errors. */
+/** Returns the gRPC service for operators. See proto/brand_data/v1/metering.proto for messages and errors. */
 export function meteringAdminService(
   service: Service,
   {

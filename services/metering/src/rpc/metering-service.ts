@@ -19,7 +19,7 @@ import type { Senders } from '../ledger/senders.ts';
 import type { CatchUp } from '../usage/catch-up.ts';
 import { readMonthUsage } from './month-usage.ts';
 
-/** The gRPC service for gateways. See proto/brand_data/v1/metering.proto for messages and errors. */
+/** Returns the gRPC service for gateways. See proto/brand_data/v1/metering.proto for messages and errors. */
 export function meteringService(
   service: Service,
   {

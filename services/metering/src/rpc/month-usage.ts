@@ -5,9 +5,9 @@ import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { countOf } from '../ledger/usage-merge.ts';
 
 /**
- * An account's calls in a month ("YYYY-MM"; empty: the current one). If `complete` is true, they include every call that was
- * answered before the time up to which `catchUp` applies the usage streams. It is false if `catchUp` resolves to false, or if a
- * breakdown does not have all billed calls yet.
+ * Returns an account's calls in a month ("YYYY-MM"; empty: the current one). If `complete` is true, they include every call that
+ * was answered before the time up to which `catchUp` applies the usage streams. It is false if `catchUp` resolves to false, or if
+ * a breakdown does not have all billed calls yet.
  */
 export async function readMonthUsage(
   { store, catchUp }: { store: LedgerStore; catchUp: () => Promise<boolean> },

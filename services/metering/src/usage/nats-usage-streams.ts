@@ -58,7 +58,7 @@ export function headersOf(message: UsageMessage): JsMsg['headers'] {
   return delivered.get(message)?.headers;
 }
 
-/** The usage streams on NATS. */
+/** Returns the usage streams on NATS. */
 export function natsUsageStreams(
   service: Service,
   nats: Pick<Nats, 'js' | 'manager'>,
@@ -189,7 +189,7 @@ function consumerIsThere({ consumers }: JetStreamManager, stream: string): Promi
   return info.catch(unlessMissing).then(Boolean, () => true);
 }
 
-/** The messages of a subscription. They end if the server says that the consumer or its stream does not exist. */
+/** Returns the messages of a subscription. They end if the server says that the consumer or its stream does not exist. */
 function deliveriesOf(
   messages: ConsumerMessages,
   readEvent: ReadEvent,

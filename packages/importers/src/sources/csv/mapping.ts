@@ -11,8 +11,8 @@ export interface Mapping {
 export const FIELDS_HELP = `Fields: ${CELL_FIELDS.join(', ')}.`;
 
 /**
- * The columns of a mapping file: a JSON object from columns to fields, or one "column=field" a line. Empty lines and lines that
- * begin with "#" are ignored. Throws an OptionError.
+ * Returns the columns of a mapping file: a JSON object from columns to fields, or one "column=field" a line. Empty lines and
+ * lines that begin with "#" are ignored. Throws an OptionError.
  */
 export function readMappingFile(text: string, file: string): Mapping['columns'] {
   if (!text.trimStart().startsWith('{'))

@@ -72,9 +72,9 @@ interface OtherSecurity extends Skipped {
 type Item = ReadRow | OtherSecurity | Unreadable;
 
 /**
- * A table's rows as brands. The share classes of one company become one brand, unless a column gives ids. Other securities than
- * shares are skipped. Keeps one row in memory. If rows are listed, merged or joined, keeps a whole table. Throws an OptionError
- * if a mapped column does not exist, or if the table does not fit into the memory.
+ * Yields a table's rows as brands. The share classes of one company become one brand, unless a column gives ids. Other securities
+ * than shares are skipped. Keeps one row in memory. If rows are listed, merged or joined, keeps a whole table. Throws an
+ * OptionError if a mapped column does not exist, or if the table does not fit into the memory.
  */
 export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGenerator<ReadBrand | Skipped> {
   const { mapping, join, merge, memoryMib, progress, onSecurities } = options;
@@ -229,7 +229,10 @@ function recordOf(
   return { from, raw, record, security, pictures };
 }
 
-/** The row's fields, with the files of its logo in one field as in records. A cell names a file, not a path on the logo host. */
+/**
+ * Returns the row's fields, with the files of its logo in one field as in records. A cell names a file, not a path on the logo
+ * host.
+ */
 function withPictureFields(fields: Record<string, unknown>): Record<string, unknown> {
   if (fields.images === undefined) return fields;
   const { logo, logo_dark, stock_logo, banner } = fields.images as Record<string, unknown>;
@@ -267,8 +270,8 @@ function nameTheCompany(fields: Record<string, unknown>): void {
 const CLASS_IN_PARENTHESES = /\((?:class|series|cl\.?) [a-z]\)$/i;
 
 /**
- * The record of a row. It holds only what the row states: the catalogue derives a missing type, category, description and rank
- * from the facts of all sources.
+ * Returns the record of a row. It holds only what the row states: the catalogue derives a missing type, category, description and
+ * rank from the facts of all sources.
  */
 function brandOf(
   { from, raw, pictures }: Pick<ReadRow, 'from' | 'raw' | 'pictures'>,

@@ -78,9 +78,9 @@ export function brandOfCompany(given: readonly Row[], ownIdentifiers: OwnIdentif
 }
 
 /**
- * An id that is the same at each import. It is made from the company's share-class FIGI, else from its ISIN, else from its main
- * listing. If there are several FIGIs or ISINs, the smallest is used. It is usually the oldest, so a new share class does not
- * change the id.
+ * Returns an id that is the same at each import. It is made from the company's share-class FIGI, else from its ISIN, else from
+ * its main listing. If there are several FIGIs or ISINs, the smallest is used. It is usually the oldest, so a new share class
+ * does not change the id.
  */
 export function idOf(brand: Brand): string {
   const smallest = (values: string[]) =>
@@ -153,7 +153,10 @@ function withIsinsAtHome(
   }));
 }
 
-/** The identifiers of the main listing's security. If the main listing lacks them, another listing of the security gives them. */
+/**
+ * Returns the identifiers of the main listing's security. If the main listing lacks them, another listing of the security gives
+ * them.
+ */
 function securityOf(listings: readonly RowListing[]): { isin: string; cusip: string } {
   const [main] = listings;
   if (main === undefined) return { isin: '', cusip: '' };

@@ -76,7 +76,10 @@ const WRONG_ISINS: readonly {
 const WRONG_NAME_OF = new Map(WRONG_NAMES.map((error) => [error.symbol, error]));
 const WRONG_ISIN_OF = new Map(WRONG_ISINS.map((error) => [error.symbol, error]));
 
-/** The row with its company's name, and without the facts and identifiers of the other company. All other rows are unchanged. */
+/**
+ * Returns the row with its company's name, and without the facts and identifiers of the other company. All other rows are
+ * unchanged.
+ */
 export function withoutKnownError(row: Row): Row {
   const named = WRONG_NAME_OF.get(row.symbol);
   if (named !== undefined && named.wrong === row.name) {

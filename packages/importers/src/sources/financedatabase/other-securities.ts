@@ -39,7 +39,9 @@ function whatItIs({ name, ticker, mic }: Row): string | undefined {
   return type === 'preferred' || type === 'fund' ? undefined : labelsOf(type)?.[0];
 }
 
-/** The ticker of the company's share, if this row's ticker, by those of the other rows with its name, is none of a share. */
+/**
+ * Returns the ticker of the company's share, if this row's ticker, by those of the other rows with its name, is none of a share.
+ */
 function shareBehind(
   { ticker, mic }: Row,
   tickers: readonly string[],
@@ -51,8 +53,8 @@ function shareBehind(
 }
 
 /**
- * The ticker that most of many tickers lengthen, so that they are derived from it. A ticker with a sign before the mark of a
- * class does not count as derived.
+ * Returns the ticker that most of many tickers lengthen, so that they are derived from it. A ticker with a sign before the mark
+ * of a class does not count as derived.
  */
 function baseOf(tickers: readonly string[]): string | undefined {
   const stems = tickers.map((each) => each.split('-', 1)[0] ?? '');

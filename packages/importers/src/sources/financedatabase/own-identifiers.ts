@@ -84,7 +84,10 @@ function isOfOther(row: Row, company: readonly Row[]): boolean {
   );
 }
 
-/** The country of the company's headquarters. Undefined if no row has a city, because a country without one was looked up by ticker. */
+/**
+ * Returns the country of the company's headquarters. Undefined if no row has a city, because a country without one was looked up
+ * by ticker.
+ */
 function sureCountryOf(company: readonly Row[]): string | undefined {
   const countries = new Set(
     company.filter(({ city }) => city !== '').map(({ country }) => countryCodeOf(country)),

@@ -49,9 +49,9 @@ export interface FinanceDatabaseOptions {
 }
 
 /**
- * The companies of FinanceDatabase's equities. Each record is one issuer with all its listings. Rows whose company is unknown
- * are skipped. All rows are kept in memory, about 3 KB each, because only the last row shows which rows are one company. Throws an
- * OptionError if they do not fit into the memory.
+ * Yields the companies of FinanceDatabase's equities. Each record is one issuer with all its listings. Rows whose company is
+ * unknown are skipped. All rows are kept in memory, about 3 KB each, because only the last row shows which rows are one company.
+ * Throws an OptionError if they do not fit into the memory.
  *
  * @param dir a folder of its CSV files, one for each exchange, or a copy of its repository
  */

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 
 /**
- * The keys of a file's name on Wikimedia Commons. Two names mean the same file if they have a key in common. Wikimedia treats spaces
- * and underscores as equal, and the first letter's case as well. A downloaded file may have its name percent-encoded, as in its URL.
- * A name that contains a percent sign may be written both ways, so it has two keys.
+ * Returns the keys of a file's name on Wikimedia Commons. Two names mean the same file if they have a key in common. Wikimedia
+ * treats spaces and underscores as equal, and the first letter's case as well. A downloaded file may have its name
+ * percent-encoded, as in its URL. A name that contains a percent sign may be written both ways, so it has two keys.
  */
 export function commonsFileKeys(name: string): string[] {
   const file = basename(name);

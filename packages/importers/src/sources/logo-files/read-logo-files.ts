@@ -12,8 +12,8 @@ export interface LogoFileFigures {
 }
 
 /**
- * The logos in a folder as brands that hold nothing but the logo, for the companies whose source records name its file. A brand
- * has the id of the source record, so that the catalogue links the two. Files whose names the folder lacks are skipped.
+ * Yields the logos in a folder as brands that hold nothing but the logo, for the companies whose source records name its file. A
+ * brand has the id of the source record, so that the catalogue links the two. Files whose names the folder lacks are skipped.
  *
  * @param logoFiles the source records. If several have one id, the first counts
  */

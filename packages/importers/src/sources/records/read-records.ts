@@ -17,8 +17,8 @@ export interface ReadRecordsOptions {
 }
 
 /**
- * The records of files and folders. The files of a folder are read in the order of their names. A .json file holds one record
- * or a list of records. Any other file has one record a line. All files may be compressed. Yields a problem with its place
+ * Yields the records of files and folders. The files of a folder are read in the order of their names. A .json file holds one
+ * record or a list of records. Any other file has one record a line. All files may be compressed. Yields a problem with its place
  * for each value that is not a record, and all other records. A .json file that is not valid JSON yields no records. Files of
  * pictures that a record names are in the folder of the record's file.
  */

@@ -128,7 +128,9 @@ function linksOf({ websites, wikipedia, accounts }: CompanyFacts, qid: string) {
 
 const MOST_NAMES = 200;
 
-/** All current names. The display name comes first: the English, else a native, else any name. Former names are left out. */
+/**
+ * Returns all current names. The display name comes first: the English, else a native, else any name. Former names are left out.
+ */
 function namesOf(facts: CompanyFacts, nativeLanguages: readonly string[]): string[] {
   const labels = new Map(Object.entries(facts.labels));
   const native = distinct(nativeLanguages.map((language) => labels.get(language) ?? ''));
@@ -149,8 +151,8 @@ function nativeLanguagesOf(facts: CompanyFacts, country: NamedFacts | undefined,
 type Headquarters = NonNullable<NonNullable<Brand['company']>['headquarters']>;
 
 /**
- * The headquarters and their country. The city's country comes first, because the company's own may only be the country where
- * it is registered. If the headquarters' item is itself a country, it is not used as a city.
+ * Returns the headquarters and their country. The city's country comes first, because the company's own may only be the country
+ * where it is registered. If the headquarters' item is itself a country, it is not used as a city.
  */
 function headquartersOf(
   facts: CompanyFacts,
@@ -199,8 +201,8 @@ function otherThan(label: string | undefined, native: string | undefined): strin
 }
 
 /**
- * The company's listings, the main listing first. A listing without an ISIN gets the company's ISIN of the exchange's country, if
- * the company has only one ISIN of that country. A company's only listing gets its only ISIN, whatever the country.
+ * Returns the company's listings, the main listing first. A listing without an ISIN gets the company's ISIN of the exchange's
+ * country, if the company has only one ISIN of that country. A company's only listing gets its only ISIN, whatever the country.
  */
 function listingsOf(
   facts: CompanyFacts,

@@ -80,7 +80,7 @@ const COLUMNS: Columns<AuditEntry> = {
       .join(' '),
 };
 
-/** The counts that say more than the outcome does. */
+/** Returns the counts that say more than the outcome does. */
 function shownCounts(counts: Readonly<Record<string, number>>): [string, string][] {
   return Object.entries(counts).flatMap(([name, value]) =>
     value === 0 || name === 'done' || (name === 'calls' && value === 1) ? [] : [[name, String(value)]],

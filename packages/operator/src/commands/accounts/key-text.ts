@@ -37,7 +37,7 @@ function stateOf({ revokedAtMs, expiresAtMs }: Key): 'active' | 'expired' | 'rev
   return expiresAtMs !== undefined && expiresAtMs <= Date.now() ? 'expired' : 'active';
 }
 
-/** A new key with its token. */
+/** Returns a new key with its token. */
 export function newKeyText(key: Key, token: string): string {
   return [
     facts([

@@ -4,7 +4,7 @@ import { resumedStream } from '../../connection/resumed-stream.ts';
 
 const LIST_MS = 3_600_000;
 
-/** The records in brief, in the order of their ids, as many as catalog sends at once. */
+/** Yields the records in brief, in the order of their ids, as many as catalog sends at once. */
 export async function* brandPages(
   catalog: ReturnType<Connection['catalog']>,
   filters: Partial<ListBrandsRequest>,

@@ -50,7 +50,9 @@ async function* logoFiles(catalog: ReturnType<Connection['catalog']>) {
   for await (const { files } of messages) yield* files;
 }
 
-/** The number of missing files and of unused ones, and the first missing files with the number of records that name each. */
+/**
+ * Returns the number of missing files and of unused ones, and the first missing files with the number of records that name each.
+ */
 function figuresOf({ missing, unnamed }: LogoFileFigures): ImportFigures {
   return {
     files: { missing: missing.size, 'not named by any record': unnamed.length },

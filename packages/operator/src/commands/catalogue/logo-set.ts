@@ -101,13 +101,13 @@ function kindOption(): Option {
   return new Option('--kind <kind>', 'which picture of the record').choices(KINDS).default('logo');
 }
 
-/** The field of a record that shows a picture of this kind. */
+/** Returns the field of a record that shows a picture of this kind. */
 function fieldOfKind(kind: Kind, type: BrandType | undefined): PictureFieldName {
   if (kind === 'logo') return type === BrandType.SUPERINVESTOR ? 'manager.logo' : 'images.logo';
   return `images.${kind}`;
 }
 
-/** The record's present picture with another form for dark pages. Throws a UsageError if the record has none. */
+/** Returns the record's present picture with another form for dark pages. Throws a UsageError if the record has none. */
 function withDarkForm(
   brand: Brand,
   field: PictureFieldName,

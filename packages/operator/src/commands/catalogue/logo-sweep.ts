@@ -59,7 +59,7 @@ async function sweep({ catalog, images }: Ports) {
   }
 }
 
-/** All paths that the catalogue's source records and overrides name. Throws if they cannot all be read. */
+/** Yields all paths that the catalogue's source records and overrides name. Throws if they cannot all be read. */
 async function* pathLines(catalog: ReturnType<Ports['catalog']>): AsyncGenerator<string> {
   const messages = resumedStream((after) =>
     catalog.readStream((client) => client.listImagePaths, { after }, LIST_MS),

@@ -64,7 +64,7 @@ export function showCommand({ catalog, output }: Context): Command {
     });
 }
 
-/** A link of one of the record's source records with another company, which the catalogue refused. */
+/** Returns a link of one of the record's source records with another company, which the catalogue refused. */
 function refusedLinkToJson(link: RefusedLink, { contributions }: Pick<GetBrandResponse, 'contributions'>) {
   return {
     source: contributions[link.index]?.source,
@@ -77,7 +77,7 @@ function refusedLinkToJson(link: RefusedLink, { contributions }: Pick<GetBrandRe
   };
 }
 
-/** All fields by their dotted names. A list of texts is one field. A list of groups has fields for each item. */
+/** Returns all fields by their dotted names. A list of texts is one field. A list of groups has fields for each item. */
 function flattened(path: string, value: unknown): [string, string][] {
   if (typeof value !== 'object' || value === null) return [[path, String(value)]];
   if (Array.isArray(value)) {
@@ -121,7 +121,10 @@ function originsOf(
   });
 }
 
-/** The source statement that names the field or a group around it, else the statement that names no fields and covers the rest. */
+/**
+ * Returns the source statement that names the field or a group around it, else the statement that names no fields and covers the
+ * rest.
+ */
 function statementFor(field: string, stated: readonly Source[]): Source | undefined {
   return (
     nearest(field, (path) => stated.find(({ fields }) => fields.includes(path))) ??

@@ -122,7 +122,7 @@ function sentenceCase(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
 }
 
-/** The lines under a title, and how many more there are in the file. */
+/** Returns the lines under a title, and how many more there are in the file. */
 export function titled(title: string, lines: readonly string[], count: number): string[] {
   if (count === 0) return [];
   return [title, ...lines, ...(count > lines.length ? [`  … and ${figure(count - lines.length)} more`] : [])];

@@ -1,7 +1,7 @@
 import { proposeMapping } from '@brand-data/importers';
 import { UsageError } from '../../connection/usage-error.ts';
 
-/** The error for an import of a table without a mapping. It lists the columns and proposes a command line. */
+/** Returns the error for an import of a table without a mapping. It lists the columns and proposes a command line. */
 export async function missingMapping(
   file: string,
   { source, shown }: { source: string; shown: string },

@@ -84,7 +84,7 @@ export function restoreCommand(context: Context): Command {
     });
 }
 
-/** The services that end the restore. Throws at once if the address of one is missing. */
+/** Returns the services that end the restore. Throws at once if the address of one is missing. */
 function restoredServices(
   { accounts, metering }: Pick<Context, 'accounts' | 'metering'>,
   services: readonly DatabaseService[],

@@ -12,7 +12,7 @@ export interface DatabaseOptions {
   database?: Map<DatabaseService, string>;
 }
 
-/** The addresses of MongoDB and NATS, with the same settings as those of the services. */
+/** Returns the addresses of MongoDB and NATS, with the same settings as those of the services. */
 export function readServers(
   env: NodeJS.ProcessEnv,
   needsNats: (service: DatabaseService) => boolean,

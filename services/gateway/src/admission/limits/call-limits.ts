@@ -231,7 +231,7 @@ function exceeded({ limits, tokens }: Limited): 'rate' | 'concurrency' {
   return limits.rate && tokens < 1 ? 'rate' : 'concurrency';
 }
 
-/** The policy of the account or the key, whichever admits fewer calls now. */
+/** Returns the policy of the account or the key, whichever admits fewer calls now. */
 function secondOf(...both: (Limited | undefined)[]): SecondPolicy | undefined {
   let least: SecondPolicy | undefined;
   for (const limited of both) {
