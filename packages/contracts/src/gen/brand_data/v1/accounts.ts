@@ -649,15 +649,15 @@ export interface AuditEvent_CountsEntry {
 }
 
 /**
- * Core NATS message from each gateway to all others, so that they can share the rates of accounts and keys. Every five seconds,
- * and twice a second while an account or key is near its limits.
+ * Core NATS message from each gateway to all other gateways, so that they can share the rates of accounts and keys. Every five
+ * seconds, and twice a second while an account or key is near its limits.
  */
 export interface GatewayDemand {
   /** A name that no other process has. */
   gateway: string;
-  /** The gateway has just started: the others answer at once. */
+  /** The gateway has just started: the other gateways answer at once. */
   hello: boolean;
-  /** The gateway stops: the others take over its shares. */
+  /** The gateway stops: the other gateways take over its shares. */
   leaving: boolean;
   demands: LimitDemand[];
 }
@@ -667,7 +667,7 @@ export interface LimitDemand {
   limited: string;
   /** Calls that came to this gateway, refused ones too, as a part of what the limits allow over all gateways. */
   demand: number;
-  /** This gateway needs more than an equal share. The others then send their demand too. */
+  /** This gateway needs more than an equal share. The other gateways then send their demand too. */
   nearLimit: boolean;
 }
 

@@ -384,7 +384,7 @@ export interface PutQuotesResponse {
   changed: number;
   unchanged: number;
   refused: RefusedBrand[];
-  /** Quotes of listings that are no company's main listing in this catalogue. This is no mistake of the source. */
+  /** Quotes of listings that are no company's main listing in this catalogue. This is not a mistake of the source. */
   skipped: RefusedBrand[];
 }
 
@@ -507,7 +507,7 @@ export interface UnsetFieldsRequest {
 }
 
 export interface FieldOfRecord {
-  /** The record's id. If there is no such record, the overrides that wait for it are meant. */
+  /** The record's id. If the record does not exist, the overrides that wait for it are meant. */
   id: string;
   /** The field's dotted name. */
   field: string;
@@ -591,8 +591,8 @@ export interface ResolveResponse {
 
 export interface Resolution {
   /**
-   * The first record is the one that the identifier means. The others are those that it could mean, in order of precedence. At
-   * most 20.
+   * The first record is the one that the identifier means. The other records are those that it could mean, in order of
+   * precedence. At most 20.
    */
   meanings: Meaning[];
   /** As in LookupResult. */
@@ -722,7 +722,7 @@ export interface RestoreCompaniesResponse {
   restored: number;
   /** The catalogue has had them already. */
   unchanged: number;
-  /** They break the rules, and are not stored. The others are. */
+  /** These records break the rules, and are not stored. All other records are stored. */
   refused: RefusedBrand[];
 }
 
@@ -730,8 +730,8 @@ export interface RestoreCompaniesResponse {
  * Core NATS message from a replica of catalog to all gateways, which look up again what they have cached of the changed records.
  *
  * The messages of a replica form series. A series begins before the replica changes records, and its last message comes after the
- * changes. In between, there is a message at least every second. So a gateway notices that it may have missed a message: by a gap in
- * the numbers, or because a series falls silent before its end.
+ * changes. In between, there is a message at least every second. A gateway therefore notices that it may have missed a message:
+ * the numbers have a gap, or a series falls silent before its end.
  */
 export interface CatalogChanged {
   /** Hashes of the index keys that the changed records had before or have now, as in LookupResult. */
@@ -5516,8 +5516,8 @@ export const CatalogServiceClient = makeGenericClientConstructor(
 export type CatalogAdminServiceService = typeof CatalogAdminServiceService;
 export const CatalogAdminServiceService = {
   /**
-   * Stores up to 500 records of one source, each atomically. A record that breaks the rules is refused, the others are stored.
-   * Catalog links source records of the same company by the identifiers that they share, and merges them into one record.
+   * Stores up to 500 records of one source, each atomically. A record that breaks the rules is refused, and the other records are
+   * stored. Catalog links source records of the same company by the identifiers that they share, and merges them into one record.
    */
   putBrands: {
     path: "/brand_data.v1.CatalogAdminService/PutBrands" as const,
@@ -5610,8 +5610,9 @@ export const CatalogAdminServiceService = {
     responseDeserialize: (value: Buffer): ListOverridesResponse => ListOverridesResponse.decode(value),
   },
   /**
-   * Streams the paths of the images that source records and overrides name, so that images can be told which ones are in use. A
-   * path may come more than once. Errors: UNAVAILABLE, also after a part of the stream: it is complete only if it ends with OK.
+   * Streams the paths of the images that source records and overrides name, so that the caller can report to the images service
+   * which ones are in use. A path may come more than once. Errors: UNAVAILABLE, also after a part of the stream: it is complete
+   * only if it ends with OK.
    */
   listImagePaths: {
     path: "/brand_data.v1.CatalogAdminService/ListImagePaths" as const,
@@ -5682,9 +5683,9 @@ export const CatalogAdminServiceService = {
     responseDeserialize: (value: Buffer): ExportCompaniesResponse => ExportCompaniesResponse.decode(value),
   },
   /**
-   * Stores up to 500 exported companies as they were, with their ids. It links them with no others, so it refuses them if the
-   * catalogue has, in the same range of ids, a company that differs from them. Idempotent.
-   * Errors: INVALID_ARGUMENT (too many, or not in order), FAILED_PRECONDITION (the catalogue has others), UNAVAILABLE.
+   * Stores up to 500 exported companies as they were, with their ids. It links them with no other companies, so it refuses them
+   * if the catalogue has, in the same range of ids, a company that differs from them. Idempotent.
+   * Errors: INVALID_ARGUMENT (too many, or not in order), FAILED_PRECONDITION (the catalogue has other companies), UNAVAILABLE.
    */
   restoreCompanies: {
     path: "/brand_data.v1.CatalogAdminService/RestoreCompanies" as const,
@@ -5701,8 +5702,8 @@ export const CatalogAdminServiceService = {
 
 export interface CatalogAdminServiceServer extends UntypedServiceImplementation {
   /**
-   * Stores up to 500 records of one source, each atomically. A record that breaks the rules is refused, the others are stored.
-   * Catalog links source records of the same company by the identifiers that they share, and merges them into one record.
+   * Stores up to 500 records of one source, each atomically. A record that breaks the rules is refused, and the other records are
+   * stored. Catalog links source records of the same company by the identifiers that they share, and merges them into one record.
    */
   putBrands: handleUnaryCall<PutBrandsRequest, PutBrandsResponse>;
   /** Stores market data of up to 500 main listings. It changes no other field of their records. */
@@ -5729,8 +5730,9 @@ export interface CatalogAdminServiceServer extends UntypedServiceImplementation 
   /** Returns all overrides in pages. */
   listOverrides: handleUnaryCall<ListOverridesRequest, ListOverridesResponse>;
   /**
-   * Streams the paths of the images that source records and overrides name, so that images can be told which ones are in use. A
-   * path may come more than once. Errors: UNAVAILABLE, also after a part of the stream: it is complete only if it ends with OK.
+   * Streams the paths of the images that source records and overrides name, so that the caller can report to the images service
+   * which ones are in use. A path may come more than once. Errors: UNAVAILABLE, also after a part of the stream: it is complete
+   * only if it ends with OK.
    */
   listImagePaths: handleServerStreamingCall<ListImagePathsRequest, ListImagePathsResponse>;
   /** Streams the source records that name the file of their logo. Errors as those of ListImagePaths. */
@@ -5747,17 +5749,17 @@ export interface CatalogAdminServiceServer extends UntypedServiceImplementation 
    */
   exportCompanies: handleServerStreamingCall<ExportCompaniesRequest, ExportCompaniesResponse>;
   /**
-   * Stores up to 500 exported companies as they were, with their ids. It links them with no others, so it refuses them if the
-   * catalogue has, in the same range of ids, a company that differs from them. Idempotent.
-   * Errors: INVALID_ARGUMENT (too many, or not in order), FAILED_PRECONDITION (the catalogue has others), UNAVAILABLE.
+   * Stores up to 500 exported companies as they were, with their ids. It links them with no other companies, so it refuses them
+   * if the catalogue has, in the same range of ids, a company that differs from them. Idempotent.
+   * Errors: INVALID_ARGUMENT (too many, or not in order), FAILED_PRECONDITION (the catalogue has other companies), UNAVAILABLE.
    */
   restoreCompanies: handleUnaryCall<RestoreCompaniesRequest, RestoreCompaniesResponse>;
 }
 
 export interface CatalogAdminServiceClient extends Client {
   /**
-   * Stores up to 500 records of one source, each atomically. A record that breaks the rules is refused, the others are stored.
-   * Catalog links source records of the same company by the identifiers that they share, and merges them into one record.
+   * Stores up to 500 records of one source, each atomically. A record that breaks the rules is refused, and the other records are
+   * stored. Catalog links source records of the same company by the identifiers that they share, and merges them into one record.
    */
   putBrands(
     request: PutBrandsRequest,
@@ -5896,8 +5898,9 @@ export interface CatalogAdminServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListOverridesResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Streams the paths of the images that source records and overrides name, so that images can be told which ones are in use. A
-   * path may come more than once. Errors: UNAVAILABLE, also after a part of the stream: it is complete only if it ends with OK.
+   * Streams the paths of the images that source records and overrides name, so that the caller can report to the images service
+   * which ones are in use. A path may come more than once. Errors: UNAVAILABLE, also after a part of the stream: it is complete
+   * only if it ends with OK.
    */
   listImagePaths(
     request: ListImagePathsRequest,
@@ -5971,9 +5974,9 @@ export interface CatalogAdminServiceClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientReadableStream<ExportCompaniesResponse>;
   /**
-   * Stores up to 500 exported companies as they were, with their ids. It links them with no others, so it refuses them if the
-   * catalogue has, in the same range of ids, a company that differs from them. Idempotent.
-   * Errors: INVALID_ARGUMENT (too many, or not in order), FAILED_PRECONDITION (the catalogue has others), UNAVAILABLE.
+   * Stores up to 500 exported companies as they were, with their ids. It links them with no other companies, so it refuses them
+   * if the catalogue has, in the same range of ids, a company that differs from them. Idempotent.
+   * Errors: INVALID_ARGUMENT (too many, or not in order), FAILED_PRECONDITION (the catalogue has other companies), UNAVAILABLE.
    */
   restoreCompanies(
     request: RestoreCompaniesRequest,

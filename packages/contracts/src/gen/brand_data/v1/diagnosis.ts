@@ -351,7 +351,7 @@ export const Finding: MessageFns<Finding> = {
 /** Accounts, catalog, metering and images serve it at their admin ports. Every call needs an operator's credential. */
 export type DiagnosisAdminServiceService = typeof DiagnosisAdminServiceService;
 export const DiagnosisAdminServiceService = {
-  /** Checks this replica and what it depends on. It answers within five seconds, also if nothing of that works. */
+  /** Checks this replica and what it depends on. It answers within five seconds, even if none of that works. */
   diagnose: {
     path: "/brand_data.v1.DiagnosisAdminService/Diagnose" as const,
     requestStream: false as const,
@@ -364,12 +364,12 @@ export const DiagnosisAdminServiceService = {
 } as const;
 
 export interface DiagnosisAdminServiceServer extends UntypedServiceImplementation {
-  /** Checks this replica and what it depends on. It answers within five seconds, also if nothing of that works. */
+  /** Checks this replica and what it depends on. It answers within five seconds, even if none of that works. */
   diagnose: handleUnaryCall<DiagnoseRequest, DiagnoseResponse>;
 }
 
 export interface DiagnosisAdminServiceClient extends Client {
-  /** Checks this replica and what it depends on. It answers within five seconds, also if nothing of that works. */
+  /** Checks this replica and what it depends on. It answers within five seconds, even if none of that works. */
   diagnose(
     request: DiagnoseRequest,
     callback: (error: ServiceError | null, response: DiagnoseResponse) => void,

@@ -96,7 +96,7 @@ export interface AcquireRequest {
   want: number;
   /**
    * The holder will never use the answers to its requests from this seq up to `seq` - 1. Metering closes their grants of this
-   * account, pool and month if it knows of no usage of them. 0: there are no such requests.
+   * account, pool and month if it knows of no usage of them. 0 if there are no requests of this kind.
    */
   ignoredFromSeq: number;
   /** The holder's usage of grants of this account and pool that metering may not know yet. Metering applies it first. */
@@ -118,7 +118,7 @@ export interface AcquireRequest {
   waiting: number;
   /**
    * Whether the holder understands the outcome `stale`. Holders of earlier versions do not set this and would take `stale` for
-   * `wait`. So metering refuses their stale requests with an error.
+   * `wait`. Metering therefore refuses their stale requests with an error.
    */
   readsStale: boolean;
   /** What accounts has signed about the account's limits, as VerifyToken answered it. Metering uses the limit with the newest revision. */
@@ -136,7 +136,10 @@ export interface AcquireResponse {
 }
 
 export interface Grant {
-  /** Opaque. No two grants have the same id, and nobody can guess it. Only usage that the grant's holder has sent counts. */
+  /**
+   * Opaque. No two grants have the same id, and the id is impossible to guess. Only usage that the grant's holder has sent
+   * counts.
+   */
   id: string;
   size: number;
   /** For how long the holder may use the grant, in milliseconds. The time begins when the holder first sends the request. */
@@ -167,8 +170,8 @@ export interface Exhausted {
 }
 
 /**
- * All usage of one grant so far. It is cumulative: of two values metering keeps the larger one. So messages may arrive in any
- * order and any number of times.
+ * All usage of one grant so far. It is cumulative: of two values metering keeps the larger one. Messages may therefore arrive in
+ * any order and any number of times.
  */
 export interface GrantUsage {
   grantId: string;
@@ -3877,7 +3880,7 @@ export const MeteringAdminServiceService = {
     responseDeserialize: (value: Buffer): RedeliverNoticesResponse => RedeliverNoticesResponse.decode(value),
   },
   /**
-   * Sends a test event to the webhook once, and returns what it answered.
+   * Sends a test event to the webhook once, and returns the webhook's answer.
    * Errors: FAILED_PRECONDITION (no webhook is set).
    */
   testWebhook: {
@@ -3942,7 +3945,7 @@ export interface MeteringAdminServiceServer extends UntypedServiceImplementation
    */
   redeliverNotices: handleUnaryCall<RedeliverNoticesRequest, RedeliverNoticesResponse>;
   /**
-   * Sends a test event to the webhook once, and returns what it answered.
+   * Sends a test event to the webhook once, and returns the webhook's answer.
    * Errors: FAILED_PRECONDITION (no webhook is set).
    */
   testWebhook: handleUnaryCall<TestWebhookRequest, TestWebhookResponse>;
@@ -4075,7 +4078,7 @@ export interface MeteringAdminServiceClient extends Client {
     callback: (error: ServiceError | null, response: RedeliverNoticesResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Sends a test event to the webhook once, and returns what it answered.
+   * Sends a test event to the webhook once, and returns the webhook's answer.
    * Errors: FAILED_PRECONDITION (no webhook is set).
    */
   testWebhook(
