@@ -54,7 +54,9 @@ test('an operator creates a plan, an account and a key, and then revokes and clo
   expect(await json('plan', 'set', 'fair', '--pool', 'calls=10:brands', ...limitOptions)).toMatchObject({
     plan: { name: 'fair', ...limits },
   });
-  expect((await bds(['plan', 'list'])).out).toContain('50 a second, 100 at once; 20 under way');
+  const { out: listed } = await bds(['plan', 'list']);
+  expect(listed).toMatch(/^PLAN +POOL +CALLS A MONTH +ROUTES +LIMITS\n/);
+  expect(listed).toContain('50 a second, 100 at once; 20 under way');
   expect(await json('plan', 'set', 'free', '--pool', 'logos=50:logos')).toBeDefined();
   expect(await json('plan', 'list')).toMatchObject({
     plans: [{ name: 'fair', ...limits }, { name: 'free', rate: null, concurrency: null }, { name: 'pro' }],

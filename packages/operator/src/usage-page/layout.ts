@@ -26,7 +26,7 @@ ${body}
 `.markup;
 }
 
-/** A column of a table. ImportFigures are aligned to the right. */
+/** A column of a table. Figures are aligned to the right. */
 interface Column {
   head: Html | string;
   isFigure?: boolean;

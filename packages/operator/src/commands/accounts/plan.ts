@@ -96,5 +96,5 @@ function planTable(plans: readonly Plan[]): string {
       limitsText(limits),
     ]),
   );
-  return table(['PLAN', 'POOL', 'CALLS A MONTH', 'ROUTE_WORDS', 'LIMITS'], rows);
+  return table(['PLAN', 'POOL', 'CALLS A MONTH', 'ROUTES', 'LIMITS'], rows);
 }

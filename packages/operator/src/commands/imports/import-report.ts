@@ -7,7 +7,7 @@ import {
 import { duration, figure } from '../../text/progress.ts';
 import { facts } from '../../text/tables.ts';
 
-/** ImportFigures of one source, by group and name. */
+/** Figures of one source, by group and name. */
 export type ImportFigures = Record<string, Record<string, number>>;
 
 interface TimedReport extends ImportReport {
