@@ -11,7 +11,7 @@ import { bringUpToDate } from './schema.ts';
  * Connects to a service's database, brings it up to date, and returns what `open` returns. `open` creates the indexes, and runs again
  * until it succeeds.
  *
- * @param options.restored resolves when the database is not being restored; by default it is never restored as a whole
+ * @param options.restored resolves when the service may use the database, which may be being restored; by default it may at once
  * @param options.isNeededAlways whether the service is not ready while the database does not answer
  * @param options.hasTransactions whether the service uses transactions, which a crash may leave open
  */

@@ -9,7 +9,7 @@ import { retryUntilStopped } from '../service/retry.ts';
 import type { Service } from '../service/service.ts';
 
 /**
- * The collection of the mark that a database is being restored. `bds restore` writes the mark before anything else. The service
+ * The collection of the mark that a database is being restored. `bds restore` writes the mark before the first document. The service
  * removes it when the restored data may be used. Neither a copy nor a restore touches this collection otherwise.
  */
 export const RESTORING = 'restoring';
@@ -88,7 +88,10 @@ export async function untilRestored(service: Service, { db }: Mongo, server?: Gr
       await startGrpcServer(held, { ...server, mayLastLong: true });
       service.readiness.open();
     }
-    while (await isRestoring()) await delay(LOOK_EVERY_MS, undefined, { signal: service.signal });
+    while (await isRestoring())
+      await delay(LOOK_EVERY_MS, undefined, { signal: service.signal }).catch((cause: unknown) => {
+        throw new Error('the database is being restored', { cause });
+      });
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
