@@ -179,10 +179,12 @@ describe.skipIf(!helm.isThere)('the chart', () => {
       expect(there).toEqual(expect.arrayContaining(podsOf(manifests).flatMap(({ spec }) => namesIn(spec))));
     });
 
-    test('each service has a budget, and ends within its grace', () => {
+    test('each service has a budget, stops no pod before its successor is ready, and ends within its grace', () => {
       for (const service of SERVICES) {
         expect(named(manifests, 'PodDisruptionBudget', service)?.spec).toMatchObject({ maxUnavailable: 1 });
-        const spec = named(manifests, 'Deployment', service)?.spec?.template?.spec;
+        const { strategy, template } = named(manifests, 'Deployment', service)?.spec ?? {};
+        expect(strategy, service).toMatchObject({ rollingUpdate: { maxUnavailable: 0 } });
+        const spec = template?.spec;
         const drainMs = Number(named(manifests, 'ConfigMap', service)?.data?.DRAIN_MS);
         // A service stops within 25 s after its drain.
         expect(Number(spec?.terminationGracePeriodSeconds) * 1000).toBeGreaterThan(drainMs + 25_000);
@@ -378,6 +380,18 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     expect(await logoHost({ ingress: { enabled: true, hosts: ['a.example'] } })).toBe(
       'http://a.example/images',
     );
+  });
+
+  test('images and its set-up use the URL of catalog if the values name none for images', async () => {
+    const secretKeys = { accounts: 'a', catalog: 'c', metering: 'm' };
+    const manifests = await objects({ ...PLAIN, mongodb: { existingSecret: 'urls', secretKeys } });
+    const pods = podsOf(manifests).filter(({ labels }) => ['images', 'set-up'].includes(componentOf(labels)));
+    const urls = pods.flatMap(({ spec }) =>
+      spec.containers
+        .filter(({ name }) => name === 'images')
+        .map((container) => mountedSecrets(spec, container)['/secrets/MONGODB_URL']),
+    );
+    expect(urls).toEqual(['Secret/urls/c', 'Secret/urls/c']);
   });
 
   test('a daily job sweeps images, with the same rights as the operators command line, unless it is off', async () => {

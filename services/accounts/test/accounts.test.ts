@@ -165,7 +165,10 @@ describe('an operator', () => {
         const { code, details } = await answered(() => emptyCall(path, metadata));
         if (ADMIN_PORT.mayCall(role, needed))
           expect(
-            [status.OK, status.INVALID_ARGUMENT, status.NOT_FOUND, status.FAILED_PRECONDITION],
+            // Accounts was not being restored when it started.
+            path.endsWith('/FinishRestore')
+              ? [status.FAILED_PRECONDITION]
+              : [status.OK, status.INVALID_ARGUMENT, status.NOT_FOUND],
             path,
           ).toContain(code);
         else
