@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { type Db, MongoClient } from 'mongodb';
+import { afterAll, expect, inject, test } from 'vitest';
+import { endRestore, markRestoring, type Service, untilRestored } from '../src/index.ts';
+
+const client = new MongoClient(inject('mongodbUrl'), { writeConcern: { w: 'majority' } });
+const databases: Db[] = [];
+
+afterAll(async () => {
+  for (const db of databases) await db.dropDatabase();
+  await client.close();
+});
+
+function newDatabase(): Db {
+  const db = client.db(`restoring_${randomBytes(6).toString('hex')}`);
+  databases.push(db);
+  return db;
+}
+
+function waiting(db: Db, signal = new AbortController().signal): Promise<void> {
+  const log = { info: () => {}, warn: () => {} };
+  return untilRestored({ log, signal } as unknown as Service, { client, db });
+}
+
+test('a service waits for the end of a restore, and then no restore can be ended', async () => {
+  const db = newDatabase();
+  await waiting(db);
+  const restoreId = await markRestoring(db);
+  const held = waiting(db);
+  expect(await endRestore(db, restoreId, async () => 'ended')).toBe('ended');
+  await held;
+  await expect(endRestore(db, restoreId, async () => {})).rejects.toMatchObject({
+    kind: 'failed_precondition',
+  });
+});
+
+test('only the last restore can be ended, and only once: if that fails, the service waits for another', async () => {
+  const db = newDatabase();
+  const earlier = await markRestoring(db);
+  const failed = await markRestoring(db);
+  const never = async () => expect.unreachable();
+  await expect(endRestore(db, earlier, never)).rejects.toMatchObject({ kind: 'failed_precondition' });
+  const broken = endRestore(db, failed, () => Promise.reject(new Error('half an effect')));
+  await expect(broken).rejects.toThrow('half an effect');
+  await expect(endRestore(db, failed, never)).rejects.toMatchObject({ kind: 'failed_precondition' });
+  const held = waiting(db);
+  await endRestore(db, await markRestoring(db), async () => {});
+  await held;
+});
+
+test('a set-up whose time ends says that the database is being restored', async () => {
+  const db = newDatabase();
+  await markRestoring(db);
+  await expect(waiting(db, AbortSignal.timeout(100))).rejects.toThrow('the database is being restored');
+});
