@@ -60,6 +60,29 @@ test('requests for 500 ledgers at once cost a few commands to the database', asy
   expect(commands).toBeLessThan(40);
 });
 
+test('settling 100 ledgers at once reads the breakdowns of at most 16 at a time', async () => {
+  const database = createMemoryDatabase();
+  let reading = 0;
+  let mostReading = 0;
+  const store = new LedgerStore({
+    database: {
+      ...database,
+      readWithBreakdowns: async (id) => {
+        reading += 1;
+        mostReading = Math.max(mostReading, reading);
+        await setImmediate();
+        reading -= 1;
+        return database.readWithBreakdowns(id);
+      },
+    },
+    clock: systemClock,
+  });
+  const opened = await Promise.all(Array.from({ length: 100 }, () => openGrant(store, newKey())));
+  const ids = opened.map(({ id }) => id);
+  expect((await store.settle(ids)).sort()).toEqual(ids.sort());
+  expect(mostReading).toBe(16);
+});
+
 test('both stores give the same answers to the same commands', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 40 }), async (commands) => {

@@ -64,6 +64,8 @@ interface UsageOutcome extends Verdicts {
 
 const NOBODY_LISTENS: StoreEvents = { changed: () => {}, dropped: () => {}, failed: () => {} };
 const LEDGERS_AT_ONCE = 500;
+/** Settling reads the breakdowns of each ledger with commands of its own, so it leaves connections to the requests for grants. */
+const LEDGERS_SETTLED_AT_ONCE = 16;
 const MOST_UNMERGED_CELLS = 40;
 /** The time for one batch of usage, or of grants to settle. The store does not begin with further ledgers after this time. */
 const APPLY_WITHIN_MS = 6_000;
@@ -158,7 +160,7 @@ export class LedgerStore {
 
   /** Closes grants with the usage that is known. Returns the ids of the grants that it closed. */
   async settle(grantIds: readonly string[]): Promise<string[]> {
-    const outcomes = await this.#applyAll(byLedger(grantIds.map(closeAsKnown)));
+    const outcomes = await this.#applyAll(byLedger(grantIds.map(closeAsKnown)), LEDGERS_SETTLED_AT_ONCE);
     return outcomes.flatMap(({ closed }) => closed);
   }
 
@@ -181,11 +183,14 @@ export class LedgerStore {
   }
 
   /** Never rejects. Names the usage of ledgers that it does not reach in time as `unavailable`. */
-  async #applyAll(usages: readonly UsageOfLedger[]): Promise<UsageOutcome[]> {
+  async #applyAll(
+    usages: readonly UsageOfLedger[],
+    ledgersAtOnce = LEDGERS_AT_ONCE,
+  ): Promise<UsageOutcome[]> {
     const began = this.#clock.now();
     const outcomes: UsageOutcome[] = [];
-    for (let at = 0; at < usages.length; at += LEDGERS_AT_ONCE) {
-      const now = usages.slice(at, at + LEDGERS_AT_ONCE);
+    for (let at = 0; at < usages.length; at += ledgersAtOnce) {
+      const now = usages.slice(at, at + ledgersAtOnce);
       const isLate = elapsedMs(began, this.#clock.now()) >= APPLY_WITHIN_MS;
       outcomes.push(
         ...(isLate ? now.map(notTried) : await Promise.all(now.map((usage) => this.#apply(usage)))),
