@@ -105,7 +105,7 @@ export class LedgerQueue {
       : await this.#commands.storeLedger({ before: stored, after });
     if (!isStored) return false;
     this.#parts.changed(before, after);
-    if (closed.length > 0) void this.#commands.dropCells(closed);
+    if (closed.length > 0) this.#commands.dropCells(closed);
     return true;
   }
 

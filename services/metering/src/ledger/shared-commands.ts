@@ -13,7 +13,7 @@ type Commands<Item, Result> = (item: Item) => Promise<Result>;
  * The commands to the database of which each is about many ledgers. Ledgers that come in the same moment share a command. While
  * commands are under way, further ledgers wait and share the next one. When many accounts need permits at once, such as after the
  * start of a gateway, or when a batch of usage is about many accounts, metering sends few commands with many ledgers each. Every
- * method rejects with Fault `unavailable`.
+ * method but `dropCells` rejects with Fault `unavailable`.
  */
 export class SharedCommands {
   /** Returns undefined if the ledger does not exist. */
@@ -24,8 +24,8 @@ export class SharedCommands {
   readonly storeLedger: Commands<LedgerChange, boolean>;
   /** Returns whether the change is stored. See `replaceUse` of LedgerDatabase. */
   readonly replaceUse: Commands<UseChange, boolean>;
-  /** See `dropCells` of LedgerDatabase. */
-  readonly dropCells: (grantIds: readonly string[]) => Promise<void>;
+  /** See `dropCells` of LedgerDatabase. Does not throw: a breakdown that is not deleted expires. */
+  readonly dropCells: (grantIds: readonly string[]) => void;
   #lane = 0;
   #isLaneTaken = false;
 
@@ -40,9 +40,10 @@ export class SharedCommands {
     );
     this.storeLedger = this.#writes((changes) => database.storeLedgers(changes));
     this.replaceUse = this.#writes((changes) => database.replaceUse(changes));
-    this.dropCells = this.#inLanes(async (grantIds: readonly (readonly string[])[]) =>
+    const drop = this.#inLanes(async (grantIds: readonly (readonly string[])[]) =>
       database.dropCells(grantIds.flat()),
     );
+    this.dropCells = (grantIds) => void drop(grantIds).catch(() => {});
   }
 
   #writes<Change>(write: (changes: readonly Change[]) => Promise<boolean[]>): Commands<Change, boolean> {
