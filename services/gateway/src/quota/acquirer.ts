@@ -125,7 +125,7 @@ export class Acquirer {
           };
       }
     } catch (error) {
-      // Metering gives no permits of this month now. An earlier version of metering also answers a stale seq with this error.
+      // Metering gives no permits of this month now.
       if (error instanceof Fault && error.kind === 'failed_precondition')
         return this.#refusedAsStale(holding, next.seq);
       this.#asked('unavailable');

@@ -151,7 +151,7 @@ function decideAll(before: Ledger, decisions: readonly LedgerDecision[], stored:
 
 /**
  * Returns the open grants whose usage changes, if nothing else of the ledger changes. Other replicas may change the ledger's other
- * grants at the same time.
+ * grants at the same time. Of an open grant only the used and the returned permits ever change.
  */
 function useChange(before: StoredLedger, after: Ledger): UseChange | undefined {
   const { version, grants: grantsBefore, ...restBefore } = before;
