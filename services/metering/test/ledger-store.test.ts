@@ -83,6 +83,28 @@ test('settling 100 ledgers at once reads the breakdowns of at most 16 at a time'
   expect(mostReading).toBe(16);
 });
 
+test('a ledger whose breakdown the database refuses does not prevent the other ledgers of a batch from being billed', async () => {
+  const database = createMemoryDatabase();
+  let refusedId = '';
+  const store = new LedgerStore({
+    database: {
+      ...database,
+      raiseCells: async (grants) => {
+        if (grants.some(({ grantId }) => grantId === refusedId)) throw new Error('the document is too large');
+        await database.raiseCells(grants);
+      },
+    },
+    clock: systemClock,
+  });
+  const keys = Array.from({ length: 20 }, newKey);
+  const ids = await Promise.all(keys.map(async (key) => (await openGrant(store, key)).id));
+  refusedId = ids[7] ?? '';
+  const { unavailable } = await store.applyUsage(ids.map((id) => usageOf(id, 3)));
+  expect(unavailable).toEqual([refusedId]);
+  const ledgers = await Promise.all(keys.map((key) => read(store, key)));
+  expect(ledgers.map(({ ledger }) => usedOf(ledger))).toEqual(ids.map((id) => (id === refusedId ? 0 : 3)));
+});
+
 test('both stores give the same answers to the same commands', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 40 }), async (commands) => {

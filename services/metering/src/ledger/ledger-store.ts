@@ -1,5 +1,5 @@
 import type { UsageCell } from '@brand-data/contracts';
-import { type Clock, elapsedMs } from '@brand-data/runtime';
+import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
 import type { Ledger, LedgerKey } from './ledger.ts';
 import type { LedgerDatabase, OpenCursor, OpenGrants, OverdueGrant } from './ledger-database.ts';
 import { LedgerQueue } from './ledger-queue.ts';
@@ -182,19 +182,24 @@ export class LedgerStore {
     });
   }
 
-  /** Never rejects. Names the usage of ledgers that it does not reach in time as `unavailable`. */
+  /**
+   * Never rejects. Names the usage of ledgers that it does not reach in time as `unavailable`. If the database refuses a command
+   * because of one ledger, the other ledgers of the command must not fail with it. Therefore each of them is tried again alone.
+   */
   async #applyAll(
     usages: readonly UsageOfLedger[],
     ledgersAtOnce = LEDGERS_AT_ONCE,
   ): Promise<UsageOutcome[]> {
     const began = this.#clock.now();
+    const isLate = () => elapsedMs(began, this.#clock.now()) >= APPLY_WITHIN_MS;
     const outcomes: UsageOutcome[] = [];
     for (let at = 0; at < usages.length; at += ledgersAtOnce) {
       const now = usages.slice(at, at + ledgersAtOnce);
-      const isLate = elapsedMs(began, this.#clock.now()) >= APPLY_WITHIN_MS;
-      outcomes.push(
-        ...(isLate ? now.map(notTried) : await Promise.all(now.map((usage) => this.#apply(usage)))),
-      );
+      const tried = isLate() ? now.map(notTried) : await Promise.all(now.map((usage) => this.#apply(usage)));
+      for (const outcome of tried) {
+        const tryAlone = isRefusal(outcome) && usages.length > 1 && !isLate();
+        outcomes.push(tryAlone ? await this.#apply(outcome.of) : outcome);
+      }
     }
     // A command that failed is about many ledgers.
     const errors = new Set(outcomes.flatMap(({ error }) => error ?? []));
@@ -227,6 +232,11 @@ export class LedgerStore {
 /** Returns the usage that closes the grant of a holder that has disappeared. It adds nothing to the usage that is stored. */
 function closeAsKnown(grantId: string): LedgerInput {
   return { grantId, used: 0, returned: 0, closed: true, cells: [], partial: true };
+}
+
+/** Whether the database answered, and refused the command. */
+function isRefusal({ error }: UsageOutcome): boolean {
+  return error !== undefined && !(error instanceof Fault);
 }
 
 function notTried(of: UsageOfLedger): UsageOutcome {
