@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { importsOf, violations } from '../check-imports.ts';
+import { importsOf, undeclared, violations } from '../check-imports.ts';
 
 test('finds imports of values, of types and at run time, and no package from outside', () => {
   const text = [
@@ -9,12 +9,19 @@ test('finds imports of values, of types and at run time, and no package from out
     "export { Clock } from '../clock.ts';",
     "import './register.ts';",
     "const late = await import('@brand-data/runtime');",
+    'export {',
+    '  one,',
+    '  type Two,',
+    '} from "./quoted-otherwise.ts";',
+    'const later = await import(`./later.mjs`);',
   ].join('\n');
   expect(importsOf('services/metering/src/usage/usage.ts', text).map(({ to }) => to)).toEqual([
     'services/metering/src/usage/ledger.ts',
     'services/metering/src/clock.ts',
     'services/metering/src/usage/register.ts',
     '@brand-data/runtime',
+    'services/metering/src/usage/quoted-otherwise.ts',
+    'services/metering/src/usage/later.mjs',
   ]);
 });
 
@@ -44,7 +51,9 @@ describe('allows', () => {
 describe('refuses', () => {
   test.each([
     ['a package that imports a service', 'packages/backup/src/a.ts', '@brand-data/metering/restoring'],
+    ['a service that imports a service', 'services/gateway/src/a.ts', '@brand-data/metering/main'],
     ["another package's file by its path", 'test/e2e/a.ts', 'services/metering/src/ledger/b.ts'],
+    ['a file of tests', 'services/catalog/src/a.ts', 'services/catalog/test/b.ts'],
     ['what a package does not export', 'services/catalog/src/a.ts', '@brand-data/identifiers/src/keys.ts'],
   ])('%s', (_, from, to) => {
     expect(violations([{ from, to }])).toEqual([expect.stringContaining(`${from} imports ${to}`)]);
@@ -69,4 +78,16 @@ describe('refuses', () => {
       'These folders import each other in a circle: services/catalog/src/records, services/catalog/src/storage.',
     ]);
   });
+});
+
+test('refuses a package that the importing package does not name, except in tests', () => {
+  const dependenciesOf = (folder: string) => (folder === 'services/catalog' ? ['@brand-data/runtime'] : []);
+  const imports = [
+    { from: 'services/catalog/src/a.ts', to: '@brand-data/runtime/http' },
+    { from: 'services/catalog/src/a.ts', to: '@brand-data/servers' },
+    { from: 'services/catalog/test/a.ts', to: '@brand-data/testing/random' },
+  ];
+  expect(undeclared(imports, dependenciesOf)).toEqual([
+    expect.stringContaining('services/catalog/src/a.ts imports @brand-data/servers'),
+  ]);
 });
