@@ -124,22 +124,19 @@ class StartingStack {
     urls,
     environment,
   }: PlannedService): Promise<void> {
-    const files: Record<string, string> = {};
-    for (const [setting, url] of Object.entries(urls)) {
-      const file = settingFile(this.#plan.dataDir, name, setting);
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      await writeFile(file, url, { mode: 0o600 });
-      files[`${setting}_FILE`] = file;
-    }
+    const fileOf = (setting: string) => settingFile(this.#plan.dataDir, name, setting);
+    const files = Object.keys(urls).map((setting) => [`${setting}_FILE`, fileOf(setting)]);
     const child = serviceProcess({
       ...this.#processOptions(name),
       main,
       nodeOptions,
       opsPort,
-      environment: { ...environment, ...files },
+      environment: { ...environment, ...Object.fromEntries(files) },
     });
+    // Before the first wait, so that the processes are always in the order of the plan.
     this.children.set(name, child);
     this.#groups[service === 'gateway' ? 'gateways' : 'backends'].push(child);
+    for (const [setting, url] of Object.entries(urls)) await writeSetting(fileOf(setting), url);
     await child.start();
     this.#options.started?.(name);
   }
@@ -163,6 +160,11 @@ class StartingStack {
     await Promise.allSettled(starts);
     await all;
   }
+}
+
+async function writeSetting(file: string, value: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, value, { mode: 0o600 });
 }
 
 async function writeAllowanceKeys({ dataDir, secrets, allowanceKeyFiles }: StackPlan): Promise<void> {
