@@ -53,11 +53,13 @@ export function breakingChanges(released: Json, present: Json, direction: Direct
   }
   if (isObject(released) && isObject(present)) {
     const added = Object.keys(present).filter((key) => !(key in released) && NARROWING.has(key));
+    // Callers send the parameters of what we answer.
+    const directionOf = (key: string) => (key === 'parameters' ? 'accepted' : direction);
     return [
       ...Object.entries(released).flatMap(([key, value]) =>
         present[key] === undefined
           ? [`${at}/${key} is gone`]
-          : breakingChanges(value, present[key], direction, `${at}/${key}`),
+          : breakingChanges(value, present[key], directionOf(key), `${at}/${key}`),
       ),
       ...(direction === 'accepted' && !at.endsWith('/properties')
         ? added.map((key) => `${at} has a new condition: ${key}`)

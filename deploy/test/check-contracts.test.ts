@@ -79,6 +79,12 @@ test('an operation may get a new parameter, but not a required one', () => {
   expect(breakingChanges(parameters(), parameters({ name: 'kind', required: true }), 'sent')).toHaveLength(1);
 });
 
+test('a parameter may not get a new condition', () => {
+  const parameters = (schema: Json) => ({ parameters: [{ name: 'month', in: 'query', schema }] });
+  const released = parameters({ type: 'string' });
+  expect(breakingChanges(released, parameters({ type: 'string', maxLength: 7 }), 'sent')).toHaveLength(1);
+});
+
 /** Returns the paths of all members of objects. */
 function partsOf(value: Json, path: string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [];
