@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { IMAGES, type Namespace, PREVIOUS, RELEASE, waitFor } from './cluster.ts';
+import { CLUSTER_IMAGES, type Namespace, PREVIOUS, RELEASE, waitFor } from './cluster.ts';
 import { pod } from './pod.ts';
 
 /** What the callers saw until they were stopped. */
@@ -92,7 +92,7 @@ function manifests(script: string, tokens: readonly string[], callsPerSecond: nu
     restartPolicy: 'Never',
     container: {
       // The names of the sample that the namespace begins with.
-      image: `${IMAGES.repository}/bds:${PREVIOUS?.tag ?? IMAGES.tag}`,
+      image: `${CLUSTER_IMAGES.repository}/bds:${PREVIOUS?.tag ?? CLUSTER_IMAGES.tag}`,
       command: ['node', '/callers/callers.mjs'],
       env: [
         { name: 'GATEWAY_URL', value: `http://${RELEASE}-gateway` },

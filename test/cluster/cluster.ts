@@ -9,7 +9,7 @@ const run = promisify(execFile);
 
 export const CHART = fileURLToPath(new URL('../../deploy/chart', import.meta.url));
 /** Images that the cluster's nodes have or can pull: `<repository>/gateway:<tag>`, and the same under a second tag. */
-export const IMAGES = {
+export const CLUSTER_IMAGES = {
   repository: process.env.IMAGE_REPOSITORY ?? 'brand-data',
   tag: process.env.IMAGE_TAG ?? 'test',
   nextTag: process.env.NEXT_IMAGE_TAG ?? 'test-next',
@@ -93,7 +93,7 @@ interface Pod {
 }
 
 /** Values with this run's images, and with resource requests so small that two releases fit on a small node. */
-export function valuesOf(tag = IMAGES.tag): string[] {
+export function valuesOf(tag = CLUSTER_IMAGES.tag): string[] {
   const values = [
     ...SERVICES.map((service) => `${service}.resources.requests.cpu=25m`),
     'images.workers=1',
@@ -105,7 +105,7 @@ export function valuesOf(tag = IMAGES.tag): string[] {
 /** Values that every version of the chart has. */
 function imageValues(tag: string): string[] {
   const values = [
-    `image.repository=${IMAGES.repository}`,
+    `image.repository=${CLUSTER_IMAGES.repository}`,
     `image.tag=${tag}`,
     ...['mongodb', 'nats'].map((server) => `quickstart.${server}.resources.requests.cpu=25m`),
   ];

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { CHART, IMAGES, type Namespace, waitFor } from './cluster.ts';
+import { CHART, CLUSTER_IMAGES, type Namespace, waitFor } from './cluster.ts';
 import { pod } from './pod.ts';
 
 const { MONGODB_IMAGE = 'mongo:6.0', NATS_IMAGE = 'nats:2.15-alpine' } = process.env;
@@ -41,7 +41,7 @@ export async function startDependencies(namespace: Namespace): Promise<Dependenc
       user: 65532,
       restartPolicy: 'OnFailure',
       container: {
-        image: `${IMAGES.repository}/accounts:${IMAGES.tag}`,
+        image: `${CLUSTER_IMAGES.repository}/accounts:${CLUSTER_IMAGES.tag}`,
         command: ['node', '/initiate/initiate.mjs'],
         env: [{ name: 'MONGODB_MEMBER', value: mongodb }],
         volumeMounts: [{ name: 'initiate', mountPath: '/initiate' }],

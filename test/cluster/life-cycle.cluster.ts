@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Callers, startCallers, usageOf } from './callers.ts';
 import {
   CHART,
+  CLUSTER_IMAGES,
   createNamespace,
-  IMAGES,
   installPreviousQuickstart,
   installQuickstart,
   type Namespace,
@@ -32,13 +32,13 @@ describe('under a steady load', () => {
   afterAll(() => namespace?.delete());
 
   test.skipIf(PREVIOUS === undefined)('an upgrade from the version before', async () => {
-    await upgrade(IMAGES.tag);
+    await upgrade(CLUSTER_IMAGES.tag);
     for (const service of SERVICES) expect(await namespace.readyPods(service)).toHaveLength(2);
     await goOn();
   });
 
   test('an upgrade to the next images', async () => {
-    await upgrade(IMAGES.nextTag);
+    await upgrade(CLUSTER_IMAGES.nextTag);
     await goOn();
   });
 

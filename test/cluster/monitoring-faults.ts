@@ -21,7 +21,7 @@ export interface Site {
   };
 }
 
-export interface Fault {
+export interface ClusterFault {
   what: string;
   /** Causes the fault. Returns once it has begun. */
   begin?(site: Site): Promise<void>;
@@ -56,7 +56,7 @@ export const anyPath = (site: Site): string =>
     `/v1/usage?token=${site.tokens.regular}`,
   );
 
-export const FAULTS: Fault[] = [
+export const FAULTS: ClusterFault[] = [
   {
     what: 'gateways that are killed while they hold permits',
     async begin({ namespace, api, tokens }) {

@@ -19,7 +19,13 @@ import {
   type Site,
   STREAM_MAX_BYTES,
 } from './monitoring-faults.ts';
-import { type Labels, type Prometheus, type Rule, type RuleGroup, startPrometheus } from './prometheus.ts';
+import {
+  type Labels,
+  type Prometheus,
+  type Rule,
+  type RuleGroup,
+  startClusterPrometheus,
+} from './prometheus.ts';
 
 /** Alerts that no fault of this test can cause. Only test/monitoring/alerts.system.test.ts shows, with promtool, that they fire. */
 const BY_PROMTOOL_ALONE: Record<string, string> = {
@@ -155,7 +161,7 @@ describe('a Prometheus that finds the pods by their annotations', () => {
   /** Starts a Prometheus without any older data. */
   function start(): Promise<Prometheus> {
     const hasty = groups.map(({ name, rules }) => ({ name, rules: rules.map(atOnce) }));
-    return startPrometheus({ api: api.address, namespace: namespace.name, groups: hasty });
+    return startClusterPrometheus({ api: api.address, namespace: namespace.name, groups: hasty });
   }
 
   /** Runs the queries that have had no data yet. */

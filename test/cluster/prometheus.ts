@@ -45,7 +45,7 @@ interface Settings {
 const SCRAPE_SECONDS = 2;
 
 /** Starts a Prometheus without data. Returns when it has scraped each pod of the namespace twice. */
-export async function startPrometheus({ api, namespace, groups }: Settings): Promise<Prometheus> {
+export async function startClusterPrometheus({ api, namespace, groups }: Settings): Promise<Prometheus> {
   if (program === undefined) throw new Error('no Prometheus here: deploy/chart/test/get-tools fetches it');
   const folder = await mkdtemp(join(tmpdir(), 'prometheus-'));
   const discovery = await startDiscovery(api, namespace);

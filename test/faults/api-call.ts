@@ -1,7 +1,7 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
 /** How a call ended for its caller. */
-export type Outcome =
+export type CallOutcome =
   | { kind: 'answered'; status: number; headers: IncomingHttpHeaders; body: Buffer }
   /** The connection was refused, so the call reached no gateway. */
   | { kind: 'refused' }
@@ -13,7 +13,7 @@ export type Outcome =
 /** A client of the gateways that keeps its connections, as callers do. */
 export interface ApiClient {
   /** Never rejects. */
-  get(url: string, options?: { headers?: Record<string, string>; withinMs?: number }): Promise<Outcome>;
+  get(url: string, options?: { headers?: Record<string, string>; withinMs?: number }): Promise<CallOutcome>;
   close(): void;
 }
 
@@ -26,7 +26,7 @@ export function createApiClient(): ApiClient {
     get: (url, { headers = {}, withinMs = WITHIN_MS } = {}) =>
       new Promise((resolve) => {
         const call = request(url, { agent, headers });
-        const end = (outcome: Outcome) => {
+        const end = (outcome: CallOutcome) => {
           clearTimeout(late);
           resolve(outcome);
           if (outcome.kind !== 'answered') call.destroy();
@@ -52,21 +52,21 @@ export function createApiClient(): ApiClient {
 }
 
 /** "503", "lost"… */
-export function nameOf(outcome: Outcome): string {
+export function nameOf(outcome: CallOutcome): string {
   return outcome.kind === 'answered' ? String(outcome.status) : outcome.kind;
 }
 
-export function isCounted(outcome: Outcome): boolean {
+export function isCounted(outcome: CallOutcome): boolean {
   return outcome.kind === 'answered' && [200, 304, 404].includes(outcome.status);
 }
 
 /** Whether the service may have billed the call though its caller saw a failure. */
-export function isUnsure(outcome: Outcome): boolean {
+export function isUnsure(outcome: CallOutcome): boolean {
   if (outcome.kind === 'lost' || outcome.kind === 'late') return true;
   return outcome.kind === 'answered' && outcome.status >= 500 && outcome.headers['x-quota-charged'] !== '0';
 }
 
 /** Whether this is a failure of the service. A caller with a correct request and remaining allowance should never see one. */
-export function isFailure(outcome: Outcome): boolean {
+export function isFailure(outcome: CallOutcome): boolean {
   return outcome.kind !== 'answered' || outcome.status >= 500;
 }

@@ -2,16 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolUsage } from '@brand-data/contracts';
 import type { TestOperator } from '../e2e/operator.ts';
 import { judge } from './ledger.ts';
-import type { Account, Traffic } from './traffic.ts';
+import type { Traffic, TrafficAccount } from './traffic.ts';
 
 const LOOK_EVERY_MS = 250;
 
 /** Reads each account's usage from metering. */
 export async function readBills(
   operator: TestOperator,
-  accounts: readonly Account[],
-): Promise<Map<Account, PoolUsage>> {
-  const billed = new Map<Account, PoolUsage>();
+  accounts: readonly TrafficAccount[],
+): Promise<Map<TrafficAccount, PoolUsage>> {
+  const billed = new Map<TrafficAccount, PoolUsage>();
   for (const account of accounts) {
     const [pool] = await operator.usage(account.accountId);
     if (pool) billed.set(account, pool);
@@ -20,7 +20,10 @@ export async function readBills(
 }
 
 /** What is wrong with the bills, a line for each account and rule of `judge`. */
-export function brokenBills(accounts: readonly Account[], billed: ReadonlyMap<Account, PoolUsage>): string[] {
+export function brokenBills(
+  accounts: readonly TrafficAccount[],
+  billed: ReadonlyMap<TrafficAccount, PoolUsage>,
+): string[] {
   return accounts.flatMap((account) =>
     judge(account.ledger, billed.get(account), account.isDriven).map(
       (line) => `account ${account.name} (${account.accountId}): ${line}`,
@@ -40,7 +43,7 @@ export async function callUntilAllIsBilled(
   let unfinished = traffic.accounts.filter(({ isDriven }) => isDriven);
   for (;;) {
     const billed = await readBills(operator, unfinished);
-    const leftOf = (account: Account) => account.ledger.allowance - (billed.get(account)?.used ?? 0);
+    const leftOf = (account: TrafficAccount) => account.ledger.allowance - (billed.get(account)?.used ?? 0);
     unfinished = unfinished.filter((account) => leftOf(account) > 0);
     if (unfinished.length === 0 || traffic.now() > settleByMs) return;
     say(
@@ -63,7 +66,7 @@ export interface BillWatch {
 /** Compares an account's counted answers with its bill, four times a second. */
 export function watchBill(
   operator: TestOperator,
-  { accountId, ledger }: Account,
+  { accountId, ledger }: TrafficAccount,
   now: () => number,
 ): BillWatch {
   let latestMs = 0;

@@ -8,7 +8,7 @@ import { type CampaignOptions, inRounds, msUntil, type Parts, runCampaign, secon
 import { boundAfterLosses, lose } from './fault.ts';
 import { add, listed } from './ledger.ts';
 import { callFor } from './outages.ts';
-import { type Account, type Traffic, UNLIMITED, type Window } from './traffic.ts';
+import { type Traffic, type TrafficAccount, UNLIMITED, type Window } from './traffic.ts';
 
 const LEAD_IN_MS = 20_000;
 const QUIET_MS = 2_500;
@@ -116,7 +116,7 @@ async function sufferRow(parts: Elections, row: ElectionRow): Promise<RowResult>
   const { stack, traffic, bill } = parts;
   const broken: string[] = [];
   const accounts = async (allowances: readonly number[]) => {
-    const all: Account[] = [];
+    const all: TrafficAccount[] = [];
     for (const allowance of allowances) all.push(await traffic.prepare(allowance, allowance >= 300 ? 12 : 6));
     return all;
   };
@@ -180,7 +180,7 @@ async function sufferRow(parts: Elections, row: ElectionRow): Promise<RowResult>
 }
 
 /** Begins the accounts one after another, so that some begin at any stage of the loss. */
-async function beginOneByOne(traffic: Traffic, accounts: readonly Account[]): Promise<void> {
+async function beginOneByOne(traffic: Traffic, accounts: readonly TrafficAccount[]): Promise<void> {
   for (const account of accounts) {
     traffic.begin(account);
     await delay(NEXT_AFTER_MS);

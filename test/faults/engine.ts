@@ -8,7 +8,7 @@ import { type ApiClient, createApiClient } from './api-call.ts';
 import { brokenBills, callUntilAllIsBilled, readBills } from './bill.ts';
 import { add, judge, listed, sumOf } from './ledger.ts';
 import { type FaultStack, type FaultStackOptions, startFaultStack } from './stack.ts';
-import { type Account, type Failure, Traffic, UNLIMITED } from './traffic.ts';
+import { type Failure, Traffic, type TrafficAccount, UNLIMITED } from './traffic.ts';
 
 /** How long a run takes and which faults it has. */
 export interface CampaignOptions {
@@ -76,7 +76,7 @@ export interface Campaign {
     /** Violations that the faults themselves have shown. */
     broken?: readonly string[];
     /** Returns further violations, when all is billed. */
-    check?(billed: ReadonlyMap<Account, PoolUsage>): Promise<string[]>;
+    check?(billed: ReadonlyMap<TrafficAccount, PoolUsage>): Promise<string[]>;
     /** Says more, before the totals. */
     report?(): void;
   }>;
@@ -162,7 +162,7 @@ export async function msUntil(holds: () => Promise<boolean>, withinMs: number): 
 /** Restarts gateways so that they return their permits, and waits for the messages of lost replicas to be delivered again. */
 async function settleBills({ stack, operator, traffic }: Parts, withinMs: number) {
   for (const { name } of stack.gateways) await stack.restart(name);
-  const billed = new Map<Account, PoolUsage>();
+  const billed = new Map<TrafficAccount, PoolUsage>();
   let unsettled = traffic.accounts;
   await msUntil(async () => {
     for (const [account, pool] of await readBills(operator, unsettled)) billed.set(account, pool);
@@ -186,17 +186,17 @@ function failureLine({ windows }: Traffic, failure: Failure): string {
 
 function totalsOf(
   { accounts, windows, failures, wrong, longestMs }: Traffic,
-  billed: ReadonlyMap<Account, PoolUsage>,
+  billed: ReadonlyMap<TrafficAccount, PoolUsage>,
   loadMs: number,
 ): [string, string | number][] {
-  const merged = (countsOf: (ledger: Account['ledger']) => ReadonlyMap<string, number>) => {
+  const merged = (countsOf: (ledger: TrafficAccount['ledger']) => ReadonlyMap<string, number>) => {
     const all = new Map<string, number>();
     for (const { ledger } of accounts) for (const [name, count] of countsOf(ledger)) add(all, name, count);
     return all;
   };
-  const total = (figureOf: (account: Account) => number) =>
+  const total = (figureOf: (account: TrafficAccount) => number) =>
     accounts.reduce((sum, account) => sum + figureOf(account), 0);
-  const usedOf = (account: Account) => billed.get(account)?.used ?? 0;
+  const usedOf = (account: TrafficAccount) => billed.get(account)?.used ?? 0;
   const calls = total(({ ledger }) => ledger.calls);
   const counted = total(({ ledger }) => ledger.counted);
   const driven = accounts.filter(({ isDriven }) => isDriven);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CutFrom, FaultStack } from './stack.ts';
 
 /** A fault of one or more processes, which is repaired after some time. */
-export interface Fault {
+export interface ProcessFault {
   name: string;
   /** The processes that are affected. */
   targets: readonly string[];
@@ -52,7 +52,7 @@ export function boundAfterLosses(losses: readonly Loss[]): number {
 }
 
 /** Returns a fault that loses one part and brings it back. */
-function losing(name: string, loss: Loss & { name: string }, boundMs: number): Fault {
+function losing(name: string, loss: Loss & { name: string }, boundMs: number): ProcessFault {
   return {
     name,
     targets: [loss.name],
@@ -69,17 +69,17 @@ function losing(name: string, loss: Loss & { name: string }, boundMs: number): F
   };
 }
 
-export function killed(target: string): Fault {
+export function killed(target: string): ProcessFault {
   return losing(`kill -9 ${target}`, { of: 'process', name: target, how: 'killed' }, boundAfter(target));
 }
 
 /** SIGSTOP and SIGCONT. */
-export function frozen(target: string): Fault {
+export function frozen(target: string): ProcessFault {
   return losing(`SIGSTOP ${target}`, { of: 'process', name: target, how: 'frozen' }, boundAfter(target));
 }
 
 /** Cuts a process off from `from`, or from everything if `from` is absent. */
-export function cutOff(target: string, from?: CutFrom): Fault {
+export function cutOff(target: string, from?: CutFrom): ProcessFault {
   const name = `cut ${target} off from ${from ?? 'everything'}`;
   return losing(name, { of: 'link', name: target, from }, AFTER_CUT_MS);
 }
@@ -88,7 +88,7 @@ export function cutOff(target: string, from?: CutFrom): Fault {
  * Cuts a gateway off from NATS, and kills it before it sends a Report. Its latest usage is then neither in the stream nor in
  * metering. If the gateway had answered the calls of this usage already, they would never be billed.
  */
-export function killedUnbilled(target: string): Fault {
+export function killedUnbilled(target: string): ProcessFault {
   const kill = killed(target);
   return {
     ...kill,
@@ -103,7 +103,7 @@ export function killedUnbilled(target: string): Fault {
   };
 }
 
-export function restarted(target: string): Fault {
+export function restarted(target: string): ProcessFault {
   return {
     name: `restart ${target}`,
     targets: [target],

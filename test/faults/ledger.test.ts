@@ -1,12 +1,12 @@
 import { type PoolUsage, Route } from '@brand-data/contracts';
 import { describe, expect, test } from 'vitest';
-import type { Outcome } from './api-call.ts';
-import { enter, judge, type Ledger, newLedger } from './ledger.ts';
+import type { CallOutcome } from './api-call.ts';
+import { type CallLedger, enter, judge, newCallLedger } from './ledger.ts';
 
 const ALLOWANCE = 3;
 const KEY = 'key_1';
 
-const answered = (status: number, charged: '0' | '1'): Outcome => ({
+const answered = (status: number, charged: '0' | '1'): CallOutcome => ({
   kind: 'answered',
   status,
   body: Buffer.alloc(0),
@@ -17,8 +17,8 @@ const answered = (status: number, charged: '0' | '1'): Outcome => ({
 });
 
 /** Returns a ledger with one call after another, a millisecond each. */
-function ledgerOf(...outcomes: Outcome[]): Ledger {
-  const ledger = newLedger(ALLOWANCE, KEY);
+function ledgerOf(...outcomes: CallOutcome[]): CallLedger {
+  const ledger = newCallLedger(ALLOWANCE, KEY);
   for (const [index, outcome] of outcomes.entries())
     enter(ledger, { route: Route.BRANDS, beganMs: index, endedMs: index + 0.5, outcome });
   return ledger;
@@ -34,7 +34,7 @@ const billed = (used: number, { status = 200, inCells = used, out = 0, keyId = K
 });
 
 const ok = answered(200, '1');
-const lost: Outcome = { kind: 'lost' };
+const lost: CallOutcome = { kind: 'lost' };
 
 describe('the ledger finds nothing wrong', () => {
   test.each([

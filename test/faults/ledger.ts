@@ -1,8 +1,8 @@
 import type { PoolUsage, Route } from '@brand-data/contracts';
-import { isCounted, isUnsure, nameOf, type Outcome } from './api-call.ts';
+import { type CallOutcome, isCounted, isUnsure, nameOf } from './api-call.ts';
 
 /** What the callers of one account saw. */
-export interface Ledger {
+export interface CallLedger {
   allowance: number;
   keyId: string;
   calls: number;
@@ -24,7 +24,7 @@ export interface Ledger {
   strange: Map<string, number>;
 }
 
-export function newLedger(allowance: number, keyId: string): Ledger {
+export function newCallLedger(allowance: number, keyId: string): CallLedger {
   return {
     allowance,
     keyId,
@@ -42,8 +42,13 @@ export function newLedger(allowance: number, keyId: string): Ledger {
 
 /** Records how one call ended. */
 export function enter(
-  ledger: Ledger,
-  { route, beganMs, endedMs, outcome }: { route: Route; beganMs: number; endedMs: number; outcome: Outcome },
+  ledger: CallLedger,
+  {
+    route,
+    beganMs,
+    endedMs,
+    outcome,
+  }: { route: Route; beganMs: number; endedMs: number; outcome: CallOutcome },
 ): void {
   ledger.calls += 1;
   const name = nameOf(outcome);
@@ -60,7 +65,7 @@ export function enter(
   if (strangeness) add(ledger.strange, strangeness);
 }
 
-function strangenessOf(outcome: Outcome): string | undefined {
+function strangenessOf(outcome: CallOutcome): string | undefined {
   if (outcome.kind !== 'answered') return undefined;
   const { status, headers } = outcome;
   const charged = headers['x-quota-charged'];
@@ -75,7 +80,7 @@ function strangenessOf(outcome: Outcome): string | undefined {
  * Compares the answers that callers saw with the bill. Returns a line for each violation. `isDriven`: whether the callers
  * continued until the allowance was used up.
  */
-export function judge(ledger: Ledger, billed: PoolUsage | undefined, isDriven: boolean): string[] {
+export function judge(ledger: CallLedger, billed: PoolUsage | undefined, isDriven: boolean): string[] {
   const { allowance, counted, strange, countedAfterUsedUp, usedUpAtMs } = ledger;
   const used = billed?.used ?? 0;
   const out = billed?.out ?? 0;

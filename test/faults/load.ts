@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Route } from '@brand-data/contracts';
-import type { ApiClient, Outcome } from './api-call.ts';
-import { enter, type Ledger } from './ledger.ts';
+import type { ApiClient, CallOutcome } from './api-call.ts';
+import { type CallLedger, enter } from './ledger.ts';
 import type { FaultStack } from './stack.ts';
 
 const CALLS_PER_S = 20;
@@ -11,11 +11,11 @@ interface Seen {
   gateway: string;
   beganMs: number;
   endedMs: number;
-  outcome: Outcome;
+  outcome: CallOutcome;
 }
 
 /** Starts a steady load of one account for a cached record, with the same number of calls a second on each gateway. */
-export function startLoad(stack: FaultStack, client: ApiClient, ledger: Ledger, token: string) {
+export function startLoad(stack: FaultStack, client: ApiClient, ledger: CallLedger, token: string) {
   let seen: Seen[] = [];
   let isGoing = true;
   const drivers = stack.gateways.map(async (gateway) => {

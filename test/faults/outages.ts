@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createToken, Route } from '@brand-data/contracts';
-import { isCounted, nameOf, type Outcome } from './api-call.ts';
+import { type CallOutcome, isCounted, nameOf } from './api-call.ts';
 import { type Stand, startStand } from './engine.ts';
-import { enter, judge, newLedger } from './ledger.ts';
+import { enter, judge, newCallLedger } from './ledger.ts';
 import { startLoad } from './load.ts';
 import { UNLIMITED } from './traffic.ts';
 
@@ -129,7 +129,7 @@ export async function startOutageStand(warmUpMs: number): Promise<OutageStand> {
   const stand = await startStand({ gateways: 2 });
   const { stack, operator, client } = stand;
   const { accountId, token, keyId } = await operator.newAccount(UNLIMITED);
-  const ledger = newLedger(UNLIMITED, keyId);
+  const ledger = newCallLedger(UNLIMITED, keyId);
   const load = startLoad(stack, client, ledger, token);
   const prober = await operator.newAccount(UNLIMITED);
   await delay(warmUpMs);
@@ -158,7 +158,7 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
   const { away, how, needing = [], told } = outage;
   const broken: string[] = [];
   let longestMs = 0;
-  const probe = async (calls: Need, ask: () => Promise<Outcome>, wanted: string, charged?: string) => {
+  const probe = async (calls: Need, ask: () => Promise<CallOutcome>, wanted: string, charged?: string) => {
     const beganMs = performance.now();
     const outcome = await ask();
     const tookMs = performance.now() - beganMs;
@@ -226,7 +226,7 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
 export async function callFor(
   { stack, operator, client, token }: Omit<Parts, 'load' | 'stop'>,
   need: Need,
-): Promise<() => Promise<Outcome>> {
+): Promise<() => Promise<CallOutcome>> {
   const [gateway] = stack.gateways;
   const brand = (identifier: string, of: string) => () =>
     client.get(`${gateway?.url}/v1/brands/${encodeURIComponent(identifier)}?token=${of}`);
@@ -246,7 +246,7 @@ async function untilRecovered(
   backMs: number,
 ): Promise<number> {
   const { stack, client, token } = parts;
-  const accounts = new Map<Need, () => Promise<Outcome>>();
+  const accounts = new Map<Need, () => Promise<CallOutcome>>();
   for (;;) {
     const sinceMs = performance.now() - backMs;
     if (sinceMs > RECOVERED_WITHIN_MS) return sinceMs;
@@ -286,7 +286,7 @@ async function runGatewayKill(parts: Parts): Promise<{ broken: string[]; settled
   if (!killed || !other) throw new Error('two gateways are needed');
   const broken: string[] = [];
   const account = await operator.newAccount(1);
-  const ledger = newLedger(1, account.keyId);
+  const ledger = newCallLedger(1, account.keyId);
   for (const { url } of stack.gateways) await client.get(`${url}/v1/usage?token=${account.token}`);
   const call = async (url: string, identifier: string) => {
     const beganMs = performance.now();

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolUsage } from '@brand-data/contracts';
 import type { Random } from '@brand-data/testing/random';
 import { type CampaignOptions, inRounds, type Parts, runCampaign, seconds } from './engine.ts';
-import { cutOff, type Fault, frozen, isServer, killed, killedUnbilled, restarted } from './fault.ts';
+import { cutOff, frozen, isServer, killed, killedUnbilled, type ProcessFault, restarted } from './fault.ts';
 import { listed } from './ledger.ts';
 import type { FaultStack } from './stack.ts';
-import type { Account, Failure, Window } from './traffic.ts';
+import type { Failure, TrafficAccount, Window } from './traffic.ts';
 
 const LEAD_IN_MS = 18_000;
 const QUIET_MS = 2_500;
@@ -80,7 +80,7 @@ async function sufferAll(parts: Parts, options: CampaignOptions): Promise<void> 
 /**
  * Returns the faults of a round. The first round begins with the kills of gateways, so that their grants are settled by its end.
  */
-function faultsOfRound(stack: FaultStack, random: Random, round: number): Fault[] {
+function faultsOfRound(stack: FaultStack, random: Random, round: number): ProcessFault[] {
   const gateways = stack.gateways.map(({ name }) => name);
   const others = stack.names.filter((name) => !gateways.includes(name));
   const first = random.shuffled([...gateways.map(killed), killedUnbilled('gateway-3')]);
@@ -99,7 +99,7 @@ function rateOf(allowance: number): number {
   return allowance >= 300 ? 12 : 6;
 }
 
-function forMsOf({ name }: Fault, random: Random): number {
+function forMsOf({ name }: ProcessFault, random: Random): number {
   if (name.startsWith('SIGSTOP')) return random.between(3_000, 8_000);
   return name.startsWith('cut') ? 8_000 : random.between(500, 2_000);
 }
@@ -107,7 +107,7 @@ function forMsOf({ name }: Fault, random: Random): number {
 /** Checks that /v1/usage and `bds usage` show the same as metering's admin port. */
 async function differences(
   { stack, client, traffic }: Parts,
-  billed: ReadonlyMap<Account, PoolUsage>,
+  billed: ReadonlyMap<TrafficAccount, PoolUsage>,
 ): Promise<string[]> {
   interface Usage {
     pools: { used: number; breakdown: { count: number }[] }[];

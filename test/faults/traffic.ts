@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Route } from '@brand-data/contracts';
 import type { Random } from '@brand-data/testing/random';
 import type { TestOperator } from '../e2e/operator.ts';
-import { type ApiClient, isFailure, nameOf, type Outcome } from './api-call.ts';
-import type { Fault } from './fault.ts';
-import { add, enter, type Ledger, newLedger } from './ledger.ts';
+import { type ApiClient, type CallOutcome, isFailure, nameOf } from './api-call.ts';
+import type { ProcessFault } from './fault.ts';
+import { add, type CallLedger, enter, newCallLedger } from './ledger.ts';
 import type { FaultStack } from './stack.ts';
 
 /** An allowance that no run can use up. */
@@ -27,14 +27,14 @@ interface TrafficUsers {
   random: Random;
 }
 
-export interface Account {
+export interface TrafficAccount {
   name: string;
   accountId: string;
   token: string;
   /** Whether its callers go on until the allowance is used up. */
   isDriven: boolean;
   ratePerS: number;
-  ledger: Ledger;
+  ledger: CallLedger;
   /** Whether a gateway that may have held its permits was killed or frozen. */
   hasLostGrants: boolean;
   /** The current period without an answer on gateways that are not faulty. undefined: the last call was answered. */
@@ -43,7 +43,7 @@ export interface Account {
 
 /** A time in which all of an account's calls on gateways that are not faulty failed. */
 interface Dry {
-  account: Account;
+  account: TrafficAccount;
   fromMs: number;
   /** When a call was answered again. undefined: none has been yet. */
   toMs: number | undefined;
@@ -58,7 +58,7 @@ interface Dry {
 
 /** The time in which callers may notice a fault. */
 export interface Window {
-  fault: Fault;
+  fault: ProcessFault;
   beganMs: number;
   /** When the process served again. */
   endedMs: number;
@@ -74,7 +74,7 @@ export interface Window {
 
 /** A failed call that is a violation unless it is excused. */
 export interface Failure {
-  account: Account;
+  account: TrafficAccount;
   what: string;
   gateway: string;
   identifier: string;
@@ -90,7 +90,7 @@ export interface Failure {
  * Steady callers of many accounts over all gateways, and what they saw. Times are measured from the beginning of the traffic.
  */
 export class Traffic {
-  readonly accounts: Account[] = [];
+  readonly accounts: TrafficAccount[] = [];
   readonly windows: Window[] = [];
   readonly failures: Failure[] = [];
   /** Answers with another record than that of their identifier. */
@@ -124,17 +124,17 @@ export class Traffic {
   }
 
   /** Creates an account that every gateway knows, without beginning its calls. */
-  async prepare(allowance: number, ratePerS: number): Promise<Account> {
+  async prepare(allowance: number, ratePerS: number): Promise<TrafficAccount> {
     const { stack, operator, client } = this.#users;
     const { accountId, token, keyId } = await operator.newAccount(allowance);
-    const account: Account = {
+    const account: TrafficAccount = {
       accountId,
       token,
       ratePerS,
       hasLostGrants: false,
       dry: undefined,
       isDriven: allowance < UNLIMITED,
-      ledger: newLedger(allowance, keyId),
+      ledger: newCallLedger(allowance, keyId),
       name: `${this.accounts.length + 1} (${allowance})`,
     };
     this.accounts.push(account);
@@ -146,12 +146,12 @@ export class Traffic {
   }
 
   /** Begins the calls of an account. */
-  begin(account: Account): void {
+  begin(account: TrafficAccount): void {
     this.#running.push(this.#drive(account));
   }
 
   /** Runs the fault in a separate window. */
-  async suffer(fault: Fault, forMs: number): Promise<Window> {
+  async suffer(fault: ProcessFault, forMs: number): Promise<Window> {
     const window: Window = {
       fault,
       beganMs: this.now(),
@@ -181,7 +181,7 @@ export class Traffic {
   }
 
   /** Makes one more call of an account, on the next gateway. */
-  async call(account: Account): Promise<void> {
+  async call(account: TrafficAccount): Promise<void> {
     const { client, random } = this.#users;
     const gateway = this.#nextGateway();
     const identifier = random.pick(IDENTIFIERS);
@@ -242,7 +242,7 @@ export class Traffic {
   }
 
   /** Compares a record with the first answer of its path. */
-  #compare(path: string, gateway: string, outcome: Outcome): void {
+  #compare(path: string, gateway: string, outcome: CallOutcome): void {
     if (outcome.kind !== 'answered' || outcome.status !== 200) return;
     const first = this.#answers.get(path) ?? outcome.body;
     this.#answers.set(path, first);
@@ -258,7 +258,7 @@ export class Traffic {
     if (pool.out === 0) account.hasLostGrants = false;
   }
 
-  async #drive(account: Account): Promise<void> {
+  async #drive(account: TrafficAccount): Promise<void> {
     const inFlight = new Set<Promise<void>>();
     // If all calls of the account fail at the moment, the calls continue until one is answered, so that this period has an end.
     const isFinished = () =>
@@ -281,20 +281,20 @@ export class Traffic {
   }
 }
 
-function loseGrants(account: Account): void {
+function loseGrants(account: TrafficAccount): void {
   account.hasLostGrants = true;
   if (account.dry) account.dry.isExcused = account.isDriven;
 }
 
 /** A gateway that is lost may have got permits for this call just before. */
-function noteLostGrants(account: Account, window: Window, outcome: Outcome): void {
+function noteLostGrants(account: TrafficAccount, window: Window, outcome: CallOutcome): void {
   if (!window.fault.losesGrants) return;
   if (outcome.kind !== 'refused' && !(window.targetFailed && outcome.kind === 'answered'))
     loseGrants(account);
   if (isFailure(outcome)) window.targetFailed = true;
 }
 
-function noteDry(account: Account, window: Window | undefined, fromMs: number): void {
+function noteDry(account: TrafficAccount, window: Window | undefined, fromMs: number): void {
   if (!account.dry) {
     account.dry = {
       account,
