@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { SERVICES } from '@brand-data/contracts';
 import { helm as found } from '../../deploy/chart/test/tools.ts';
 
 const run = promisify(execFile);
@@ -14,7 +15,6 @@ export const CLUSTER_IMAGES = {
   tag: process.env.IMAGE_TAG ?? 'test',
   nextTag: process.env.NEXT_IMAGE_TAG ?? 'test-next',
 };
-export const SERVICES = ['gateway', 'accounts', 'catalog', 'metering', 'images'] as const;
 /** A checkout of the version before, from which an upgrade starts, and the tag of its images. Undefined if none is given. */
 export const PREVIOUS =
   process.env.PREVIOUS === undefined

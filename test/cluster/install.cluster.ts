@@ -1,13 +1,6 @@
+import { SERVICES } from '@brand-data/contracts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  CHART,
-  createNamespace,
-  installQuickstart,
-  type Namespace,
-  RELEASE,
-  SERVICES,
-  valuesOf,
-} from './cluster.ts';
+import { CHART, createNamespace, installQuickstart, type Namespace, RELEASE, valuesOf } from './cluster.ts';
 import { followNotes } from './notes.ts';
 
 describe('an install', () => {

@@ -1,3 +1,4 @@
+import { SERVICES } from '@brand-data/contracts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Callers, startCallers, usageOf } from './callers.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type Namespace,
   PREVIOUS,
   RELEASE,
-  SERVICES,
   valuesOf,
   waitFor,
 } from './cluster.ts';

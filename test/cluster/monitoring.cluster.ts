@@ -1,15 +1,8 @@
+import { SERVICES } from '@brand-data/contracts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manifestsOf } from '../../deploy/chart/test/render.ts';
 import { newToken, startCallers } from './callers.ts';
-import {
-  CHART,
-  createNamespace,
-  installQuickstart,
-  type Namespace,
-  RELEASE,
-  SERVICES,
-  waitFor,
-} from './cluster.ts';
+import { CHART, createNamespace, installQuickstart, type Namespace, RELEASE, waitFor } from './cluster.ts';
 import { type LocalPort, openLocalPort } from './local-port.ts';
 import {
   anyPath,
