@@ -22,8 +22,10 @@ export function importsOf(file: string, text: string): Import[] {
 
 /** Returns a sentence for each violation of the rules. */
 export function violations(imports: readonly Import[]): string[] {
-  const inside = imports.filter(({ from, to }) => packageOf(from) === packageOf(to) && !isTest(from));
-  const folders = inside.map(({ from, to }) => ({ from: dirname(from), to: dirname(to) }));
+  const inside = imports.filter(({ from, to }) => packageOf(from) === packageOf(to));
+  const folders = inside
+    .filter(({ from }) => !isTest(from))
+    .map(({ from, to }) => ({ from: dirname(from), to: dirname(to) }));
   return [
     ...circlesOf(inside).map((circle) => `These files import each other in a circle: ${circle.join(', ')}.`),
     ...circlesOf(folders.filter(({ from, to }) => from !== to)).map(

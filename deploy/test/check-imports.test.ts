@@ -69,6 +69,16 @@ describe('refuses', () => {
     expect(violations(circle)).toEqual([`These files import each other in a circle: ${a}, ${b}, ${c}.`]);
   });
 
+  test('files of tests in a circle', () => {
+    const [a, b] = ['test/e2e/a.ts', 'test/stack/b.ts'];
+    expect(
+      violations([
+        { from: a, to: b },
+        { from: b, to: a },
+      ]),
+    ).toEqual([`These files import each other in a circle: ${a}, ${b}.`]);
+  });
+
   test('folders in a circle although their files form none', () => {
     const found = violations([
       { from: 'services/catalog/src/records/a.ts', to: 'services/catalog/src/storage/b.ts' },

@@ -17,16 +17,8 @@ import { NATS } from './jetstream-consumer.ts';
 import type { Machine, Process } from './machine.ts';
 import type { MeteringReplica } from './metering-replica.ts';
 import type { Network } from './network.ts';
+import type { CallWork } from './plan.ts';
 import type { World } from './world.ts';
-
-/** What a call asks for, and how long the gateway takes to find its record. `fails`: the gateway does not find it in time. */
-export interface CallWork {
-  keyId: string;
-  route: Route;
-  status: number;
-  lookUpMs: number;
-  fails: boolean;
-}
 
 /** The part of a gateway's answer that matters for billing. */
 type Answer =

@@ -1,4 +1,4 @@
-import type { CallWork } from './gateway-node.ts';
+import type { Route } from '@brand-data/contracts';
 import type { StreamFaults } from './jetstream.ts';
 import type { ClockFaults } from './machine.ts';
 import type { LinkFaults } from './network.ts';
@@ -40,6 +40,15 @@ export interface Plan {
 export interface PlannedAccount {
   accountId: string;
   limit: number;
+}
+
+/** What a call asks for, and how long the gateway takes to find its record. `fails`: the gateway does not find it in time. */
+export interface CallWork {
+  keyId: string;
+  route: Route;
+  status: number;
+  lookUpMs: number;
+  fails: boolean;
 }
 
 export interface PlannedCall extends CallWork {
