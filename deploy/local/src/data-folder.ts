@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { newSecrets, Problem, type Secrets } from '@brand-data/servers';
 import { tryLock } from 'fs-native-extensions';
 
-/** What `npm start` keeps for its next run, in addition to the servers' data. */
+/** The data that `npm start` keeps for its next run, in addition to the servers' data. */
 export interface State extends Secrets {
   /** The port of each listener, by the listener's name. */
   ports: Record<string, number>;

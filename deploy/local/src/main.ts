@@ -96,7 +96,7 @@ async function start(): Promise<void> {
   say(closingText(demo, dataDir, usagePage.url));
 }
 
-/** Only this setting, in so many words, lets the services call one another without any proof of identity. */
+/** Checks for the only setting that lets the services call one another without any proof of identity. */
 function isInsecure({ GRPC_TRANSPORT }: NodeJS.ProcessEnv): boolean {
   return GRPC_TRANSPORT === 'insecure_plaintext';
 }

@@ -63,7 +63,7 @@ export interface PlannedService {
   environment: Record<string, string | number | undefined>;
 }
 
-/** What `bds` needs to reach the services' admin ports. */
+/** The settings with which `bds` reaches the services' admin ports. */
 export type OperatorConnection = {
   /** host:port */
   accounts: string;

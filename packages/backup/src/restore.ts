@@ -51,7 +51,7 @@ interface LostMessages {
   messages: number;
 }
 
-/** What a restore knows of the usage that it could not read. */
+/** The facts that a restore knows about usage that it could not read. */
 interface UnreadUsage {
   /** The streams that NATS has lost since the copy. Usage after the end of the copy was only there. */
   gone: string[];

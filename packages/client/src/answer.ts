@@ -10,7 +10,7 @@ export interface Limit {
   resetsIn: number;
 }
 
-/** What the headers of an answer say, whether it is a record or an error. */
+/** The facts in the headers of an answer, which may be a record or an error. */
 export interface AnswerFacts {
   /** Id of the request. Name it when you report a problem to the operator. */
   requestId: string | undefined;

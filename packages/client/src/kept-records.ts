@@ -12,7 +12,7 @@ export class KeptRecords {
   readonly #records = new Map<string, CachedRecord>();
   readonly #capacity: number;
 
-  /** @param capacity the most records that are kept. 0: none */
+  /** @param capacity the largest number of records to keep; 0 keeps none */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }

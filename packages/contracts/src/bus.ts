@@ -88,7 +88,7 @@ export const SERIES_INTERVAL_MS = 1_000;
 /** From metering to every gateway: `Recall`. Core NATS, since a lost message causes only a delay. */
 export const RECALLS_SUBJECT = 'brand_data.metering.recalls';
 
-/** What operators change at other services than accounts, for accounts, which removes a message when it has stored it: `AuditEvent`. */
+/** Operators' changes at services other than accounts, as `AuditEvent`. Accounts stores each message and then removes it. */
 export const AUDIT_STREAM = 'BRAND_DATA_AUDIT';
 export const AUDIT_SUBJECTS = 'brand_data.audit.*';
 /** The one durable consumer, which all replicas of accounts share. */

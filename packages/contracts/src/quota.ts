@@ -1,4 +1,4 @@
-/** What gateways and metering have to agree on (services/metering/README.md, "Constants"). */
+/** Constants on which gateways and metering have to agree (services/metering/README.md, "Constants"). */
 
 /**
  * The grace for acknowledgements, D. After a grant's lifetime is over, the gateway still accepts the stream's acknowledgement of

@@ -46,14 +46,14 @@ const JETSTREAM = `${API}.INFO`;
 
 const infoOf = (stream: string) => `${API}.STREAM.INFO.${stream}`;
 
-/** What the owner of a stream needs: a service creates its streams, and gives them new settings, at each start. */
+/** Returns the rights of a stream's owner: at each start, a service creates its streams or changes their settings. */
 const ownerOf = (stream: string) => [
   infoOf(stream),
   `${API}.STREAM.CREATE.${stream}`,
   `${API}.STREAM.UPDATE.${stream}`,
 ];
 
-/** What the user of a durable consumer needs. */
+/** Returns the rights of a durable consumer's user. */
 const consumerOf = (stream: string, consumer: string) => [
   `${API}.CONSUMER.CREATE.${stream}.${consumer}`,
   `${API}.CONSUMER.DURABLE.CREATE.${stream}.${consumer}`,

@@ -2,7 +2,7 @@ import { OUTLINES } from './gen/outlines.ts';
 import { isRightToLeft } from './letters.ts';
 import type { PlateColour } from './palette.ts';
 
-/** What a monogram shows. Everything about it follows from these two values. */
+/** The content of a monogram. Its drawing follows from these two values. */
 export interface Monogram {
   /** One or two letters as lettersOf returns them. '' is drawn as a sign. */
   letters: string;

@@ -68,7 +68,7 @@ function adviceFor({ superinvestors, namesSuperinvestor }: MissOptions): string 
   return 'Give a ticker, a domain or a company name.';
 }
 
-/** Undefined if nothing about the identifier itself is known to be wrong. */
+/** Returns what is wrong with the identifier itself. Undefined if nothing is known to be wrong with it. */
 export function flawOf(identifier: string): Flaw | undefined {
   for (const find of FLAWS) {
     const flaw = find(identifier);
@@ -110,7 +110,7 @@ function credentialsInAddress(identifier: string): Flaw | undefined {
   const host = authorityOf(address.slice(address.lastIndexOf('@') + 1));
   const explanation =
     'The identifier is an address with a user name or a password. They are not repeated here. Give the domain alone.';
-  // What follows the last "@" may still be a part of the password.
+  // The text after the last "@" may still be a part of the password.
   return { explanation, instead: readWebHost(host) === undefined ? [] : [host], isSecret: true };
 }
 
@@ -233,7 +233,7 @@ function decodings(identifier: string): string[] {
   return [...new Set(texts.flatMap((text) => [text, text.normalize('NFKC').replace(INVISIBLE, '')]))];
 }
 
-/** Returns the percent-decoded identifier. What cannot be decoded stays as it is. */
+/** Returns the percent-decoded identifier. Escapes that cannot be decoded stay unchanged. */
 function decoded(identifier: string): string {
   return identifier.replace(/%[0-7][\da-f]|(?:%[89a-f][\da-f])+/gi, (encoded) => {
     try {

@@ -28,7 +28,7 @@ export interface BrandKey {
   readonly form?: string;
 }
 
-/** Below zero if `a` is stronger. */
+/** Compares two strengths. The result is below zero if `a` is stronger. */
 export function compareStrengths(a: Strength, b: Strength): number {
   return STRENGTHS.indexOf(a) - STRENGTHS.indexOf(b);
 }

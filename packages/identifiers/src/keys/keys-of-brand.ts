@@ -58,7 +58,9 @@ function nameKey(form: string, strength: Strength, value: string): BrandKey {
   return { key: `name:${form}`, kind: 'name', strength, value };
 }
 
-/** Only names and the firm's name find a manager. The firm's domain and ticker belong to the company. */
+/**
+ * Returns the keys of a manager, which only names and the firm's name give. The firm's domain and ticker belong to the company.
+ */
 function superinvestorKeys({ current }: NamesOfBrand): BrandKey[] {
   return current.flatMap((name) => nameKeys('superinvestor', name));
 }

@@ -8,8 +8,8 @@ import { areDisjoint } from './sets.ts';
 const SHORTEST_LABEL = 3;
 
 /**
- * What speaks against one company: other Wikidata items or LEIs, legal forms that clash or that were perhaps converted, two
- * certain countries, two websites, other security identifiers, other tickers at home. Against one superinvestor: other firms.
+ * A fact that speaks against one company: other Wikidata items or LEIs, legal forms that clash or that were perhaps converted,
+ * two certain countries, two websites, other security identifiers, other tickers at home. Against one superinvestor: other firms.
  */
 export type Contradiction =
   | 'entity'

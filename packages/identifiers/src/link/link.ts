@@ -25,7 +25,7 @@ const NO_LINK: Link = { strength: 0, strengthIfUnique: 0, isFirm: false };
 /** The strength of a link of two superinvestors. */
 const SAME_MANAGER = 1;
 
-/** What two records have in common, with its weight. Each is one fact, and no fact implies another. */
+/** The facts that two records can have in common, with their weights. No fact implies another. */
 const WEIGHTS = {
   id: 8,
   wikidata: 8,

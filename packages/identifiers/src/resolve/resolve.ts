@@ -267,7 +267,7 @@ function byPrecedence(a: Match, b: Match): number {
   return compareMatches(a, b) || compareTexts(a.value, b.value);
 }
 
-/** Zero if both are matches of the same record and equally good. */
+/** Compares two matches. The result is zero if they are equally good matches of the same record. */
 function compareMatches(a: Match, b: Match): number {
   return (
     compareSteps(a, b) ||
@@ -279,7 +279,7 @@ function compareMatches(a: Match, b: Match): number {
   );
 }
 
-/** Weak matches follow all other matches, and are compared by strength only. */
+/** Compares the steps of two matches. Weak matches follow all other matches, and are compared by strength only. */
 function compareSteps(a: Match, b: Match): number {
   if (isWeak(a.strength) || isWeak(b.strength))
     return (

@@ -15,14 +15,14 @@ export type SecurityType =
   | 'certificate'
   | 'fund';
 
-/** What the name of a security says. */
+/** The facts that the name of a security states. */
 export interface SecurityName {
   /**
    * The name without the words that describe the security. Exact for shares and receipts. The names of other securities may keep
    * a rate of interest.
    */
   readonly company: string;
-  /** Undefined if the name does not say it, as most names of companies. */
+  /** Undefined if the name does not say it. Most names of companies do not. */
   readonly type: SecurityType | undefined;
 }
 

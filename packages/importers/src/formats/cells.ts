@@ -53,7 +53,7 @@ export function readPercentage(cell: string, options?: { decimalComma?: boolean 
 const YES = new Set(['true', 'yes', 'y', '1']);
 const NO = new Set(['false', 'no', 'n', '0']);
 
-/** Undefined if the cell is neither true nor false. */
+/** Reads a cell as true or false. Undefined if it is neither. */
 export function readBoolean(cell: string): boolean | undefined {
   const text = cell.trim().toLowerCase();
   if (YES.has(text)) return true;

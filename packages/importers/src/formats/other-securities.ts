@@ -13,7 +13,7 @@ const LABELS: Readonly<
   fund: ['an exchange-traded product', 'exchange-traded products'],
 };
 
-/** Undefined for shares and receipts, and if the type is unknown. */
+/** Returns the labels of a type. Undefined for shares and receipts, and if the type is unknown. */
 export function labelsOf(type: SecurityType | undefined): readonly [one: string, many: string] | undefined {
   return type === undefined || isShareOrReceipt(type) ? undefined : LABELS[type as keyof typeof LABELS];
 }

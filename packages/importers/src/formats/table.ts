@@ -127,7 +127,7 @@ function hasOddQuotes(text: string): boolean {
   return isOdd;
 }
 
-/** Undefined if the quotes are malformed. */
+/** Splits a line into cells. Undefined if the quotes are malformed. */
 function cellsOf(text: string, delimiter: string): string[] | undefined {
   if (!text.includes('"')) return text.split(delimiter);
   try {

@@ -6,7 +6,7 @@ type Method<Request, Response> = Parameters<typeof callUnary<Request, Response>>
 
 /** A service's admin port, with the operator's credential. */
 export interface AdminPort<Client> {
-  /** Rejects with a Fault. */
+  /** Calls a method of the service. Rejects with a Fault. */
   call<Request, Response>(
     method: (client: Client) => Method<Request, Response>,
     request: Request,

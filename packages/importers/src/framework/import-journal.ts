@@ -116,7 +116,7 @@ export class ImportJournal {
     return this.#conflictsNdjson.write(conflict);
   }
 
-  /** Rejects if a file could not be written, unless the import itself has failed. Then the import's error is reported. */
+  /** Rejects if a file could not be written. If the import itself has failed, reports the import's error instead. */
   async close(hasFailed: boolean): Promise<void> {
     const ends = await Promise.allSettled(this.#files().map((file) => file.close()));
     const bad = ends.find((end) => end.status === 'rejected');

@@ -4,7 +4,7 @@ const MIB = 1 << 20;
 /** With what the import takes besides, less than 256 MB. */
 export const DEFAULT_MEMORY_MIB = 128;
 
-/** What a string, a list, an object and one value in it take at least on the heap, in bytes. */
+/** The least heap memory, in bytes, of a string, a list, an object and one value in it. */
 const STRING = 24;
 const LIST = 48;
 const OBJECT = 56;
@@ -28,7 +28,7 @@ export class KeptMemory {
     this.addBytes(heapSizeOf(kept));
   }
 
-  /** As `add`, for what takes this many bytes. */
+  /** Counts this many bytes, as `add` does for a value. */
   addBytes(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > this.#mib * MIB)

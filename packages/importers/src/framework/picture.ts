@@ -12,7 +12,7 @@ export interface BrandPicture {
 
 /** The bytes of a picture. They are read only when the import uploads them. */
 export interface PictureFile {
-  /** Rejects with a PictureProblem if there is no usable file. */
+  /** Reads the file. Rejects with a PictureProblem if it is missing or unusable. */
   read(): Promise<Buffer>;
   /** How many bytes it keeps in memory before it is read. */
   held: number;

@@ -1,7 +1,7 @@
 import type { ImportJournal } from './import-journal.ts';
 import type { ImportOptions, ImportSummary } from './run-import.ts';
 
-/** What an import did, for people and programs. */
+/** The results of an import, for people and programs. */
 export interface ImportReport {
   /** Has no import id if the import failed. */
   summary: Omit<ImportSummary, 'importId'> & Partial<ImportSummary>;

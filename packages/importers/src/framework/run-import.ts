@@ -210,7 +210,7 @@ async function* quoteItems(reads: AsyncIterable<ReadQuote>): AsyncGenerator<Sour
   for await (const read of reads) yield 'quote' in read ? { ...read, item: read.quote } : read;
 }
 
-/** Rejects with a Fault if the address or the credential is wrong, before the import reads anything. */
+/** Checks the address and the credential before the import reads anything. Rejects with a Fault if one of them is wrong. */
 async function requireAnswer(catalog: CatalogPort): Promise<void> {
   try {
     await catalog.call((client) => client.getBrand, { id: 'none', refusedLinks: false });

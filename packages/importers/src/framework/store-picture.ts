@@ -49,7 +49,7 @@ export class PictureStore {
   readonly #limit = pLimit(AT_ONCE);
   readonly #answers = new LRUCache<string, Promise<PutImageResponse>>({ max: REMEMBERED });
 
-  /** @param images is called at the first picture, so that a source without pictures needs no address of images */
+  /** @param images called at the first picture, so that a source without pictures needs no address of the images service */
   constructor(images: () => ImagesPort, options: StoreOptions) {
     this.#images = images;
     this.#options = options;

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** What can follow a command's words on the command line. */
+/** The commands, options and arguments that can follow a command's words on the command line. */
 export interface CommandEntry {
   /** The words of the command, each with a space before it: " account create". Empty for `bds` itself. */
   at: string;

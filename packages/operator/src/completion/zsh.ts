@@ -54,7 +54,7 @@ function afterCommand({ commands, values }: CommandEntry): string {
   return `entries=(${values.map(quoted).join(' ')})`;
 }
 
-/** What comes before the first colon is the word, and what comes after it is the description. */
+/** The text before the first colon is the word, and the text after it is the description. */
 function item(word: string, description: string): string {
   return quoted(`${word}:${description}`);
 }

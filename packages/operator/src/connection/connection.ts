@@ -41,7 +41,7 @@ export interface Connection {
   close(): void;
 }
 
-/** What to send with each call: the operator's credential, and an id that all calls of this run have in the trail of changes. */
+/** The metadata of each call: the operator's credential, and an id that all calls of this run have in the trail of changes. */
 class CallOptions {
   readonly #credential: string;
   readonly #issuePass: (service: AdminServer, deadlineMs: number) => Promise<string>;

@@ -4,7 +4,7 @@ import type { CatalogAnswer, RecordBody } from './catalog-answer.ts';
 /** For this long a record is answered without a look-up. */
 const FRESH_MS = 60_000;
 const NOT_FOUND_FRESH_MS = 10_000;
-/** For so long after that, callers get the old record while one look-up renews it. */
+/** For this long after that, callers get the old record while one look-up renews it. */
 const SERVED_WHEN_OLD_MS = 60_000;
 /** The same after a change. The new record has to be answered 5 s after the change, and gateways hear of it only after up to 3.5 s. */
 const SERVED_WHEN_CHANGED_MS = 1_000;

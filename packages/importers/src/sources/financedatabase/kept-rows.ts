@@ -1,9 +1,9 @@
 import type { KeptMemory } from '../../framework/kept-memory.ts';
 import { grouped, identifiersOf, isGerman, type Row } from './rows.ts';
 
-/** What the join needs for each row beside the row itself, in bytes. */
+/** The memory that the join needs for each row beside the row itself, in bytes. */
 export const ROW_BYTES = 700;
-/** What the join keeps at most for two rows that share a key: two links and a conflict, in bytes. */
+/** The largest memory that the join keeps for two rows that share a key, in bytes: two links and a conflict. */
 const PAIR_BYTES = 200;
 
 /** What rows have in common that are compared with each other, pair by pair. */

@@ -45,7 +45,7 @@ const TEXTS: ReadonlySet<Field> = new Set(['symbol', 'exchange']);
 export const MARKET_DATA_FIELDS = Object.keys(FIELDS) as Field[];
 
 const LINES_FILE = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
-/** What the dates and the figures of a security take in memory, in bytes, without its texts. */
+/** The memory of a security's dates and figures without its texts, in bytes. */
 const SECURITY_BYTES = 300;
 /** No range of two prices has so many characters. */
 const LONGEST_RANGE = 100;

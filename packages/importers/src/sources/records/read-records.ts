@@ -67,7 +67,7 @@ async function* valuesOfDocument(
       yield { from: `${file}[${index}]`, value, raw: JSON.stringify(value) };
 }
 
-/** @param folder has the pictures that the record names */
+/** @param folder the folder of the pictures that the record names */
 function brandOfValue({ from, value, raw }: JsonValue, folder: string): ReadBrand {
   const broken = HALF_CHARACTER.test(raw) ? brokenTextIn(value) : undefined;
   if (broken !== undefined)

@@ -14,7 +14,7 @@ const SCRIPT: Record<Shell, (table: readonly CommandEntry[]) => string> = {
   fish: fishCompletion,
 };
 
-/** @param program its commands and options, also this one, are what the scripts complete */
+/** @param program the program whose commands and options the scripts complete, this command included */
 export function completionCommand({ output }: Context, program: Command): Command {
   return new Command('completion')
     .description('Print a script by which a shell completes the commands and options of bds')
