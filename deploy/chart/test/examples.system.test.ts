@@ -15,7 +15,7 @@ const HOST = 'api.example.com';
 const isMissing =
   !helm.isThere || kubeconform === undefined || schemas.length === 0 || gatewayApi.length === 0;
 
-/** What kubeconform says about this YAML, for each version of Kubernetes. */
+/** Returns kubeconform's verdict on this YAML, for each version of Kubernetes. */
 async function check(yaml: string): Promise<{ isGood: boolean; output: string }[]> {
   const file = join(await temporaryFolder(), 'objects.yaml');
   await writeFile(file, yaml);

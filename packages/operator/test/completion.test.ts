@@ -16,7 +16,7 @@ function has(shell: string): boolean {
   return found;
 }
 
-/** What bash proposes for the last of the words. */
+/** Returns bash's proposals for the last of the words. */
 function bashProposes(words: readonly string[]): string[] {
   const given = words.map((word) => `'${word}'`).join(' ');
   const script = `${bashCompletion(table)}

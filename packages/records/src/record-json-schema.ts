@@ -9,7 +9,7 @@ const fileText = {
   description:
     'a file beside the file of the record ("./acme.svg"), a data: URI, or an icon of Simple Icons ("simple-icons:acme")',
 };
-/** What a field of a picture may be in a file, in place of paths on the logo host. */
+/** The values that a picture's field may have in a file, in place of paths on the logo host. */
 const pictureFile = {
   description:
     'a picture that the import stores in the service images, which then gives its path and its figures',

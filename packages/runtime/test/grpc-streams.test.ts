@@ -47,7 +47,7 @@ async function listing(messages: (signal: AbortSignal) => AsyncGenerator<ListIma
   return callServerStream(client, client.listImagePaths, { after: '' }, CALL);
 }
 
-/** What a server does that receives a stream of SweepImages. */
+/** The messages that a server has received in a stream of SweepImages, and how the stream ended. */
 interface Received {
   paths: string[];
   isComplete: boolean;

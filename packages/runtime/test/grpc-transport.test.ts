@@ -161,7 +161,7 @@ test.each([
 ])('a trusted certificate with %s identifies nobody', async (_what, names) => {
   const running = await serve();
   const files = await write('strange', await newCertificate(authority, names, VALID), authority.cert);
-  // What a client of ours would refuse to send.
+  // Sends a certificate that our clients would refuse to send.
   const certificates = await certified('gateway');
   Object.defineProperty(certificates, 'addIdentityCertificateListener', {
     value: async (listener: (update: unknown) => void) => {

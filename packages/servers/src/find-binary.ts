@@ -35,7 +35,7 @@ export interface Binary {
   wheel: Wheel;
   /** Downloads the binary into `folder` and resolves to its path. `findBinary` tries this last. */
   download?: (folder: string) => Promise<string>;
-  /** What the user can do if no attempt finds a binary. */
+  /** The advice for the user if no attempt finds a binary. */
   remedy: string;
 }
 

@@ -7,7 +7,7 @@ export interface Secrets {
   tokenHashKey: string;
   /** The private key with which accounts signs allowances, in PEM. */
   allowanceSigningKey: string;
-  /** What the passwords of the users of MongoDB and NATS are computed from. */
+  /** The secret from which the passwords of the users of MongoDB and NATS are computed. */
   serverSecret: string;
 }
 

@@ -7,7 +7,7 @@ export interface DocsPage {
   file: string;
   /** Its name in the navigation. */
   name: string;
-  /** What the reader finds there. */
+  /** A description of the page's content, for readers. */
   summary: string;
 }
 

@@ -15,7 +15,7 @@ export interface Call {
   form: 'grouped' | 'flat';
 }
 
-/** What came of one call, as a program sees it. */
+/** The outcome of one call, as a program sees it. */
 export interface CallReport {
   /** undefined if no answer arrived. */
   response: { status: number; headers: readonly (readonly [string, string])[]; body: string } | undefined;

@@ -56,7 +56,7 @@ export function unreadableRequests(target: string): OddRequest[] {
   ];
 }
 
-/** What comes so slowly that the server cuts it, and the statuses that it answers before that. */
+/** Requests that come so slowly that the server cuts them off, and the statuses that it answers before that. */
 export const SLOW: [what: string, start: string, statuses: number[]][] = [
   ['headers', 'GET /nowhere HTTP/1.1\r\nHost: x\r\n', [408]],
   [

@@ -65,7 +65,7 @@ const put = (source: string, brands: readonly Brand[], importId = 'run-1') =>
     { dryRun: false },
   );
 
-/** What a look-up answers to each query, as gateways get it. */
+/** Returns a look-up's answer to each query, as gateways get it. */
 async function answers(): Promise<Map<ReadQuery, string>> {
   const entries = [...new Set(QUERIES.flatMap((query) => query.entries))];
   const find = candidateFinder(collections.companies);

@@ -89,7 +89,7 @@ class Catalogue {
       .sort((a, b) => (a._id < b._id ? -1 : 1));
   }
 
-  /** As `contents`, but without the companies' ids, which depend on the catalogue's history. */
+  /** Returns `contents` without the companies' ids, which depend on the catalogue's history. */
   get contentsWithoutIds() {
     return this.contents
       .map(({ _id, brand, ...doc }) => ({ ...doc, brand: { ...Brand.decode(brand), id: '' } }))

@@ -6,7 +6,7 @@ export interface CommandEntry {
   at: string;
   commands: { name: string; description: string }[];
   options: OptionEntry[];
-  /** What its arguments can be. */
+  /** The possible values of its arguments. */
   values: Completions;
 }
 
@@ -18,7 +18,7 @@ interface OptionEntry {
   values: Completions | undefined;
 }
 
-/** What a value can be: one of these words, the path of a file or folder, or a text that cannot be completed. */
+/** The possible values: one of these words, the path of a file or folder, or a text that cannot be completed. */
 export type Completions = readonly string[] | 'paths' | 'text';
 
 /** The names of values that are paths, as in `<file>` and `[path...]`. */

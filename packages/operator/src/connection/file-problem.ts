@@ -1,4 +1,4 @@
-/** What is wrong with a file and what to do, by the system's code. The path stands before it. */
+/** Problems of a file and their remedies, by the system's code. The path stands before the text. */
 export const FILE_PROBLEM: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist: check its name',
   EACCES: 'may not be used by you: check its owner and its mode',

@@ -48,7 +48,7 @@ export function connectionSettings(options: SettingsOptions, env: NodeJS.Process
   return { ...namedAddresses(options, env), operatorToken: token };
 }
 
-/** As connectionSettings, for a command that gets its credential from elsewhere. */
+/** Returns the same addresses as connectionSettings, for a command that gets its credential from elsewhere. */
 export function serviceAddresses(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Addresses {
   return areNamed(options, env) ? namedAddresses(options, env) : readStack(env, cwd);
 }

@@ -16,7 +16,7 @@ const STATE: Record<FindingState, 'ok' | 'warning' | 'wrong'> = {
   [FindingState.WRONG]: 'wrong',
 };
 
-/** What a service says of itself. `clock` is absent if it does not answer. */
+/** A service's report about itself. `clock` is absent if the service does not answer. */
 export interface Examined {
   lines: CheckLine[];
   clock?: ServiceClock;

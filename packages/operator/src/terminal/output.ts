@@ -64,7 +64,7 @@ export class Output {
     }
   }
 
-  /** Tells the operator on stderr, at once, what to do while the command goes on. */
+  /** Writes to stderr, at once, what the operator has to do while the command continues. */
   notice(line: string): void {
     this.progress();
     this.#stderr.write(`bds: ${printableLine(line)}\n`);

@@ -2,7 +2,7 @@ import { printableLine } from './printable.ts';
 
 type Cell = string | number | undefined;
 
-/** What a table shows of each item, by the headings of its columns. */
+/** The texts that a table shows for each item, by the headings of its columns. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => Cell>>;
 
 export function listTable<Item>(columns: Columns<Item>, items: readonly Item[]): string {

@@ -27,7 +27,7 @@ const SORTS = {
 };
 type Sort = keyof typeof SORTS | 'account';
 
-/** What of a month is shown, and in which order. */
+/** The part of a month's usage that is shown, and its order. */
 interface View {
   month: string;
   search: string;

@@ -45,7 +45,7 @@ const PROBLEMS: Partial<Record<FaultKind, { status: number; title: string }>> = 
   unavailable: { status: 503, title: 'A part of the service is down' },
 };
 
-/** What the page of accounts' usage needs. */
+/** The options of the page of accounts' usage. */
 interface UsagePageOptions {
   /** 0: any free port. */
   port: number;

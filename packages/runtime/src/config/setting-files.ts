@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = 2_000;
 /** The environment with the settings that files hold. */
 export interface FilledEnvironment {
   environment: NodeJS.ProcessEnv;
-  /** What is wrong, by the setting's name. */
+  /** The problems, by the setting's name. */
   problems: ReadonlyMap<string, string>;
   /** The settings whose files do not exist. They count as not set, so only a setting that is required makes this a problem. */
   missing: ReadonlySet<string>;

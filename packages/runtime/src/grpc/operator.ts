@@ -19,7 +19,7 @@ export interface Operator {
   credentialId: string;
 }
 
-/** What is known of an operator's call besides its request. */
+/** The facts about an operator's call besides its request. */
 export interface OperatorCall {
   operator: Operator;
   /** Address and port that the call came from. */

@@ -16,7 +16,7 @@ import { type Operators, requireOperator } from './operator.ts';
 import { grpcStatusOf } from './status.ts';
 import type { Transport } from './transport.ts';
 
-/** What a caller sends beside its request. */
+/** The metadata that a caller sends beside its request. */
 export type CallMetadata = Pick<Metadata, 'get'>;
 
 /**

@@ -25,7 +25,7 @@ export const PUBLIC_SERVER = {
   },
 } as const;
 
-/** What a public server needs of its service. */
+/** The parts of a service that a public server needs. */
 export type PublicService = Pick<Service, 'log' | 'metrics' | 'tracer' | 'trustsTraceOf'> & {
   readiness: { started: boolean };
 };
@@ -37,7 +37,7 @@ export interface HttpAnswer {
   body?: Buffer;
 }
 
-/** What one public server does differently from another. */
+/** The parts in which public servers differ. */
 export interface PublicServerParts<RequestProblem extends HttpProblem<string>> {
   options: Pick<FastifyHttpOptions<Server>, 'rewriteUrl' | 'routerOptions' | 'trustProxy'>;
   describe: DescribeRequest;

@@ -14,7 +14,7 @@ import type { Mongo } from './mongo.ts';
  * writes the old one, and the second migrates.
  */
 export interface Migration {
-  /** What it does, for the log. */
+  /** A description of the migration, for the log. */
   what: string;
   /** The first schema version whose release can read documents of the new form. */
   readableFrom: number;

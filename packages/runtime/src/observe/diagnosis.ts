@@ -2,8 +2,8 @@
 const CHECK_WITHIN_MS = 3_000;
 
 /**
- * What a check found. `warning`: callers notice nothing yet. `wrong`: something does not work, or will stop working soon. The texts
- * are for operators, and hold no secret.
+ * The finding of a check. `warning`: callers notice nothing yet. `wrong`: something does not work, or will stop working soon. The
+ * texts are for operators, and hold no secret.
  */
 export type Found =
   | { state: 'ok'; detail: string }

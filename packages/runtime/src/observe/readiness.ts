@@ -1,5 +1,5 @@
 /**
- * Tells whether a service is ready. A service is ready from the end of its start until its stop begins, while every check passes.
+ * Knows whether a service is ready. A service is ready from the end of its start until its stop begins, while every check passes.
  */
 export class Readiness {
   readonly #checks = new Map<string, () => unknown>();

@@ -1,10 +1,10 @@
 const LONGEST_DETAIL = 1_000;
 
-/** What a change says about itself in the trail. Nothing of it is a secret. */
+/** The details that the audit trail stores about a change. They never hold a secret. */
 export interface AuditDetails {
   /** The ids and names that the change is about, by which people look for it. */
   about: readonly string[];
-  /** The telling fields of the request, and what they replaced. */
+  /** The request's fields that are worth auditing, and the values that they replaced. */
   details: Readonly<Record<string, string | undefined>>;
 }
 

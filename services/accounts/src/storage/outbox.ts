@@ -18,7 +18,7 @@ export class Outbox {
   readonly #log: Service['log'];
   readonly #store: Store;
   readonly #publish: Nats['publish'];
-  /** What resolves the calls that wait for their notices. */
+  /** The functions that resolve the calls that wait for their notices. */
   readonly #waiting = new Set<() => void>();
   #isStopped = false;
   #wake = () => {};

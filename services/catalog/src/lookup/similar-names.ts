@@ -25,7 +25,7 @@ const MOST_ENTRIES = 40;
 const MOST_COMPARED = 40;
 const MOST_LETTERS = 60;
 const SHORTEST_MISSPELT = 5;
-/** What the caller probably meant comes before everything else. */
+/** A record that the caller probably meant comes before all other suggestions. */
 const COST_OF_MEANT = -10;
 /** A record whose name is only a part of the text comes after one that differs by so many letters. */
 const COST_OF_PHRASE = 1.5;
@@ -50,7 +50,7 @@ interface Miss {
   readonly superinvestors: boolean;
 }
 
-/** What to compare records with, and the entries that find them. */
+/** The names to compare records with, and the index entries that find the records. */
 export interface SimilarityQuery extends Miss {
   /** At most 40. */
   readonly entries: readonly string[];
@@ -64,7 +64,7 @@ export interface SimilarityQuery extends Miss {
   readonly instead: readonly string[];
 }
 
-/** Undefined if nothing is to be suggested. */
+/** Undefined if the query gets no suggestions. */
 export function similarityQuery({ identifier, superinvestors }: Miss): SimilarityQuery | undefined {
   const flaw = flawOf(identifier);
   const instead = (flaw?.instead ?? []).filter((one) => one !== identifier).slice(0, 2);

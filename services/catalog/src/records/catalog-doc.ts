@@ -49,7 +49,7 @@ export interface CatalogDoc {
   changedAt?: Date;
 }
 
-/** What a document says of one of its source records beside its bytes. */
+/** The facts that a document holds about one of its source records beside the record's bytes. */
 export interface SourceRecordMark {
   source: string;
   /** The id that the source gives the record. No two documents have the same source record. */

@@ -5,7 +5,7 @@ import type { Announcer } from '../storage/announcer.ts';
 import type { Restore } from '../storage/restore.ts';
 import type { CatalogStore } from '../storage/store.ts';
 
-/** What the calls of operators use. */
+/** The parts of the service that the calls of operators use. */
 export interface AdminParts {
   findCandidates: FindCandidates;
   suggest: Suggest;

@@ -196,7 +196,7 @@ function anyLinkOnly(options: FindOneOptions): [Filter<CatalogDoc>, FindOneOptio
   return [{ keys: LINK_ONLY }, { ...options, projection: { _id: 1 } }];
 }
 
-/** What a search for documents by their keys found. */
+/** The result of a search for documents by their keys. */
 export interface KeySearch {
   readonly docs: readonly CatalogDoc[];
   /** The keys for which all documents were read. */

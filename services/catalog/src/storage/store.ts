@@ -85,7 +85,7 @@ export class CatalogStore {
   /** Returns the refused links of a company's source records, at most ten for each. */
   async readRefusedLinks(company: CatalogDoc): Promise<readonly PutRefusedLink[]> {
     const puts = sourceRecordsFromDoc(company).filter(statesCompany);
-    // What a plan would report that puts the same records again.
+    // The report of a plan that puts the same records again.
     const { refusedLinks } = await this.#changes.run(
       { puts },
       { _id: company._id },

@@ -15,7 +15,7 @@ const FOR_OTHER_ORIGINS = ['/elements.js'];
 /** The base URL of the API in the files. */
 const EXAMPLE_API = 'https://api.example.com';
 
-/** What the gateway knows and the files do not. */
+/** The values that only the gateway knows and that the files lack. */
 export interface Installation {
   /** The base URL of this API. Empty: unknown. */
   publicUrl: string;

@@ -183,7 +183,7 @@ function choiceOf(types: readonly Html[]): Html {
   return new Html([...new Set(types.map(({ markup }) => markup))].join(' or '));
 }
 
-/** What a value must satisfy in addition to its type, as a sentence. */
+/** Returns the conditions that a value must satisfy in addition to its type, as a sentence. */
 function limitsOf(schema: Schema): HtmlPart {
   const { format, pattern, minLength, maxLength, minimum, maximum, maxItems } = schema;
   const limits: HtmlPart[] = [

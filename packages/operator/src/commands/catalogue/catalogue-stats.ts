@@ -7,7 +7,7 @@ import { readFields } from './catalogue-list.ts';
 import { brandPages, typeName } from './listed-brands.ts';
 
 const STATISTICS_MS = 60_000;
-/** What operators look for in an import. */
+/** The fields that operators look for in an import. */
 const FIELDS = [
   'images.logo',
   'description',

@@ -35,7 +35,7 @@ export async function missingMapping(
   return new UsageError(lines.join('\n'));
 }
 
-/** As a shell reads it: in single quotes if it has other characters than letters, digits and a few signs. */
+/** Quotes a text for a shell: in single quotes, if it has other characters than letters, digits and a few signs. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
