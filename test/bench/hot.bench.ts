@@ -15,7 +15,7 @@ import {
 } from './harness/servers.ts';
 import { runLoad } from './load.ts';
 
-/** Of bare Fastify's calls for the same processor time. */
+/** The least share of bare Fastify's calls for the same processor time. */
 const GOAL = 0.95;
 /** By how much the 99th percentile may be above bare Fastify's. */
 const P99_ABOVE_MS = 3;

@@ -13,7 +13,7 @@ import { type Server, startSameAnswer } from './harness/servers.ts';
 import { type LoadResult, runLoad } from './load.ts';
 
 const CONNECTIONS = 256;
-/** Of bare Fastify's calls for the same processor time. */
+/** The least share of bare Fastify's calls for the same processor time. */
 const GOAL = 0.8;
 const LOGOS = 20;
 const WORKERS = 2;

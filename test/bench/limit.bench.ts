@@ -13,7 +13,7 @@ const WARM_UP_MS = 2_000;
 /** A phase ends when this share of the allowance is left. */
 const PHASES = [0.2, 0.05, 0.01, 0];
 const MOVED_AT = 0.18;
-/** Of the rate far from the limit. Near it, grants are small, so that more of them are needed. */
+/** The least share of the rate far from the limit. Near the limit, grants are small, so more of them are needed. */
 const GOAL = 0.5;
 
 interface Answer {

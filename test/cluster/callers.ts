@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { CLUSTER_IMAGES, type Namespace, PREVIOUS, RELEASE, waitFor } from './cluster.ts';
 import { pod } from './pod.ts';
 
-/** What the callers saw until they were stopped. */
+/** The answers that the callers got until they were stopped. */
 interface Seen {
   calls: number;
   /** Number of calls by status, or by the error that ended the call. */

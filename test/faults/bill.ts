@@ -19,7 +19,7 @@ export async function readBills(
   return billed;
 }
 
-/** What is wrong with the bills, a line for each account and rule of `judge`. */
+/** Returns what is wrong with the bills, a line for each account and rule of `judge`. */
 export function brokenBills(
   accounts: readonly TrafficAccount[],
   billed: ReadonlyMap<TrafficAccount, PoolUsage>,

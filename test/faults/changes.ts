@@ -10,7 +10,7 @@ const UNCHANGED_FOR_MS = 700;
 const GIVEN_UP_AFTER_MS = 15_000;
 const BOTH_ROUTES = [Route.BRANDS, Route.LOGOS];
 
-/** What fails while the changes are made. */
+/** The faults that happen while the changes are made. */
 export const MISHAPS = [
   'nothing is wrong',
   'the notices to a gateway are lost',

@@ -1,7 +1,7 @@
 import type { PoolUsage, Route } from '@brand-data/contracts';
 import { type CallOutcome, isCounted, isUnsure, nameOf } from './api-call.ts';
 
-/** What the callers of one account saw. */
+/** The answers that the callers of one account got. */
 export interface CallLedger {
   allowance: number;
   keyId: string;

@@ -12,7 +12,7 @@ interface SchemathesisRun {
   cases: number;
   failures: unknown[];
   errors: unknown[];
-  /** What Schemathesis printed. */
+  /** The output of Schemathesis. */
   output: string;
 }
 

@@ -34,7 +34,7 @@ export interface Network {
   ): Promise<Answer>;
 }
 
-/** What all servers of a world share. */
+/** The parts that all servers of a world share. */
 export interface WorldParts {
   world: World;
   random: Random;

@@ -24,7 +24,7 @@ const document: OpenApi = JSON.parse(json);
 const ajv = formats.default(new Ajv2020({ strict: false, allErrors: true }));
 ajv.addSchema(document, 'openapi.json');
 const compiled = new Map<string, ReturnType<typeof ajv.compile>>();
-/** What is wrong with the value. undefined: nothing. */
+/** Returns what is wrong with the value. Undefined if nothing is. */
 function flawOf(schema: object, value: unknown): string | undefined {
   const text = JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/');
   const validate = compiled.get(text) ?? ajv.compile(JSON.parse(text));

@@ -31,7 +31,7 @@ describe('hostile files', () => {
     }
   }
 
-  /** What is wrong with a form that was made of a hostile file: nothing, if the list is empty. */
+  /** Returns the dangers of a form that was made of a hostile file. The list is empty if the form is safe. */
   async function dangersOfForm({ format, width, height, bytes }: Form): Promise<string[]> {
     const content = Buffer.from(bytes);
     const dangers = format === 'svg' ? dangersOf(content.toString()) : [];

@@ -50,7 +50,7 @@ export const rasterFiles: fc.Arbitrary<Promise<Buffer>> = fc
       .toBuffer(),
   );
 
-/** Returns the format and the size in pixels that a picture has, whatever anybody says. */
+/** Returns the format and the size in pixels that a picture really has. */
 export async function measure(bytes: Buffer): Promise<{ format: string; width: number; height: number }> {
   const { format, width, height, compression } = await sharp(bytes).metadata();
   const text = bytes.toString('latin1');

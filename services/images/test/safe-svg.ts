@@ -1,8 +1,8 @@
 import { DOMParser, type Element, type Node, onErrorStopParsing } from '@xmldom/xmldom';
 
 /**
- * What an SVG that the service stores may consist of. This list is written down again here, so that a mistake in the sanitizer's
- * list is found.
+ * The elements that a stored SVG may have. This list is written down again here, so that a mistake in the sanitizer's list is
+ * found.
  */
 const ELEMENTS = new Set(
   (
@@ -14,8 +14,8 @@ const ELEMENTS = new Set(
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**
- * What makes an SVG unsafe, found by another parser than the service uses: nothing, if the list is empty. A text that is not
- * well-formed XML is unsafe.
+ * Returns the dangers of an SVG, which a different parser than the service's finds. The list is empty if the SVG is safe. A text
+ * that is not well-formed XML is unsafe.
  */
 export function dangersOf(text: string): string[] {
   const dangers: string[] = [];

@@ -68,7 +68,7 @@ export function proofOf(holder: string): Record<string, string> {
 
 const signer = createAllowanceSigner(signingKeyFromPem(allowanceKeys.signing));
 
-/** What accounts signs about this limit. */
+/** Returns the statement about this limit that accounts signs. */
 export async function allowanceOf({
   accountId,
   pool,

@@ -22,7 +22,7 @@ const LOGO_HOST = 'https://logos.example';
 /** A computation on a record that the catalogue accepts, at most 5 ms of processor time. */
 export type Derivation = (brand: Brand) => unknown;
 
-/** What services compute for a stored record, or for a record that an import brings. */
+/** The values that services compute for a stored record, or for a record that an import brings. */
 export const OF_RECORDS: Readonly<Record<string, Derivation>> = {
   problems: (brand) => problemsOf(brand),
   keys: (brand) => keysOfBrand(brand).flatMap(indexKeysOf),
@@ -46,7 +46,7 @@ export const OF_RECORDS: Readonly<Record<string, Derivation>> = {
   'security names': (brand) => typeOfSecurity({ name: brand.name }),
 };
 
-/** What services compute for an identifier of at most 256 characters. */
+/** The values that services compute for an identifier of at most 256 characters. */
 export const OF_IDENTIFIERS: Readonly<Record<string, (identifier: string) => unknown>> = {
   readings: (identifier) => readIdentifier(identifier, { superinvestors: true }),
   explanation: (identifier) => explainMiss(identifier, { superinvestors: true }),

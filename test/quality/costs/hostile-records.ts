@@ -5,7 +5,7 @@ import type { Random } from '@brand-data/testing/random';
 /** A text that is made of runs: each a token, repeated. */
 type Runs = readonly (readonly [token: string, times: number])[];
 
-/** What a hostile record is made of. The search changes one part at a time. */
+/** The parts of a hostile record. The search changes one part at a time. */
 export interface Recipe {
   readonly name: Runs;
   /** How many further names, former names, addresses and listings the record has, as far as they fit into it. */

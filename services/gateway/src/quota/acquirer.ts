@@ -20,7 +20,7 @@ export type Acquire = (
 
 export type AcquireOutcome = 'grant' | 'wait' | 'exhausted' | 'stale' | 'unavailable';
 
-/** What an Acquire brought. */
+/** The result of an Acquire. */
 export interface Acquired {
   /** How long to wait before the next Acquire. */
   retryAfterMs: number;

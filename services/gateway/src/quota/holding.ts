@@ -9,7 +9,7 @@ export interface Allowance {
   pool: string;
   limit: number;
   limitRevision: number;
-  /** What accounts has signed about this limit, for metering. */
+  /** The statement about this limit that accounts has signed, for metering. */
   signed?: string;
   /** Until when `signed` is valid, in milliseconds since 1970. */
   signedUntilMs?: number;

@@ -18,7 +18,7 @@ export interface FoundRecord {
   readonly heads: string[];
 }
 
-/** What catalog knows of an identifier. */
+/** Catalog's answer about an identifier. */
 export interface CatalogAnswer {
   /** undefined: the identifier matches no record. */
   readonly record: FoundRecord | undefined;

@@ -10,7 +10,7 @@ const MOST_FILE_BYTES = 4 * 1024 ** 2;
 const MOST_STORED_BYTES = 15 * 1024 ** 2;
 const HASH_DIGITS = 32;
 
-/** What an operator gives as the form for light pages: a file, or the path of an image that is stored already. */
+/** The form for light pages that an operator gives: a file, or the path of an image that is stored already. */
 export type Given = { file: Uint8Array } | { storedPath: string };
 
 export interface PutOptions {

@@ -24,5 +24,5 @@ export interface Form {
   bytes: Uint8Array;
 }
 
-/** What was done so that a form can be read on its background. */
+/** The change that makes a form readable on its background. */
 export type Treatment = 'as_given' | 'recoloured' | 'plate';

@@ -11,7 +11,7 @@ import { onPlate, plateColour } from './plate.ts';
 import { readRaster } from './raster.ts';
 import { asRefused, drawDrawing, nothingDrawn, readDrawing, svgForm } from './svg.ts';
 
-/** What an image becomes before it is stored. */
+/** The result of preparing an image for the store. */
 export interface Ingested {
   light: Form;
   /** Absent if the light form serves dark pages too. */

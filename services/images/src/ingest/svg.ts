@@ -11,7 +11,7 @@ import { SVG_NAMESPACE, type SvgElement } from '../svg/svg-tree.ts';
 export async function readDrawing(bytes: Uint8Array, longer: number): Promise<Form> {
   const given = readSvg(bytes);
   checkElements(given);
-  // What is stored decides, and not what the file said: escapes, duplicate ids and rules of style sheets are resolved in it.
+  // The stored drawing decides, and not the given file: escapes, duplicate ids and rules of style sheets are resolved in it.
   const root = readSvg(safeBytes(given));
   checkReferences(root);
   const box = statedBox(root) ?? (await measuredBox(root));

@@ -12,7 +12,7 @@ const NO_COLOUR =
  */
 export function recoloured(root: SvgElement, colour: string): SvgElement {
   const attributes = new Map(root.attributes);
-  // What states no colour is black, in masks too.
+  // An element that states no colour is black, in masks too.
   const original = attributes.get('fill') ?? '#000';
   if (!attributes.has('fill')) attributes.set('fill', colour);
   attributes.set('color', colour);

@@ -1,4 +1,4 @@
-/** What the service and its workers send each other. */
+/** The messages that the service and its workers send each other. */
 import type { Form, Format, PictureKind } from '../image/image.ts';
 import type { Ingested } from '../ingest/ingest.ts';
 

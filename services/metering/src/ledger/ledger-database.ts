@@ -74,7 +74,7 @@ export interface OpenGrants {
  * The database answers a write once the write is durable, and checks a write's condition against the latest state.
  */
 export interface LedgerDatabase {
-  /** Those of these ledgers that exist. */
+  /** Returns those of these ledgers that exist. */
   readLedgers(ids: readonly string[]): Promise<StoredLedger[]>;
   /** A ledger and the breakdowns of its open grants, as of one moment. */
   readWithBreakdowns(id: string): Promise<{ ledger: StoredLedger | undefined; breakdowns: Breakdowns }>;

@@ -123,7 +123,7 @@ export class LedgerQueue {
   }
 }
 
-/** What decisions make of a ledger. */
+/** The result of the decisions on a ledger. */
 interface Change extends Required<Decided> {
   before: Ledger;
 }

@@ -64,7 +64,7 @@ interface UsageOutcome extends Verdicts {
 
 const NOBODY_LISTENS: StoreEvents = { changed: () => {}, dropped: () => {}, failed: () => {} };
 const LEDGERS_AT_ONCE = 500;
-/** Settling reads the breakdowns of each ledger with commands of its own, so it leaves connections to the requests for grants. */
+/** Settling reads the breakdowns of each ledger with separate commands, so it leaves connections to the requests for grants. */
 const LEDGERS_SETTLED_AT_ONCE = 16;
 const MOST_UNMERGED_CELLS = 40;
 /** The time for one batch of usage, or of grants to settle. The store does not begin with further ledgers after this time. */

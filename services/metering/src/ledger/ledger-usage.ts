@@ -4,7 +4,7 @@ import { type LedgerInput, speaksFor } from './sender.ts';
 import { fitsGrant } from './usage-check.ts';
 import { breakdownOf, countOf, largerCells } from './usage-merge.ts';
 
-/** What a ledger answers to usage of one grant. */
+/** A ledger's answer to usage of one grant. */
 export type Verdict =
   /** The usage is billed. */
   | 'applied'

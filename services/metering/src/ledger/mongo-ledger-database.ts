@@ -214,7 +214,7 @@ class MongoLedgerDatabase implements LedgerDatabase {
   }
 }
 
-/** What a list of open grants reads of a ledger. */
+/** The fields of a ledger that a list of open grants reads. */
 const OPEN_GRANTS = {
   accountId: 1,
   pool: 1,

@@ -21,7 +21,7 @@ interface UsagePage {
   after: { accountId: string; ledgerId: string } | undefined;
 }
 
-/** What the lists read of a ledger. A ledger with many gateways and breakdowns would otherwise be some 100 KB. */
+/** The fields of a ledger that the lists read. A whole ledger with many gateways and breakdowns has some 100 KB. */
 const FIGURES = {
   accountId: 1,
   pool: 1,
@@ -131,7 +131,7 @@ export class UsageLists {
   }
 }
 
-/** What the days of calls need of a ledger. */
+/** The fields of a ledger that the days of calls need. */
 const UNMERGED = {
   accountId: 1,
   pool: 1,

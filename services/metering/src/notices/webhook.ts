@@ -6,7 +6,7 @@ const ANSWER_WITHIN_MS = 10_000;
 const GONE = 410;
 const LONGEST_RETRY_AFTER_S = 86_400;
 
-/** What a webhook answered. `accepted`: any status 2xx. `gone`: the receiver wants no more attempts. */
+/** A webhook's answer. `accepted`: any status 2xx. `gone`: the receiver wants no more attempts. */
 type Answer =
   | { kind: 'accepted' }
   /** `reason` holds no URL. `retryAfterMs`: the receiver asks for a pause. */

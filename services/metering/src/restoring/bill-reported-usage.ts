@@ -89,7 +89,7 @@ export async function billReportedUsage(
 /** Longer than a month, so that the month before is included at any time. */
 const LONGEST_WITHOUT_GRANTS_MS = 40 * 86_400_000;
 
-/** What gateways have reported about the grants of one ledger. */
+/** The usage that gateways have reported of the grants of one ledger. */
 interface LedgerReports {
   ledgerId: string;
   grants: readonly ReportedGrant[];

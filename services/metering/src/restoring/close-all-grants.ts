@@ -3,7 +3,7 @@ import type { ClosedGrant, Ledger } from '../ledger/ledger.ts';
 import { type Breakdowns, closedFromReport, decideOnUsage } from '../ledger/ledger-usage.ts';
 import { largerCells } from '../ledger/usage-merge.ts';
 
-/** What a sender has reported about a grant: the largest figures of all its messages. */
+/** A sender's report about a grant: the largest figures of all its messages. */
 export interface ReportedGrant {
   grantId: string;
   number: number;
