@@ -17,8 +17,9 @@ function newDatabase(): Db {
   return db;
 }
 
-function waiting(db: Db, signal = new AbortController().signal): Promise<void> {
-  const log = { info: () => {}, warn: () => {} };
+/** @param warn called once the service knows that its database is being restored */
+function waiting(db: Db, signal = new AbortController().signal, warn = () => {}): Promise<void> {
+  const log = { info: () => {}, warn };
   return untilRestored({ log, signal } as unknown as Service, { client, db });
 }
 
@@ -51,5 +52,7 @@ test('only the last restore can be ended, and only once: if that fails, the serv
 test('a set-up whose time ends says that the database is being restored', async () => {
   const db = newDatabase();
   await markRestoring(db);
-  await expect(waiting(db, AbortSignal.timeout(100))).rejects.toThrow('the database is being restored');
+  const time = new AbortController();
+  const held = waiting(db, time.signal, () => time.abort());
+  await expect(held).rejects.toThrow('the database is being restored');
 });

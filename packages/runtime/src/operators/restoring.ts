@@ -88,10 +88,10 @@ export async function untilRestored(service: Service, { db }: Mongo, server?: Gr
       await startGrpcServer(held, { ...server, mayLastLong: true });
       service.readiness.open();
     }
-    while (await isRestoring())
-      await delay(LOOK_EVERY_MS, undefined, { signal: service.signal }).catch((cause: unknown) => {
-        throw new Error('the database is being restored', { cause });
-      });
+    while (await isRestoring()) await delay(LOOK_EVERY_MS, undefined, { signal: service.signal });
+  } catch (cause) {
+    if (!service.signal.aborted) throw cause;
+    throw new Error('the database is being restored', { cause });
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
