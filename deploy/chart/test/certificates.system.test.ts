@@ -2,17 +2,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { startKubeApi } from './kube-api.ts';
 import { PLAIN } from './matrix.ts';
-import {
-  CHART,
-  componentOf,
-  type Manifest,
-  manifestsOf,
-  podsOf,
-  render,
-  type Values,
-  withValues,
-} from './render.ts';
-import { helm, runTool } from './tools.ts';
+import { componentOf, type Manifest, podsOf, render, upgradeIn, type Values } from './render.ts';
+import { helm } from './tools.ts';
 
 const IDENTITIES = ['gateway', 'accounts', 'catalog', 'metering', 'images', 'bds'];
 const DAY_MS = 86_400_000;
@@ -37,28 +28,7 @@ async function upgrade(
   const secrets = Object.fromEntries([...before].map(([name, { data }]) => [name, data]));
   const annotations = Object.fromEntries([...before].map(([name, each]) => [name, each.annotations]));
   await using api = await startKubeApi(secrets, { annotations, configMaps });
-  const { isGood, stdout, stderr } = await withValues({ ...PLAIN, ...values }, (file) =>
-    runTool(helm.path, [
-      'template',
-      'shop',
-      CHART,
-      '--namespace',
-      'brands',
-      '--values',
-      file,
-      '--is-upgrade',
-      '--dry-run=server',
-      '--kube-apiserver',
-      api.url,
-      '--kubeconfig',
-      '/dev/null',
-      '--kube-version',
-      '1.34.0',
-      '--disable-openapi-validation',
-    ]),
-  );
-  if (!isGood) throw new Error(stderr);
-  return madeBy(manifestsOf(stdout));
+  return madeBy(await upgradeIn(helm, api.url, { ...PLAIN, ...values }));
 }
 
 const text = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64').toString();

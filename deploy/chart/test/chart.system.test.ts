@@ -181,9 +181,6 @@ describe.skipIf(!helm.isThere)('the chart', () => {
 
     test('each service has a budget, stops no pod before its successor is ready, and ends within its grace', () => {
       for (const service of SERVICES) {
-        expect(named(manifests, 'Deployment', service)?.spec?.strategy).toMatchObject({
-          rollingUpdate: { maxUnavailable: 0 },
-        });
         expect(named(manifests, 'PodDisruptionBudget', service)?.spec).toMatchObject({ maxUnavailable: 1 });
         const { strategy, template } = named(manifests, 'Deployment', service)?.spec ?? {};
         expect(strategy, service).toMatchObject({ rollingUpdate: { maxUnavailable: 0 } });
@@ -204,19 +201,6 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     render(helm, values, { apiVersions });
   const kinds = async (values: Values, apiVersions: readonly string[] = []) =>
     new Set((await objects(values, apiVersions)).map(({ kind }) => kind));
-
-  test('images has its own database, at the URL of catalog if the values name no other', async () => {
-    const secretKeys = { accounts: 'a', catalog: 'c', metering: 'm' };
-    const manifests = await objects({ ...PLAIN, mongodb: { existingSecret: 'urls', secretKeys } });
-    const urls = podsOf(manifests).flatMap(({ spec }) =>
-      spec.containers
-        .filter(({ name }) => name === 'images')
-        .map((container) => mountedSecrets(spec, container)['/secrets/MONGODB_URL']),
-    );
-    expect(urls).not.toEqual([]);
-    expect(new Set(urls)).toEqual(new Set(['Secret/urls/c']));
-    expect(named(manifests, 'ConfigMap', 'images')?.data?.MONGODB_DATABASE).toBe('brand_data_images');
-  });
 
   test('kinds of the Prometheus operator appear where the cluster knows them, or when asked for', async () => {
     expect(await kinds(PLAIN)).not.toContain('PodMonitor');
@@ -398,16 +382,16 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     );
   });
 
-  test('images and its set-up use the URL of catalog if the values name none for images', async () => {
+  test('images and its set-up have their own database, at the URL of catalog if the values name no other', async () => {
     const secretKeys = { accounts: 'a', catalog: 'c', metering: 'm' };
     const manifests = await objects({ ...PLAIN, mongodb: { existingSecret: 'urls', secretKeys } });
-    const pods = podsOf(manifests).filter(({ labels }) => ['images', 'set-up'].includes(componentOf(labels)));
-    const urls = pods.flatMap(({ spec }) =>
+    const urls = podsOf(manifests).flatMap(({ spec }) =>
       spec.containers
         .filter(({ name }) => name === 'images')
         .map((container) => mountedSecrets(spec, container)['/secrets/MONGODB_URL']),
     );
     expect(urls).toEqual(['Secret/urls/c', 'Secret/urls/c']);
+    expect(named(manifests, 'ConfigMap', 'images')?.data?.MONGODB_DATABASE).toBe('brand_data_images');
   });
 
   test('a daily job sweeps images, with the same rights as the operators command line, unless it is off', async () => {

@@ -144,6 +144,12 @@ export async function render(helm: Helm, values: Values, options: RenderOptions 
   return manifestsOf(await renderYaml(helm, values, options));
 }
 
+/** Renders an upgrade of a release in the cluster whose API is at `url`. */
+export function upgradeIn(helm: Helm, url: string, values: Values): Promise<Manifest[]> {
+  const cluster = ['--dry-run=server', '--kube-apiserver', url, '--kubeconfig', '/dev/null'];
+  return render(helm, values, { more: ['--is-upgrade', ...cluster, '--disable-openapi-validation'] });
+}
+
 export function manifestsOf(yaml: string): Manifest[] {
   return parseAllDocuments(yaml, { version: '1.1' }).flatMap((document) => {
     if (document.errors.length > 0) throw document.errors[0];

@@ -3,38 +3,12 @@ import { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from '@brand-data/ru
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startKubeApi } from './kube-api.ts';
 import { PLAIN, QUICKSTART } from './matrix.ts';
-import { CHART, componentOf, type Manifest, manifestsOf, type Values, withValues } from './render.ts';
+import { CHART, componentOf, type Manifest, upgradeIn, type Values, withValues } from './render.ts';
 import { type Helm, helms, runTool } from './tools.ts';
-
-/** Runs Helm as in an upgrade of a release in a cluster, and returns all objects. */
-async function upgradeIn(url: string, helm: Helm, values: Values) {
-  const { isGood, stdout, stderr } = await withValues(values, (file) =>
-    runTool(helm.path, [
-      'template',
-      'shop',
-      CHART,
-      '--namespace',
-      'brands',
-      '--values',
-      file,
-      '--is-upgrade',
-      '--dry-run=server',
-      '--kube-apiserver',
-      url,
-      '--kubeconfig',
-      '/dev/null',
-      '--kube-version',
-      '1.34.0',
-      '--disable-openapi-validation',
-    ]),
-  );
-  if (!isGood) throw new Error(stderr);
-  return manifestsOf(stdout);
-}
 
 /** Returns the Secret with the operator credential after an upgrade. */
 async function renderIn(url: string, helm: Helm, values: Values) {
-  return (await upgradeIn(url, helm, values)).find(
+  return (await upgradeIn(helm, url, values)).find(
     ({ kind, metadata }) => kind === 'Secret' && componentOf(metadata.labels) === 'operator',
   );
 }
@@ -70,7 +44,7 @@ describe.for(helms)('credentials, by helm $major', (helm) => {
 
   test('of allowances are one key pair, which upgrades keep, and each service gets only its own half', async () => {
     const allowanceKeys = async (url: string) =>
-      (await upgradeIn(url, helm, PLAIN)).find(
+      (await upgradeIn(helm, url, PLAIN)).find(
         ({ kind, metadata }) => kind === 'Secret' && componentOf(metadata.labels) === 'allowance-keys',
       );
     await using empty = await startKubeApi();
@@ -84,7 +58,7 @@ describe.for(helms)('credentials, by helm $major', (helm) => {
     await using full = await startKubeApi({ 'shop-brand-data-allowance-keys': kept });
     expect((await allowanceKeys(full.url))?.data).toEqual(kept);
 
-    const manifests = await upgradeIn(full.url, helm, PLAIN);
+    const manifests = await upgradeIn(helm, full.url, PLAIN);
     const filesOf = (component: string) =>
       manifests
         .filter(({ kind, metadata }) => kind === 'Deployment' && componentOf(metadata.labels) === component)
@@ -98,7 +72,7 @@ describe.for(helms)('credentials, by helm $major', (helm) => {
 
   test("keys of operators' passes are made once, as a pair, and kept as a pair", async () => {
     const passesIn = async (url: string) =>
-      (await upgradeIn(url, helm, PLAIN)).find(
+      (await upgradeIn(helm, url, PLAIN)).find(
         ({ kind, metadata }) => kind === 'Secret' && componentOf(metadata.labels) === 'passes',
       )?.data ?? {};
     await using api = await startKubeApi();
@@ -166,7 +140,7 @@ describe.for(helms)("the users of the quickstart's servers, by helm $major", (he
   test('keep their passwords over upgrades', async () => {
     const kept = Object.fromEntries(NAMES.map((name) => [name, base64(`password-of-${name}`)]));
     await using api = await startKubeApi({ 'shop-brand-data-server-users': kept });
-    const manifests = await upgradeIn(api.url, helm, QUICKSTART);
+    const manifests = await upgradeIn(helm, api.url, QUICKSTART);
     expect(usersOf(manifests)?.stringData).toMatchObject(
       Object.fromEntries(NAMES.map((name) => [name, `password-of-${name}`])),
     );
