@@ -75,6 +75,15 @@ export const CONCERNS = {
   readPreference: ReadPreference.primary,
 };
 
+/** Returns the collections of the ledgers and of their breakdowns. */
+export function ledgerCollections(db: Mongo['db']) {
+  return {
+    ledgers: db.collection<LedgerDoc>('ledgers', CONCERNS),
+    grantCells: db.collection<GrantCellsDoc>('grant_breakdowns', CONCERNS),
+    days: db.collection<DayDoc>('daily_breakdowns', CONCERNS),
+  };
+}
+
 /** Opens the ledgers in MongoDB, one document each, and creates the indexes. Every replica may do so at any time. */
 export async function openMongoLedgerDatabase(mongo: Mongo): Promise<LedgerDatabase> {
   const database = new MongoLedgerDatabase(mongo);
@@ -90,9 +99,10 @@ class MongoLedgerDatabase implements LedgerDatabase {
 
   constructor({ client, db }: Mongo) {
     this.#client = client;
-    this.#ledgers = db.collection<LedgerDoc>('ledgers', CONCERNS);
-    this.#grantCells = db.collection<GrantCellsDoc>('grant_breakdowns', CONCERNS);
-    this.#days = db.collection<DayDoc>('daily_breakdowns', CONCERNS);
+    const { ledgers, grantCells, days } = ledgerCollections(db);
+    this.#ledgers = ledgers;
+    this.#grantCells = grantCells;
+    this.#days = days;
   }
 
   async createIndexes(): Promise<void> {

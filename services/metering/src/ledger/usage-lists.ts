@@ -4,11 +4,11 @@ import type { ClientSession, Collection, Filter, MongoClient } from 'mongodb';
 import { grantIdOf, outOf, usedOf } from './ledger.ts';
 import { withLedgerDeadline } from './ledger-deadline.ts';
 import {
-  CONCERNS,
   type DayDoc,
   type GrantCellsDoc,
   inSnapshot,
   type LedgerDoc,
+  ledgerCollections,
 } from './mongo-ledger-database.ts';
 import { cellFromName } from './usage-merge.ts';
 
@@ -50,9 +50,10 @@ export class UsageLists {
 
   constructor({ client, db }: Mongo) {
     this.#client = client;
-    this.#ledgers = db.collection<LedgerDoc>('ledgers', CONCERNS);
-    this.#grantCells = db.collection<GrantCellsDoc>('grant_breakdowns', CONCERNS);
-    this.#days = db.collection<DayDoc>('daily_breakdowns', CONCERNS);
+    const { ledgers, grantCells, days } = ledgerCollections(db);
+    this.#ledgers = ledgers;
+    this.#grantCells = grantCells;
+    this.#days = days;
   }
 
   async createIndex(): Promise<void> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Fault, type Mongo } from '@brand-data/runtime';
 import type { Collection, Filter, UpdateFilter, WithId } from 'mongodb';
 import { withLedgerDeadline } from '../ledger/ledger-deadline.ts';
-import { CONCERNS, expiryOf, type LedgerDoc } from '../ledger/mongo-ledger-database.ts';
+import { CONCERNS, expiryOf, type LedgerDoc, ledgerCollections } from '../ledger/mongo-ledger-database.ts';
 import { unmetWrites } from '../ledger/unmet-writes.ts';
 import type { Notice } from './notice.ts';
 import type { ClaimedNotice, NoticePage, NoticeStore, SendOutcome } from './notice-store.ts';
@@ -33,7 +33,7 @@ class MongoNotices implements NoticeStore {
   readonly #notices: Collection<NoticeDoc>;
 
   constructor({ db }: Mongo) {
-    this.#ledgers = db.collection<LedgerDoc>('ledgers', CONCERNS);
+    this.#ledgers = ledgerCollections(db).ledgers;
     this.#notices = db.collection<NoticeDoc>('notices', CONCERNS);
   }
 

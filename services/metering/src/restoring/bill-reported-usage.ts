@@ -11,7 +11,7 @@ import {
 } from '../ledger/ledger.ts';
 import type { LedgerDatabase } from '../ledger/ledger-database.ts';
 import { mergedBelow, withMerged } from '../ledger/ledger-usage.ts';
-import { CONCERNS, openMongoLedgerDatabase } from '../ledger/mongo-ledger-database.ts';
+import { CONCERNS, ledgerCollections, openMongoLedgerDatabase } from '../ledger/mongo-ledger-database.ts';
 import type { SentUsage } from '../ledger/sender.ts';
 import { createSenders } from '../ledger/senders.ts';
 import { usageDefect } from '../ledger/usage-check.ts';
@@ -75,7 +75,7 @@ export async function billReportedUsage(
     open.map(({ _id }) => ({ ledgerId: _id, grants: [] })),
     closeIn,
   );
-  await mongo.db.collection('grant_breakdowns', CONCERNS).deleteMany({});
+  await ledgerCollections(mongo.db).grantCells.deleteMany({});
   // Gateways may also have got grants of these ledgers that no message is about. Their numbers must not be given out again.
   const sinceMonth = monthOf(Date.now() - LONGEST_WITHOUT_GRANTS_MS);
   await ledgers.updateMany(
