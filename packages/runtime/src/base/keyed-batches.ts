@@ -2,8 +2,6 @@
 export interface KeyedBatches<Item, Result> {
   /** Resolves to the result of the item's batch. Rejects at once if the next batch is full. */
   add(key: string, item: Item): Promise<Result>;
-  /** Whether a batch of this key is running or waiting. */
-  isBusy(key: string): boolean;
 }
 
 /** @param run handles one batch. If it rejects, the next batch runs all the same */
@@ -13,7 +11,6 @@ export function createKeyedBatches<Item, Result>(
 ): KeyedBatches<Item, Result> {
   const newest = new Map<string, { items: Item[]; isWaiting: boolean; done: Promise<Result> }>();
   return {
-    isBusy: (key) => newest.has(key),
     add: async (key, item) => {
       const before = newest.get(key);
       if (before?.isWaiting) {
