@@ -1,3 +1,4 @@
+import { html } from '@brand-data/runtime/html';
 import type { HttpAnswer } from '@brand-data/runtime/http';
 import { IMAGE_PROBLEMS } from './problem.ts';
 
@@ -5,15 +6,14 @@ import { IMAGE_PROBLEMS } from './problem.ts';
 export function errorsPage(): HttpAnswer {
   const entries = Object.entries(IMAGE_PROBLEMS).map(
     ([code, { status, title, help }]) =>
-      `<h2 id="${code}"><code>${code}</code> (${status})</h2>\n<p>${escaped(title)}. ${escaped(help)}</p>`,
+      html`<h2 id="${code}"><code>${code}</code> (${status})</h2>\n<p>${title}. ${help}</p>\n`,
   );
-  const body = `<!doctype html>
+  const { markup } = html`<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Errors of the images</title>
 <body style="font: 16px/1.5 system-ui; max-width: 45em; margin: 2em auto; padding: 0 1em">
 <h1>Errors</h1>
 <p>Every error is <code>application/problem+json</code> (RFC 9457) with one of these codes.</p>
-${entries.join('\n')}
-</body></html>`;
+${entries}</body></html>`;
   return {
     status: 200,
     headers: {
@@ -21,10 +21,6 @@ ${entries.join('\n')}
       'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
       'Content-Type': 'text/html; charset=utf-8',
     },
-    body: Buffer.from(body),
+    body: Buffer.from(markup),
   };
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
