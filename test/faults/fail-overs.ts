@@ -170,7 +170,6 @@ class Driver {
         urgent: false,
         waiting: 0,
         wantSoon: 0,
-        readsStale: true,
         limit: 10_000_000,
         limitRevision: 1,
         want: 10,

@@ -50,7 +50,6 @@ export function attack(planned: PlannedAttack, target: Target): void {
         urgent: false,
         wantSoon: 0,
         waiting: 0,
-        readsStale: true,
         allowance: planned.guesses ? `attacker ${accountId}` : '',
       };
       process.reach(() => void metering.acquire(request, ATTACKER).catch(ignored));
@@ -72,7 +71,6 @@ export function attack(planned: PlannedAttack, target: Target): void {
         urgent: false,
         wantSoon: 0,
         waiting: 0,
-        readsStale: true,
         allowance: '',
       };
       process.reach(() => void metering.acquire(request, ATTACKER).catch(ignored));

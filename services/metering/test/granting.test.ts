@@ -32,7 +32,6 @@ const request: AcquireRequest = {
   urgent: false,
   wantSoon: 0,
   waiting: 0,
-  readsStale: true,
   allowance: '',
 };
 
@@ -218,21 +217,11 @@ test('usage that contradicts itself is refused, and other usage in the same requ
   });
 });
 
-describe('a seq whose grant is closed', () => {
-  const afterClose = async (readsStale: boolean): Promise<AcquireResponse> => {
-    const { metering } = meteringAt(DECEMBER_MS);
-    const { id } = grantOf(await metering.acquire(request));
-    await metering.applyUsage([usageOf(id, 0, { closed: true })]);
-    return metering.acquire({ ...request, readsStale });
-  };
-
-  test('is answered with `stale`', async () => {
-    expect((await afterClose(true)).outcome?.$case).toBe('stale');
-  });
-
-  test('is refused with an error if the holder does not read `stale`', async () => {
-    await expect(afterClose(false)).rejects.toMatchObject({ kind: 'failed_precondition' });
-  });
+test('a seq whose grant is closed is answered with `stale`', async () => {
+  const { metering } = meteringAt(DECEMBER_MS);
+  const { id } = grantOf(await metering.acquire(request));
+  await metering.applyUsage([usageOf(id, 0, { closed: true })]);
+  expect((await metering.acquire(request)).outcome?.$case).toBe('stale');
 });
 
 describe('a request names a limit that accounts has not signed:', () => {

@@ -117,7 +117,6 @@ export function meteringClient(
       wantSoon: 0,
       waiting: 0,
       usage: [],
-      readsStale: true,
       allowance: '',
       ...more,
     };

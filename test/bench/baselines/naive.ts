@@ -95,7 +95,6 @@ app.get<{ Params: { identifier: string }; Querystring: { token: string } }>(
         urgent: true,
         ignoredFromSeq: 0,
         fromMs: 0,
-        readsStale: true,
         usage: taker.usage,
       },
       { ...options, metadata: proofOf(taker) },

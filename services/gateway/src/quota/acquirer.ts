@@ -93,7 +93,6 @@ export class Acquirer {
       allowance: signed,
       urgent,
       usage: [...snapshots.values()].map((snapshot) => snapshot.usage),
-      readsStale: true,
       ...next,
     };
     try {

@@ -80,8 +80,8 @@ export class Metering {
 
   /**
    * Rejects with Fault `invalid_argument`, `unavailable` or `failed_precondition`. It is `failed_precondition` if metering gives
-   * out no permits of the requested month now, or if the seq is stale and the holder cannot read the answer `stale`. It is
-   * `unauthenticated` if the sender is not the holder that the request names, or if accounts has not signed the allowance.
+   * out no permits of the requested month now. It is `unauthenticated` if the sender is not the holder that the request names, or if
+   * accounts has not signed the allowance.
    *
    * @param isOver whether the holder no longer waits for the answer. Metering then gives no grant, so that after a rush of requests
    * it does not work on those that come too late
@@ -198,11 +198,7 @@ function isOfLedger({ grantId }: GrantUsage, key: LedgerKey): boolean {
   return parsed !== undefined && ledgerIdOf(parsed.key) === ledgerIdOf(key);
 }
 
-function responseOf(
-  key: LedgerKey,
-  decision: Decision,
-  { urgent, readsStale }: AcquireRequest,
-): AcquireResponse {
+function responseOf(key: LedgerKey, decision: Decision, { urgent }: AcquireRequest): AcquireResponse {
   const { startMs, endMs } = boundsOfMonth(key.month);
   switch (decision.kind) {
     case 'grant': {
@@ -222,8 +218,7 @@ function responseOf(
     case 'exhausted':
       return { outcome: { $case: 'exhausted', value: { periodEndMs: endMs } } };
     case 'stale':
-      if (readsStale) return { outcome: { $case: 'stale', value: {} } };
-      throw new Fault('failed_precondition', 'this seq has no open grant any more: ask with a new seq');
+      return { outcome: { $case: 'stale', value: {} } };
   }
 }
 

@@ -116,11 +116,6 @@ export interface AcquireRequest {
   wantSoon: number;
   /** How many calls wait for the answer. */
   waiting: number;
-  /**
-   * Whether the holder understands the outcome `stale`. Holders of earlier versions do not set this and would take `stale` for
-   * `wait`. Metering therefore refuses their stale requests with an error.
-   */
-  readsStale: boolean;
   /** What accounts has signed about the account's limits, as VerifyToken answered it. Metering uses the limit with the newest revision. */
   allowance: string;
 }
@@ -471,7 +466,6 @@ function createBaseAcquireRequest(): AcquireRequest {
     urgent: false,
     wantSoon: 0,
     waiting: 0,
-    readsStale: false,
     allowance: "",
   };
 }
@@ -516,9 +510,6 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     }
     if (message.waiting !== 0) {
       writer.uint32(104).int64(message.waiting);
-    }
-    if (message.readsStale !== false) {
-      writer.uint32(112).bool(message.readsStale);
     }
     if (message.allowance !== "") {
       writer.uint32(122).string(message.allowance);
@@ -643,14 +634,6 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
             message.waiting = longToNumber(reader.int64());
             continue;
           }
-          case 14: {
-            if (tag !== 112) {
-              break;
-            }
-
-            message.readsStale = reader.bool();
-            continue;
-          }
           case 15: {
             if (tag !== 122) {
               break;
@@ -689,7 +672,6 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     message.urgent = object.urgent ?? false;
     message.wantSoon = object.wantSoon ?? 0;
     message.waiting = object.waiting ?? 0;
-    message.readsStale = object.readsStale ?? false;
     message.allowance = object.allowance ?? "";
     return message;
   },
@@ -3652,8 +3634,8 @@ export const MeteringServiceService = {
    * Asks for permits. If no answer comes, the holder may send the same request again, also to another replica. While the grant is
    * open, every request with the same holder and seq gets the same grant.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is in a month of which metering gives out no permits
-   * now; or the seq is stale and `reads_stale` is false), UNAUTHENTICATED (the sender is not the holder, or
-   * `allowance` is not accounts' word about this account and pool, or its time is over).
+   * now), UNAUTHENTICATED (the sender is not the holder, or `allowance` is not accounts' word about this account and pool, or its time
+   * is over).
    */
   acquire: {
     path: "/brand_data.v1.MeteringService/Acquire" as const,
@@ -3699,8 +3681,8 @@ export interface MeteringServiceServer extends UntypedServiceImplementation {
    * Asks for permits. If no answer comes, the holder may send the same request again, also to another replica. While the grant is
    * open, every request with the same holder and seq gets the same grant.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is in a month of which metering gives out no permits
-   * now; or the seq is stale and `reads_stale` is false), UNAUTHENTICATED (the sender is not the holder, or
-   * `allowance` is not accounts' word about this account and pool, or its time is over).
+   * now), UNAUTHENTICATED (the sender is not the holder, or `allowance` is not accounts' word about this account and pool, or its time
+   * is over).
    */
   acquire: handleUnaryCall<AcquireRequest, AcquireResponse>;
   /**
@@ -3722,8 +3704,8 @@ export interface MeteringServiceClient extends Client {
    * Asks for permits. If no answer comes, the holder may send the same request again, also to another replica. While the grant is
    * open, every request with the same holder and seq gets the same grant.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is in a month of which metering gives out no permits
-   * now; or the seq is stale and `reads_stale` is false), UNAUTHENTICATED (the sender is not the holder, or
-   * `allowance` is not accounts' word about this account and pool, or its time is over).
+   * now), UNAUTHENTICATED (the sender is not the holder, or `allowance` is not accounts' word about this account and pool, or its time
+   * is over).
    */
   acquire(
     request: AcquireRequest,
