@@ -1,11 +1,9 @@
 /** The parts of every service's main: configuration, log, metrics, traces, health, gRPC, NATS, MongoDB, shutdown. */
 
-export type { BackendPorts } from './backend/ports.ts';
-export { runBackend } from './backend/run-backend.ts';
-export { inBatches } from './base/batches.ts';
+export { type BackendPorts, runBackend } from './backend/run-backend.ts';
+export { createKeyedBatches, inBatches, type KeyedBatches } from './base/batches.ts';
 export { type Clock, elapsedMs, type Instant, setInstant, systemClock } from './base/clock.ts';
 export { Fault, type FaultKind } from './base/fault.ts';
-export { createKeyedBatches, type KeyedBatches } from './base/keyed-batches.ts';
 export { VERSION } from './base/version.ts';
 export {
   ConfigError,
@@ -22,9 +20,8 @@ export { plainAddress } from './config/networks.ts';
 export { findKeyIn, keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from './config/pem-keys.ts';
 export { readSettingFiles } from './config/setting-files.ts';
 export { adminPortSpec, databaseSpec, grpcPortsSpec, natsSpec } from './config/shared-specs.ts';
-export { Certificates, foundExpiry } from './grpc/certificates.ts';
+export { Certificates, foundExpiry, identityNameOf } from './grpc/certificates.ts';
 export { callUnary, connectChannel, waitForConnection } from './grpc/client.ts';
-export { identityNameOf } from './grpc/identity.ts';
 export {
   INSTALLATION,
   installationOr,
@@ -34,18 +31,12 @@ export {
 } from './grpc/operator.ts';
 export type { ReplicaChoice } from './grpc/replica-order.ts';
 export { type CallMetadata, clientStream, startGrpcServer, unary } from './grpc/server.ts';
-export { grpcStatusOf } from './grpc/status.ts';
+export { type CallTrouble, callTroubleOf, grpcStatusOf } from './grpc/status.ts';
 export { callClientStream, callServerStream, serverStream } from './grpc/streams.ts';
-export {
-  INSECURE_PLAINTEXT,
-  openTransport,
-  type Transport,
-  transportSpec,
-} from './grpc/transport.ts';
-export { type CallTrouble, callTroubleOf } from './grpc/trouble.ts';
-export { closeHttpServer } from './http/close.ts';
+export { INSECURE_PLAINTEXT, openTransport, type Transport, transportSpec } from './grpc/transport.ts';
+export { closeHttpServer } from './http/connections.ts';
 export { answerWithin } from './mongo/answer-within.ts';
-export type { Mongo } from './mongo/mongo.ts';
+export type { Mongo } from './mongo/connect.ts';
 export { openDatabase } from './mongo/open-database.ts';
 export { bringUpToDate, type Migration } from './mongo/schema.ts';
 export { checkConsumer } from './nats/checks.ts';
@@ -68,9 +59,14 @@ export {
   SpanKind,
   type Tracer,
 } from './observe/tracing.ts';
-export { type AuditDetails, auditDetail, auditDetails } from './operators/audit-details.ts';
 export { installationOrPass, PASS_LASTS_MS, signPass } from './operators/operator-pass.ts';
-export { type AuditedChange, Trail } from './operators/operator-trail.ts';
+export {
+  type AuditDetails,
+  type AuditedChange,
+  auditDetail,
+  auditDetails,
+  Trail,
+} from './operators/operator-trail.ts';
 export { endRestore, markRestoring, RESTORING, refuseRestore, untilRestored } from './operators/restoring.ts';
 export { retryUntilStopped } from './service/retry.ts';
 export { runService } from './service/run-service.ts';

@@ -1,8 +1,24 @@
+import type { UntypedServiceImplementation } from '@grpc/grpc-js';
+import { VERSION } from '../base/version.ts';
 import type { baseSpec, ConfigOf, ConfigSpec } from '../config/config.ts';
+import type { grpcPortsSpec } from '../config/shared-specs.ts';
+import type { CallableService } from '../grpc/callers.ts';
+import { type Operators, operatorCallOf } from '../grpc/operator.ts';
+import { type GrpcServer, startGrpcServer, unary } from '../grpc/server.ts';
+import { openTransport, type transportSpec } from '../grpc/transport.ts';
 import { runService } from '../service/run-service.ts';
 import type { Service } from '../service/service.ts';
 import { runSetUp } from '../service/set-up.ts';
-import { type AdminPortContract, BackendPorts, type PortsConfig } from './ports.ts';
+
+/** The contract of every admin port: which role each method needs, and the service that `bds doctor` calls. */
+interface AdminPortContract extends Omit<Operators, 'authenticate'> {
+  diagnosis: CallableService;
+}
+
+type PortsConfig = ConfigOf<typeof baseSpec & typeof transportSpec & ReturnType<typeof grpcPortsSpec>>;
+
+/** The gRPC ports of a backend service: one for gateways, which images does not have, and one for operators. */
+export type BackendPorts = Awaited<ReturnType<typeof preparePorts>>;
 
 /**
  * Runs a backend service: one with a database and an admin port. `node main.js set-up` only opens its storage, which creates the
@@ -23,11 +39,78 @@ export async function runBackend<StorageSpec extends ConfigSpec, ServiceSpec ext
     ports: BackendPorts,
   ) => Promise<void>,
 ): Promise<void> {
-  const { storageSpec, openStorage, serviceSpec } = backend;
+  const { storageSpec, openStorage, serviceSpec, adminPort } = backend;
   if (process.argv[2] === 'set-up') return runSetUp(name, storageSpec, openStorage);
   return runService(name, serviceSpec, async (service, config) => {
     // TypeScript does not see that a mapped type over an intersection has the members of its parts.
-    const ports = await BackendPorts.prepare(service, config as PortsConfig, backend.adminPort);
+    const ports = await preparePorts(service, config as PortsConfig, adminPort);
     await start(service, config, ports);
   });
+}
+
+/** Waits for the service's certificates. Opens no port. */
+async function preparePorts(
+  service: Service,
+  config: PortsConfig,
+  { roleNeeded, mayCall, diagnosis }: AdminPortContract,
+) {
+  const transport = await openTransport(service, config);
+  const { HOST: host, GRPC_PORT, ADMIN_GRPC_PORT } = config;
+  return {
+    /** Opens the port for gateways. */
+    serve(rpcs: CallableService, handlers: object): Promise<void> {
+      const services = [{ ...rpcs, handlers: { ...handlers } }];
+      return startGrpcServer(service, { transport, host, port: GRPC_PORT, services });
+    },
+
+    /** Describes the port for operators, without opening it. */
+    adminPort: (authenticate: Operators['authenticate']): Omit<GrpcServer, 'services'> => ({
+      transport,
+      host,
+      port: ADMIN_GRPC_PORT,
+      operators: { roleNeeded, mayCall, authenticate },
+    }),
+
+    /** Opens the port for operators. */
+    serveOperators(
+      adminPort: Omit<GrpcServer, 'services'>,
+      rpcs: CallableService,
+      handlers: object,
+    ): Promise<void> {
+      const services = [
+        { ...rpcs, handlers: { ...handlers } },
+        { ...diagnosis, handlers: diagnosisService(service) },
+      ];
+      return startGrpcServer(service, { ...adminPort, services });
+    },
+  };
+}
+
+/** The states as proto/brand_data/v1/diagnosis.proto has them. */
+const STATE = {
+  ok: 'FINDING_STATE_OK',
+  warning: 'FINDING_STATE_WARNING',
+  wrong: 'FINDING_STATE_WRONG',
+} as const;
+
+/** Returns the handlers of DiagnosisAdminService. */
+function diagnosisService(service: Service): UntypedServiceImplementation {
+  const { version = VERSION, revision = '' } = service.build ?? {};
+  return {
+    diagnose: unary(service, async (_request: object, metadata) => {
+      const { name, role } = operatorCallOf(metadata).operator;
+      const findings = await (service.diagnosis?.run() ?? []);
+      return {
+        version,
+        revision,
+        nowMs: Date.now(),
+        operator: name,
+        role,
+        findings: findings.map(({ what, found }) => {
+          const advice = found.state === 'ok' ? '' : found.advice;
+          return { what, state: STATE[found.state], detail: found.detail, advice };
+        }),
+      };
+    }),
+  };
 }

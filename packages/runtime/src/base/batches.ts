@@ -22,3 +22,39 @@ export async function* inBatches<Item>(
   }
   if (batch.length > 0) yield batch;
 }
+
+/** Batches by key. For each key one batch runs at a time. Items that are added meanwhile form the next batch. */
+export interface KeyedBatches<Item, Result> {
+  /** Resolves to the result of the item's batch. Rejects at once if the next batch is full. */
+  add(key: string, item: Item): Promise<Result>;
+}
+
+/** @param run handles one batch. If it rejects, the next batch runs all the same */
+export function createKeyedBatches<Item, Result>(
+  run: (items: readonly Item[]) => Promise<Result>,
+  { most, tooMany }: { most: number; tooMany: () => Error },
+): KeyedBatches<Item, Result> {
+  const newest = new Map<string, { items: Item[]; isWaiting: boolean; done: Promise<Result> }>();
+  return {
+    add: async (key, item) => {
+      const before = newest.get(key);
+      if (before?.isWaiting) {
+        if (before.items.length >= most) throw tooMany();
+        before.items.push(item);
+        return before.done;
+      }
+      const start = (): Promise<Result> => {
+        batch.isWaiting = false;
+        return run(batch.items);
+      };
+      const done: Promise<Result> = (before?.done ?? Promise.resolve()).then(start, start);
+      const batch = { items: [item], isWaiting: true, done };
+      newest.set(key, batch);
+      try {
+        return await done;
+      } finally {
+        if (newest.get(key) === batch) newest.delete(key);
+      }
+    },
+  };
+}

@@ -6,8 +6,7 @@ import { sparingly } from '../observe/log.ts';
 import { perRegistry } from '../observe/metrics.ts';
 import type { Service } from '../service/service.ts';
 import type { Peer } from './callers.ts';
-import type { Certificates } from './certificates.ts';
-import { serviceIn } from './identity.ts';
+import { type Certificates, serviceIn } from './certificates.ts';
 
 const HANDSHAKE_WITHIN_MS = 5_000;
 

@@ -1,8 +1,7 @@
 import { type ChannelCredentials, type ChannelOptions, credentials, experimental } from '@grpc/grpc-js';
 import { type ConfigOf, configSpec } from '../config/config.ts';
 import type { Service } from '../service/service.ts';
-import { type Certificates, followCertificates } from './certificates.ts';
-import { identityNameOf } from './identity.ts';
+import { type Certificates, followCertificates, identityNameOf } from './certificates.ts';
 
 const { str } = configSpec;
 

@@ -1,5 +1,6 @@
 /** Public HTTP servers on Fastify. Only services that have one load this part. */
 
+export { answerUnreadable, originForm } from './connections.ts';
 export { chooseEncoding, compress, type Encoding, etagOf, matchesTag, tagOf } from './encoding.ts';
 export {
   type CommonCode,
@@ -10,6 +11,4 @@ export {
   type ProblemKind,
 } from './problem.ts';
 export { createPublicServer, type HttpAnswer, PUBLIC_SERVER, type PublicService } from './public-server.ts';
-export { originForm } from './requests.ts';
 export { ALLOWED_METHODS, routesOf } from './routes.ts';
-export { answerUnreadable } from './unreadable.ts';

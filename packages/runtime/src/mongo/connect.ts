@@ -1,10 +1,9 @@
-import { MongoClient } from 'mongodb';
+import { type Db, MongoClient } from 'mongodb';
 import { ConfigError } from '../config/config.ts';
 import { KEPT, problemOfClient, problemOfMongoUrl } from '../config/mongo-url.ts';
+import { foundFill } from '../observe/diagnosis.ts';
 import { retryUntilStopped } from '../service/retry.ts';
 import type { Service } from '../service/service.ts';
-import { checkDatabase } from './checks.ts';
-import type { Mongo } from './mongo.ts';
 import { poolObserver, traceCommands } from './observed.ts';
 import { replaceableClient } from './replaceable-client.ts';
 
@@ -117,4 +116,35 @@ export async function checkTransactionLifetime({ log }: Service, { client }: Mon
       `MongoDB does not tell this user how long transactions may last: see that it is a few seconds, or ${advice}`,
     );
   }
+}
+
+/** A database and the client that is connected to its servers. */
+export interface Mongo {
+  client: MongoClient;
+  db: Db;
+}
+
+const ANSWER_MS = 2_500;
+const DISK = { warning: 0.8, wrong: 0.9 };
+const GIB = 1024 ** 3;
+
+/** Adds the checks of the database's server: whether it answers, and how full the disk of its data is. */
+function checkDatabase({ diagnosis }: Pick<Service, 'diagnosis'>, db: Db): void {
+  diagnosis?.add('MongoDB', async () => {
+    const began = performance.now();
+    await db.command({ ping: 1 }, { signal: AbortSignal.timeout(ANSWER_MS) });
+    return { state: 'ok', detail: `answers in ${Math.ceil(performance.now() - began)} ms` };
+  });
+  diagnosis?.add('disk of MongoDB', async () => {
+    const { fsUsedSize, fsTotalSize } = await db.command(
+      { dbStats: 1 },
+      { signal: AbortSignal.timeout(ANSWER_MS) },
+    );
+    if (!(fsTotalSize > 0)) return { state: 'ok', detail: 'the server does not say how full it is' };
+    const share = fsUsedSize / fsTotalSize;
+    return foundFill(share, DISK, {
+      detail: `${Math.round(share * 100)} % of ${Math.round(fsTotalSize / GIB)} GiB are used`,
+      advice: 'give the volume more space: a full disk stops every write',
+    });
+  });
 }

@@ -1,10 +1,9 @@
+import type { Db } from 'mongodb';
 import type { ConfigOf } from '../config/config.ts';
 import type { databaseSpec } from '../config/shared-specs.ts';
 import { retryUntilStopped } from '../service/retry.ts';
 import type { Service } from '../service/service.ts';
-import { checkIndexes } from './checks.ts';
-import { checkTransactionLifetime, connectMongo } from './connect.ts';
-import type { Mongo } from './mongo.ts';
+import { checkTransactionLifetime, connectMongo, type Mongo } from './connect.ts';
 import { bringUpToDate } from './schema.ts';
 
 /**
@@ -33,4 +32,37 @@ export async function openDatabase<Opened>(
   const opened = await retryUntilStopped('indexes', () => open(mongo), service);
   await checkIndexes(service, mongo);
   return opened;
+}
+
+/**
+ * Adds the check that no index is missing that the service has now. Call it when the service has created its indexes. Without one
+ * of them queries may take too long, or two documents may be equal that must not be.
+ */
+export async function checkIndexes(service: Service, { db }: Mongo): Promise<void> {
+  const { diagnosis } = service;
+  if (diagnosis === undefined) return;
+  const wanted = await retryUntilStopped('indexes', () => indexesOf(db), service);
+  diagnosis.add('indexes', async () => {
+    const now = await indexesOf(db);
+    const missing = [...wanted].filter((name) => !now.has(name));
+    if (missing.length === 0) return { state: 'ok', detail: `all ${wanted.size} are there` };
+    return {
+      state: 'wrong',
+      detail: `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
+      advice: 'restart one replica of the service, which creates them again; find out who has removed them',
+    };
+  });
+}
+
+/** Returns the names of all indexes: "ledgers.accountId_1_month_1__id_1". */
+async function indexesOf(db: Db): Promise<Set<string>> {
+  const options = { maxTimeMS: 2_500 };
+  const collections = await db
+    .listCollections({ type: 'collection' }, { nameOnly: true, ...options })
+    .toArray();
+  const names = collections.map(async ({ name }) => {
+    const indexes = await db.collection(name).listIndexes(options).toArray();
+    return indexes.map((index) => `${name}.${index.name}`);
+  });
+  return new Set((await Promise.all(names)).flat());
 }

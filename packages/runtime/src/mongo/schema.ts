@@ -2,7 +2,7 @@ import { VERSION } from '../base/version.ts';
 import { ConfigError } from '../config/config.ts';
 import { retryUntilStopped } from '../service/retry.ts';
 import type { Service } from '../service/service.ts';
-import type { Mongo } from './mongo.ts';
+import type { Mongo } from './connect.ts';
 
 /**
  * A change of the stored documents of a database. It must be idempotent, because several replicas may run it at the same moment,

@@ -4,7 +4,6 @@ import { Fault } from '../base/fault.ts';
 import type { OperatorCall } from '../grpc/operator.ts';
 import { grpcStatusOf } from '../grpc/status.ts';
 import type { Service } from '../service/service.ts';
-import { type AuditDetails, auditDetails } from './audit-details.ts';
 
 /** How many shared entries a process remembers. When it has forgotten an entry, the next call begins a new part of that entry. */
 const MOST_OPEN = 1_000;
@@ -194,4 +193,26 @@ function count(event: TrailEvent, more: Record<string, number>): void {
   const counts: Record<string, number> = { ...event.counts };
   for (const [name, value] of Object.entries(more)) counts[name] = (counts[name] ?? 0) + value;
   event.counts = counts;
+}
+
+const LONGEST_DETAIL = 1_000;
+
+/** The details that the audit trail stores about a change. They never hold a secret. */
+export interface AuditDetails {
+  /** The ids and names that the change is about, by which people look for it. */
+  about: readonly string[];
+  /** The request's fields that are worth auditing, and the values that they replaced. */
+  details: Readonly<Record<string, string | undefined>>;
+}
+
+/** Returns the details as the trail stores them: without those that are empty, and long ones shortened. */
+export function auditDetails(details: AuditDetails['details']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(details).flatMap(([name, value]) => (value ? [[name, auditDetail(value)]] : [])),
+  );
+}
+
+/** Shortens a detail that is too long for the trail. */
+export function auditDetail(value: string): string {
+  return value.length <= LONGEST_DETAIL ? value : `${value.slice(0, LONGEST_DETAIL - 1)}…`;
 }

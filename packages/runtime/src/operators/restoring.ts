@@ -4,7 +4,7 @@ import type { Db } from 'mongodb';
 import { Registry } from 'prom-client';
 import { Fault } from '../base/fault.ts';
 import { type GrpcServer, startGrpcServer } from '../grpc/server.ts';
-import type { Mongo } from '../mongo/mongo.ts';
+import type { Mongo } from '../mongo/connect.ts';
 import { retryUntilStopped } from '../service/retry.ts';
 import type { Service } from '../service/service.ts';
 

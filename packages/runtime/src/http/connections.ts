@@ -1,5 +1,37 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+
+const BODY_WITHIN_MS = 10_000;
+
+/**
+ * Cuts the connection if the request has a body that has not arrived in time. No answer waits for a body, and Node's own limit
+ * does not apply to a request that is answered.
+ */
+export function limitBody(request: IncomingMessage): void {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+  if (length === '0' && encoding === undefined) return;
+  const late = setTimeout(() => request.destroy(), BODY_WITHIN_MS);
+  late.unref();
+  request.once('close', () => clearTimeout(late));
+}
+
+/** Returns what is wrong with the request's Host (RFC 9112 3.2). Undefined if nothing is. */
+export function problemOfHost({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts > 1) return 'The request has the header Host more than once.';
+  return hosts === 0 && httpVersion === '1.1' ? 'The request lacks the header Host.' : undefined;
+}
+
+/** Returns the path and query of a request's target, which may be a whole URL (RFC 9112 3.2.2). */
+export function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const rest = target.replace(/^https?:\/\/[^/?#]*/i, '');
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
 
 const NOT_HTTP = { status: 400, detail: 'The request is not valid HTTP.' };
 /** Status and detail by Node's error code. */
@@ -67,4 +99,22 @@ function closeAfterAnswers(socket: ServerSocket): void {
 /** Checks whether an answer is being made, or the body of a request has not arrived. */
 function isWithinRequest({ _httpMessage, parser }: ServerSocket): boolean {
   return Boolean(_httpMessage) || parser?.incoming?.complete === false;
+}
+
+const CLOSE_WITHIN_MS = 5_000;
+
+/**
+ * Answers all accepted requests and closes each connection as soon as it is idle. After CLOSE_WITHIN_MS it closes the remaining
+ * connections too. Resolves when all are closed.
+ */
+export async function closeHttpServer(app: { server: Server; close(): PromiseLike<unknown> }): Promise<void> {
+  const idle = setInterval(() => app.server.closeIdleConnections(), 50);
+  // Node does not count a connection as idle if no request ever came on it.
+  const late = setTimeout(() => app.server.closeAllConnections(), CLOSE_WITHIN_MS);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(idle);
+    clearTimeout(late);
+  }
 }
