@@ -3,8 +3,7 @@
  * Run it after a change of the schemas: `npm run generate`.
  */
 import { writeFileSync } from 'node:fs';
-import { openApiDocument } from './src/openapi/document.ts';
-import { EXAMPLE_DOCS_URL } from './src/openapi/problems.ts';
+import { EXAMPLE_DOCS_URL, openApiDocument } from './src/openapi/document.ts';
 import type { OpenApi, Schema } from './src/openapi/types.ts';
 import { KIND, STRENGTH } from './src/records/brand-match.ts';
 

@@ -11,10 +11,10 @@ import { PROBLEMS, type ProblemCode } from '../src/answers/problem.ts';
 import { createUsageAnswers } from '../src/calls/answer-usage.ts';
 import { identifierFromSegment } from '../src/calls/brand-request.ts';
 import { usageSchema } from '../src/calls/usage-schema.ts';
-import { openApiDocument } from '../src/openapi/document.ts';
-import { identifierSchema, monthSchema, OPERATIONS, type Path } from '../src/openapi/operations.ts';
-import { EXAMPLE_DOCS_URL, problemSchema } from '../src/openapi/problems.ts';
-import type { Header, OpenApi } from '../src/openapi/types.ts';
+import { EXAMPLE_DOCS_URL, openApiDocument } from '../src/openapi/document.ts';
+import type { Path } from '../src/openapi/responses.ts';
+import type { Header, OpenApi, Schema } from '../src/openapi/types.ts';
+import { KIND, STRENGTH } from '../src/records/brand-match.ts';
 import { createPublicApi } from './public-api.ts';
 import { manualClock, unaryMethod } from './stand-ins.ts';
 
@@ -68,6 +68,14 @@ describe('the OpenAPI document', () => {
     );
     // It belongs to no operation.
     expect([...shown, 'route_not_found'].toSorted()).toEqual(Object.keys(PROBLEMS).toSorted());
+  });
+
+  test('names every error code, and every kind and strength of a match', () => {
+    expect(document.components.schemas.ProblemCode?.enum).toEqual(Object.keys(PROBLEMS));
+    const [kinds, strengths] = [KIND, STRENGTH].map((names) => Object.values(names).join('|'));
+    expect(document.components.headers['Brand-Match']?.schema.pattern).toBe(
+      `^kind=(${kinds}), value=%?"[ -~]*", strength=(${strengths})$`,
+    );
   });
 
   test('gives each part of a record a name of its own, for generated code', () => {
@@ -180,8 +188,7 @@ describe('an answer is as the document says: its status, its headers and its bod
   );
 
   test('each operation is a route', () => {
-    expect(Object.keys(document.paths)).toEqual(Object.keys(OPERATIONS));
-    for (const path of Object.keys(OPERATIONS))
+    for (const path of Object.keys(document.paths))
       expect([
         path,
         api.app.hasRoute({ method: 'GET', url: path.replace('{identifier}', ':identifier') }),
@@ -201,6 +208,8 @@ describe('an answer is as the document says: its status, its headers and its bod
 });
 
 describe('what the gateway accepts and answers is what the schemas allow', () => {
+  const schemaOf = (path: string): Schema => document.paths[path]?.get.parameters?.[0]?.schema ?? {};
+  const [identifierSchema, monthSchema] = [schemaOf('/v1/brands/{identifier}'), schemaOf('/v1/usage')];
   const accepts = (identifier: string) => {
     try {
       return identifierFromSegment({ segment: encodeURIComponent(identifier) }) === identifier;
@@ -242,7 +251,9 @@ describe('what the gateway accepts and answers is what the schemas allow', () =>
       fc.property(code, fc.string(), fc.uuid(), suggestions, (code, detail, requestId, suggested) => {
         const problem = { code, detail, headers: {}, ...(suggested && { more: { suggestions: suggested } }) };
         const { body } = encodeProblem(problem, PROBLEMS, { docsUrl: '/docs/errors', requestId });
-        expect(flawOf(problemSchema, JSON.parse(body.toString()))).toBeUndefined();
+        expect(
+          flawOf(document.components.schemas.Problem ?? {}, JSON.parse(body.toString())),
+        ).toBeUndefined();
       }),
     );
   });

@@ -19,7 +19,7 @@ export interface BrandRequest {
   acceptEncoding: string | undefined;
 }
 
-export const LONGEST_IDENTIFIER = 256;
+const LONGEST_IDENTIFIER = 256;
 
 /** Returns the decoded identifier. Throws ProblemError unless it has 1 to 256 characters, none of them a control character. */
 export function identifierFromSegment({ segment }: Pick<BrandRequest, 'segment'>): string {

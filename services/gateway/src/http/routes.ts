@@ -5,7 +5,7 @@ import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
 import { type ParsedQuery, queryValues, readCaller } from '../auth/caller.ts';
 import { answerCall, type CallParts } from '../calls/answer-call.ts';
 import { answerUsage, type UsageAnswers } from '../calls/answer-usage.ts';
-import type { Path } from '../openapi/operations.ts';
+import type { Path } from '../openapi/responses.ts';
 import { createStaticFile, type FileAnswer } from '../pages/static-file.ts';
 import type { Variant } from '../records/catalog-answer.ts';
 import type { AccessLog } from './access-log.ts';

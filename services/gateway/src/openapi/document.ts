@@ -1,33 +1,11 @@
 import { EXAMPLE_LOGO_HOST } from '@brand-data/presenters';
-import { withComponents } from './components.ts';
-import { HEADERS } from './headers.ts';
-import { OPERATIONS } from './operations.ts';
-import { EXAMPLE_DOCS_URL } from './problems.ts';
+// Its version grows when the description changes: the second number for what is new.
+import description from './description.json' with { type: 'json' };
+import { EXAMPLE_DOCS_URL, type Path, responsesOf } from './responses.ts';
 
 export { EXAMPLE_DOCS_URL };
 
-/** The version of the API's description. It grows when the description changes: the second number for what is new. */
-const VERSION = '1.0.0';
-
-const INFO = {
-  title: 'Brand Data Service',
-  version: VERSION,
-  summary: 'One identifier in, one company record out.',
-  description: [
-    'Give a ticker, a domain, a name or another identifier of a company, and get one record: what the company is, where it is, its logo and, for a listed company, its market data.',
-    'Every call needs a publishable token in the query. It is safe to have in a page, because a key can be limited to origins.',
-    'Errors are `application/problem+json` (RFC 9457) with a stable `code`.',
-    'Each operation also answers HEAD, like GET without the body and counted like it, and OPTIONS, a CORS preflight that is never counted. Any other method gets 405 `method_not_allowed`, and any other path 404 `route_not_found`. Unknown query parameters are ignored.',
-    'Later versions of the API may add fields to records and headers to answers. They remove none.',
-  ].join('\n\n'),
-  license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-};
-
-const TAGS = [
-  { name: 'Records', description: 'What is known of a company. These calls are counted.' },
-  { name: 'Account', description: "The account's own figures. Never counted." },
-  { name: 'Documents', description: 'What describes the API. Needs no token, and is never counted.' },
-];
+type ParameterName = keyof typeof description.parameters;
 
 /**
  * Returns the OpenAPI document of the public API, as JSON. The server's URL in it is relative to the document's own, so that it is
@@ -37,34 +15,72 @@ const TAGS = [
  * @param logoHost the base URL of images, for examples
  */
 export function openApiDocument({ docsUrl, logoHost }: { docsUrl: string; logoHost: string }): string {
+  const { document, operations, securitySchemes, headers } = description;
   const { value: paths, schemas } = withComponents(
-    Object.fromEntries(Object.entries(OPERATIONS).map(([path, operation]) => [path, { get: operation }])),
+    Object.fromEntries(
+      Object.entries(operations).map(([path, { problems: _, parameters, ...operation }]) => {
+        const own = parameters.map((name) => description.parameters[name as ParameterName]);
+        return [path, { get: { ...operation, parameters: own, responses: responsesOf(path as Path) } }];
+      }),
+    ),
   );
-  const document = {
-    openapi: '3.1.1',
-    info: INFO,
-    servers: [{ url: '.', description: 'The server that gave this document.' }],
-    security: [{ token: [] }],
-    tags: TAGS,
-    paths,
-    components: {
-      securitySchemes: {
-        token: {
-          type: 'apiKey',
-          in: 'query',
-          name: 'token',
-          description:
-            'A publishable token, which begins with `pk_`. It is read from the query alone, never from a header or a body.',
-        },
-      },
-      headers: HEADERS,
-      schemas,
-    },
-  };
-  return JSON.stringify(document)
+  return JSON.stringify({ ...document, paths, components: { securitySchemes, headers, schemas } })
     .replaceAll(EXAMPLE_DOCS_URL, inJson(docsUrl))
     .replaceAll(EXAMPLE_LOGO_HOST, inJson(logoHost));
 }
 
 /** A text as it is inside a JSON string. A function as the replacement keeps `$` as it is. */
 const inJson = (text: string) => () => JSON.stringify(text).slice(1, -1);
+
+/** The parts of a JSON Schema, or of an object that holds schemas, that are read here. */
+type Node = Readonly<Record<string, unknown>>;
+
+/** Their values are data, not schemas. */
+const DATA = new Set(['enum', 'const', 'example', 'examples', 'value']);
+
+/**
+ * Replaces each JSON Schema with a `title`, at any depth, by a reference to a component of this name. Code generators name their
+ * types after components.
+ *
+ * @returns the value with references, and the components by name. Throws if two schemas that differ have one title
+ */
+function withComponents(value: unknown): { value: unknown; schemas: Record<string, unknown> } {
+  const schemas = new Map<string, unknown>();
+
+  const replaced = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(replaced);
+    if (typeof node !== 'object' || node === null) return node;
+    const { title, ...rest } = node as Node;
+    const isNamed = typeof title === 'string';
+    const copy = Object.fromEntries(
+      Object.entries(isNamed ? rest : node).map(([key, part]) => [
+        key,
+        DATA.has(key) ? part : replaced(part),
+      ]),
+    );
+    if (!isNamed) return copy;
+    const schema = 'anyOf' in copy ? withDiscriminator(copy, node as Node) : copy;
+    const known = schemas.get(title);
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
+      throw new Error(`two schemas have the title ${title}`);
+    schemas.set(title, schema);
+    return { $ref: referenceTo(title) };
+  };
+
+  const result = replaced(value);
+  return { value: result, schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))) };
+}
+
+const referenceTo = (title: string) => `#/components/schemas/${title}`;
+
+/** A named choice between objects with a constant `type` says so, because generated code then tells them apart. */
+function withDiscriminator({ anyOf: oneOf, ...copy }: Node, { anyOf }: Node): Node {
+  const mapping = (anyOf as { title: string; properties: { type: { const: string } } }[]).map(
+    ({ title, properties }) => [properties.type.const, referenceTo(title)] as const,
+  );
+  return {
+    ...copy,
+    oneOf,
+    discriminator: { propertyName: 'type', mapping: Object.fromEntries(mapping) },
+  };
+}

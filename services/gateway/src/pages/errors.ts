@@ -1,7 +1,7 @@
 import { type Html, html } from '@brand-data/runtime/html';
 import { contents, heading, list } from '@brand-data/site';
 import { PROBLEMS, type ProblemCode } from '../answers/problem.ts';
-import { exampleOf } from '../openapi/problems.ts';
+import { exampleProblem } from '../openapi/responses.ts';
 import { codeOf, inline, jsonBlock } from './html.ts';
 
 /**
@@ -17,7 +17,7 @@ export function errorSections(docsUrl: string): Html {
     return html`<section aria-labelledby="${code}">
 ${heading(3, code, [codeOf(code), ` (${status})`])}<p><strong>${title}.</strong> ${inline(help)}</p>
 <details><summary>Example of ${codeOf(code)}</summary>
-${jsonBlock(exampleOf(code, docsUrl), `Example of ${code}`)}</details>
+${jsonBlock(exampleProblem(code, docsUrl), `Example of ${code}`)}</details>
 </section>\n`;
   });
   return html`${contents('Codes', list(links))}\n${sections}`;
