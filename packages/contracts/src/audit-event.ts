@@ -3,7 +3,7 @@ import { AUDIT_WITHIN_MS, auditSubject } from './bus.ts';
 import { AuditEvent } from './gen/brand_data/v1/accounts.ts';
 
 /** A part of an entry in the trail of changes, as a service knows it. */
-export interface AuditPart {
+interface AuditPart {
   entry: string;
   part: string;
   atMs: number;
@@ -32,29 +32,18 @@ export function auditPublisher(
     options: { msgID: string; timeout: number },
   ) => Promise<unknown>,
 ): (part: AuditPart) => Promise<void> {
-  return async (part) => {
-    const options = { msgID: randomUUID(), timeout: AUDIT_WITHIN_MS };
-    await publish('audit', auditSubject(service), encodeAuditEvent(part), options);
+  return async ({ call: { operator, from, requestId }, about, details, counts, ...part }) => {
+    const event = AuditEvent.encode({
+      ...part,
+      operator: operator.name,
+      role: operator.role,
+      credentialId: operator.credentialId,
+      from,
+      requestId,
+      about: [...about],
+      details: { ...details },
+      counts: { ...counts },
+    }).finish();
+    await publish('audit', auditSubject(service), event, { msgID: randomUUID(), timeout: AUDIT_WITHIN_MS });
   };
-}
-
-/** Encodes the part as an AuditEvent. */
-function encodeAuditEvent({ call, about, details, counts, ...part }: AuditPart): Uint8Array {
-  const { operator, from, requestId } = call;
-  const { entry, part: name, atMs, method } = part;
-  const { name: who, role, credentialId } = operator;
-  return AuditEvent.encode({
-    entry,
-    part: name,
-    atMs,
-    method,
-    operator: who,
-    role,
-    credentialId,
-    from,
-    requestId,
-    about: [...about],
-    details: { ...details },
-    counts: { ...counts },
-  }).finish();
 }

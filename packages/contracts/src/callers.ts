@@ -13,84 +13,123 @@ export type Identity = (typeof IDENTITIES)[number];
 /** The services that have an admin port. */
 export const ADMIN_SERVERS = ['accounts', 'catalog', 'metering', 'images'] as const;
 
+/**
+ * What an operator may do. `read`: look at everything, without any token. `keys`: also change plans, accounts and keys. `catalogue`:
+ * also import, set and delete records and images. `all`: everything, also create operators.
+ */
+export const OPERATOR_ROLES = ['read', 'keys', 'catalogue', 'all'] as const;
+export type OperatorRole = (typeof OPERATOR_ROLES)[number];
+
+export function isOperatorRole(text: string): text is OperatorRole {
+  return (OPERATOR_ROLES as readonly string[]).includes(text);
+}
+
 /** A gRPC service: who serve it, and who may call each of its methods. A method that is missing here does not compile. */
 function grpcService<Definition extends ServiceDefinition>(
-  servers: Identity | readonly Identity[],
+  server: Identity,
   definition: Definition,
   callers: { readonly [Method in keyof Definition]: readonly Identity[] },
 ) {
-  return { servers: [servers].flat(), definition, callers };
+  return { servers: [server], definition, callers };
 }
+
+/**
+ * A gRPC service of an admin port, whose only caller is `bds`: the role that an operator needs for each of its methods. A method that
+ * is missing here does not compile. Every method beyond `read` is a change.
+ */
+function adminService<Definition extends { readonly [Method in keyof Definition]: { path: string } }>(
+  servers: Identity | readonly Identity[],
+  definition: Definition,
+  roles: { readonly [Method in keyof Definition]: OperatorRole },
+) {
+  const methods = Object.keys(definition) as (keyof Definition & string)[];
+  const callers: Record<string, readonly Identity[]> = Object.fromEntries(
+    methods.map((method) => [method, ['bds']]),
+  );
+  const roleByPath = methods.map((method) => [definition[method].path, roles[method]] as const);
+  return { servers: [servers].flat(), definition, callers, roleByPath };
+}
+
+const ADMIN_SERVICES = {
+  AccountsAdminService: adminService('accounts', AccountsAdminServiceService, {
+    setPlan: 'keys',
+    listPlans: 'read',
+    createAccount: 'keys',
+    // The signed limits of an account: whoever has them can repair its ledger.
+    signAllowance: 'all',
+    listAccounts: 'read',
+    getAccount: 'read',
+    setAccountPlan: 'keys',
+    renameAccount: 'keys',
+    closeAccount: 'keys',
+    reopenAccount: 'keys',
+    createKey: 'keys',
+    updateKey: 'keys',
+    rotateKey: 'keys',
+    listKeys: 'read',
+    revokeKey: 'keys',
+    createOperator: 'all',
+    listOperators: 'read',
+    revokeOperator: 'all',
+    // A pass says which role the operator has, and so gives nothing more.
+    issuePass: 'read',
+    listAudit: 'read',
+    finishRestore: 'all',
+  }),
+  CatalogAdminService: adminService('catalog', CatalogAdminServiceService, {
+    putBrands: 'catalogue',
+    putQuotes: 'catalogue',
+    finishImport: 'catalogue',
+    getBrand: 'read',
+    deleteBrand: 'catalogue',
+    setFields: 'catalogue',
+    unsetFields: 'catalogue',
+    listOverrides: 'read',
+    listImagePaths: 'read',
+    listLogoFiles: 'read',
+    resolve: 'read',
+    getStatistics: 'read',
+    listBrands: 'read',
+    exportCompanies: 'read',
+    restoreCompanies: 'catalogue',
+  }),
+  ImagesAdminService: adminService('images', ImagesAdminServiceService, {
+    putImage: 'catalogue',
+    sweepImages: 'catalogue',
+    countImages: 'read',
+  }),
+  MeteringAdminService: adminService('metering', MeteringAdminServiceService, {
+    getUsage: 'read',
+    listUsage: 'read',
+    listLastCalls: 'read',
+    repairLimits: 'all',
+    listNotices: 'read',
+    redeliverNotices: 'keys',
+    testWebhook: 'keys',
+    replayUsage: 'all',
+  }),
+  DiagnosisAdminService: adminService(ADMIN_SERVERS, DiagnosisAdminServiceService, { diagnose: 'read' }),
+};
 
 /** All gRPC services. The servers refuse every call that this table does not allow. */
 export const GRPC_SERVICES = {
-  AccountsService: grpcService('accounts', AccountsServiceService, {
-    verifyToken: ['gateway'],
-  }),
-  AccountsAdminService: grpcService('accounts', AccountsAdminServiceService, {
-    setPlan: ['bds'],
-    listPlans: ['bds'],
-    createAccount: ['bds'],
-    listAccounts: ['bds'],
-    getAccount: ['bds'],
-    setAccountPlan: ['bds'],
-    renameAccount: ['bds'],
-    closeAccount: ['bds'],
-    reopenAccount: ['bds'],
-    createKey: ['bds'],
-    updateKey: ['bds'],
-    rotateKey: ['bds'],
-    listKeys: ['bds'],
-    revokeKey: ['bds'],
-    signAllowance: ['bds'],
-    createOperator: ['bds'],
-    listOperators: ['bds'],
-    revokeOperator: ['bds'],
-    issuePass: ['bds'],
-    listAudit: ['bds'],
-    finishRestore: ['bds'],
-  }),
-  CatalogService: grpcService('catalog', CatalogServiceService, {
-    lookup: ['gateway'],
-  }),
-  CatalogAdminService: grpcService('catalog', CatalogAdminServiceService, {
-    putBrands: ['bds'],
-    putQuotes: ['bds'],
-    finishImport: ['bds'],
-    getBrand: ['bds'],
-    deleteBrand: ['bds'],
-    setFields: ['bds'],
-    unsetFields: ['bds'],
-    listOverrides: ['bds'],
-    listImagePaths: ['bds'],
-    listLogoFiles: ['bds'],
-    resolve: ['bds'],
-    getStatistics: ['bds'],
-    listBrands: ['bds'],
-    exportCompanies: ['bds'],
-    restoreCompanies: ['bds'],
-  }),
-  ImagesAdminService: grpcService('images', ImagesAdminServiceService, {
-    putImage: ['bds'],
-    sweepImages: ['bds'],
-    countImages: ['bds'],
-  }),
+  ...ADMIN_SERVICES,
+  AccountsService: grpcService('accounts', AccountsServiceService, { verifyToken: ['gateway'] }),
+  CatalogService: grpcService('catalog', CatalogServiceService, { lookup: ['gateway'] }),
   MeteringService: grpcService('metering', MeteringServiceService, {
     acquire: ['gateway'],
     report: ['gateway'],
     readUsage: ['gateway'],
   }),
-  MeteringAdminService: grpcService('metering', MeteringAdminServiceService, {
-    getUsage: ['bds'],
-    listUsage: ['bds'],
-    listLastCalls: ['bds'],
-    repairLimits: ['bds'],
-    listNotices: ['bds'],
-    redeliverNotices: ['bds'],
-    testWebhook: ['bds'],
-    replayUsage: ['bds'],
-  }),
-  DiagnosisAdminService: grpcService(ADMIN_SERVERS, DiagnosisAdminServiceService, {
-    diagnose: ['bds'],
-  }),
+};
+
+/** Who may call which method of the admin ports. */
+export const ADMIN_PORT = {
+  /** What `bds doctor` asks. */
+  diagnosis: GRPC_SERVICES.DiagnosisAdminService,
+  /** By the path of the method: "/brand_data.v1.AccountsAdminService/CreateKey". */
+  roleNeeded: new Map<string, OperatorRole>(
+    Object.values(ADMIN_SERVICES).flatMap(({ roleByPath }) => roleByPath),
+  ),
+  mayCall: (role: string, needed: string): boolean => role === 'all' || needed === 'read' || role === needed,
 };

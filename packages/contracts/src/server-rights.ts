@@ -26,12 +26,6 @@ export type ServiceName = (typeof SERVICES)[number];
 export const DATABASE_SERVICES = ['accounts', 'catalog', 'metering', 'images'] as const;
 export type DatabaseService = (typeof DATABASE_SERVICES)[number];
 
-/** The subjects of NATS that a service's user may publish to and subscribe to. All others are refused. */
-export interface NatsRights {
-  publish: readonly string[];
-  subscribe: readonly string[];
-}
-
 /**
  * Returns the prefix of the subjects at which a service gets replies. Only this service's user may subscribe to them, so no other
  * service can read its replies. It begins with the prefix that clients have by default, so that rights on `_INBOX.>` include it.
@@ -119,18 +113,14 @@ const SUBSCRIBE: Readonly<Record<ServiceName, readonly string[]>> = {
   images: [],
 };
 
-/** Returns the least rights on NATS with which the service does all its work. */
-export function natsRightsOf(service: ServiceName): NatsRights {
-  return { publish: PUBLISH[service], subscribe: [...SUBSCRIBE[service], `${inboxPrefixOf(service)}.>`] };
-}
-
 /** Returns the variable of nats-server's configuration that holds the password of the service's user. */
 export function natsPasswordVariable(service: ServiceName): string {
   return `${service.toUpperCase()}_NATS_PASSWORD`;
 }
 
 /**
- * Returns a user in nats-server's configuration, with the rights of a service.
+ * Returns a user in nats-server's configuration, with the least rights with which the service does all its work. The server refuses
+ * all other subjects.
  *
  * @param password as it is in the configuration: a variable, or a text in quotation marks
  */
@@ -139,7 +129,6 @@ export function natsUser(
   user: string = service,
   password = `$${natsPasswordVariable(service)}`,
 ): string {
-  const { publish, subscribe } = natsRightsOf(service);
   const list = (subjects: readonly string[]) =>
     subjects.map((subject) => `      ${JSON.stringify(subject)}`).join('\n');
   return `{
@@ -147,10 +136,10 @@ export function natsUser(
   password: ${password}
   permissions: {
     publish: [
-${list(publish)}
+${list(PUBLISH[service])}
     ]
     subscribe: [
-${list(subscribe)}
+${list([...SUBSCRIBE[service], `${inboxPrefixOf(service)}.>`])}
     ]
   }
 }`;
@@ -172,20 +161,14 @@ ${[...users, ...more].map((each) => each.replaceAll(/^/gm, '    ')).join('\n')}
 `;
 }
 
-/** The role on MongoDB that holds a service's rights, in the database `admin`: the arguments of the command `createRole`. */
-export interface MongodbRole {
-  role: string;
-  privileges: readonly { resource: { cluster: true }; actions: readonly string[] }[];
-  roles: readonly { role: string; db: string }[];
-}
-
 /**
- * Returns the least rights on MongoDB with which the service does all its work: it reads and writes its own database, which
- * includes creating collections and indexes. Accounts and catalog also read how long transactions may last.
+ * Returns the role on MongoDB that holds a service's rights, in the database `admin`: the arguments of the command `createRole`. They
+ * are the least rights with which the service does all its work: it reads and writes its own database, which includes creating
+ * collections and indexes. Accounts and catalog also read how long transactions may last.
  *
  * @param database the service's database, which gives the role its name
  */
-export function mongodbRoleOf(service: DatabaseService, database: string): MongodbRole {
+export function mongodbRoleOf(service: DatabaseService, database: string) {
   const checksTransactions = service === 'accounts' || service === 'catalog';
   return {
     role: database,

@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  ADMIN_PORT,
-  createOperatorCredential,
-  isOperatorCredential,
-  OPERATOR_ROLES,
-} from '../src/operators.ts';
+import { ADMIN_PORT, OPERATOR_ROLES } from '../src/callers.ts';
+import { createOperatorCredential, isOperatorCredential } from '../src/operators.ts';
 
 const { mayCall, roleNeeded } = ADMIN_PORT;
 
