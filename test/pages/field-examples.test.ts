@@ -1,5 +1,5 @@
 import { flatRecordSchema, groupedRecordSchema, presentFlat, presentGrouped } from '@brand-data/presenters';
-import { fieldsOf } from '@brand-data/presenters/test/schema-fields.ts';
+import { fieldsOf } from '@brand-data/presenters/test/walk.ts';
 import { brandFromRecord } from '@brand-data/records';
 import { expect, test } from 'vitest';
 import { readSample } from '../e2e/sample.ts';

@@ -7,7 +7,7 @@ import { colourOf } from './palette.ts';
 export { drawMonogram, type Monogram, needsFont } from './drawing.ts';
 export { lettersOf } from './letters.ts';
 export { colourOf, PALETTE, type PlateColour } from './palette.ts';
-export { type MonogramImage, monogramImages, monogramPath, parseMonogramPath } from './paths.ts';
+export { monogramImages, monogramPath, parseMonogramPath } from './paths.ts';
 
 /**
  * Returns the monogram of a record: letters of its name, on a colour that follows from its id.
@@ -15,6 +15,5 @@ export { type MonogramImage, monogramImages, monogramPath, parseMonogramPath } f
  * @param record.name without legal forms: their initials would become letters
  */
 export function monogramOf(record: { id: string; name: string; isPerson?: boolean }): Monogram {
-  const { id, name, isPerson = false } = record;
-  return { letters: lettersOf(name, { isPerson }), colour: colourOf(id) };
+  return { letters: lettersOf(record.name, record), colour: colourOf(record.id) };
 }

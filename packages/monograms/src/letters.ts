@@ -16,6 +16,8 @@ const HEBREW = /^\p{Script=Hebrew}$/u;
 const WITHOUT_CAPITALS = /^\p{Script=Georgian}$/u;
 
 const SMALL = /\p{Ll}/u;
+/** Two capitals or digits: "LG" in "LG Electronics", "A1" in "A1 Telekom". */
+const ACRONYM = /^[\p{Lu}\p{Nd}]{2}$/u;
 
 /** Text in brackets: "Meta (formerly Facebook)". */
 const BRACKETED = /\([^()]*\)|\[[^[\]]*\]|（[^（）]*）/gu;
@@ -47,7 +49,7 @@ export function lettersOf(name: string, { isPerson = false }: { isPerson?: boole
   const words = wordsOf(text, isPerson);
   const [first, second] = isPerson ? firstAndLast(words) : firstTwo(words);
   if (first === undefined) return '';
-  if (second === undefined || (!isPerson && isAcronym(first) && SMALL.test(second)))
+  if (second === undefined || (!isPerson && ACRONYM.test(first) && SMALL.test(second)))
     return lettersOfWord(first);
   return pairOf(initialOf(first), initialOf(second));
 }
@@ -71,24 +73,14 @@ function firstTwo(words: readonly string[]): readonly string[] {
 }
 
 function firstAndLast(words: readonly string[]): readonly string[] {
-  const isTitle = (word: string) => TITLES.has(bare(word));
-  const isSuffix = (word: string) => SUFFIXES.has(bare(word));
-  const from = Math.max(
-    words.findIndex((word) => !isTitle(word)),
-    0,
-  );
-  const last = words.findLastIndex((word) => !isSuffix(word));
-  const [first = '', ...rest] = words.slice(from, Math.max(last, from) + 1);
+  const from = words.findIndex((word) => !TITLES.has(bare(word)));
+  const last = words.findLastIndex((word) => !SUFFIXES.has(bare(word)));
+  const [first = '', ...rest] = words.slice(Math.max(from, 0), Math.max(last, from, 0) + 1);
   return first === '' ? [] : [first, ...rest.slice(-1)];
 }
 
 function bare(word: string): string {
   return word.toLowerCase().replaceAll('.', '');
-}
-
-/** Whether the word is of two capitals or digits: "LG" in "LG Electronics", "A1" in "A1 Telekom". */
-function isAcronym(word: string): boolean {
-  return /^[\p{Lu}\p{Nd}]{2}$/u.test(word);
 }
 
 /** A word alone gives one letter, unless it is short ("HP", "3M", "3i") or begins with two digits ("23andMe"). */

@@ -14,16 +14,6 @@ const CODED = 'u';
 const FILE =
   /^(?<letters>[0-9A-Z]{1,2}|sign|u[0-9a-f]{2,6}(?:\.[0-9a-f]{2,6})?)-(?<colour>[0-9a-f]{6})-[0-9a-f]{16}$/;
 
-/** An image of a record, like Image of proto/brand_data/v1/brand.proto. */
-export interface MonogramImage {
-  path: string;
-  width: number;
-  height: number;
-  format: 'svg';
-  /** Kilobytes of 1,024 bytes, to two decimals. */
-  sizeKb: number;
-}
-
 /**
  * Returns the monogram's path below the base URL of images: "monograms/GM-006cd3-99984d6ecd9377d8.svg". It has all that the
  * drawing needs, and ends in a hash of the drawing, so that what a path leads to never changes. It has no character that a URL
@@ -33,8 +23,8 @@ export function monogramPath(monogram: Monogram): string {
   return pathTo(monogram, drawMonogram(monogram, BIG));
 }
 
-/** Returns the big and the small image of the monogram, as a record shows them. */
-export function monogramImages(monogram: Monogram): { big: MonogramImage; small: MonogramImage } {
+/** Returns the big and the small image of the monogram, as a record shows them (Image of proto/brand_data/v1/brand.proto). */
+export function monogramImages(monogram: Monogram) {
   const drawing = drawMonogram(monogram, BIG);
   const path = pathTo(monogram, drawing);
   return {
@@ -72,18 +62,15 @@ function nameOf(letters: string): string {
 /** Returns the letters of a name of nameOf. Undefined if they are not letters that lettersOf chooses. */
 function lettersNamed(name: string): string | undefined {
   if (name === SIGN) return '';
-  const codes = name.startsWith(CODED)
-    ? name
-        .slice(1)
-        .split('.')
-        .map((code) => Number.parseInt(code, 16))
-    : [];
+  const isCoded = name.startsWith(CODED);
+  const codes = isCoded ? Array.from(name.slice(1).split('.'), (code) => Number.parseInt(code, 16)) : [];
   if (codes.some((code) => code > 0x10_ffff)) return undefined;
-  const letters = name.startsWith(CODED) ? String.fromCodePoint(...codes) : name;
+  const letters = isCoded ? String.fromCodePoint(...codes) : name;
   return letters !== '' && lettersOf(letters) === letters ? letters : undefined;
 }
 
-function imageOf(path: string, side: number, drawing: string): MonogramImage {
+function imageOf(path: string, side: number, drawing: string) {
+  /** Kilobytes of 1,024 bytes, to two decimals. */
   const sizeKb = Math.round((Buffer.byteLength(drawing) / 1_024) * 100) / 100;
   return { path, width: side, height: side, format: 'svg', sizeKb };
 }

@@ -2,22 +2,20 @@ import {
   type Brand,
   BrandType,
   type Company,
-  type History,
   type Image,
   type Images,
   type ImageVariants,
-  type Links,
-  type Offerings,
-  type Ownership,
-  type Transport,
 } from '@brand-data/contracts';
-import { exchangeOfMic } from '@brand-data/identifiers';
+import { exchangeOfMic, properName } from '@brand-data/identifiers';
+import { monogramImages, monogramOf } from '@brand-data/monograms';
 import { compact, type Draft, isEmptyText } from './compact.ts';
 import type { CompanyRecord, GroupedRecord, StockRecord, SuperinvestorRecord } from './grouped-schema.ts';
-import { monogramLogo } from './monogram.ts';
 import { distinctWebsites, imageUrl } from './urls.ts';
 
 type Group<Name extends keyof StockRecord> = Draft<NonNullable<StockRecord[Name]>>;
+type Groups = Draft<
+  Pick<StockRecord, 'company' | 'ownership' | 'offerings' | 'history' | 'transport' | 'links'>
+>;
 
 /**
  * Returns the grouped record (packages/presenters/README.md). Fields without data are left out at every depth, and keys have the
@@ -68,14 +66,39 @@ export function presentGrouped(brand: Brand, { logoHost }: { logoHost: string })
   }
 }
 
-function groupsOf({ company, ownership, offerings, history, transport, links }: Brand) {
+function groupsOf({ company, ownership, offerings, history, transport, links }: Brand): Groups {
   return {
     company: company && companyOf(company),
-    ownership: ownership && ownershipOf(ownership),
-    offerings: offerings && offeringsOf(offerings),
-    history: history && historyOf(history),
-    transport: transport && transportOf(transport),
-    links: links && linksOf(links),
+    ownership: ownership && {
+      owner: ownership.owner,
+      parent_company: ownership.parentCompany,
+      subsidiaries: ownership.subsidiaries,
+      divisions: ownership.divisions,
+    },
+    offerings: offerings && {
+      products: offerings.products,
+      services: offerings.services,
+      brands: offerings.brands,
+    },
+    history: history && {
+      formerly: history.formerly,
+      predecessor: history.predecessor,
+      successor: history.successor,
+      defunct: oneOrMany(history.defunct),
+      fate: oneOrMany(history.fate),
+      ceased_operations: oneOrMany(history.ceasedOperations),
+    },
+    transport: transport && {
+      hubs: transport.hubs,
+      focus_cities: transport.focusCities,
+      fleet_size: transport.fleetSize,
+    },
+    links: links && {
+      websites: distinctWebsites(links.websites),
+      wikipedia: links.wikipedia,
+      wikidata_qid: links.wikidataQid,
+      social_media: links.socialMedia.map(({ name, url }) => ({ name, url })),
+    },
   };
 }
 
@@ -107,51 +130,10 @@ function companyOf(company: Company): Group<'company'> {
   };
 }
 
-function ownershipOf(ownership: Ownership): Group<'ownership'> {
-  return {
-    owner: ownership.owner,
-    parent_company: ownership.parentCompany,
-    subsidiaries: ownership.subsidiaries,
-    divisions: ownership.divisions,
-  };
-}
-
-function offeringsOf({ products, services, brands }: Offerings): Group<'offerings'> {
-  return { products, services, brands };
-}
-
-function historyOf(history: History): Group<'history'> {
-  return {
-    formerly: history.formerly,
-    predecessor: history.predecessor,
-    successor: history.successor,
-    defunct: oneOrMany(history.defunct),
-    fate: oneOrMany(history.fate),
-    ceased_operations: oneOrMany(history.ceasedOperations),
-  };
-}
-
 /** For fields of type "string or string[]": a single value is not put into a list. */
 function oneOrMany(values: readonly string[]): string | string[] | undefined {
   const facts = [...new Set(values)].filter((value) => !isEmptyText(value));
   return facts.length === 1 ? facts[0] : facts;
-}
-
-function transportOf(transport: Transport): Group<'transport'> {
-  return {
-    hubs: transport.hubs,
-    focus_cities: transport.focusCities,
-    fleet_size: transport.fleetSize,
-  };
-}
-
-function linksOf(links: Links): Group<'links'> {
-  return {
-    websites: distinctWebsites(links.websites),
-    wikipedia: links.wikipedia,
-    wikidata_qid: links.wikidataQid,
-    social_media: links.socialMedia.map(({ name, url }) => ({ name, url })),
-  };
 }
 
 /** A listed company has a monogram only if its ticker's logo is unknown too. */
@@ -164,6 +146,13 @@ function stockImagesOf(brand: Brand, logoHost: string): Group<'images'> {
     banner: bannerOf(images, logoHost),
     stock_logo: stockLogo,
   };
+}
+
+/** Returns the monogram that a record shows if none of its images is known. Its letters are those of the company or the manager. */
+function monogramLogo({ id, type, name, manager }: Brand) {
+  if (type !== BrandType.SUPERINVESTOR) return monogramImages(monogramOf({ id, name: properName(name) }));
+  const person = manager && !isEmptyText(manager.portfolioManager) ? manager.portfolioManager : name;
+  return monogramImages(monogramOf({ id, name: person, isPerson: true }));
 }
 
 function bannerOf(images: Images | undefined, logoHost: string) {
@@ -197,7 +186,8 @@ function stockOf({ stock, listings }: Brand, logoHost: string): Group<'stock'> {
     exchange: stock?.exchange,
     exchange_full_name: stock?.exchangeFullName,
     exchange_logo: stock && imageUrl(logoHost, stock.exchangeLogoPath),
-    listings: listings.map(({ mic }) => venueName(mic)),
+    // A venue that is not in the table of exchanges is named by its MIC.
+    listings: listings.map(({ mic }) => exchangeOfMic(mic)?.code ?? mic),
     index_memberships: stock?.indexMemberships ?? [],
     isin: stock?.isin,
     cusip: stock?.cusip,
@@ -212,9 +202,4 @@ function stockOf({ stock, listings }: Brand, logoHost: string): Group<'stock'> {
     percent_from_52_week_low: stock?.percentFrom52WeekLow,
     is_actively_trading: stock?.isActivelyTrading,
   };
-}
-
-/** Returns the short name of the venue. A venue that is not in the table of exchanges is named by its MIC. */
-function venueName(mic: string): string {
-  return exchangeOfMic(mic)?.code ?? mic;
 }

@@ -21,116 +21,86 @@ const website = fc.oneof(
 );
 const path = fc.oneof(fc.constantFrom('', '/', ' ', 'logos/acme.svg', '//logos/acme.svg'), fc.string());
 
+/** The same arbitrary for each of these fields. */
+const each = <Name extends string, T>(arbitrary: fc.Arbitrary<T>, ...names: Name[]) =>
+  Object.fromEntries(names.map((name) => [name, arbitrary])) as Record<Name, fc.Arbitrary<T>>;
+const several = <T>(arbitrary: fc.Arbitrary<T>) => fc.array(arbitrary, { maxLength: 4 });
+
 const image: fc.Arbitrary<Image> = fc.record({
   path,
-  width: figure,
-  height: figure,
   format: text,
-  sizeKb: figure,
+  ...each(figure, 'width', 'height', 'sizeKb'),
 });
 const variants = fc.record({ big: maybe(image), small: maybe(image) });
 
 /** Any brand, also with values that the catalogue would refuse: blanks, zeros, repeated items, figures that are not finite. */
 export const arbitraryBrand: fc.Arbitrary<Brand> = fc.record({
-  id: fact,
+  ...each(fact, 'id', 'name', 'description', 'category'),
   type: fc.constantFrom(BrandType.STOCK, BrandType.BRAND, BrandType.SUPERINVESTOR),
-  name: fact,
-  description: fact,
-  category: fact,
   rank: fc.nat(1_000),
-  derivedFields: texts,
-  names: texts,
-  domains: texts,
-  listings: fc.array(
+  ...each(texts, 'derivedFields', 'names', 'domains'),
+  listings: several(
     fc.record({
-      ticker: text,
       mic: fc.oneof(fc.constantFrom('XNAS', 'XNYS', 'XETR', 'ZZZZ'), text),
       primary: fc.boolean(),
-      isin: text,
-      cusip: text,
-      figi: text,
-      compositeFigi: text,
-      shareClassFigi: text,
+      ...each(text, 'ticker', 'isin', 'cusip', 'figi', 'compositeFigi', 'shareClassFigi'),
     }),
-    { maxLength: 4 },
   ),
   company: maybe(
     fc.record({
-      industry: text,
-      sector: text,
-      industries: texts,
-      companyType: texts,
-      founded: text,
-      founders: texts,
-      ceo: text,
-      keyPeople: fc.array(fc.record({ name: text, role: text }), { maxLength: 4 }),
-      employees: text,
-      numberOfLocations: text,
+      ...each(text, 'industry', 'sector', 'founded', 'ceo', 'employees', 'numberOfLocations'),
+      ...each(texts, 'industries', 'companyType', 'founders', 'areaServed'),
+      keyPeople: several(fc.record(each(text, 'name', 'role'))),
       headquarters: maybe(
         fc.record({
-          city: text,
-          state: text,
-          country: text,
-          countryCode: text,
-          latitude: figure,
-          longitude: figure,
-          cityNative: text,
-          stateNative: text,
-          countryNative: text,
+          ...each(
+            text,
+            'city',
+            'state',
+            'country',
+            'countryCode',
+            'cityNative',
+            'stateNative',
+            'countryNative',
+          ),
+          ...each(figure, 'latitude', 'longitude'),
         }),
       ),
-      areaServed: texts,
     }),
   ),
-  ownership: maybe(fc.record({ owner: texts, parentCompany: texts, subsidiaries: texts, divisions: texts })),
-  offerings: maybe(fc.record({ products: texts, services: texts, brands: texts })),
+  ownership: maybe(fc.record(each(texts, 'owner', 'parentCompany', 'subsidiaries', 'divisions'))),
+  offerings: maybe(fc.record(each(texts, 'products', 'services', 'brands'))),
   history: maybe(
     fc.record({
-      formerly: texts,
-      predecessor: texts,
-      successor: texts,
-      defunct: texts,
-      fate: texts,
-      ceasedOperations: texts,
-      formerTickers: texts,
+      ...each(texts, 'formerly', 'predecessor', 'successor', 'defunct', 'fate'),
+      ...each(texts, 'ceasedOperations', 'formerTickers'),
     }),
   ),
-  transport: maybe(fc.record({ hubs: texts, focusCities: texts, fleetSize: text })),
+  transport: maybe(fc.record({ ...each(texts, 'hubs', 'focusCities'), fleetSize: text })),
   links: maybe(
     fc.record({
-      websites: fc.array(website, { maxLength: 4 }),
-      wikipedia: text,
-      wikidataQid: text,
-      socialMedia: fc.array(fc.record({ name: text, url: text }), { maxLength: 4 }),
+      websites: several(website),
+      ...each(text, 'wikipedia', 'wikidataQid'),
+      socialMedia: several(fc.record(each(text, 'name', 'url'))),
     }),
   ),
   images: maybe(
-    fc.record({ logo: maybe(variants), bannerPath: path, stockLogo: maybe(variants), logoFile: text }),
+    fc.record({ ...each(maybe(variants), 'logo', 'stockLogo'), bannerPath: path, logoFile: text }),
   ),
   stock: maybe(
     fc.record({
-      exchange: text,
-      exchangeFullName: text,
+      ...each(text, 'exchange', 'exchangeFullName', 'isin', 'cusip', 'ipoDate', 'currency', 'range'),
+      ...each(figure, 'price', 'priceUsd', 'change', 'changePercentage', 'marketCapUsd'),
+      percentFrom52WeekLow: figure,
       exchangeLogoPath: path,
       indexMemberships: texts,
-      isin: text,
-      cusip: text,
-      ipoDate: text,
-      currency: text,
-      price: figure,
-      priceUsd: figure,
-      change: figure,
-      changePercentage: figure,
-      marketCapUsd: figure,
-      range: text,
-      percentFrom52WeekLow: figure,
       isActivelyTrading: maybe(fc.boolean()),
     }),
   ),
   manager: maybe(
-    fc.record({ portfolioManager: text, firm: text, portfolioManagerSource: text, logoPath: path }),
+    fc.record({ ...each(text, 'portfolioManager', 'firm', 'portfolioManagerSource'), logoPath: path }),
   ),
-  sources: fc.array(fc.record({ name: text, url: text, licence: text, date: text, fields: texts }), {
+  sources: fc.array(fc.record({ ...each(text, 'name', 'url', 'licence', 'date'), fields: texts }), {
     maxLength: 2,
   }),
   lei: text,

@@ -1,9 +1,33 @@
-/** The parts of a JSON Schema that the walk reads. */
-interface JsonSchema {
-  anyOf?: JsonSchema[];
-  items?: JsonSchema;
-  properties?: Record<string, JsonSchema>;
-  const?: unknown;
+/** The parts of JSON Schema that the records' schemas use. */
+export interface FieldSchema {
+  type?: string;
+  const?: string;
+  title?: string;
+  description?: string;
+  examples?: unknown[];
+  properties?: Record<string, FieldSchema>;
+  items?: FieldSchema;
+  anyOf?: FieldSchema[];
+}
+
+/** Returns every field that a record of this schema may have, at every depth, with its path: "company.key_people.name". */
+export function fieldsOf(
+  schema: object,
+  within = '',
+): { path: string; schema: FieldSchema; holdsFields: boolean }[] {
+  return objectsOf(schema).flatMap(({ properties = {} }) =>
+    Object.entries(properties).flatMap(([name, field]) => {
+      const path = `${within}${name}`;
+      const holdsFields = objectsOf(field).length > 0;
+      return [{ path, schema: field, holdsFields }, ...fieldsOf(field, `${path}.`)];
+    }),
+  );
+}
+
+/** Returns the objects that a value of this schema may be, or that the list may hold. */
+function objectsOf(schema: FieldSchema): FieldSchema[] {
+  if (schema.properties) return [schema];
+  return [...(schema.anyOf ?? []), ...(schema.items ? [schema.items] : [])].flatMap(objectsOf);
 }
 
 /** For every object in `value`, its keys and the keys in its schema, both in order. */
@@ -11,7 +35,7 @@ export function objectsWithSchemaKeys(
   value: unknown,
   schema: object,
 ): { keys: string[]; schemaKeys: string[] }[] {
-  const { anyOf: options = [schema] }: JsonSchema = schema;
+  const { anyOf: options = [schema] }: FieldSchema = schema;
   if (Array.isArray(value)) {
     const items = options.find((option) => option.items)?.items ?? {};
     return value.flatMap((item) => objectsWithSchemaKeys(item, items));
