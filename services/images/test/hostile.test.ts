@@ -3,11 +3,10 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Form } from '../src/image/image.ts';
 import type { Ingested } from '../src/ingest/ingest.ts';
-import { residentMemoryOf } from '../src/workers/process-usage.ts';
+import { residentMemoryOf } from '../src/workers/worker-process.ts';
 import type { Workers } from '../src/workers/workers.ts';
 import { hostileFile } from './hostile-files.ts';
-import { ownChildren } from './own-children.ts';
-import { runningWorkers } from './running-workers.ts';
+import { ownChildren, runningWorkers } from './running-workers.ts';
 import { dangersOf } from './safe-svg.ts';
 
 /** HOSTILE_FILES=2000 tries that many files, which takes about ten minutes. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { renderRaster } from '../src/drawing/render.ts';
 import { FORMATS, type Form, SIZES } from '../src/image/image.ts';
 import { readImageUrl } from '../src/image/image-path.ts';
-import { monogramForm } from '../src/pictures/monogram.ts';
+import { monogramForm } from '../src/pictures/picture-maker.ts';
 import { Pictures } from '../src/pictures/pictures.ts';
 import { standInWorkers } from './stand-in-workers.ts';
 

@@ -26,29 +26,15 @@ export const rasterFiles: fc.Arbitrary<Promise<Buffer>> = fc
     format: fc.constantFrom('png', 'webp', 'jpeg'),
   })
   .map(({ width, height, colour, isTransparent, format }) =>
-    sharp({
-      create: {
-        width,
-        height,
-        channels: 4,
-        background: isTransparent ? { r: 0, g: 0, b: 0, alpha: 0 } : '#ffffff',
-      },
-    })
-      .composite([
-        {
-          input: {
-            create: {
-              width: Math.ceil(width / 2),
-              height: Math.ceil(height / 2),
-              channels: 4,
-              background: colour,
-            },
-          },
-        },
-      ])
+    sharp(plain(width, height, isTransparent ? '#00000000' : '#ffffff'))
+      .composite([{ input: plain(Math.ceil(width / 2), Math.ceil(height / 2), colour) }])
       .toFormat(format as 'png')
       .toBuffer(),
   );
+
+function plain(width: number, height: number, background: string) {
+  return { create: { width, height, channels: 4 as const, background } };
+}
 
 /** Returns the format and the size in pixels that a picture really has. */
 export async function measure(bytes: Buffer): Promise<{ format: string; width: number; height: number }> {

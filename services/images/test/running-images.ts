@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import {
   type Image,
   ImageKind,
@@ -7,12 +8,11 @@ import {
   type SweepImagesRequest,
   type SweepImagesResponse,
 } from '@brand-data/contracts';
-import { callUnary, connectChannel } from '@brand-data/runtime';
+import { callClientStream, callUnary, connectChannel } from '@brand-data/runtime';
 import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
 import { createAuditStream } from '@brand-data/testing/audit-stream';
 import { launchService, type RunningService } from '@brand-data/testing/running-service';
 import { startTestNats } from '@brand-data/testing/servers';
-import { Metadata } from '@grpc/grpc-js';
 
 const OPERATOR_TOKEN = 'the operator credential of tests';
 
@@ -43,23 +43,18 @@ export async function startImages(
   );
   await service.untilReady();
   const admin = connectChannel(ImagesAdminServiceClient, service.adminTarget, channelAs('bds', 'images'));
+  const options = { deadlineMs: 20_000, operatorToken: OPERATOR_TOKEN };
   const url = `http://${service.target}`;
   const put = (request: Partial<PutImageRequest>) =>
-    callUnary(admin, admin.putImage, PutImageRequest.fromPartial(request), {
-      deadlineMs: 20_000,
-      operatorToken: OPERATOR_TOKEN,
-    });
-  const beginSweep = (messages: SweepImagesRequest[]) => {
-    const metadata = new Metadata();
-    metadata.set('authorization', `Bearer ${OPERATOR_TOKEN}`);
-    const answer = Promise.withResolvers<SweepImagesResponse>();
-    const call = admin.sweepImages(metadata, { deadline: Date.now() + 20_000 }, (error, response) =>
-      error ? answer.reject(error) : answer.resolve(response),
-    );
-    for (const message of messages) call.write(message);
-    return { call, answer: answer.promise };
+    callUnary(admin, admin.putImage, PutImageRequest.fromPartial(request), options);
+  const sweep = (messages: AsyncIterable<SweepImagesRequest>) =>
+    callClientStream(admin, admin.sweepImages, messages, options);
+  const ended = async <Status>(service: Promise<Status>): Promise<Status> => {
+    admin.close();
+    const status = await service;
+    await nats.stop();
+    return status;
   };
-  const metrics = async () => (await fetch(`${service.opsUrl}/metrics`)).text();
   return {
     ...service,
     url,
@@ -72,27 +67,16 @@ export async function startImages(
       if (!big || !small) throw new Error('the answer has no images');
       return { big, small };
     },
-    sweep: (messages) => {
-      const { call, answer } = beginSweep(messages);
-      call.end();
-      return answer;
-    },
+    sweep: (messages) => sweep(Readable.from(messages)),
     breakOffSweep: async (messages) => {
-      const { call, answer } = beginSweep(messages);
-      call.cancel();
-      await answer.catch(() => {});
+      const brokenOff = async function* () {
+        yield* messages;
+        throw new Error('broken off');
+      };
+      await sweep(brokenOff()).catch(() => {});
     },
-    metrics,
-    stop: async () => {
-      admin.close();
-      const status = await service.stop();
-      await nats.stop();
-      return status;
-    },
-    kill: async () => {
-      admin.close();
-      await service.kill();
-      await nats.stop();
-    },
+    metrics: async () => (await fetch(`${service.opsUrl}/metrics`)).text(),
+    stop: () => ended(service.stop()),
+    kill: () => ended(service.kill()),
   };
 }

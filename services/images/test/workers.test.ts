@@ -2,11 +2,9 @@ import { readFileSync } from 'node:fs';
 import { Fault } from '@brand-data/runtime';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Form, Format, Size } from '../src/image/image.ts';
-import { SIZES } from '../src/image/image.ts';
+import { type Form, type Format, SIZES, type Size } from '../src/image/image.ts';
 import type { Workers } from '../src/workers/workers.ts';
-import { ownChildren } from './own-children.ts';
-import { runningWorkers } from './running-workers.ts';
+import { ownChildren, runningWorkers } from './running-workers.ts';
 
 const SVG = 'xmlns="http://www.w3.org/2000/svg"';
 const logo = Buffer.from(

@@ -1,11 +1,10 @@
 import sharp, { type Sharp } from 'sharp';
 import type { Form, Format } from '../image/image.ts';
 import { readSvg } from '../svg/read-svg.ts';
-import { scaled } from '../svg/svg-size.ts';
+import { resizeSvg, scaled } from '../svg/svg-size.ts';
 import { SVG_NAMESPACE, type SvgElement, svgText } from '../svg/svg-tree.ts';
 import { decoded } from './draw.ts';
 import { drawable } from './fonts.ts';
-import { resizeSvg } from './resize-svg.ts';
 
 /**
  * Draws a stored form, or the SVG of a monogram, in a raster format. A raster never grows.

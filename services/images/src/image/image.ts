@@ -26,3 +26,8 @@ export interface Form {
 
 /** The change that makes a form readable on its background. */
 export type Treatment = 'as_given' | 'recoloured' | 'plate';
+
+/** A picture that the service does not take. The message is for the person who sent it: why, and what to do. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}

@@ -1,4 +1,4 @@
-import { Refused } from '../svg/refused.ts';
+import { Refused } from '../image/image.ts';
 
 export type RasterFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'avif';
 

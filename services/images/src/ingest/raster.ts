@@ -1,7 +1,6 @@
 import type { Metadata } from 'sharp';
 import { decoded, fromPixels, PIXELS, type Pixels, pixelsOf } from '../drawing/draw.ts';
-import type { Form } from '../image/image.ts';
-import { Refused } from '../svg/refused.ts';
+import { type Form, Refused } from '../image/image.ts';
 import type { RasterFormat } from './file-format.ts';
 
 /** The longer side of a stored raster, at most. */

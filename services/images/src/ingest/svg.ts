@@ -1,8 +1,7 @@
 import { drawPixels, type Pixels } from '../drawing/draw.ts';
-import type { Form } from '../image/image.ts';
+import { type Form, Refused } from '../image/image.ts';
 import { checkElements, checkReferences } from '../svg/expansion.ts';
 import { MOST_SVG_BYTES, readSvg } from '../svg/read-svg.ts';
-import { Refused } from '../svg/refused.ts';
 import { sanitizeSvg } from '../svg/sanitize-svg.ts';
 import { type Box, statedBox, withSize } from '../svg/svg-size.ts';
 import { SVG_NAMESPACE, type SvgElement } from '../svg/svg-tree.ts';

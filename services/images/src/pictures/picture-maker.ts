@@ -1,13 +1,12 @@
+import { drawMonogram, needsFont, parseMonogramPath } from '@brand-data/monograms';
 import { Fault } from '@brand-data/runtime';
 import { type Encoding, tagOf } from '@brand-data/runtime/http';
 import { LRUCache } from 'lru-cache';
-import { type Form, type Format, SMALL_SIZE, type Theme } from '../image/image.ts';
+import { type Form, type Format, type Size, SMALL_SIZE, type Theme } from '../image/image.ts';
 import type { Wanted } from '../image/image-path.ts';
 import type { ImageStore, StatedForms } from '../store/store.ts';
 import type { Workers } from '../workers/workers.ts';
-import { createLimiter } from './limiter.ts';
-import { monogramForm } from './monogram.ts';
-import { SharedWork } from './shared-work.ts';
+import { createLimiter, SharedWork } from './turns.ts';
 
 /**
  * Bounds of the pictures that are only read, and of those that are drawn. `most`: each form in memory may take some MB. `waitMs`: if
@@ -184,4 +183,25 @@ function pictureOf({ format, bytes }: Form): ServedPicture {
   body.set(bytes);
   const tag = tagOf(body);
   return { format, tag, encoding: 'identity', body };
+}
+
+const SIDE = 512;
+
+/**
+ * Draws the monogram to which a path below `monograms/` leads. Undefined if it leads to none. A raster shows a sign in place of
+ * letters that need a font, because the workers' fonts have no letters of these scripts.
+ *
+ * @param path without its extension; one that still has an extension leads to no monogram
+ * @param options.format what the form will be sent as; the form itself is an SVG
+ */
+export function monogramForm(
+  path: string,
+  { format, size = SIDE }: { format: Format; size?: Size | undefined },
+): Form | undefined {
+  const monogram = parseMonogramPath(`monograms/${path}.svg`);
+  if (!monogram) return undefined;
+  const isSvg = format === 'svg';
+  const side = isSvg ? size : SIDE;
+  const shown = !isSvg && needsFont(monogram) ? { ...monogram, letters: '' } : monogram;
+  return { format: 'svg', width: side, height: side, bytes: Buffer.from(drawMonogram(shown, side)) };
 }

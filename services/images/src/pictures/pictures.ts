@@ -1,11 +1,11 @@
-import { Fault } from '@brand-data/runtime';
+import { Fault, type Service } from '@brand-data/runtime';
 import { chooseEncoding, compress, type Encoding } from '@brand-data/runtime/http';
 import { LRUCache } from 'lru-cache';
+import { Counter, Gauge } from 'prom-client';
 import type { Format } from '../image/image.ts';
 import type { Wanted } from '../image/image-path.ts';
 import type { ImageStore } from '../store/store.ts';
 import type { Workers } from '../workers/workers.ts';
-import { createLimiter } from './limiter.ts';
 import { negotiateFormat } from './negotiate.ts';
 import {
   type MadePicture,
@@ -15,7 +15,7 @@ import {
   pictureOrder,
   type ServedPicture,
 } from './picture-maker.ts';
-import { SharedWork } from './shared-work.ts';
+import { createLimiter, SharedWork } from './turns.ts';
 
 /** Bounds of the drawings that are compressed: one a thread of Node's pool, and at most 1 MiB in memory for each that waits. */
 const COMPRESSION_TURNS = { most: 4, mostWaiting: 60, waitMs: 3_000 };
@@ -33,25 +33,14 @@ interface Accepted {
 /** A picture in the cache: as it is, and an SVG also in each encoding from the first time that a caller accepted it. */
 type Cached = { identity: ServedPicture } & Partial<Record<Encoding, ServedPicture>>;
 
-/** The counters of the cache since the start of the process, and its size. */
-export interface PictureStats {
-  hits: number;
-  /** Requests that waited for a picture that was being made already. */
-  joined: number;
-  misses: number;
-  entries: number;
-  bytes: number;
-}
-
-/**
- * Finds pictures and caches them, up to a number of bytes. Requests for a picture that is being made wait for it together.
- */
+/** Finds pictures and caches them, up to a number of bytes. Requests for a picture that is being made wait for it together. */
 export class Pictures {
   readonly #maker: PictureMaker;
   readonly #cache: LRUCache<string, Cached>;
   readonly #making = new SharedWork<Cached | NoPicture>();
   readonly #compressions = new SharedWork<ServedPicture>();
   readonly #compressing = createLimiter(COMPRESSION_TURNS);
+  /** `joined`: requests that waited for a picture that was being made already. */
   readonly #counters = { hits: 0, joined: 0, misses: 0 };
 
   constructor(
@@ -71,25 +60,23 @@ export class Pictures {
   }
 
   /**
-   * Returns a picture that is in the cache at once. Rejects or throws Fault `unavailable` if the database does not answer, Fault
-   * `resource_exhausted` if too many pictures wait to be made, and Fault `failed_precondition` if the picture cannot be drawn
-   * within the bounds of a worker.
+   * Returns a picture that is in the cache at once. Rejects or throws Fault `unavailable` if the database does not answer,
+   * `resource_exhausted` if too many pictures wait to be made, `failed_precondition` if the picture cannot be drawn within the
+   * bounds of a worker.
    */
   find(wanted: Wanted, { accept, acceptEncoding }: Accepted): MadePicture | Promise<MadePicture> {
     const { source, format, theme } = wanted;
     if (format !== undefined) return this.#findIn(format, wanted, acceptEncoding);
-    if (source.kind === 'monogram')
-      return this.#findIn(negotiateFormat('svg', accept), wanted, acceptEncoding);
+    const negotiated = (stored: Format) =>
+      this.#findIn(negotiateFormat(stored, accept), wanted, acceptEncoding);
+    if (source.kind === 'monogram') return negotiated('svg');
     return this.#maker
       .storedFormat(source.id, theme)
-      .then((stored) =>
-        stored === 'no_image'
-          ? stored
-          : this.#findIn(negotiateFormat(stored, accept), wanted, acceptEncoding),
-      );
+      .then((stored) => (stored === 'no_image' ? stored : negotiated(stored)));
   }
 
-  stats(): PictureStats {
+  /** Returns the counters since the start of the process, and the size of the cache. */
+  stats() {
     return { ...this.#counters, entries: this.#cache.size, bytes: this.#cache.calculatedSize };
   }
 
@@ -150,4 +137,39 @@ export class Pictures {
       throw error;
     }
   }
+}
+
+/** Registers the metrics of the cache of pictures, which are read at each scrape. */
+export function registerPictureMetrics(
+  { metrics }: Pick<Service, 'metrics'>,
+  pictures: Pick<Pictures, 'stats'>,
+): void {
+  const registers = [metrics];
+  new Counter({
+    name: 'images_cache_requests_total',
+    help: 'Requests for a picture. "hit": the cache had it. "joined": it was being made already. "miss": it had to be made',
+    labelNames: ['result'],
+    registers,
+    collect() {
+      this.reset();
+      const { hits: hit, joined, misses: miss } = pictures.stats();
+      for (const [result, count] of Object.entries({ hit, joined, miss })) this.inc({ result }, count);
+    },
+  });
+  new Gauge({
+    name: 'images_cache_entries',
+    help: 'Pictures that the cache holds now',
+    registers,
+    collect() {
+      this.set(pictures.stats().entries);
+    },
+  });
+  new Gauge({
+    name: 'images_cache_size_bytes',
+    help: 'Bytes that the pictures in the cache take now',
+    registers,
+    collect() {
+      this.set(pictures.stats().bytes);
+    },
+  });
 }

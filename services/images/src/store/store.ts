@@ -1,4 +1,4 @@
-import { answerWithin, type Mongo } from '@brand-data/runtime';
+import { answerWithin, type Mongo, openDatabase, type Service } from '@brand-data/runtime';
 import type { Collection, Filter } from 'mongodb';
 import type { Form, Theme, Treatment } from '../image/image.ts';
 
@@ -48,6 +48,16 @@ interface ImageDoc extends Omit<StoredImage, 'id'> {
 
 /** This index holds all fields that a sweep reads, so that a sweep reads no pictures. */
 const USE_INDEX = { _id: 1, putAt: 1, unnamedSince: 1 } as const;
+
+/** Connects to the database, and creates its indexes or brings them up to date. */
+export function openStorage(
+  service: Service,
+  config: Parameters<typeof openDatabase>[1],
+): Promise<ImageStore> {
+  // Without the database, cached pictures and monograms are still answered. The service stays ready, because a load balancer
+  // would otherwise stop sending those requests.
+  return openDatabase(service, config, openImageStore, { isNeededAlways: false });
+}
 
 /** Opens the images database and creates its indexes, which any replica may do at any time. Every query uses one of them, or _id. */
 export async function openImageStore({ db }: Mongo): Promise<ImageStore> {

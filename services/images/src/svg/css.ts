@@ -10,7 +10,7 @@ import {
   type StyleSheet,
   walk,
 } from 'css-tree';
-import { Refused } from './refused.ts';
+import { Refused } from '../image/image.ts';
 
 /** The properties of paint, whose values are colours. */
 export const COLOURS = new Set(['fill', 'stroke', 'color', 'stop-color', 'flood-color', 'lighting-color']);

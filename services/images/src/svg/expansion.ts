@@ -1,10 +1,10 @@
+import { Refused } from '../image/image.ts';
 import {
   type CssReference,
   referencesOfDeclarations,
   referencesOfStyleSheet,
   valuesOfProperty,
 } from './css.ts';
-import { Refused } from './refused.ts';
 import { elementsOf, type SvgElement } from './svg-tree.ts';
 
 /** The elements that may be drawn once every reference is followed. */

@@ -1,5 +1,5 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
-import { Refused } from './refused.ts';
+import { Refused } from '../image/image.ts';
 import { SVG_NAMESPACE, type SvgElement } from './svg-tree.ts';
 
 const XLINK = 'http://www.w3.org/1999/xlink';

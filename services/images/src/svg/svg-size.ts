@@ -1,4 +1,4 @@
-import { Refused } from './refused.ts';
+import { Refused } from '../image/image.ts';
 import type { SvgElement } from './svg-tree.ts';
 
 export interface Box {
@@ -84,3 +84,13 @@ function checked(box: Box): Box {
     throw new Refused('the SVG has a size or a viewBox beyond all measure: scale it to some hundred units');
   return box;
 }
+
+/** Returns the drawing with another width and height, in pixels. The text after its root's start stays as it is. */
+export function resizeSvg(text: string, { width, height }: { width: number; height: number }): string {
+  return text.replace(ROOT, (root) =>
+    root.replace(/\swidth="\d+"/, ` width="${width}"`).replace(/\sheight="\d+"/, ` height="${height}"`),
+  );
+}
+
+/** The start of the root. Every SVG that the service stores or draws begins with it, and no attribute contains `>`. */
+const ROOT = /^<svg\s[^>]*>/;

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault, type Logger } from '@brand-data/runtime';
-import type { Job } from './jobs.ts';
-import { type JobOutcome, startWorker, type WorkerProcess } from './worker-process.ts';
+import { type Job, type JobOutcome, startWorker, type WorkerProcess } from './worker-process.ts';
 
 /** Jobs that wait for a worker, at most. */
 const MOST_WAITING = 64;

@@ -1,9 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { FONT_SETTINGS, FONTS } from '../drawing/fonts.ts';
-import type { Job, Reply } from './jobs.ts';
-import { CAN_WATCH, processorMsOf, residentMemoryOf } from './process-usage.ts';
+import type { Form, Format, PictureKind } from '../image/image.ts';
+import type { Ingested } from '../ingest/ingest.ts';
 
 /**
  * A job that needs more processor time than this is ended with its worker. On an idle machine a job takes no longer than its
@@ -131,4 +132,49 @@ function environment(): NodeJS.ProcessEnv {
     UV_THREADPOOL_SIZE: '2',
     ...(!CAN_WATCH && { WATCH_OWN_MEBIBYTES: String(MOST_MEBIBYTES) }),
   };
+}
+
+/** The messages that the service and its workers send each other. */
+
+export type Job =
+  | { name: 'ingest'; file: Uint8Array; kind: PictureKind; dark: Uint8Array | undefined; isStored: boolean }
+  | { name: 'render'; form: Form; longer: number | undefined; format: Exclude<Format, 'svg'> };
+
+/** `ready` is sent once at the start. Each job gets one of the other messages. */
+export type Reply =
+  | { outcome: 'ready' }
+  | { outcome: 'done'; result: Ingested | Form }
+  /** The job's picture is not taken. The message is for the person who sent it. */
+  | { outcome: 'refused'; message: string }
+  /** A defect of the service. */
+  | { outcome: 'failed'; message: string };
+
+/** Whether this system's kernel reports the usage of other processes. Only Linux does. */
+export const CAN_WATCH = process.platform === 'linux';
+
+/** The unit of times in /proc on every architecture. */
+const TICKS_PER_SECOND = 100;
+
+/** Returns the resident memory of a process, in MiB: now, and the most that it ever had. Both are 0 if it cannot be read. */
+export function residentMemoryOf(pid: number | undefined): { now: number; most: number } {
+  const status = read(`/proc/${pid}/status`);
+  const mebibytes = (name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) / 1024;
+  return { now: mebibytes('VmRSS'), most: mebibytes('VmHWM') };
+}
+
+/** Returns the milliseconds of processor time that a process has used. 0 if they cannot be read. */
+export function processorMsOf(pid: number | undefined): number {
+  // The name of the program, in brackets, may contain spaces.
+  const fields = read(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
+  const ticks = Number(fields[11]) + Number(fields[12]);
+  return Number.isFinite(ticks) ? (ticks * 1000) / TICKS_PER_SECOND : 0;
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -5,10 +5,9 @@
 
 import { boundSharp } from '../drawing/draw.ts';
 import { renderRaster } from '../drawing/render.ts';
+import { Refused } from '../image/image.ts';
 import { ingest } from '../ingest/ingest.ts';
-import { Refused } from '../svg/refused.ts';
-import type { Job, Reply } from './jobs.ts';
-import { OUT_OF_MEMORY } from './worker-process.ts';
+import { type Job, OUT_OF_MEMORY, type Reply } from './worker-process.ts';
 
 boundSharp();
 process.on('message', async (job: Job) => send(await replyTo(job)));
