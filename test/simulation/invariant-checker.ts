@@ -6,8 +6,8 @@ import {
   type UsageEvent,
 } from '@brand-data/contracts';
 import type { Ledger } from '@brand-data/metering/src/ledger/ledger.ts';
+import { breakdownOfMonth } from '@brand-data/metering/src/ledger/ledger-database.ts';
 import { LedgerStore } from '@brand-data/metering/src/ledger/ledger-store.ts';
-import { breakdownOfMonth } from '@brand-data/metering/src/ledger/month-breakdown.ts';
 import type { Random } from '@brand-data/testing/random';
 import { type Account, billOf, brokenByBill, freeOf, newAccount, unheldOf } from './account-view.ts';
 import type { Invariant, Violation } from './invariants.ts';

@@ -6,7 +6,7 @@ import type { Metering } from '@brand-data/metering/src/granting/metering.ts';
 import { type Ledger, parseGrantId } from '@brand-data/metering/src/ledger/ledger.ts';
 import type { LedgerDatabase } from '@brand-data/metering/src/ledger/ledger-database.ts';
 import type { LedgerStore } from '@brand-data/metering/src/ledger/ledger-store.ts';
-import type { LedgerInput } from '@brand-data/metering/src/ledger/sender.ts';
+import type { LedgerInput } from '@brand-data/metering/src/ledger/senders.ts';
 import type { NotApplied } from '@brand-data/metering/src/ledger/usage-by-ledger.ts';
 import { mergeByGrant } from '@brand-data/metering/src/ledger/usage-merge.ts';
 import type { Barrier, SettlerStore } from '@brand-data/metering/src/settling/settler.ts';

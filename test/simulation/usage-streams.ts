@@ -1,5 +1,5 @@
 import type { UsageEvent, UsageStream } from '@brand-data/contracts';
-import { sentBy } from '@brand-data/metering/src/ledger/sender.ts';
+import { sentBy } from '@brand-data/metering/src/ledger/senders.ts';
 import type {
   DeadLetterReason,
   UsageMessage,

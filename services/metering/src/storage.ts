@@ -18,7 +18,7 @@ import {
 import type { storageSpec } from './config.ts';
 import type { LedgerDatabase } from './ledger/ledger-database.ts';
 import { openMongoLedgerDatabase } from './ledger/mongo-ledger-database.ts';
-import { createSenders, type Senders } from './ledger/senders.ts';
+import { Senders } from './ledger/senders.ts';
 import { openUsageLists, type UsageLists } from './ledger/usage-lists.ts';
 import { openMongoNotices } from './notices/mongo-notices.ts';
 import type { NoticeStore } from './notices/notice-store.ts';
@@ -68,7 +68,7 @@ export async function openStorage(
     replicas: settings.STREAM_REPLICAS,
   };
   await ensureUsageStreams(service, nats, usageStreams);
-  const senders = createSenders(systemClock);
+  const senders = new Senders(systemClock);
   const streams = natsUsageStreams(service, nats, usageStreams, senders);
   return { database, notices, lists, nats, senders, streams };
 }

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { countDropped, reportDropped } from '../src/ledger/dropped-usage.ts';
 import { acquire, newLedger } from '../src/ledger/ledger.ts';
+import { countDropped, reportDropped } from '../src/ledger/ledger-counters.ts';
 import { decideOnUsage, withMerged } from '../src/ledger/ledger-usage.ts';
 import { usageOf } from './ledger-actions.ts';
 

@@ -8,7 +8,7 @@ import {
   type OpenGrant,
 } from '../src/ledger/ledger.ts';
 import type { LedgerDatabase, StoredLedger } from '../src/ledger/ledger-database.ts';
-import { breakdownOfMonth } from '../src/ledger/month-breakdown.ts';
+import { breakdownOfMonth } from '../src/ledger/ledger-database.ts';
 import { countOf, sumCells } from '../src/ledger/usage-merge.ts';
 import { newKey, usageOf } from './ledger-actions.ts';
 

@@ -1,11 +1,10 @@
 import { createHolderIdentity, isHolderKey, keyOfHolder, UsageEvent } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { UNPROVED } from '../src/ledger/sender.ts';
-import { createSenders } from '../src/ledger/senders.ts';
+import { Senders, UNPROVED } from '../src/ledger/senders.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
-const sendersAt = (nowMs: number) => createSenders({ now: () => ({ monotonicMs: 0, wallMs: nowMs }) });
+const sendersAt = (nowMs: number) => new Senders({ now: () => ({ monotonicMs: 0, wallMs: nowMs }) });
 const me = createHolderIdentity();
 const other = createHolderIdentity();
 

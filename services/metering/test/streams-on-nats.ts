@@ -1,7 +1,7 @@
 import { createLogger, type Service, systemClock } from '@brand-data/runtime';
 import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { createSenders } from '../src/ledger/senders.ts';
+import { Senders } from '../src/ledger/senders.ts';
 import { natsUsageStreams, type UsageStreamSettings } from '../src/usage/nats-usage-streams.ts';
 import type { UsageStreams } from '../src/usage/usage-streams.ts';
 
@@ -16,7 +16,7 @@ export async function streamsOn(
     service as Service,
     { js: jetstream(connection), manager },
     { streams: 1, maxBytes: -1, replicas: 1, ...settings },
-    createSenders(systemClock),
+    new Senders(systemClock),
   );
   return { streams, manager };
 }

@@ -3,7 +3,7 @@ import { Fault } from '@brand-data/runtime';
 import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import { expect, test } from 'vitest';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
-import { sentBy } from '../src/ledger/sender.ts';
+import { sentBy } from '../src/ledger/senders.ts';
 import type { NotApplied } from '../src/ledger/usage-by-ledger.ts';
 import { createUsageBatches } from '../src/usage/usage-batch.ts';
 import type { UsageMessage } from '../src/usage/usage-streams.ts';

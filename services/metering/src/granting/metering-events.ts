@@ -1,7 +1,6 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
-import { countDropped } from '../ledger/dropped-usage.ts';
-import { countRejected } from '../ledger/rejected.ts';
+import { countDropped, countRejected } from '../ledger/ledger-counters.ts';
 import type { MeteringEvents } from './metering.ts';
 
 /** Prometheus' metrics of requests for grants. */

@@ -9,8 +9,6 @@ import {
   type Recall,
 } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
-import { applyReadable, type UsageAnswer } from '../ledger/apply-readable.ts';
-import { type Dropped, reportDropped } from '../ledger/dropped-usage.ts';
 import {
   acquire,
   type Decision,
@@ -22,9 +20,11 @@ import {
   parseGrantId,
   remainingOf,
 } from '../ledger/ledger.ts';
+import type { Rejected, RejectionReason } from '../ledger/ledger-counters.ts';
+import { type Dropped, reportDropped } from '../ledger/ledger-counters.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
-import type { Rejected, RejectionReason } from '../ledger/rejected.ts';
-import { type Sender, type SentUsage, sentBy } from '../ledger/sender.ts';
+import { type Sender, type SentUsage, sentBy } from '../ledger/senders.ts';
+import { applyReadable, type UsageAnswer } from '../ledger/usage-by-ledger.ts';
 import { usageDefect } from '../ledger/usage-check.ts';
 import type { Allowances } from './allowances.ts';
 import { createRecalls } from './recalls.ts';

@@ -1,6 +1,13 @@
-import type { GrantUsage } from '@brand-data/contracts';
+import type { GrantUsage, UsageCell } from '@brand-data/contracts';
 import { type Clock, createKeyedBatches, elapsedMs, type KeyedBatches } from '@brand-data/runtime';
-import { type Ledger, type LedgerKey, ledgerIdOf, newLedger, parseGrantId } from './ledger.ts';
+import {
+  CHANGING_FIELDS,
+  type Ledger,
+  type LedgerKey,
+  ledgerIdOf,
+  newLedger,
+  parseGrantId,
+} from './ledger.ts';
 import type { LedgerDatabase, StoredLedger, UseChange } from './ledger-database.ts';
 import { type Breakdowns, mergedBelow, unmergedCells, withMerged } from './ledger-usage.ts';
 import { SharedCommands, tooManyChanges } from './shared-commands.ts';
@@ -9,7 +16,8 @@ import { largerCells } from './usage-merge.ts';
 /** A decision on a ledger. If the ledger has changed before the result is stored, it is made again on the newer state. */
 export interface LedgerDecision {
   key: LedgerKey;
-  decide(before: Ledger, stored: Breakdowns): Decided;
+  /** @param stored the breakdowns of the open grants, if a decision needs them */
+  decide(before: Ledger, stored: Breakdowns | undefined): Decided;
 }
 
 interface Decided {
@@ -65,11 +73,14 @@ export class LedgerQueue {
     const [first] = decisions;
     if (!first) return;
     const { key } = first;
-    const { clock, random } = this.#parts;
+    const id = ledgerIdOf(key);
+    const { clock, database, random } = this.#parts;
     const began = clock.now();
     let withBreakdowns = false;
     for (let attempt = 1; elapsedMs(began, clock.now()) < CONTENDS_FOR_MS; attempt++) {
-      const { ledger: stored, breakdowns } = await this.#read(ledgerIdOf(key), withBreakdowns);
+      const { ledger: stored, breakdowns } = withBreakdowns
+        ? await database.readWithBreakdowns(id)
+        : { ledger: await this.#commands.read(id), breakdowns: undefined };
       const change = decideAll(stored ?? newLedger(key), decisions, breakdowns);
       if (change.needsBreakdowns && !withBreakdowns) {
         withBreakdowns = true;
@@ -80,14 +91,6 @@ export class LedgerQueue {
       await clock.sleep(1 + random() * Math.min(4 * attempt, LONGEST_PAUSE_MS));
     }
     throw tooManyChanges();
-  }
-
-  async #read(
-    id: string,
-    withBreakdowns: boolean,
-  ): Promise<{ ledger: StoredLedger | undefined; breakdowns: Breakdowns }> {
-    if (withBreakdowns) return this.#parts.database.readWithBreakdowns(id);
-    return { ledger: await this.#commands.read(id), breakdowns: new Map() };
   }
 
   /** Returns whether the change is stored. */
@@ -129,24 +132,30 @@ interface Change extends Required<Decided> {
 }
 
 /** Makes the decisions one after another, each on the ledger that the previous one returned. */
-function decideAll(before: Ledger, decisions: readonly LedgerDecision[], stored: Breakdowns): Change {
-  const known = new Map(stored);
+function decideAll(
+  before: Ledger,
+  decisions: readonly LedgerDecision[],
+  stored: Breakdowns | undefined,
+): Change {
+  const known = stored && new Map(stored);
   const raised: GrantUsage[] = [];
   const closed: string[] = [];
   let ledger = before;
   let needsBreakdowns = false;
   for (const { decide } of decisions) {
     const decided = decide(ledger, known);
-    for (const { grantId, cells } of decided.raised ?? []) {
-      const number = parseGrantId(grantId)?.number ?? 0;
-      known.set(number, largerCells(known.get(number) ?? [], cells));
-    }
     ledger = decided.ledger;
-    raised.push(...(decided.raised ?? []));
-    closed.push(...(decided.closed ?? []));
+    if (decided.raised) raised.push(...decided.raised);
+    if (decided.closed) closed.push(...decided.closed);
     needsBreakdowns ||= decided.needsBreakdowns === true;
+    if (known) for (const usage of decided.raised ?? []) raiseIn(known, usage);
   }
   return { before, ledger, raised, closed, needsBreakdowns };
+}
+
+function raiseIn(known: Map<number, readonly UsageCell[]>, { grantId, cells }: GrantUsage): void {
+  const number = parseGrantId(grantId)?.number ?? 0;
+  known.set(number, largerCells(known.get(number) ?? [], cells));
 }
 
 /**
@@ -154,10 +163,9 @@ function decideAll(before: Ledger, decisions: readonly LedgerDecision[], stored:
  * grants at the same time. Of an open grant only the used and the returned permits ever change.
  */
 function useChange(before: StoredLedger, after: Ledger): UseChange | undefined {
-  const { version, grants: grantsBefore, ...restBefore } = before;
-  const isSame = Object.entries(restBefore).every(([field, value]) => after[field as keyof Ledger] === value);
-  if (!isSame || after.grants.length !== grantsBefore.length) return undefined;
-  const grants = grantsBefore.flatMap((grant, index) => {
+  const isSame = CHANGING_FIELDS.every((field) => field === 'grants' || after[field] === before[field]);
+  if (!isSame || after.grants.length !== before.grants.length) return undefined;
+  const grants = before.grants.flatMap((grant, index) => {
     const now = after.grants[index];
     return now && now !== grant ? [{ before: grant, after: now }] : [];
   });

@@ -1,11 +1,18 @@
 import type { UsageCell } from '@brand-data/contracts';
-import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
-import type { Ledger, LedgerKey } from './ledger.ts';
-import type { LedgerDatabase, OpenCursor, OpenGrants, OverdueGrant } from './ledger-database.ts';
-import { LedgerQueue } from './ledger-queue.ts';
+import { type Clock, elapsedMs, Fault, type Service } from '@brand-data/runtime';
+import { Counter } from 'prom-client';
+import { type Ledger, type LedgerKey, usedOf } from './ledger.ts';
+import { countDropped } from './ledger-counters.ts';
+import {
+  breakdownOfMonth,
+  type LedgerDatabase,
+  type OpenCursor,
+  type OpenGrants,
+  type OverdueGrant,
+} from './ledger-database.ts';
+import { LedgerQueue, type LedgerQueueParts } from './ledger-queue.ts';
 import { decideOnUsage, needsBreakdowns } from './ledger-usage.ts';
-import { breakdownOfMonth } from './month-breakdown.ts';
-import type { LedgerInput } from './sender.ts';
+import type { LedgerInput } from './senders.ts';
 import { tooManyChanges } from './shared-commands.ts';
 import {
   byLedger,
@@ -70,16 +77,8 @@ const MOST_UNMERGED_CELLS = 40;
 /** The time for one batch of usage, or of grants to settle. The store does not begin with further ledgers after this time. */
 const APPLY_WITHIN_MS = 6_000;
 
-interface LedgerStoreParts {
-  database: LedgerDatabase;
-  clock: Clock;
-  events?: StoreEvents;
-  /** Called with a stored ledger before its limit changes. The change is made once it resolves, and fails if it rejects. */
-  beforeNewLimit?: (ledger: Ledger) => Promise<void>;
-  random?: () => number;
-  /** If a ledger holds more cells of closed grants than this, their breakdowns are merged into the days. */
-  mostUnmergedCells?: number;
-}
+type LedgerStoreParts = Pick<LedgerQueueParts, 'database' | 'clock'> &
+  Partial<Omit<LedgerQueueParts, 'changed'>> & { events?: StoreEvents };
 
 /**
  * The ledgers. What a method returns is durable. If the database does not answer in time, or other replicas change a ledger too
@@ -122,7 +121,9 @@ export class LedgerStore {
     usage: readonly LedgerInput[] = [],
     answered: (notApplied: NotApplied) => void = () => {},
   ): Promise<T> {
-    const made: { outcome?: () => T } = {};
+    let outcome = (): T => {
+      throw tooManyChanges();
+    };
     // The usage and the decision join the ledger's next batch together, in this order.
     const applying = this.#applyAll(byLedger(mergeByGrant(usage)));
     await this.#queue.store({
@@ -130,10 +131,10 @@ export class LedgerStore {
       decide: (before) => {
         try {
           const { ledger, result } = decide(before);
-          made.outcome = () => result;
+          outcome = () => result;
           return { ledger };
         } catch (error) {
-          made.outcome = () => {
+          outcome = () => {
             throw error;
           };
           return { ledger: before };
@@ -142,9 +143,8 @@ export class LedgerStore {
     });
     const answer = notApplied(await applying);
     answered(answer);
-    const { unknown, unavailable } = answer;
-    if (!made.outcome || unknown.length + unavailable.length > 0) throw tooManyChanges();
-    return made.outcome();
+    if (answer.unknown.length + answer.unavailable.length > 0) throw tooManyChanges();
+    return outcome();
   }
 
   /**
@@ -241,4 +241,30 @@ function isRefusal({ error }: UsageOutcome): boolean {
 
 function notTried(of: UsageOfLedger): UsageOutcome {
   return { of, verdicts: of.usage.map(() => 'unavailable'), closed: [], dropped: 0, forgotten: 0 };
+}
+
+/**
+ * Reports billed and dropped calls to Prometheus and the log.
+ *
+ * @param changed is called after each change of a ledger, too
+ */
+export function storeEvents(service: Service, changed: StoreEvents['changed']): StoreEvents {
+  const { log, metrics } = service;
+  const billed = new Counter({
+    name: 'metering_billed_calls_total',
+    help: "Calls that metering added to accounts' bills",
+    registers: [metrics],
+  });
+  const dropped = countDropped(service);
+  return {
+    changed: (before, after) => {
+      billed.inc(Math.max(0, usedOf(after) - usedOf(before)));
+      changed(before, after);
+    },
+    dropped: (calls, reason) => {
+      dropped(calls, reason);
+      log.warn({ calls, reason }, 'usage of closed grants was dropped');
+    },
+    failed: (err) => log.warn({ err }, 'usage was not stored, its sender repeats it'),
+  };
 }

@@ -1,7 +1,6 @@
 import { type GrantUsage, isHolderKey, type UsageCell } from '@brand-data/contracts';
 import type { ClosedGrant, Ledger, LedgerKey, OpenGrant, ParsedGrantId } from './ledger.ts';
-import { type LedgerInput, speaksFor } from './sender.ts';
-import { fitsGrant } from './usage-check.ts';
+import type { LedgerInput } from './senders.ts';
 import { breakdownOf, countOf, largerCells } from './usage-merge.ts';
 
 /** A ledger's answer to usage of one grant. */
@@ -78,8 +77,8 @@ export function decideOnUsage(
       if (verdict === 'refused' && billed !== undefined) dropped += given.used - billed;
       return verdict;
     }
-    const isOwn = grant.secret === secret && speaksFor(grant.holder, given.sender);
-    if (!isOwn) return 'foreign';
+    const { sender = grant.holder } = given;
+    if (grant.secret !== secret || sender !== grant.holder) return 'foreign';
     if (!fitsGrant(grant, given)) return 'impossible';
     if (given.closed) {
       ledger = withClosed(ledger, finalUse(ledger, grant, given, stored.get(number) ?? []));
@@ -178,6 +177,11 @@ export function closedFromReport(
 function closedToKeep(closed: readonly ClosedGrant[]): ClosedGrant[] {
   const surplus = closed.length - CLOSED_KEPT;
   return closed.filter(({ cells }, index) => cells !== undefined || index >= surplus);
+}
+
+/** Whether the grant has enough permits for this usage. A permit is either used or returned, never both. */
+function fitsGrant(grant: OpenGrant, { used, returned }: GrantUsage): boolean {
+  return Math.max(grant.used, used) + Math.max(grant.returned, returned) <= grant.size;
 }
 
 function openGrantOf({ grants }: Ledger, number: number): OpenGrant | undefined {

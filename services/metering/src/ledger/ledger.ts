@@ -25,6 +25,17 @@ export interface Ledger extends LedgerKey {
   holders: { holder: string; seq: number; atMs: number }[];
 }
 
+/** The fields of a ledger that change. */
+export const CHANGING_FIELDS = [
+  'limit',
+  'limitRevision',
+  'closedUsed',
+  'nextGrant',
+  'grants',
+  'closed',
+  'holders',
+] as const satisfies (keyof Ledger)[];
+
 export interface OpenGrant {
   number: number;
   /** 128 random bits in the grant's id, which make the id impossible to guess. */

@@ -1,4 +1,4 @@
-import { createKeyedBatches, Fault, type KeyedBatches } from '@brand-data/runtime';
+import { createKeyedBatches, Fault } from '@brand-data/runtime';
 import { ledgerIdOf } from './ledger.ts';
 import type { GrantCells, LedgerChange, LedgerDatabase, StoredLedger, UseChange } from './ledger-database.ts';
 
@@ -6,8 +6,6 @@ import type { GrantCells, LedgerChange, LedgerDatabase, StoredLedger, UseChange 
 const LANES = 4;
 /** Ledgers that wait for the next command of one lane. */
 const MOST_WAITING = 1_000;
-
-type Commands<Item, Result> = (item: Item) => Promise<Result>;
 
 /**
  * The commands to the database of which each is about many ledgers. Ledgers that come in the same moment share a command. While
@@ -21,45 +19,46 @@ export class SharedCommands {
   /** See `raiseCells` of LedgerDatabase. */
   readonly raiseCells: (grants: readonly GrantCells[]) => Promise<void>;
   /** Returns whether the change is stored. See `storeLedgers` of LedgerDatabase. */
-  readonly storeLedger: Commands<LedgerChange, boolean>;
+  readonly storeLedger: (change: LedgerChange) => Promise<boolean>;
   /** Returns whether the change is stored. See `replaceUse` of LedgerDatabase. */
-  readonly replaceUse: Commands<UseChange, boolean>;
+  readonly replaceUse: (change: UseChange) => Promise<boolean>;
   /** See `dropCells` of LedgerDatabase. Does not throw: a breakdown that is not deleted expires. */
   readonly dropCells: (grantIds: readonly string[]) => void;
   #lane = 0;
   #isLaneTaken = false;
 
   constructor(database: LedgerDatabase) {
-    const read = this.#inLanes(async (ids: readonly string[]) => {
+    this.read = this.#shared(async (ids: readonly string[]) => {
       const ledgers = await database.readLedgers(ids);
-      return new Map(ledgers.map((ledger) => [ledgerIdOf(ledger), ledger]));
+      const byId = new Map(ledgers.map((ledger) => [ledgerIdOf(ledger), ledger]));
+      return (id) => byId.get(id);
     });
-    this.read = async (id) => (await read(id)).get(id);
-    this.raiseCells = this.#inLanes((grants: readonly (readonly GrantCells[])[]) =>
-      database.raiseCells(grants.flat()),
-    );
-    this.storeLedger = this.#writes((changes) => database.storeLedgers(changes));
-    this.replaceUse = this.#writes((changes) => database.replaceUse(changes));
-    const drop = this.#inLanes(async (grantIds: readonly (readonly string[])[]) =>
-      database.dropCells(grantIds.flat()),
-    );
+    this.raiseCells = this.#shared(async (grants: readonly (readonly GrantCells[])[]) => {
+      await database.raiseCells(grants.flat());
+      return () => {};
+    });
+    this.storeLedger = this.#sharedWrite((changes) => database.storeLedgers(changes));
+    this.replaceUse = this.#sharedWrite((changes) => database.replaceUse(changes));
+    const drop = this.#shared(async (grantIds: readonly (readonly string[])[]) => {
+      database.dropCells(grantIds.flat());
+      return () => {};
+    });
     this.dropCells = (grantIds) => void drop(grantIds).catch(() => {});
   }
 
-  #writes<Change>(write: (changes: readonly Change[]) => Promise<boolean[]>): Commands<Change, boolean> {
-    const run = this.#inLanes(async (changes: readonly Change[]) => {
+  #sharedWrite<Change>(write: (changes: readonly Change[]) => Promise<boolean[]>) {
+    return this.#shared(async (changes: readonly Change[]) => {
       const stored = await write(changes);
-      return new Map(changes.map((change, index) => [change, stored[index] === true]));
+      const isStored = new Map(changes.map((change, index) => [change, stored[index]]));
+      return (change) => isStored.get(change) === true;
     });
-    return async (change) => (await run(change)).get(change) === true;
   }
 
-  #inLanes<Item, Result>(run: (items: readonly Item[]) => Promise<Result>): Commands<Item, Result> {
-    const batches: KeyedBatches<Item, Result> = createKeyedBatches(run, {
-      most: MOST_WAITING,
-      tooMany: tooManyChanges,
-    });
-    return (item) => batches.add(this.#laneNow(), item);
+  /** @param run resolves to a function that returns the result for an item */
+  #shared<Item, Result>(run: (items: readonly Item[]) => Promise<(item: Item) => Result>) {
+    const batches = createKeyedBatches(run, { most: MOST_WAITING, tooMany: tooManyChanges });
+    return (item: Item): Promise<Result> =>
+      batches.add(this.#laneNow(), item).then((resultOf) => resultOf(item));
   }
 
   /** Returns the same lane to all that ask in the same moment, and then the next one. */

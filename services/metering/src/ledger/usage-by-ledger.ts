@@ -1,7 +1,8 @@
 import { Fault } from '@brand-data/runtime';
 import { type LedgerKey, ledgerIdOf, parseGrantId } from './ledger.ts';
 import type { NumberedUsage, Verdict } from './ledger-usage.ts';
-import type { LedgerInput } from './sender.ts';
+import type { LedgerInput, SentUsage } from './senders.ts';
+import { usageDefect } from './usage-check.ts';
 
 /** The usage of one ledger's grants. */
 export interface UsageOfLedger {
@@ -53,4 +54,21 @@ export function notApplied(results: readonly Verdicts[]): NotApplied {
     }
   }
   return ids;
+}
+
+export interface UsageAnswer extends NotApplied {
+  /** Their usage contradicts itself. */
+  unreadable: string[];
+}
+
+/** Applies usage. Usage that contradicts itself is never applied, and does not prevent the rest from being applied. */
+export async function applyReadable(
+  store: { applyUsage(usage: readonly LedgerInput[]): Promise<NotApplied> },
+  usage: readonly SentUsage[],
+): Promise<UsageAnswer> {
+  const { readable = [], defective = [] } = Object.groupBy(usage, (grant) =>
+    usageDefect(grant) === undefined ? 'readable' : 'defective',
+  );
+  const notApplied = await store.applyUsage(readable);
+  return { ...notApplied, unreadable: defective.map(({ grantId }) => grantId) };
 }

@@ -1,5 +1,5 @@
 import type { GrantUsage, UsageCell } from '@brand-data/contracts';
-import { type OpenGrant, parseGrantId } from './ledger.ts';
+import { parseGrantId } from './ledger.ts';
 
 /**
  * The largest number of cells of a grant: 200 keys × 2 routes × 3 statuses × 2 days. An account has up to 100 keys at once, and
@@ -25,11 +25,6 @@ export function usageDefect({
   if (partial && closed) return 'a close must have the whole breakdown';
   const fits = partial ? sum <= used : sum === used;
   return fits ? undefined : 'the cells do not sum to used';
-}
-
-/** Whether the grant has enough permits for this usage. A permit is either used or returned, never both. */
-export function fitsGrant(grant: OpenGrant, { used, returned }: GrantUsage): boolean {
-  return Math.max(grant.used, used) + Math.max(grant.returned, returned) <= grant.size;
 }
 
 /** The route may be one that this version of metering does not know. The call is billed all the same. */

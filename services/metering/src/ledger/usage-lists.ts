@@ -1,15 +1,8 @@
 import type { LastCall, LedgerUsage } from '@brand-data/contracts';
 import type { Mongo } from '@brand-data/runtime';
-import type { ClientSession, Collection, Filter, MongoClient } from 'mongodb';
+import type { Filter } from 'mongodb';
 import { grantIdOf, outOf, usedOf } from './ledger.ts';
-import { withLedgerDeadline } from './ledger-deadline.ts';
-import {
-  type DayDoc,
-  type GrantCellsDoc,
-  inSnapshot,
-  type LedgerDoc,
-  ledgerCollections,
-} from './mongo-ledger-database.ts';
+import { asOfOneMoment, type InSnapshot, type LedgerDoc, ledgerCollections } from './ledger-collections.ts';
 import { cellFromName } from './usage-merge.ts';
 
 interface UsagePage {
@@ -43,28 +36,23 @@ export async function openUsageLists(mongo: Mongo): Promise<UsageLists> {
 
 /** The usage of many accounts, for operators. Reads only. Rejects with Fault `unavailable` if the database does not answer in time. */
 export class UsageLists {
-  readonly #client: MongoClient;
-  readonly #ledgers: Collection<LedgerDoc>;
-  readonly #grantCells: Collection<GrantCellsDoc>;
-  readonly #days: Collection<DayDoc>;
+  readonly #mongo: Mongo;
+  readonly #stored: ReturnType<typeof ledgerCollections>;
 
-  constructor({ client, db }: Mongo) {
-    this.#client = client;
-    const { ledgers, grantCells, days } = ledgerCollections(db);
-    this.#ledgers = ledgers;
-    this.#grantCells = grantCells;
-    this.#days = days;
+  constructor(mongo: Mongo) {
+    this.#mongo = mongo;
+    this.#stored = ledgerCollections(mongo.db);
   }
 
   async createIndex(): Promise<void> {
-    await this.#ledgers.createIndex({ month: 1, accountId: 1, _id: 1 });
+    await this.#stored.ledgers.createIndex({ month: 1, accountId: 1, _id: 1 });
   }
 
   /** Returns ledgers of one month, by account and pool, at most `limit`. */
   list(page: UsagePage): Promise<{ ledgers: LedgerUsage[]; next: string; anyOpen: boolean }> {
-    return this.#asOfOneMoment(async (session) => {
-      const docs = await this.#ledgers
-        .find(filterOf(page), { ...inSnapshot(session), projection: FIGURES })
+    return asOfOneMoment(this.#mongo, async (inSnapshot) => {
+      const docs = await this.#stored.ledgers
+        .find(filterOf(page), { ...inSnapshot, projection: FIGURES })
         .sort({ accountId: 1, _id: 1 })
         .limit(page.limit)
         .toArray();
@@ -79,10 +67,10 @@ export class UsageLists {
 
   /** Returns the day of the last billed call of each of these accounts. An account without one is missing. */
   lastCalls(accountIds: readonly string[]): Promise<LastCall[]> {
-    return this.#asOfOneMoment(async (session) => {
-      const used = await this.#lastUsed(accountIds, session);
+    return asOfOneMoment(this.#mongo, async (inSnapshot) => {
+      const used = await this.#lastUsed(accountIds, inSnapshot);
       const ids = used.map(({ _id }) => _id);
-      const found = await this.#daysOf(ids, session);
+      const found = await this.#daysOf(ids, inSnapshot);
       const last = new Map<string, string>();
       for (const { _id, accountId, month } of used) {
         // A billed call whose breakdown is lost may have been on any day of its month, so this takes the first one.
@@ -93,15 +81,11 @@ export class UsageLists {
     });
   }
 
-  #asOfOneMoment<T>(read: (session: ClientSession) => Promise<T>): Promise<T> {
-    return withLedgerDeadline(this.#client.withSession({ snapshot: true }, read));
-  }
-
   /** Returns the ledgers of each account's last month with a billed call. */
-  async #lastUsed(accountIds: readonly string[], session: ClientSession): Promise<FiguresDoc[]> {
+  async #lastUsed(accountIds: readonly string[], inSnapshot: InSnapshot): Promise<FiguresDoc[]> {
     const used = new Map<string, FiguresDoc[]>();
-    const docs = this.#ledgers
-      .find({ accountId: { $in: [...accountIds] } }, { ...inSnapshot(session), projection: FIGURES })
+    const docs = this.#stored.ledgers
+      .find({ accountId: { $in: [...accountIds] } }, { ...inSnapshot, projection: FIGURES })
       .sort({ accountId: 1, month: 1, _id: 1 });
     for await (const doc of docs) {
       if (usedOf(doc) === 0) continue;
@@ -112,20 +96,20 @@ export class UsageLists {
   }
 
   /** Returns the days of these ledgers' billed calls: those merged into days, of closed grants that are not, and of open grants. */
-  async #daysOf(ids: string[], session: ClientSession): Promise<Map<string, string[]>> {
+  async #daysOf(ids: string[], inSnapshot: InSnapshot): Promise<Map<string, string[]>> {
     const found = new Map<string, string[]>(ids.map((id) => [id, []]));
-    const merged = this.#days.find(
+    const merged = this.#stored.days.find(
       { ledgerId: { $in: ids } },
-      { ...inSnapshot(session), projection: { ledgerId: 1, day: 1 } },
+      { ...inSnapshot, projection: { ledgerId: 1, day: 1 } },
     );
     for await (const { ledgerId, day } of merged) found.get(ledgerId)?.push(day);
-    const docs = await this.#ledgers
-      .find({ _id: { $in: ids } }, { ...inSnapshot(session), projection: UNMERGED })
+    const docs = await this.#stored.ledgers
+      .find({ _id: { $in: ids } }, { ...inSnapshot, projection: UNMERGED })
       .toArray();
     for (const { _id, closed = [] } of docs)
       for (const { cells = [] } of closed) found.get(_id)?.push(...cells.map(({ day }) => day));
     const open = new Map(docs.flatMap((doc) => doc.grants.map((grant) => [grantIdOf(doc, grant), doc._id])));
-    const unmerged = this.#grantCells.find({ _id: { $in: [...open.keys()] } }, inSnapshot(session));
+    const unmerged = this.#stored.grantCells.find({ _id: { $in: [...open.keys()] } }, inSnapshot);
     for await (const { _id, cells } of unmerged)
       found.get(open.get(_id) ?? '')?.push(...Object.keys(cells).map((name) => cellFromName(name, 0).day));
     return found;

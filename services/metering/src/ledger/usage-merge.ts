@@ -1,5 +1,5 @@
 import { Route, type UsageCell } from '@brand-data/contracts';
-import type { LedgerInput } from './sender.ts';
+import type { LedgerInput } from './senders.ts';
 
 /** The breakdown lists calls whose key is not known under this key. */
 const UNATTRIBUTED = 'unattributed';

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Fault, type Mongo } from '@brand-data/runtime';
 import type { Collection, Filter, UpdateFilter, WithId } from 'mongodb';
-import { withLedgerDeadline } from '../ledger/ledger-deadline.ts';
-import { CONCERNS, expiryOf, type LedgerDoc, ledgerCollections } from '../ledger/mongo-ledger-database.ts';
-import { unmetWrites } from '../ledger/unmet-writes.ts';
+import {
+  CONCERNS,
+  expiryOf,
+  type LedgerDoc,
+  ledgerCollections,
+  unmetWrites,
+  withLedgerDeadline,
+} from '../ledger/ledger-collections.ts';
 import type { Notice } from './notice.ts';
 import type { ClaimedNotice, NoticePage, NoticeStore, SendOutcome } from './notice-store.ts';
 import { noticeIdOf, type PassedThreshold, passedWith, THRESHOLDS } from './thresholds.ts';

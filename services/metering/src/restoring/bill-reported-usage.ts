@@ -9,11 +9,12 @@ import {
   parseLedgerId,
   usedOf,
 } from '../ledger/ledger.ts';
+import { CONCERNS, ledgerCollections } from '../ledger/ledger-collections.ts';
 import type { LedgerDatabase } from '../ledger/ledger-database.ts';
 import { mergedBelow, withMerged } from '../ledger/ledger-usage.ts';
-import { CONCERNS, ledgerCollections, openMongoLedgerDatabase } from '../ledger/mongo-ledger-database.ts';
-import type { SentUsage } from '../ledger/sender.ts';
-import { createSenders } from '../ledger/senders.ts';
+import { openMongoLedgerDatabase } from '../ledger/mongo-ledger-database.ts';
+import type { SentUsage } from '../ledger/senders.ts';
+import { Senders } from '../ledger/senders.ts';
 import { usageDefect } from '../ledger/usage-check.ts';
 import { openUsageLists } from '../ledger/usage-lists.ts';
 import { cellFromName, cellName } from '../ledger/usage-merge.ts';
@@ -126,7 +127,7 @@ async function storeReported(
   reported: Collection<ReportedDoc>,
   messages: AsyncIterable<ReportedUsage>,
 ): Promise<Pick<ReplayUsageResponse, 'messages' | 'unreadable'>> {
-  const senders = createSenders(systemClock);
+  const senders = new Senders(systemClock);
   const read = { messages: 0, unreadable: 0 };
   let writes: AnyBulkWriteOperation<ReportedDoc>[] = [];
   const flush = async (): Promise<void> => {

@@ -19,7 +19,7 @@ import {
 } from '@brand-data/runtime';
 import type { Allowances } from '../granting/allowances.ts';
 import { repairLimits } from '../granting/repair-limits.ts';
-import { withLedgerDeadline } from '../ledger/ledger-deadline.ts';
+import { withLedgerDeadline } from '../ledger/ledger-collections.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { UsageLists } from '../ledger/usage-lists.ts';
 import { listNotices, type NoticeAdmin, redeliverNotices, testWebhook } from '../notices/notice-admin.ts';

@@ -11,11 +11,10 @@ import {
 import { type CallMetadata, type Service, unary } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
 import type { Metering } from '../granting/metering.ts';
-import { withLedgerDeadline } from '../ledger/ledger-deadline.ts';
+import { withLedgerDeadline } from '../ledger/ledger-collections.ts';
+import { countRejected } from '../ledger/ledger-counters.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
-import { countRejected } from '../ledger/rejected.ts';
-import type { Sender } from '../ledger/sender.ts';
-import type { Senders } from '../ledger/senders.ts';
+import type { Sender, Senders } from '../ledger/senders.ts';
 import type { CatchUp } from '../usage/catch-up.ts';
 import { readMonthUsage } from './month-usage.ts';
 

@@ -1,7 +1,6 @@
 import { inBatchSpan, type Service, SpanKind, spanContextOfMessage } from '@brand-data/runtime';
 import { Counter, Histogram } from 'prom-client';
-import { countDropped, reportDropped } from '../ledger/dropped-usage.ts';
-import { countRejected } from '../ledger/rejected.ts';
+import { countDropped, countRejected, reportDropped } from '../ledger/ledger-counters.ts';
 import { headersOf } from './nats-usage-streams.ts';
 import type { UsageConsumerEvents } from './usage-consumer.ts';
 

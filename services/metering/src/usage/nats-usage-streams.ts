@@ -17,8 +17,8 @@ import {
   type JsMsg,
 } from '@nats-io/jetstream';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
-import { sentBy } from '../ledger/sender.ts';
 import type { Senders } from '../ledger/senders.ts';
+import { sentBy } from '../ledger/senders.ts';
 import {
   ACK_WAIT_MS,
   MESSAGES_AT_ONCE,

@@ -1,6 +1,6 @@
 import { type Clock, Fault } from '@brand-data/runtime';
-import { applyReadable, type UsageAnswer } from '../ledger/apply-readable.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { applyReadable, type UsageAnswer } from '../ledger/usage-by-ledger.ts';
 import type { DeadLetterReason, UsageMessage, UsageStreams } from './usage-streams.ts';
 
 const REDELIVER_AFTER_MS = 1_000;

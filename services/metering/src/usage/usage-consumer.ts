@@ -1,7 +1,7 @@
 import type { UsageStream } from '@brand-data/contracts';
 import type { Clock } from '@brand-data/runtime';
-import { applyReadable } from '../ledger/apply-readable.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { applyReadable } from '../ledger/usage-by-ledger.ts';
 import { createGathering, type Gathering } from './gathering.ts';
 import { createMessagesInHand } from './messages-in-hand.ts';
 import { takeMessages } from './take-messages.ts';

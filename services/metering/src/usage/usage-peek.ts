@@ -1,6 +1,6 @@
 import type { UsageStream } from '@brand-data/contracts';
 import type { Clock } from '@brand-data/runtime';
-import type { SentUsage } from '../ledger/sender.ts';
+import type { SentUsage } from '../ledger/senders.ts';
 import { MESSAGES_AT_ONCE, MOST_ON_THE_WAY, type UsageMessages, type UsageStreams } from './usage-streams.ts';
 
 const LOOK_EVERY_MS = 500;

@@ -1,5 +1,5 @@
 import type { UsageStream } from '@brand-data/contracts';
-import type { SentUsage } from '../ledger/sender.ts';
+import type { SentUsage } from '../ledger/senders.ts';
 
 /**
  * The operations on usage streams that metering needs. The interface is small so that the same code runs on NATS and in the

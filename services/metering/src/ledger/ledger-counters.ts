@@ -1,10 +1,9 @@
 import type { GrantUsage } from '@brand-data/contracts';
-import type { Service } from '@brand-data/runtime';
+import { perRegistry, type Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
-import type { UsageAnswer } from './apply-readable.ts';
+import type { UsageAnswer } from './usage-by-ledger.ts';
 
-const NAME = 'metering_usage_dropped_calls_total';
-const REASONS = [
+const DROP_REASONS = [
   'closed_grant',
   'foreign_grant',
   'forgotten_grant',
@@ -14,7 +13,7 @@ const REASONS = [
 ] as const;
 
 /** Why usage is never billed. See deploy/metrics.md. */
-type DropReason = (typeof REASONS)[number];
+type DropReason = (typeof DROP_REASONS)[number];
 
 /**
  * Called for usage that will never be billed. `calls` is an upper bound: usage is cumulative, so a later message may contain
@@ -22,18 +21,21 @@ type DropReason = (typeof REASONS)[number];
  */
 export type Dropped = (calls: number, reason: DropReason) => void;
 
-/** Returns the process's only counter of dropped calls, and registers it at the first call. */
-export function countDropped({ metrics }: Pick<Service, 'metrics'>): Dropped {
-  const known = metrics.getSingleMetric(NAME);
-  if (known instanceof Counter) return (calls, reason) => known.inc({ reason }, calls);
+const droppedCalls = perRegistry((registry) => {
   const counter = new Counter({
-    name: NAME,
+    name: 'metering_usage_dropped_calls_total',
     help: 'Calls in usage that metering will never bill, by reason; a call may be counted more than once',
     labelNames: ['reason'],
-    registers: [metrics],
+    registers: [registry],
   });
   // Prometheus sees the first drop as an increase only if the series already exists.
-  for (const reason of REASONS) counter.inc({ reason }, 0);
+  for (const reason of DROP_REASONS) counter.inc({ reason }, 0);
+  return counter;
+});
+
+/** Returns the process's only counter of dropped calls. */
+export function countDropped({ metrics }: Pick<Service, 'metrics'>): Dropped {
+  const counter = droppedCalls(metrics);
   return (calls, reason) => counter.inc({ reason }, calls);
 }
 
@@ -53,4 +55,34 @@ export function reportDropped(
     const reason = reasons.get(grantId);
     if (reason && Number.isSafeInteger(used) && used > 0) dropped(used, reason);
   }
+}
+
+const REJECTION_REASONS = [
+  'no_proof',
+  'forged',
+  'foreign_grant',
+  'no_allowance',
+  'foreign_allowance',
+  'expired_allowance',
+] as const;
+
+/** Why metering refuses what a sender has no right to. See deploy/metrics.md. */
+export type RejectionReason = (typeof REJECTION_REASONS)[number];
+export type Rejected = (reason: RejectionReason, count?: number) => void;
+
+const rejections = perRegistry((registry) => {
+  const counter = new Counter({
+    name: 'metering_rejected_total',
+    help: 'Requests, messages and usage that metering refused because their sender did not prove its right to them, by reason',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  for (const reason of REJECTION_REASONS) counter.inc({ reason }, 0);
+  return counter;
+});
+
+/** Returns the process's only counter of rejections. */
+export function countRejected({ metrics }: Pick<Service, 'metrics'>): Rejected {
+  const counter = rejections(metrics);
+  return (reason, count = 1) => counter.inc({ reason }, count);
 }
