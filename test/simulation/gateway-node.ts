@@ -9,8 +9,8 @@ import {
 import type { Acquire } from '@brand-data/gateway/src/quota/acquirer.ts';
 import type { GrantBook } from '@brand-data/gateway/src/quota/grant-book.ts';
 import type { Allowance } from '@brand-data/gateway/src/quota/holding.ts';
-import { type Admitted, type Quota, startQuota } from '@brand-data/gateway/src/quota/quota.ts';
-import { GroupCommitJournal, type UsagePaths } from '@brand-data/gateway/src/quota/usage-journal.ts';
+import { type Admitted, Quota } from '@brand-data/gateway/src/quota/quota.ts';
+import { UsageJournal, type UsagePaths } from '@brand-data/gateway/src/quota/usage-journal.ts';
 import { Fault, type ReplicaChoice } from '@brand-data/runtime';
 import type { JetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
@@ -86,8 +86,8 @@ export class GatewayNode {
       failed: (calls: number, error: unknown) =>
         world.note(() => `${holder} could not bill ${calls} calls: ${error}`),
     };
-    const journal = new GroupCommitJournal({ book, holder, clock, paths }, events);
-    this.#quota = startQuota({ book, journal, acquire, clock, holder }, events);
+    const journal = new UsageJournal({ book, holder, clock, paths, events });
+    this.#quota = new Quota({ book, journal, acquire, clock, holder, events });
     world.note(() => `${holder} starts`);
   }
 

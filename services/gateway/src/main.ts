@@ -15,17 +15,17 @@ import { Tokens } from './auth/tokens.ts';
 import { createUsageAnswers } from './calls/answer-usage.ts';
 import { docsUrlOf, serviceSpec } from './config.ts';
 import { createHttpServer } from './http/server.ts';
-import { registerCacheMetrics } from './metrics/cache-metrics.ts';
 import {
   countFullExpiries,
   countUnaskedRefusals,
   countUpstreamFailures,
   measureLookups,
+  registerCacheMetrics,
 } from './metrics/upstream-metrics.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { createPages } from './pages/pages.ts';
-import { countCharged } from './quota/charged-calls.ts';
 import { connectQuota, followRecalls, waitForUsageStreams } from './quota/connect-quota.ts';
+import { countCharged } from './quota/quota-metrics.ts';
 import { createChangeReader, followCatalogChanges } from './records/catalog-changes.ts';
 import { Records } from './records/records.ts';
 import { connectServices } from './upstream/connect-services.ts';
@@ -82,7 +82,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
     refused_tokens: () => tokens.refusalStats(),
     records: () => records.cacheStats(),
   });
-  countUnaskedRefusals(service, tokens);
+  countUnaskedRefusals(service, () => tokens.refusedUnasked());
 
   const quota = connectQuota(service, nats, metering, config.USAGE_STREAMS);
   followRecalls(messages, quota);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Holding, newHolding } from '../src/quota/holding.ts';
-import { Holdings } from '../src/quota/holdings.ts';
+import { type Holding, Holdings, newHolding } from '../src/quota/holding.ts';
 
 const now = { monotonicMs: 0, wallMs: 0 };
 const place = fc.record({

@@ -217,9 +217,7 @@ export function createPublicApi({
 } = {}) {
   /** The outcome of each permit. */
   const permits: string[] = [];
-  /** The charged calls, as they are counted. */
-  const charged: ('answered' | 'unsure')[] = [];
-  const chargedCalls = { answered: () => charged.push('answered'), unsure: () => charged.push('unsure') };
+  const chargedCalls = { answered: 0, unsure: 0 };
   /** Every identifier that a call looked up. */
   const lookedUp: string[] = [];
   const { promise, resolve: release } = Promise.withResolvers<void>();
@@ -255,7 +253,7 @@ export function createPublicApi({
   );
   return {
     app,
-    charged,
+    chargedCalls,
     lookedUp,
     metrics,
     permits,

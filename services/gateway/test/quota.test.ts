@@ -4,7 +4,7 @@ import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import { expect, test } from 'vitest';
 import { GrantBook } from '../src/quota/grant-book.ts';
 import { type HeldGrant, snapshotOf } from '../src/quota/held-grant.ts';
-import { startQuota } from '../src/quota/quota.ts';
+import { Quota } from '../src/quota/quota.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
 const allowance = { accountId: 'acct', pool: 'calls', limit: 100, limitRevision: 1 };
@@ -29,25 +29,23 @@ test('the close of a grant after a recall reaches metering even if the recall en
   const busyClock = { now: clock.now, sleep: (ms: number) => clock.sleep(ms || 2) };
   const book = new GrantBook();
   const sent = new Set<HeldGrant>();
-  const quota = startQuota(
-    {
-      book,
-      clock: busyClock,
-      holder: 'gateway',
-      acquire: async () => granted,
-      journal: {
-        commit: async () => {},
-        send: (grant) => sent.add(grant),
-        reportAtOnce: async (grants) => {
-          for (const grant of grants) sent.add(grant);
-          book.reported(new Map(grants.map((grant) => [grant, snapshotOf(grant)])), clock.now());
-          return true;
-        },
-        flush: async () => {},
+  const quota = new Quota({
+    book,
+    clock: busyClock,
+    holder: 'gateway',
+    acquire: async () => granted,
+    journal: {
+      commit: async () => {},
+      send: (grant) => sent.add(grant),
+      reportAtOnce: async (grants) => {
+        for (const grant of grants) sent.add(grant);
+        book.reported(new Map(grants.map((grant) => [grant, snapshotOf(grant)])), clock.now());
+        return true;
       },
+      flush: async () => {},
     },
-    { asked: () => {}, waited: () => {}, recalled: () => {} },
-  );
+    events: { asked: () => {}, waited: () => {}, recalled: () => {} },
+  });
   const admitting = quota.admit(allowance);
   await clock.advance(10);
   const admission = await admitting;
@@ -74,19 +72,17 @@ test.each([
   const seqs: number[] = [];
   const outcomes: string[] = [];
   const nothing = async () => {};
-  const quota = startQuota(
-    {
-      book: new GrantBook(),
-      clock,
-      holder: 'gateway',
-      acquire: async ({ seq }) => {
-        seqs.push(seq);
-        return seqs.length === 1 ? stale() : granted;
-      },
-      journal: { commit: nothing, send: () => {}, reportAtOnce: async () => true, flush: nothing },
+  const quota = new Quota({
+    book: new GrantBook(),
+    clock,
+    holder: 'gateway',
+    acquire: async ({ seq }) => {
+      seqs.push(seq);
+      return seqs.length === 1 ? stale() : granted;
     },
-    { asked: (outcome) => outcomes.push(outcome), waited: () => {}, recalled: () => {} },
-  );
+    journal: { commit: nothing, send: () => {}, reportAtOnce: async () => true, flush: nothing },
+    events: { asked: (outcome) => outcomes.push(outcome), waited: () => {}, recalled: () => {} },
+  });
   const admitting = quota.admit(allowance);
   await clock.advance(100);
   expect((await admitting).kind).toBe('permit');

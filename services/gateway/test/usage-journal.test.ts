@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GrantBook, type Permit } from '../src/quota/grant-book.ts';
 import { type HeldGrant, markDurable, newHeldGrant, snapshotOf, useOne } from '../src/quota/held-grant.ts';
-import { GroupCommitJournal, MOST_IN_BATCH } from '../src/quota/usage-journal.ts';
+import { MOST_IN_BATCH, UsageJournal } from '../src/quota/usage-journal.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);
 const GRACE_MS = 5_000;
@@ -25,23 +25,21 @@ function journalWith({
   const clock = createVirtualClock(START_MS);
   const book = new GrantBook();
   const reports: string[][] = [];
-  const journal = new GroupCommitJournal(
-    {
-      book,
-      clock,
-      holder: 'gateway',
-      paths: {
-        publish,
-        report: async (request, withinMs) => {
-          reports.push(request.usage.map(({ grantId }) => grantId));
-          const late = clock.sleep(withinMs).then(() => Promise.reject(new Fault('unavailable', 'late')));
-          const refusedGrantIds = await Promise.race([report(request), late]);
-          return { refusedGrantIds, unavailableGrantIds: [] };
-        },
+  const journal = new UsageJournal({
+    book,
+    clock,
+    holder: 'gateway',
+    paths: {
+      publish,
+      report: async (request, withinMs) => {
+        reports.push(request.usage.map(({ grantId }) => grantId));
+        const late = clock.sleep(withinMs).then(() => Promise.reject(new Fault('unavailable', 'late')));
+        const refusedGrantIds = await Promise.race([report(request), late]);
+        return { refusedGrantIds, unavailableGrantIds: [] };
       },
     },
-    { waits: () => {}, committed: () => {}, failed: () => {} },
-  );
+    events: { waits: () => {}, committed: () => {}, failed: () => {} },
+  });
   const permitOf = (accountId: string, ttlMs: number): Permit => {
     const allowance = { accountId, pool: 'calls', limit: 100, limitRevision: 1 };
     const holding = book.holding(allowance, clock.now());
@@ -233,24 +231,22 @@ describe('the breakdown of a grant', () => {
           const stored: GrantUsage[] = [];
           const clock = createVirtualClock(START_MS);
           const book = new GrantBook();
-          const journal = new GroupCommitJournal(
-            {
-              book,
-              clock,
-              holder: 'gateway',
-              paths: {
-                publish: async ({ usage }) => {
-                  const becomes = fates.shift() ?? 'acknowledged';
-                  if (becomes !== 'lost') stored.push(...usage);
-                  if (becomes !== 'acknowledged')
-                    await clock.sleep(250).then(() => Promise.reject(new Error('late')));
-                },
-                report: (_, withinMs) =>
-                  clock.sleep(withinMs).then(() => Promise.reject(new Fault('unavailable', 'away'))),
+          const journal = new UsageJournal({
+            book,
+            clock,
+            holder: 'gateway',
+            paths: {
+              publish: async ({ usage }) => {
+                const becomes = fates.shift() ?? 'acknowledged';
+                if (becomes !== 'lost') stored.push(...usage);
+                if (becomes !== 'acknowledged')
+                  await clock.sleep(250).then(() => Promise.reject(new Error('late')));
               },
+              report: (_, withinMs) =>
+                clock.sleep(withinMs).then(() => Promise.reject(new Fault('unavailable', 'away'))),
             },
-            { waits: () => {}, committed: () => {}, failed: () => {} },
-          );
+            events: { waits: () => {}, committed: () => {}, failed: () => {} },
+          });
           const now = clock.now();
           const allowance = { accountId: 'acct', pool: 'calls', limit: 1_000, limitRevision: 1 };
           const holding = book.holding(allowance, now);

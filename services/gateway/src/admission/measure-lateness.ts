@@ -1,5 +1,6 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter, Gauge } from 'prom-client';
+import { readAtScrape } from '../metrics/series.ts';
 import type { Turns } from './turns.ts';
 
 const MEASURED_EVERY_MS = 50;
@@ -16,22 +17,14 @@ export function measureLateness(service: Pick<Service, 'metrics' | 'onStop'>, tu
     turns.measured(lateMs);
   }, MEASURED_EVERY_MS);
   service.onStop('lateness', () => clearInterval(timer));
-  const registers = [service.metrics];
-  new Counter({
+  const shed = {
     name: 'gateway_shed_calls_total',
     help: 'Calls that got 503 because the gateway was overloaded, most of them from accounts with many calls at once',
-    registers,
-    collect() {
-      this.reset();
-      this.inc(turns.stats().refused);
-    },
-  });
-  new Gauge({
+  };
+  readAtScrape(Counter, service.metrics, shed, () => [[{}, turns.stats().refused]]);
+  const waiting = {
     name: 'gateway_calls_waiting',
     help: 'Calls that wait for their turn now, because the event loop is late and their account has many calls in process',
-    registers,
-    collect() {
-      this.set(turns.stats().waiting);
-    },
-  });
+  };
+  readAtScrape(Gauge, service.metrics, waiting, () => [[{}, turns.stats().waiting]]);
 }

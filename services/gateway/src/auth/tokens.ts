@@ -12,7 +12,7 @@ import {
 import { type Clock, callUnary, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import { createUnknownTokens, type UnknownTokens } from '../admission/unknown-tokens.ts';
-import type { CacheStats } from '../metrics/cache-metrics.ts';
+import type { CacheStats } from '../metrics/upstream-metrics.ts';
 import type { AccountChanges } from './stream-progress.ts';
 
 /**

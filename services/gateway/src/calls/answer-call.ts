@@ -10,10 +10,10 @@ import { encodeBody } from '../answers/encodable.ts';
 import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
 import { authenticate, checkOrigin } from '../auth/caller.ts';
 import type { Tokens } from '../auth/tokens.ts';
-import type { ChargedCalls } from '../quota/charged-calls.ts';
 import type { Permit } from '../quota/grant-book.ts';
 import type { Allowance } from '../quota/holding.ts';
 import type { Quota } from '../quota/quota.ts';
+import type { ChargedCalls } from '../quota/quota-metrics.ts';
 import type { CatalogAnswer } from '../records/catalog-answer.ts';
 import type { Records } from '../records/records.ts';
 import { type BrandRequest, COUNTED_ROUTES, identifierFromSegment } from './brand-request.ts';
@@ -75,7 +75,7 @@ export async function answerCall(
     permit.use({ keyId: credential.keyId, route: COUNTED_ROUTES[request.variant].route, status });
     await quota.commit(permit);
     bill = 'sure';
-    chargedCalls.answered();
+    chargedCalls.answered += 1;
     const isPrivate = credential.allowedOrigins.length > 0;
     if (!record)
       return notFound(request, identifier, found, {
@@ -88,7 +88,7 @@ export async function answerCall(
     const body = encodeBody(record.content, encoding);
     return { status, head, headers: headersOfQuota(), body: body instanceof Promise ? await body : body };
   } catch (error) {
-    if (bill === 'unsure') chargedCalls.unsure();
+    if (bill === 'unsure') chargedCalls.unsure += 1;
     throw problemErrorFrom(error).of(allowance.accountId, headersOfQuota());
   } finally {
     if (turn) turns.release(turn);

@@ -28,32 +28,31 @@ export interface Acquired {
   hasNone?: boolean;
 }
 
+/** For metrics. */
+export interface QuotaEvents {
+  asked(outcome: AcquireOutcome): void;
+  /** A call found no free permit and has to wait. */
+  waited(): void;
+  recalled(permits: number): void;
+}
+
+export interface QuotaParts {
+  book: GrantBook;
+  journal: Pick<UsageJournal, 'commit' | 'flush' | 'reportAtOnce' | 'send'>;
+  acquire: Acquire;
+  clock: Clock;
+  /** A name that no other process has, or has had. */
+  holder: string;
+  events: QuotaEvents;
+}
+
 /** Asks metering for grants, for one holding with one Acquire at a time. */
 export class Acquirer {
-  readonly #book: GrantBook;
-  readonly #journal: Pick<UsageJournal, 'send'>;
-  readonly #acquire: Acquire;
-  readonly #clock: Clock;
-  readonly #holder: string;
-  readonly #asked: (outcome: AcquireOutcome) => void;
+  readonly #parts: QuotaParts;
   readonly #pending = new Map<Holding, Promise<Acquired>>();
 
-  constructor(
-    parts: {
-      book: GrantBook;
-      journal: Pick<UsageJournal, 'send'>;
-      acquire: Acquire;
-      clock: Clock;
-      holder: string;
-    },
-    asked: (outcome: AcquireOutcome) => void,
-  ) {
-    this.#book = parts.book;
-    this.#journal = parts.journal;
-    this.#acquire = parts.acquire;
-    this.#clock = parts.clock;
-    this.#holder = parts.holder;
-    this.#asked = asked;
+  constructor(parts: QuotaParts) {
+    this.#parts = parts;
   }
 
   isAsking(holding: Holding): boolean {
@@ -80,12 +79,13 @@ export class Acquirer {
   }
 
   async #ask(holding: Holding, callsWaiting: number): Promise<Acquired> {
-    for (const grant of this.#book.retire(holding, this.#clock.now())) this.#journal.send(grant);
+    const { book, journal, acquire, clock, holder, events } = this.#parts;
+    for (const grant of book.retire(holding, clock.now())) journal.send(grant);
     const { accountId, pool, limit, limitRevision, signed } = holding;
     const urgent = callsWaiting > 0;
-    const { snapshots, ...next } = this.#book.nextAcquire(holding, callsWaiting, this.#clock.now());
+    const { snapshots, ...next } = book.nextAcquire(holding, callsWaiting, clock.now());
     const request: AcquireRequest = {
-      holder: this.#holder,
+      holder,
       accountId,
       pool,
       limit,
@@ -96,25 +96,22 @@ export class Acquirer {
       ...next,
     };
     try {
-      const { outcome } = await hedge(
-        this.#clock,
-        ACQUIRE_WITHIN_MS,
-        holding.preference,
-        (withinMs, replica) => this.#acquire(request, withinMs, replica),
+      const { outcome } = await hedge(clock, ACQUIRE_WITHIN_MS, holding.preference, (withinMs, replica) =>
+        acquire(request, withinMs, replica),
       );
       if (outcome?.$case === 'stale') return this.#refusedAsStale(holding, next.seq);
-      const now = this.#clock.now();
+      const now = clock.now();
       // Metering stored the request's usage before it answered.
-      this.#book.reported(snapshots, now);
-      this.#asked(outcome?.$case ?? 'wait');
+      book.reported(snapshots, now);
+      events.asked(outcome?.$case ?? 'wait');
       switch (outcome?.$case) {
         case 'grant': {
-          const isSpendable = this.#book.granted(holding, next.seq, outcome.value, now);
+          const isSpendable = book.granted(holding, next.seq, outcome.value, now);
           // At the month's end metering's clock may already be in another month. Then it would not help to ask again at once.
           return { retryAfterMs: isSpendable ? 0 : RETRY_AFTER_MS };
         }
         case 'exhausted':
-          this.#book.exhausted(holding, next.seq, outcome.value.periodEndMs, now);
+          book.exhausted(holding, next.seq, outcome.value.periodEndMs, now);
           return { retryAfterMs: 0 };
         default:
           // If no call waited when the gateway sent this Acquire, it sends the next one at once for the calls that have come since.
@@ -127,15 +124,15 @@ export class Acquirer {
       // Metering gives no permits of this month now.
       if (error instanceof Fault && error.kind === 'failed_precondition')
         return this.#refusedAsStale(holding, next.seq);
-      this.#asked('unavailable');
+      events.asked('unavailable');
       return { retryAfterMs: RETRY_AFTER_MS, hasNone: true };
     }
   }
 
   /** Abandons the seq, so that the next Acquire has a new one. */
   #refusedAsStale(holding: Holding, seq: number): Acquired {
-    this.#asked('stale');
-    this.#book.refused(holding, seq);
+    this.#parts.events.asked('stale');
+    this.#parts.book.refused(holding, seq);
     return { retryAfterMs: RETRY_AFTER_MS, hasNone: true };
   }
 }

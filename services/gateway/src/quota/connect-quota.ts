@@ -1,5 +1,6 @@
 import {
   createHolderIdentity,
+  type GrantUsage,
   HOLDER_PROOF_METADATA,
   type HolderIdentity,
   type MeteringServiceClient,
@@ -10,17 +11,28 @@ import {
   usageStream,
   usageStreamOf,
 } from '@brand-data/contracts';
-import { callUnary, type Nats, retryUntilStopped, type Service, systemClock } from '@brand-data/runtime';
+import {
+  activeSpanContext,
+  callUnary,
+  inBatchSpan,
+  type Nats,
+  retryUntilStopped,
+  type Service,
+  type SpanContext,
+  systemClock,
+  type Tracer,
+} from '@brand-data/runtime';
 import type { Messages } from '../upstream/messages.ts';
 import type { Acquire } from './acquirer.ts';
 import { GrantBook } from './grant-book.ts';
-import { type Quota, startQuota } from './quota.ts';
+import { Quota } from './quota.ts';
 import { quotaMetrics } from './quota-metrics.ts';
-import { TracedUsagePaths } from './traced-usage-paths.ts';
-import { GroupCommitJournal, type UsagePaths } from './usage-journal.ts';
+import { UsageJournal, type UsagePaths } from './usage-journal.ts';
 
 /** 132 bits of a signature. */
 const UNFORESEEN_LENGTH = 22;
+/** OpenTelemetry drops the links of a span beyond this number. */
+const MOST_LINKS = 128;
 
 /**
  * Starts the quota on the real clock, NATS and metering. Registers its metrics, and stops it with the service.
@@ -44,11 +56,11 @@ export function connectQuota(
     report: (request, deadlineMs, replica) =>
       callUnary(metering, metering.report, request, { deadlineMs, replica, metadata: proof() }),
   };
-  const traced = service.tracer && new TracedUsagePaths(paths, service.tracer);
+  const traced = service.tracer && tracedPaths(paths, service.tracer);
   const book = new GrantBook();
   const events = { ...quotaMetrics(service, book), waits: () => traced?.wait() };
-  const journal = new GroupCommitJournal({ book, holder, clock, paths: traced ?? paths }, events);
-  const quota = startQuota({ book, journal, acquire, clock, holder }, events);
+  const journal = new UsageJournal({ book, holder, clock, paths: traced ?? paths, events });
+  const quota = new Quota({ book, journal, acquire, clock, holder, events });
   service.onStop('quota', () => quota.stop());
   return quota;
 }
@@ -65,6 +77,38 @@ function natsPublish(nats: Nats, identity: HolderIdentity, streams: number): Usa
       timeout,
       headers: { [USAGE_SIGNATURE_HEADER]: signature },
     });
+  };
+}
+
+/**
+ * Sends each usage message in a span that links to the spans of the calls whose usage the message contains. `wait` notes that the
+ * current call waits for the next usage message.
+ */
+function tracedPaths({ publish, report }: UsagePaths, tracer: Tracer): UsagePaths & { wait(): void } {
+  let waiting: SpanContext[] = [];
+  /** The spans that the first publish of a usage took. */
+  const published = new WeakMap<GrantUsage, readonly SpanContext[]>();
+  const publishedBefore = ({ usage: [first] }: { usage: readonly GrantUsage[] }) =>
+    first && published.get(first);
+  const takeWaiting = (usage: readonly GrantUsage[]) => {
+    const spanContexts = waiting;
+    waiting = [];
+    for (const each of usage) published.set(each, spanContexts);
+    return spanContexts;
+  };
+  return {
+    wait: () => {
+      const spanContext = waiting.length < MOST_LINKS ? activeSpanContext() : undefined;
+      if (spanContext) waiting.push(spanContext);
+    },
+    publish: (event, messageId, withinMs) => {
+      const spanContexts = publishedBefore(event) ?? takeWaiting(event.usage);
+      return inBatchSpan(tracer, 'record usage', { spanContexts }, () => publish(event, messageId, withinMs));
+    },
+    report: (request, withinMs, replica) => {
+      const spanContexts = publishedBefore(request) ?? [];
+      return inBatchSpan(tracer, 'report usage', { spanContexts }, () => report(request, withinMs, replica));
+    },
   };
 }
 

@@ -17,6 +17,7 @@ import {
   dueInMs,
   exhaustedNow,
   type Holding,
+  Holdings,
   isApplied,
   keptMs,
   lastTakenSeq,
@@ -25,7 +26,6 @@ import {
   type PendingAcquire,
   pendingAcquireAt,
 } from './holding.ts';
-import { Holdings } from './holdings.ts';
 import { returnUnneeded, unreportedGrants } from './recall.ts';
 import { permitsWanted, wantsNextMonth, wantsRenewal } from './renewal.ts';
 

@@ -1,7 +1,8 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { countBy, readAtScrape } from '../metrics/series.ts';
+import type { QuotaEvents } from './acquirer.ts';
 import type { GrantBook } from './grant-book.ts';
-import type { QuotaEvents } from './quota.ts';
 import type { JournalEvents } from './usage-journal.ts';
 
 /** Registers the metrics of the quota. Returns what counts its events, and logs usage that could not be made durable in time. */
@@ -30,13 +31,12 @@ export function quotaMetrics(
     help: 'Calls whose usage neither the stream nor metering confirmed in time. They got 503, and their permits stay used',
     registers,
   });
-  const acquires = new Counter({
+  const asked = countBy(metrics, {
     name: 'gateway_quota_acquires_total',
     help: 'Requests for grants, by the answer of metering; "unavailable" if there was none',
-    labelNames: ['outcome'],
-    registers,
+    label: 'outcome',
+    values: ['grant', 'wait', 'exhausted', 'stale', 'unavailable'],
   });
-  for (const outcome of ['grant', 'wait', 'exhausted', 'stale', 'unavailable']) acquires.inc({ outcome }, 0);
   const waits = new Counter({
     name: 'gateway_quota_waited_calls_total',
     help: 'Calls that waited for a grant because the gateway held no permit for them',
@@ -47,22 +47,13 @@ export function quotaMetrics(
     help: 'Permits that the gateway returned because calls waited at other gateways',
     registers,
   });
-  new Gauge({
-    name: 'gateway_quota_grants',
-    help: 'Grants that the gateway holds now',
-    registers,
-    collect() {
-      this.set(book.size.grants);
-    },
-  });
-  new Gauge({
+  const grants = { name: 'gateway_quota_grants', help: 'Grants that the gateway holds now' };
+  readAtScrape(Gauge, metrics, grants, () => [[{}, book.size.grants]]);
+  const permits = {
     name: 'gateway_quota_permits',
     help: 'Permits that the gateway holds now and that are neither used nor reserved',
-    registers,
-    collect() {
-      this.set(book.size.permits);
-    },
-  });
+  };
+  readAtScrape(Gauge, metrics, permits, () => [[{}, book.size.permits]]);
   return {
     committed: (path, calls, tookMs) => {
       batchCalls.observe(calls);
@@ -72,8 +63,30 @@ export function quotaMetrics(
       commitFailures.inc(calls);
       log.warn({ err, calls }, 'usage could not be made durable in time');
     },
-    asked: (outcome) => acquires.inc({ outcome }),
+    asked,
     waited: () => waits.inc(),
     recalled: (permits) => recalledPermits.inc(permits),
   };
+}
+
+/** The calls that callers see as charged, so that operators can compare them with metering's bills. */
+export interface ChargedCalls {
+  /** Their usage is durable, so metering bills them. */
+  answered: number;
+  /** The gateway answers them with 503, and metering may bill them or not. */
+  unsure: number;
+}
+
+/** Registers the counter of charged calls. It is set at each scrape, so that a call only adds to a number. */
+export function countCharged({ metrics }: Pick<Service, 'metrics'>): ChargedCalls {
+  const charged: ChargedCalls = { answered: 0, unsure: 0 };
+  const metric = {
+    name: 'gateway_charged_calls_total',
+    help: 'Calls whose answer said that they are charged. "answered" ones are billed. "unsure" ones (503) may be billed or not',
+    labelNames: ['certainty'],
+  };
+  readAtScrape(Counter, metrics, metric, () =>
+    Object.entries(charged).map(([certainty, calls]) => [{ certainty }, calls]),
+  );
+  return charged;
 }

@@ -1,10 +1,9 @@
 import type { Recall } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
-import { type Acquire, type AcquireOutcome, Acquirer, RETRY_AFTER_MS } from './acquirer.ts';
+import { Acquirer, type QuotaParts, RETRY_AFTER_MS } from './acquirer.ts';
 import type { Admission, GrantBook, Permit } from './grant-book.ts';
 import { type Allowance, countCall, type Holding } from './holding.ts';
 import { awaitedGrants, isRecalled } from './recall.ts';
-import type { UsageJournal } from './usage-journal.ts';
 
 const ADMIT_WITHIN_MS = 2_000;
 const SWEEP_EVERY_MS = 100;
@@ -14,63 +13,20 @@ const WAITING_CALLS = 10_000;
 
 export type Admitted = Exclude<Admission, { kind: 'empty' }>;
 
-/** Gives permits to calls. It takes them from the grants that the gateway holds, and asks metering for more. */
-export interface Quota {
-  /**
-   * Returns a permit, or `exhausted` if metering has answered that the allowance is used up. If the gateway has to ask metering,
-   * returns a promise, which rejects with Fault `unavailable` if neither comes in time.
-   */
-  admit(allowance: Allowance): Admitted | Promise<Admitted>;
-  /**
-   * Resolves once the permit's usage is durable. The call is then billed exactly once and may be answered. Rejects with Fault
-   * `unavailable` if the gateway could not confirm that. The permit then stays used.
-   */
-  commit(permit: Permit): Promise<void>;
-  /**
-   * Estimates how many permits are left this month. undefined: this gateway does not know.
-   *
-   * @param permit a permit of this allowance, if the call has one. It saves a search
-   */
-  remaining(allowance: Allowance, permit?: Permit): number | undefined;
-  /** Handles metering's recall: returns the permits that this gateway does not need. */
-  recall(recall: Recall): void;
-  /** Returns all unused permits. Called when no call is under way any more. */
-  stop(): Promise<void>;
-}
-
-/** For metrics. */
-export interface QuotaEvents {
-  asked(outcome: AcquireOutcome): void;
-  /** A call found no free permit and has to wait. */
-  waited(): void;
-  recalled(permits: number): void;
-}
-
 interface WaitingCall {
   began: Instant;
   resolve: (admission: Admitted) => void;
   reject: (fault: Fault) => void;
 }
 
-interface QuotaParts {
-  book: GrantBook;
-  journal: UsageJournal;
-  acquire: Acquire;
-  clock: Clock;
-  holder: string;
-}
-
-/** Starts the quota of a gateway. It looks ten times a second which grants end. */
-export function startQuota(parts: QuotaParts, events: QuotaEvents): Quota {
-  return new GrantedQuota(parts, events);
-}
-
-class GrantedQuota implements Quota {
+/**
+ * Gives permits to calls. It takes them from the grants that the gateway holds, asks metering for more, and looks ten times a
+ * second which grants end.
+ */
+export class Quota {
   readonly #book: GrantBook;
-  readonly #journal: UsageJournal;
   readonly #clock: Clock;
-  readonly #holder: string;
-  readonly #events: QuotaEvents;
+  readonly #parts: QuotaParts;
   readonly #acquirer: Acquirer;
   /** Calls that wait for permits, in the order in which they came. */
   readonly #queues = new Map<Holding, WaitingCall[]>();
@@ -81,17 +37,19 @@ class GrantedQuota implements Quota {
   #waiting = 0;
   #stopping = false;
 
-  constructor(parts: QuotaParts, events: QuotaEvents) {
+  constructor(parts: QuotaParts) {
     this.#book = parts.book;
-    this.#journal = parts.journal;
     this.#clock = parts.clock;
-    this.#holder = parts.holder;
-    this.#events = events;
-    this.#acquirer = new Acquirer(parts, (outcome) => events.asked(outcome));
+    this.#parts = parts;
+    this.#acquirer = new Acquirer(parts);
     this.#book.onOutcome((holding, isReleased) => this.#ended(holding, isReleased));
     this.#sweeping = this.#sweep();
   }
 
+  /**
+   * Returns a permit, or `exhausted` if metering has answered that the allowance is used up. If the gateway has to ask metering,
+   * returns a promise, which rejects with Fault `unavailable` if neither comes in time.
+   */
   admit(allowance: Allowance): Admitted | Promise<Admitted> {
     const now = this.#clock.now();
     const holding = this.#book.holding(allowance, now);
@@ -105,31 +63,42 @@ class GrantedQuota implements Quota {
     return admission;
   }
 
+  /**
+   * Resolves once the permit's usage is durable. The call is then billed exactly once and may be answered. Rejects with Fault
+   * `unavailable` if the gateway could not confirm that. The permit then stays used.
+   */
   commit({ grant }: Permit): Promise<void> {
-    return this.#journal.commit(grant);
+    return this.#parts.journal.commit(grant);
   }
 
+  /**
+   * Estimates how many permits are left this month. undefined: this gateway does not know.
+   *
+   * @param permit a permit of this allowance, if the call has one. It saves a search
+   */
   remaining(allowance: Allowance, permit?: Permit): number | undefined {
     const now = this.#clock.now();
     return this.#book.estimateRemaining(permit?.holding ?? this.#book.holding(allowance, now), now);
   }
 
+  /** Handles metering's recall: returns the permits that this gateway does not need. */
   recall({ accountId, pool, holder }: Recall): void {
     const now = this.#clock.now();
     const holding = this.#book.recalled(accountId, pool, now);
     if (!holding) return;
     const before = this.#book.permitsOf(accountId, pool);
     // If the recall names this gateway, its own calls wait, so it has no free permits to return.
-    if (holder !== this.#holder) this.#giveBack(holding, now);
-    this.#events.recalled(before - this.#book.permitsOf(accountId, pool));
+    if (holder !== this.#parts.holder) this.#giveBack(holding, now);
+    this.#parts.events.recalled(before - this.#book.permitsOf(accountId, pool));
     void this.#reportOutcomes(holding);
   }
 
+  /** Returns all unused permits. Called when no call is under way any more. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#acquirer.ended();
-    for (const grant of this.#book.retireAll(this.#clock.now())) this.#journal.send(grant);
-    await this.#journal.flush(FLUSH_WITHIN_MS);
+    for (const grant of this.#book.retireAll(this.#clock.now())) this.#parts.journal.send(grant);
+    await this.#parts.journal.flush(FLUSH_WITHIN_MS);
     await this.#sweeping;
   }
 
@@ -148,7 +117,7 @@ class GrantedQuota implements Quota {
 
   #enqueue(holding: Holding, began: Instant): Promise<Admitted> {
     if (this.#stopping || this.#waiting >= WAITING_CALLS) return Promise.reject(noPermit());
-    this.#events.waited();
+    this.#parts.events.waited();
     this.#waiting += 1;
     return new Promise((resolve, reject) => {
       const call = { began, resolve, reject };
@@ -212,7 +181,7 @@ class GrantedQuota implements Quota {
    * closes also go through the stream.
    */
   #giveBack(holding: Holding, now: Instant): void {
-    for (const grant of this.#book.giveBack(holding, now)) this.#journal.send(grant);
+    for (const grant of this.#book.giveBack(holding, now)) this.#parts.journal.send(grant);
   }
 
   /** After a recall, reports the outcomes of calls to metering. Outcomes of the same moment share one report. */
@@ -222,14 +191,15 @@ class GrantedQuota implements Quota {
     await this.#clock.sleep(0);
     while (isRecalled(holding, this.#clock.now())) {
       const awaited = awaitedGrants(holding, this.#clock.now());
-      if (awaited.length === 0 || !(await this.#journal.reportAtOnce(awaited, holding.preference))) break;
+      if (awaited.length === 0 || !(await this.#parts.journal.reportAtOnce(awaited, holding.preference)))
+        break;
     }
     this.#reporting.delete(holding);
   }
 
   async #sweep(): Promise<void> {
     while (!this.#stopping) {
-      for (const grant of this.#book.sweep(this.#clock.now())) this.#journal.send(grant);
+      for (const grant of this.#book.sweep(this.#clock.now())) this.#parts.journal.send(grant);
       await this.#clock.sleep(SWEEP_EVERY_MS);
     }
   }

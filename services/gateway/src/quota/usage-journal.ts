@@ -37,24 +37,6 @@ export interface UsagePaths {
   report(request: ReportRequest, withinMs: number, replica: ReplicaChoice): Promise<ReportResponse>;
 }
 
-/** Makes usage durable. */
-export interface UsageJournal {
-  /**
-   * Called once for each used permit. Resolves once the grant's current usage is durable. Rejects with Fault `unavailable` if
-   * its batch is not durable within a second and a half.
-   */
-  commit(grant: HeldGrant): Promise<void>;
-  /** Sends the grant's usage without a waiting call, for a close or returned permits. Repeats this until the usage is durable. */
-  send(grant: HeldGrant): void;
-  /**
-   * Sends the grants' usage to metering at once, because calls wait for permits of these grants. Resolves to false if metering did
-   * not store all of it. The usage that it did not store then goes through the stream too.
-   */
-  reportAtOnce(grants: readonly HeldGrant[], preference: ReplicaPreference): Promise<boolean>;
-  /** Resolves when no usage is left to send, or when `withinMs` have passed. */
-  flush(withinMs: number): Promise<void>;
-}
-
 /** For metrics, traces and the log. */
 export interface JournalEvents {
   /** A call begins to wait until its usage is durable. */
@@ -78,13 +60,19 @@ interface Batch {
   readonly began: Instant;
 }
 
+interface JournalParts {
+  book: GrantBook;
+  holder: string;
+  clock: Clock;
+  paths: UsagePaths;
+  events: JournalEvents;
+}
+
 /** Makes usage durable by group commit: calls that end while a batch is under way share the next batch. */
-export class GroupCommitJournal implements UsageJournal {
+export class UsageJournal {
   readonly #book: GrantBook;
-  readonly #holder: string;
   readonly #clock: Clock;
-  readonly #paths: UsagePaths;
-  readonly #events: JournalEvents;
+  readonly #parts: JournalParts;
   /** Decides which replica of metering gets a report about many accounts first. */
   readonly #sharedPreference: ReplicaPreference;
   /** Grants whose usage the next batches have to contain, each once. */
@@ -102,24 +90,23 @@ export class GroupCommitJournal implements UsageJournal {
   /** Whether the last publish failed. Until the stream acknowledges one again, each batch goes to both paths at once. */
   #isStreamDown = false;
 
-  constructor(
-    { book, holder, clock, paths }: { book: GrantBook; holder: string; clock: Clock; paths: UsagePaths },
-    events: JournalEvents,
-  ) {
-    this.#book = book;
-    this.#holder = holder;
-    this.#clock = clock;
-    this.#paths = paths;
-    this.#events = events;
-    this.#sharedPreference = { key: holder };
+  constructor(parts: JournalParts) {
+    this.#book = parts.book;
+    this.#clock = parts.clock;
+    this.#parts = parts;
+    this.#sharedPreference = { key: parts.holder };
   }
 
+  /**
+   * Called once for each used permit. Resolves once the grant's current usage is durable. Rejects with Fault `unavailable` if
+   * its batch is not durable within a second and a half.
+   */
   commit(grant: HeldGrant): Promise<void> {
     if (grant.refused) {
       this.#book.committed(grant, 1);
       return Promise.reject(closedMeanwhile());
     }
-    this.#events.waits();
+    this.#parts.events.waits();
     if (!grant.waiting) {
       const { promise: durable, resolve, reject } = Promise.withResolvers<void>();
       grant.waiting = { calls: 0, durable, resolve, reject };
@@ -131,11 +118,16 @@ export class GroupCommitJournal implements UsageJournal {
     return waiting.durable;
   }
 
+  /** Sends the grant's usage without a waiting call, for a close or returned permits. Repeats this until the usage is durable. */
   send(grant: HeldGrant): void {
     this.#toSend(grant);
     this.#schedule();
   }
 
+  /**
+   * Sends the grants' usage to metering at once, because calls wait for permits of these grants. Resolves to false if metering did
+   * not store all of it. The usage that it did not store then goes through the stream too.
+   */
   async reportAtOnce(grants: readonly HeldGrant[], preference: ReplicaPreference): Promise<boolean> {
     if (grants.length === 0) return true;
     const snapshots = new Map(grants.map((grant) => [grant, snapshotOf(grant)]));
@@ -157,6 +149,7 @@ export class GroupCommitJournal implements UsageJournal {
     return left.length === 0;
   }
 
+  /** Resolves when no usage is left to send, or when `withinMs` have passed. */
   async flush(withinMs: number): Promise<void> {
     const began = this.#clock.now();
     const isIdle = () => this.#unsent.length + this.#inFlight + this.#resting + this.#reporting === 0;
@@ -240,7 +233,7 @@ export class GroupCommitJournal implements UsageJournal {
       this.#book.committed(grant, waiting.calls);
       waiting.reject(fault);
     }
-    this.#events.failed(failed, error);
+    this.#parts.events.failed(failed, error);
     void this.#sendAgain(entries);
   }
 
@@ -260,11 +253,11 @@ export class GroupCommitJournal implements UsageJournal {
    */
   async #byStream(batch: Batch, startReport: () => void): Promise<void> {
     this.#published += 1;
-    const messageId = `${this.#holder}-${this.#published}`;
-    const event = { holder: this.#holder, usage: batch.unsettled.map(usageOf) };
+    const messageId = `${this.#parts.holder}-${this.#published}`;
+    const event = { holder: this.#parts.holder, usage: batch.unsettled.map(usageOf) };
     for (;;) {
       try {
-        await this.#paths.publish(event, messageId, PUBLISH_WITHIN_MS);
+        await this.#parts.paths.publish(event, messageId, PUBLISH_WITHIN_MS);
         break;
       } catch (error) {
         this.#isStreamDown = true;
@@ -303,9 +296,9 @@ export class GroupCommitJournal implements UsageJournal {
   }
 
   #report(usage: GrantUsage[], withinMs: number, preference: ReplicaPreference): Promise<ReportResponse> {
-    const request: ReportRequest = { holder: this.#holder, usage };
+    const request: ReportRequest = { holder: this.#parts.holder, usage };
     return hedge(this.#clock, withinMs, preference, (leftMs, replica) =>
-      this.#paths.report(request, leftMs, replica),
+      this.#parts.paths.report(request, leftMs, replica),
     );
   }
 
@@ -332,7 +325,7 @@ export class GroupCommitJournal implements UsageJournal {
     const now = this.#clock.now();
     if (path === 'report') this.#book.forget(new Set(closed), now);
     else this.#book.stored(closed, now);
-    this.#events.committed(path, calls, elapsedMs(began, now));
+    this.#parts.events.committed(path, calls, elapsedMs(began, now));
   }
 
   #leftMs({ began }: Batch): number {

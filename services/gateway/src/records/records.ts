@@ -2,7 +2,7 @@ import type { CatalogServiceClient, LookupQuery, LookupResult, Match } from '@br
 import { presentFlat, presentGrouped } from '@brand-data/presenters';
 import { answerWithin, systemClock, type Tracer } from '@brand-data/runtime';
 import { tagOf } from '@brand-data/runtime/http';
-import type { CacheStats } from '../metrics/cache-metrics.ts';
+import type { CacheStats } from '../metrics/upstream-metrics.ts';
 import { brandMatchOf } from './brand-match.ts';
 import type { CatalogAnswer, FoundRecord, Variant } from './catalog-answer.ts';
 import { batchLookups, type Lookup } from './look-ups.ts';

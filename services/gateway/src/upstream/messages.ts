@@ -1,5 +1,5 @@
 import type { Nats, Service } from '@brand-data/runtime';
-import { Counter } from 'prom-client';
+import { countBy } from '../metrics/series.ts';
 
 const KINDS = ['account_changes', 'catalog_changes', 'gateway_demand', 'recalls'] as const;
 type Kind = (typeof KINDS)[number];
@@ -25,13 +25,12 @@ export function createMessages(
   { metrics }: Pick<Service, 'metrics'>,
   { connection }: { connection: Pick<Nats['connection'], 'subscribe'> },
 ): Messages {
-  const unreadable = new Counter({
+  const countUnreadable = countBy(metrics, {
     name: 'gateway_unreadable_messages_total',
     help: 'Messages on NATS that the gateway dropped, because it could not read them or they were sent to another subject',
-    labelNames: ['kind'],
-    registers: [metrics],
+    label: 'kind',
+    values: KINDS,
   });
-  for (const kind of KINDS) unreadable.inc({ kind }, 0);
 
   return {
     follow: (kind, subject, decode, handle) => {
@@ -42,7 +41,7 @@ export function createMessages(
             if (message.subject !== subject) throw new Error('sent to another subject');
             handle(decode(message.data));
           } catch {
-            unreadable.inc({ kind });
+            countUnreadable(kind);
           }
         },
       });
@@ -51,7 +50,7 @@ export function createMessages(
       try {
         return decode(data);
       } catch {
-        unreadable.inc({ kind });
+        countUnreadable(kind);
         return undefined;
       }
     },

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { GATEWAY_DEMAND_SUBJECT, GatewayDemand } from '@brand-data/contracts';
 import type { Nats, Service } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
-import { Counter } from 'prom-client';
+import { countBy } from '../../metrics/series.ts';
 import type { Messages } from '../../upstream/messages.ts';
 import { CallsLimiter, type LimitName, TICK_MS } from './call-limits.ts';
 
-const NAMES: readonly LimitName[] = ['account_rate', 'account_concurrency', 'key_rate', 'key_concurrency'];
 /** How often the log names an account or key that is held to its limits. */
 const LOGGED_EVERY_MS = 60_000;
 const LOGGED_KEPT = 1_000;
@@ -38,13 +37,12 @@ export function connectCallLimits(
     limiter.leave();
   });
 
-  const refusals = new Counter({
+  const countRefusal = countBy<LimitName>(service.metrics, {
     name: 'gateway_rate_limited_calls_total',
     help: 'Calls that were refused because an account or a key made too many a second or at once',
-    labelNames: ['limit'],
-    registers: [service.metrics],
+    label: 'limit',
+    values: ['account_rate', 'account_concurrency', 'key_rate', 'key_concurrency'],
   });
-  for (const limit of NAMES) refusals.inc({ limit }, 0);
   const logged = new LRUCache<string, { atMs: number; refused: number }>({ max: LOGGED_KEPT });
   const logRefusal = (limit: LimitName, ids: { accountId: string; keyId: string }): void => {
     const name = `${limit} ${limit.startsWith('key') ? ids.keyId : ids.accountId}`;
@@ -66,7 +64,7 @@ export function connectCallLimits(
     admit: (credential) => {
       const decision = limiter.admit(credential);
       if (decision && 'refusedBy' in decision) {
-        refusals.inc({ limit: decision.refusedBy });
+        countRefusal(decision.refusedBy);
         logRefusal(decision.refusedBy, credential);
       }
       return decision;
