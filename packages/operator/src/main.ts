@@ -1,12 +1,10 @@
 import { OptionError } from '@brand-data/importers';
-import { type Command, CommanderError } from 'commander';
+import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type Connection, openConnection } from './connection/connection.ts';
-import { FILE_PROBLEM } from './connection/file-problem.ts';
+import { FILE_PROBLEM, Interrupted, UsageError } from './connection/failures.ts';
 import { connectionSettings, serviceAddresses } from './connection/settings.ts';
-import { UsageError } from './connection/usage-error.ts';
-import { createProgram, type GlobalOptions } from './program.ts';
+import { createProgram } from './program.ts';
 import { type Context, pathsFrom } from './terminal/context.ts';
-import { Interrupted } from './terminal/failures.ts';
 import { Output, type Streams } from './terminal/output.ts';
 import { printable } from './text/printable.ts';
 
@@ -27,8 +25,7 @@ export interface CommandEnvironment extends Streams {
 export async function main(args: readonly string[], environment: CommandEnvironment): Promise<number> {
   const { env, cwd, stdout, stderr, interruption = () => new AbortController().signal } = environment;
   let connection: Connection | undefined;
-  const options = (): GlobalOptions => program.opts();
-
+  const options = (): ReturnType<ReturnType<typeof createProgram>['opts']> => program.opts();
   const connect = () => (connection ??= openConnection(connectionSettings(options(), env, cwd)));
   const context: Context = {
     connect,
@@ -80,7 +77,7 @@ function messageOf(error: unknown, { shown }: Pick<Context, 'shown'>): string {
 }
 
 /** Copies the program's settings to all commands, because a command that is added as an object does not inherit them. */
-function inherit(parent: Command): void {
+function inherit(parent: CommandUnknownOpts): void {
   for (const command of parent.commands) {
     command.copyInheritedSettings(parent);
     inherit(command);

@@ -1,5 +1,5 @@
 import { VERSION } from '@brand-data/runtime';
-import { Command } from 'commander';
+import { Command } from '@commander-js/extra-typings';
 import { accountCommand } from './commands/accounts/account.ts';
 import { auditCommand } from './commands/accounts/audit.ts';
 import { keyCommand } from './commands/accounts/key.ts';
@@ -8,14 +8,11 @@ import { operatorCommand } from './commands/accounts/operator.ts';
 import { planCommand } from './commands/accounts/plan.ts';
 import { usageCommand } from './commands/accounts/usage.ts';
 import { catalogueCommand } from './commands/catalogue/catalogue.ts';
-import { deleteCommand } from './commands/catalogue/delete.ts';
 import { logoCommand } from './commands/catalogue/logo.ts';
+import { deleteCommand, schemaCommand, showCommand } from './commands/catalogue/record.ts';
 import { resolveCommand } from './commands/catalogue/resolve.ts';
-import { schemaCommand } from './commands/catalogue/schema.ts';
-import { setCommand } from './commands/catalogue/set.ts';
-import { showCommand } from './commands/catalogue/show.ts';
-import { unsetCommand } from './commands/catalogue/unset.ts';
-import { EXAMPLES, pathOfCommand } from './commands/examples.ts';
+import { setCommand, unsetCommand } from './commands/catalogue/set.ts';
+import { addExamples } from './commands/examples.ts';
 import { importCommand } from './commands/imports/import.ts';
 import { backupCommand } from './commands/installation/backup.ts';
 import { completionCommand } from './commands/installation/completion.ts';
@@ -23,7 +20,7 @@ import { doctorCommand } from './commands/installation/doctor.ts';
 import { restoreCommand } from './commands/installation/restore.ts';
 import { statusCommand } from './commands/installation/status.ts';
 import { usagePageCommand } from './commands/installation/usage-page.ts';
-import type { SettingsOptions } from './connection/settings.ts';
+import { collected } from './options/readers.ts';
 import type { Context } from './terminal/context.ts';
 
 const COMMANDS = [
@@ -50,10 +47,8 @@ const COMMANDS = [
   restoreCommand,
 ];
 
-export type GlobalOptions = SettingsOptions & { json?: boolean };
-
 /** Creates the command line with all commands, the help of each with its example. */
-export function createProgram(context: Context): Command {
+export function createProgram(context: Context) {
   const program = new Command('bds')
     .description('Operate the Brand Data Service')
     .version(VERSION, '--version', 'print the version of bds')
@@ -64,7 +59,7 @@ export function createProgram(context: Context): Command {
     .option(
       '--gateway <url>',
       'doctor: check the gateway with this operations port, http://host:port; repeatable (or set BDS_GATEWAYS)',
-      (url: string, before: string[] = []) => [...before, url],
+      collected,
     )
     .option(
       '--operator-token-file <file>',
@@ -91,10 +86,4 @@ export function createProgram(context: Context): Command {
   program.addCommand(completionCommand(context, program));
   addExamples(program);
   return program;
-}
-
-function addExamples(command: Command): void {
-  const example = EXAMPLES.get(pathOfCommand(command));
-  if (example !== undefined) command.addHelpText('after', `\nExample:\n  bds ${example}`);
-  for (const below of command.commands) addExamples(below);
 }

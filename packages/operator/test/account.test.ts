@@ -1,7 +1,7 @@
 import { AccountState, Route } from '@brand-data/contracts';
 import { expect, test } from 'vitest';
 import { accountToJson } from '../src/commands/accounts/account.ts';
-import { routeWord } from '../src/usage/routes.ts';
+import { routeWord } from '../src/usage/allowance-use.ts';
 
 test.each([
   [AccountState.ACTIVE, 'active'],

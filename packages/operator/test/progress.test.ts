@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { Output } from '../src/terminal/output.ts';
-import { progressLine } from '../src/text/progress.ts';
+import { progressLine } from '../src/text/reports.ts';
 
 test('progress shows the rate, the percentage and the time left, as far as they are known', () => {
   expect(progressLine({ read: 12_000, created: 11_000, refused: 3 }, { read: 25, total: 100 }, 4)).toBe(

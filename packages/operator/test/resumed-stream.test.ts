@@ -1,7 +1,7 @@
 import { allOf } from '@brand-data/importers/test/all-of.ts';
 import { Fault } from '@brand-data/runtime';
 import { expect, test } from 'vitest';
-import { resumedStream } from '../src/connection/resumed-stream.ts';
+import { resumedStream } from '../src/connection/reading.ts';
 
 test('a broken stream is asked for again from its last message, also if that message is empty', async () => {
   const asked: string[] = [];

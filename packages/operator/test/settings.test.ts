@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openConnection } from '../src/connection/connection.ts';
+import { UsageError } from '../src/connection/failures.ts';
 import { connectionSettings } from '../src/connection/settings.ts';
-import { UsageError } from '../src/connection/usage-error.ts';
 
 let folder: string;
 

@@ -1,4 +1,4 @@
-import type { Argument, Command, Option } from 'commander';
+import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 
 /** The commands, options and arguments that can follow a command's words on the command line. */
 export interface CommandEntry {
@@ -26,9 +26,9 @@ const PATH = /[<[](?:file|folder|path)\b/;
 const HELP: OptionEntry = { flag: '--help', description: 'show the help', values: undefined };
 
 /** Returns all commands below the program, and the program itself first. Options of the program may stand after every command. */
-export function commandTable(program: Command): CommandEntry[] {
+export function commandTable(program: CommandUnknownOpts): CommandEntry[] {
   const global = program.options.map(optionEntry);
-  const entriesBelow = (command: Command, at: string): CommandEntry[] => [
+  const entriesBelow = (command: CommandUnknownOpts, at: string): CommandEntry[] => [
     {
       at,
       commands: command.commands.map((each) => ({ name: each.name(), description: each.description() })),

@@ -21,25 +21,14 @@ import {
   type Transport,
 } from '@brand-data/runtime';
 import { namedError } from './call-errors.ts';
+import { AddressMissing, type AdminServer, UsageError } from './failures.ts';
 import type { Certified, Settings } from './settings.ts';
-import { AddressMissing, type AdminServer, UsageError } from './usage-error.ts';
 
 const DEADLINE_MS = 10_000;
 
 type GrpcClient = ReturnType<typeof connectChannel>;
 
-export interface Connection {
-  accounts: () => Port<AccountsAdminServiceClient>;
-  catalog: () => Port<CatalogAdminServiceClient>;
-  metering: () => Port<MeteringAdminServiceClient>;
-  images: () => Port<ImagesAdminServiceClient>;
-  /** The checks of the service. */
-  diagnosis: (service: AdminServer) => Port<DiagnosisAdminServiceClient>;
-  gateways: readonly string[];
-  /** When the certificate of bds ends. Undefined without one. */
-  certificate: Certificates | undefined;
-  close(): void;
-}
+export type Connection = ReturnType<typeof openConnection>;
 
 /** The metadata of each call: the operator's credential, and an id that all calls of this run have in the trail of changes. */
 class CallOptions {
@@ -91,12 +80,9 @@ export class Port<Client extends GrpcClient> implements AdminPort<Client> {
     request: Request,
     deadlineMs = DEADLINE_MS,
   ): Promise<Response> {
-    try {
-      const options = await this.#options.for(this.#service, deadlineMs);
-      return await callUnary(this.#client, method(this.#client), request, options);
-    } catch (error) {
-      throw namedError(this.#service, this.target, error);
-    }
+    return this.#reach(deadlineMs, (options) =>
+      callUnary(this.#client, method(this.#client), request, options),
+    );
   }
 
   /** Yields the messages of the answer. Throws a Fault if the stream is not complete. */
@@ -119,9 +105,17 @@ export class Port<Client extends GrpcClient> implements AdminPort<Client> {
     messages: AsyncIterable<Request>,
     deadlineMs: number,
   ): Promise<Response> {
+    return this.#reach(deadlineMs, (options) =>
+      callClientStream(this.#client, method(this.#client), messages, options),
+    );
+  }
+
+  async #reach<Answer>(
+    deadlineMs: number,
+    call: (options: Awaited<ReturnType<CallOptions['for']>>) => Promise<Answer>,
+  ): Promise<Answer> {
     try {
-      const options = await this.#options.for(this.#service, deadlineMs);
-      return await callClientStream(this.#client, method(this.#client), messages, options);
+      return await call(await this.#options.for(this.#service, deadlineMs));
     } catch (error) {
       throw namedError(this.#service, this.target, error);
     }
@@ -129,7 +123,7 @@ export class Port<Client extends GrpcClient> implements AdminPort<Client> {
 }
 
 /** Connects to each service when it is first used. */
-export function openConnection({ operatorToken, gateways = [], ...settings }: Settings): Connection {
+export function openConnection({ operatorToken, gateways = [], ...settings }: Settings) {
   const clients: GrpcClient[] = [];
   const transport = transportOf(settings);
   const options = new CallOptions(operatorToken, async (service, deadlineMs) => {
@@ -155,7 +149,7 @@ export function openConnection({ operatorToken, gateways = [], ...settings }: Se
     };
   }
 
-  const accounts = port('accounts', AccountsAdminServiceClient);
+  const accounts: () => Port<AccountsAdminServiceClient> = port('accounts', AccountsAdminServiceClient);
   const diagnosis = Object.fromEntries(
     ADMIN_SERVERS.map((service) => [service, port(service, DiagnosisAdminServiceClient)]),
   ) as Record<AdminServer, () => Port<DiagnosisAdminServiceClient>>;
@@ -164,8 +158,10 @@ export function openConnection({ operatorToken, gateways = [], ...settings }: Se
     catalog: port('catalog', CatalogAdminServiceClient),
     metering: port('metering', MeteringAdminServiceClient),
     images: port('images', ImagesAdminServiceClient),
-    diagnosis: (service) => diagnosis[service](),
-    gateways,
+    /** The checks of the service. */
+    diagnosis: (service: AdminServer) => diagnosis[service](),
+    gateways: gateways as readonly string[],
+    /** When the certificate of bds ends. Undefined without one. */
     certificate: transport.certificates,
     close() {
       for (const client of clients) client.close();

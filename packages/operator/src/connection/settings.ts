@@ -2,8 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ADMIN_SERVERS } from '@brand-data/contracts';
 import { secretsOf } from '@brand-data/runtime';
-import { FILE_PROBLEM } from './file-problem.ts';
-import { type AdminServer, UsageError } from './usage-error.ts';
+import { type AdminServer, FILE_PROBLEM, UsageError } from './failures.ts';
 
 /** The folder with `tls.crt`, `tls.key` and `ca.crt`, by which bds proves its identity and checks that of the services. */
 export type Certified = { certificates: string } | { transport: 'insecure_plaintext' };

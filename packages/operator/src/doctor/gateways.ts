@@ -1,6 +1,5 @@
 import { foundExpiry } from '@brand-data/runtime';
-import { type CheckLine, lineOf, ok } from './line.ts';
-import { versionLine } from './services.ts';
+import { type CheckLine, lineOf, ok, versionLine } from './services.ts';
 
 const ANSWER_MS = 4_000;
 /** The metrics of a gateway with many accounts. */

@@ -1,5 +1,8 @@
 import { resolve, sep } from 'node:path';
+import { Fault } from '@brand-data/runtime';
+import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Connection } from '../connection/connection.ts';
+import { UsageError } from '../connection/failures.ts';
 import type { Output } from './output.ts';
 
 /** The environment of every command. */
@@ -29,4 +32,30 @@ export function pathsFrom(cwd: string): Pick<Context, 'pathOf' | 'shown'> {
     pathOf: (path) => resolve(cwd, path),
     shown: (text) => (text.startsWith(folder) ? text.slice(folder.length) : text),
   };
+}
+
+/** Creates a command that consists of other commands. */
+export function commandGroup(
+  context: Context,
+  name: string,
+  description: string,
+  commands: readonly ((context: Context) => CommandUnknownOpts)[],
+): CommandUnknownOpts {
+  const group: CommandUnknownOpts = new Command(name).description(description);
+  for (const command of commands) group.addCommand(command(context));
+  return group;
+}
+
+export const YES_OPTION = ['--yes', 'do not ask whether to go on'] as const;
+
+/**
+ * Returns if the operator has agreed to something that no command can undo: by --yes, or by an answer at the terminal.
+ *
+ * @param what as in "Revoking key-1"
+ */
+export async function confirm({ ask }: Context, what: string, yes: boolean | undefined): Promise<void> {
+  if (yes) return;
+  if (ask === undefined) throw new UsageError(`${what} cannot be undone: add --yes`);
+  if (!/^y(es)?$/i.test((await ask(`${what} cannot be undone. Go on? [y/N] `)).trim()))
+    throw new Fault('failed_precondition', 'nothing was changed, because you did not answer yes');
 }

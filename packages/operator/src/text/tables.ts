@@ -5,8 +5,11 @@ type Cell = string | number | undefined;
 /** The texts that a table shows for each item, by the headings of its columns. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => Cell>>;
 
-export function listTable<Item>(columns: Columns<Item>, items: readonly Item[]): string {
-  return table(Object.keys(columns), rowsOf(columns, items));
+/** @param none what to show in place of a table without items */
+export function listTable<Item>(columns: Columns<Item>, items: readonly Item[], none?: string): string {
+  return items.length === 0 && none !== undefined
+    ? none
+    : table(Object.keys(columns), rowsOf(columns, items));
 }
 
 export function rowsOf<Item>(columns: Columns<Item>, items: readonly Item[]): Cell[][] {
@@ -46,4 +49,18 @@ export function time(ms: number | undefined): string | undefined {
 /** Breaks a long text into lines that fit under the help of a command. */
 export function wrapped(text: string): string {
   return text.replace(/(.{1,98})(?: |$)/g, '$1\n').trimEnd();
+}
+
+/** Returns a table as CSV (RFC 4180). Empty cells are facts that are not known. */
+export function csvOf<Item>(columns: Columns<Item>, items: readonly Item[]): string {
+  return csvLines([Object.keys(columns), ...rowsOf(columns, items)]);
+}
+
+/** Lines of a table whose headings are written already. */
+export function csvLines(rows: readonly (readonly Cell[])[]): string {
+  return rows.map((row) => row.map((cell) => quotedCell(String(cell ?? ''))).join(',')).join('\n');
+}
+
+function quotedCell(cell: string): string {
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

@@ -1,13 +1,27 @@
 import { type Html, html } from '@brand-data/runtime/html';
 import type { Connection } from '../connection/connection.ts';
-import { figure } from '../text/progress.ts';
-import { STATE_NAME } from '../usage/account-state.ts';
-import type { AllowanceUse } from '../usage/allowance-use.ts';
-import { type AccountUse, type MonthOfAll, readUsageOfAll } from '../usage/usage-of-all.ts';
-import { MAY_BE_TOO_SMALL } from '../usage/usage-text.ts';
-import { shareBar } from './charts.ts';
-import { HOME, htmlTable, wholePage } from './layout.ts';
-import { accountUrl, monthAskedFor, monthsKept, urlOf } from './query.ts';
+import { figure } from '../text/reports.ts';
+import {
+  type AccountUse,
+  type AllowanceUse,
+  MAY_BE_TOO_SMALL,
+  type MonthOfAll,
+  readUsageOfAll,
+  STATE_NAME,
+} from '../usage/allowance-use.ts';
+import {
+  accountUrl,
+  figuresOf,
+  HOME,
+  htmlTable,
+  monthAskedFor,
+  select,
+  selectMonth,
+  shareCell,
+  urlOf,
+  usedShare,
+  wholePage,
+} from './layout.ts';
 
 /** Metering answers the last calls of at most 100 accounts at once. */
 const ROWS_ON_PAGE = 50;
@@ -80,8 +94,7 @@ function rowsOf({ accounts }: MonthOfAll, { search, plan, state, sort }: View): 
     .filter(({ account }) => state === '' || stateOf(account) === state)
     .flatMap((account) => account.pools.map((use): Row => ({ account, use })));
   if (sort === 'account') return rows.toSorted((one, other) => (one.account.id < other.account.id ? -1 : 1));
-  const by = SORTS[sort];
-  return rows.toSorted((one, other) => by(other) - by(one));
+  return rows.toSorted((one, other) => SORTS[sort](other) - SORTS[sort](one));
 }
 
 async function readLastCalls(
@@ -123,41 +136,16 @@ function listTable(
     stateOf(account),
     use.pool,
     ...figuresOf(use),
-    html`${shareBar(usedShare(use))}${percentOf(use)}`,
+    shareCell(usedShare(use)),
     lastCalls.get(id) ?? 'none',
   ]);
-  const sum = (of: (use: AllowanceUse) => number) =>
-    figure(rows.reduce((total, { use }) => total + of(use), 0));
-  const sums = [
+  const sums = ['allowance', 'used', 'remaining', 'held_by_gateways'] as const;
+  return htmlTable('Accounts', columns, cells, [
     `Sum of ${figure(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`,
-    '',
-    '',
-    '',
-    '',
-    sum(({ allowance }) => allowance),
-    sum(({ used }) => used),
-    sum(({ remaining }) => remaining),
-    sum((use) => use.held_by_gateways),
-    '',
-    '',
-  ];
-  return htmlTable('Accounts', columns, cells, sums);
-}
-
-/** Allowance, used, remaining and held by gateways. */
-export function figuresOf({ allowance, used, remaining, held_by_gateways: held }: AllowanceUse): string[] {
-  return [figure(allowance), figure(used), figure(remaining), figure(held)];
-}
-
-/** Calls beyond an allowance of 0 were made before the plan changed. */
-export function usedShare({ allowance, used }: AllowanceUse): number {
-  if (used === 0) return 0;
-  return allowance === 0 ? 1 : used / allowance;
-}
-
-/** Returns the share of the allowance, rounded down, so that only a whole allowance is 100 %. */
-export function percentOf(use: AllowanceUse): string {
-  return `${Math.floor(usedShare(use) * 100)} %`;
+    ...Array(4).fill(''),
+    ...sums.map((name) => figure(rows.reduce((total, { use }) => total + use[name], 0))),
+    ...Array(2).fill(''),
+  ]);
 }
 
 function stateOf(account: AccountUse['account']): string {
@@ -167,23 +155,13 @@ function stateOf(account: AccountUse['account']): string {
 function filterForm(view: View, accounts: readonly AccountUse[]): Html {
   const plans = new Set(accounts.flatMap(({ account }) => account?.plan ?? []));
   return html`<form action="${HOME}">
-${select('Month', 'month', monthsKept(), view.month)}
+${selectMonth(view.month)}
 ${select('Plan', 'plan', ['', ...[...plans].sort()], view.plan)}
 ${select('State', 'state', ['', 'active', 'closed'], view.state)}
 <label>Id or name contains<input name="search" value="${view.search}" maxlength="${LONGEST_SEARCH}"></label>
 <input type="hidden" name="sort" value="${view.sort}">
 <button>Show</button>
 </form>`;
-}
-
-/** Returns a choice of values, with the chosen one among them. The empty value stands for all. */
-export function select(label: string, name: string, values: readonly string[], chosen: string): Html {
-  const all = values.includes(chosen) ? values : [...values, chosen];
-  const options = all.map(
-    (value) =>
-      html`<option value="${value}"${value === chosen ? html` selected` : undefined}>${value || 'all'}</option>`,
-  );
-  return html`<label>${label}<select name="${name}">${options}</select></label>`;
 }
 
 function pageLinks(view: View, page: number, pages: number): Html {

@@ -1,6 +1,6 @@
 import { type Html, html } from '@brand-data/runtime/html';
 import { scaleBand, scaleLinear } from 'd3-scale';
-import { figure } from '../text/progress.ts';
+import { figure } from '../text/reports.ts';
 
 const WIDTH = 720;
 const HEIGHT = 220;

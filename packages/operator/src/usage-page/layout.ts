@@ -1,4 +1,9 @@
+import { addMonths, isMonth, MONTHS_KEPT, monthOf } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
 import { type Html, html } from '@brand-data/runtime/html';
+import { figure } from '../text/reports.ts';
+import { type AllowanceUse, useCells } from '../usage/allowance-use.ts';
+import { shareBar } from './charts.ts';
 
 /** Where the page of all accounts and the style are. */
 export const HOME = '/';
@@ -57,4 +62,61 @@ export function htmlTable(
 <tbody>
 ${rows.map(row)}</tbody>${sums && html`<tfoot>${row(sums)}</tfoot>`}
 </table></div>`;
+}
+
+/** Returns a choice of values, with the chosen one among them. The empty value stands for all. */
+export function select(label: string, name: string, values: readonly string[], chosen: string): Html {
+  const all = values.includes(chosen) ? values : [...values, chosen];
+  const options = all.map(
+    (value) =>
+      html`<option value="${value}"${value === chosen ? html` selected` : undefined}>${value || 'all'}</option>`,
+  );
+  return html`<label>${label}<select name="${name}">${options}</select></label>`;
+}
+
+/** Returns a choice of the months that metering keeps, the current one first. */
+export function selectMonth(chosen: string): Html {
+  const current = monthOf(Date.now());
+  const kept = Array.from({ length: MONTHS_KEPT }, (_, ago) => addMonths(current, -ago));
+  return select('Month', 'month', kept, chosen);
+}
+
+/** Allowance, used, remaining and held by gateways. */
+export function figuresOf(use: AllowanceUse): string[] {
+  return useCells(use).map(figure);
+}
+
+/** Calls beyond an allowance of 0 were made before the plan changed. */
+export function usedShare({ allowance, used }: AllowanceUse): number {
+  if (used === 0) return 0;
+  return allowance === 0 ? 1 : used / allowance;
+}
+
+/** Returns a share as a bar, and in percent: rounded down, so that only a whole allowance is 100 %. */
+export function shareCell(share: number): Html {
+  return html`${shareBar(share)}${Math.floor(share * 100)} %`;
+}
+
+/**
+ * Returns the month that a page is asked for, by default the current one. Throws a Fault if the text is not a month, or the month
+ * has not begun.
+ */
+export function monthAskedFor(query: URLSearchParams): string {
+  const current = monthOf(Date.now());
+  const month = query.get('month') || current;
+  if (!isMonth(month)) throw new Fault('invalid_argument', 'A month is YYYY-MM, for example 2026-11.');
+  if (month > current)
+    throw new Fault('invalid_argument', `The month ${month} has not begun, so it has no usage.`);
+  return month;
+}
+
+/** Returns a relative URL with those parameters that are not empty. */
+export function urlOf(path: string, parameters: Readonly<Record<string, string | number>>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== '');
+  const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
+  return given.length === 0 ? path : `${path}?${query}`;
+}
+
+export function accountUrl(id: string, month: string): string {
+  return urlOf(`/accounts/${encodeURIComponent(id)}`, { month });
 }

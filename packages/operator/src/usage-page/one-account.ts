@@ -8,16 +8,25 @@ import {
 } from '@brand-data/contracts';
 import { type Html, html } from '@brand-data/runtime/html';
 import type { Connection } from '../connection/connection.ts';
-import { figure } from '../text/progress.ts';
-import { STATE_NAME } from '../usage/account-state.ts';
-import { type AllowanceUse, allowanceUse } from '../usage/allowance-use.ts';
-import { plansByName } from '../usage/plans.ts';
-import { routeWord } from '../usage/routes.ts';
-import { isCurrent, MAY_BE_TOO_SMALL } from '../usage/usage-text.ts';
-import { figuresOf, percentOf, select, usedShare } from './all-accounts.ts';
-import { barChart, shareBar } from './charts.ts';
-import { htmlTable, wholePage } from './layout.ts';
-import { accountUrl, monthAskedFor, monthsKept } from './query.ts';
+import { figure } from '../text/reports.ts';
+import {
+  type AllowanceUse,
+  MAY_BE_TOO_SMALL,
+  readUsageOf,
+  routeWord,
+  STATE_NAME,
+} from '../usage/allowance-use.ts';
+import { barChart } from './charts.ts';
+import {
+  accountUrl,
+  figuresOf,
+  htmlTable,
+  monthAskedFor,
+  selectMonth,
+  shareCell,
+  usedShare,
+  wholePage,
+} from './layout.ts';
 
 const DAY_MS = 86_400_000;
 /** The chart of months ends with the month of the page. */
@@ -31,26 +40,16 @@ export async function oneAccountPage(
   id: string,
   query: URLSearchParams,
 ): Promise<string> {
-  const { accounts, metering } = connection;
   const month = monthAskedFor(query);
-  const { account, keys } = await accounts().call((client) => client.getAccount, { id });
-  if (account === undefined) throw new Error('accounts answered without the account');
-  const [plans, { usage }, months] = await Promise.all([
-    plansByName(connection),
-    metering().call((client) => client.getUsage, { accountId: id, month }),
+  const [{ account, keys, usage, uses }, months] = await Promise.all([
+    readUsageOf(connection, id, month),
     readMonths(connection, id, month),
   ]);
-  if (usage === undefined) throw new Error('metering answered without usage');
-  const plan = isCurrent(month) ? plans.get(account.plan) : undefined;
-  const uses = allowanceUse(
-    plan,
-    usage.pools.map(({ pool, limit, used, out }) => ({ pool, allowance: limit, used, heldByGateways: out })),
-  );
   const cells = usage.pools.flatMap((pool) => pool.cells);
   return wholePage(
     account.name || id,
     html`<p class="muted">${id}, plan ${account.plan}, ${STATE_NAME[account.state]}</p>
-<form>${select('Month', 'month', monthsKept(), month)}<button>Show</button></form>
+<form>${selectMonth(month)}<button>Show</button></form>
 ${usage.complete ? undefined : html`<p class="notice">${MAY_BE_TOO_SMALL}</p>`}
 ${allowances(usage, uses)}
 ${cells.length === 0 ? undefined : breakdown(month, cells, keys)}
@@ -58,18 +57,12 @@ ${monthsBefore(id, months)}`,
   );
 }
 
-interface MonthSum {
-  month: string;
-  allowance: number;
-  used: number;
-}
+type MonthSum = Awaited<ReturnType<typeof readMonths>>[number];
 
-async function readMonths({ metering }: Connection, id: string, last: string): Promise<MonthSum[]> {
-  const months = Array.from({ length: MONTHS_IN_CHART }, (_, place) =>
-    addMonths(last, place - MONTHS_IN_CHART + 1),
-  );
+async function readMonths({ metering }: Connection, id: string, last: string) {
   return Promise.all(
-    months.map(async (month) => {
+    Array.from({ length: MONTHS_IN_CHART }, async (_, place) => {
+      const month = addMonths(last, place - MONTHS_IN_CHART + 1);
       const request = { month, accountIds: [id], limit: 0, after: '' };
       const { ledgers } = await metering().call((client) => client.listUsage, request);
       return { month, allowance: sum(ledgers, 'allowance'), used: sum(ledgers, 'used') };
@@ -87,11 +80,7 @@ function allowances({ month, final }: MonthUsage, uses: readonly AllowanceUse[])
     ...['Allowance', 'Used', 'Remaining', 'Held by gateways'].map((head) => ({ head, isFigure: true })),
     { head: 'Share of allowance' },
   ];
-  const rows = uses.map((use) => [
-    use.pool,
-    ...figuresOf(use),
-    html`${shareBar(usedShare(use))}${percentOf(use)}`,
-  ]);
+  const rows = uses.map((use) => [use.pool, ...figuresOf(use), shareCell(usedShare(use))]);
   return html`<h2>${month}${final ? '' : ' (so far)'}</h2>
 ${uses.length === 0 ? html`<p>There are no calls in this month.</p>` : htmlTable('Allowances', columns, rows)}`;
 }
@@ -105,12 +94,7 @@ function breakdown(month: string, cells: readonly UsageCell[], keys: readonly Ke
   const calls = { head: 'Calls', isFigure: true };
   const keyRows = [...byKey]
     .sort(([, one], [, other]) => other - one)
-    .map(([id, count]) => [
-      id,
-      labels.get(id) ?? '',
-      figure(count),
-      html`${shareBar(count / all)}${Math.floor((count / all) * 100)} %`,
-    ]);
+    .map(([id, count]) => [id, labels.get(id) ?? '', figure(count), shareCell(count / all)]);
   return html`<h2>Calls by day</h2>
 ${barChart(
   `Calls by day in ${month}`,

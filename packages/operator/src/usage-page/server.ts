@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isOperatorCredential } from '@brand-data/contracts';
@@ -5,7 +6,6 @@ import { closeHttpServer, Fault, type FaultKind } from '@brand-data/runtime';
 import { html } from '@brand-data/runtime/html';
 import type { Connection } from '../connection/connection.ts';
 import { allAccountsPage } from './all-accounts.ts';
-import { type Attempts, createAttempts } from './attempts.ts';
 import { HOME, STYLE, wholePage } from './layout.ts';
 import { oneAccountPage } from './one-account.ts';
 import { STYLE_SHEET } from './style.ts';
@@ -17,6 +17,9 @@ const PAGE_WITHIN_MS = 20_000;
 /** Each page of all accounts holds the usage of all of them in memory for a moment. */
 const PAGES_AT_ONCE = 4;
 const MOST_CONNECTIONS = 64;
+/** Wrong credentials are counted for this time. With the most of them, every credential is refused. */
+const WINDOW_MS = 60_000;
+const MOST_IN_WINDOW = 10;
 
 /** No script at all, no inline style, no other host, and no frame around the page. */
 const HEADERS = {
@@ -57,36 +60,27 @@ interface UsagePageOptions {
   onDefect(error: unknown): void;
 }
 
-interface UsagePage {
-  url: string;
-  /** Answers the requests that have arrived, and closes the port. */
-  stop(): Promise<void>;
-}
-
 /**
  * Serves the pages of accounts' usage on this machine. The page has no credential: every request carries that of an operator by
  * HTTP Basic, and the page reads all data with it. Rejects if the port is taken.
  */
-export async function serveUsagePage({
-  port,
-  allAddresses = false,
-  connectAs,
-  onDefect,
-}: UsagePageOptions): Promise<UsagePage> {
-  const attempts = createAttempts();
+export async function serveUsagePage({ port, allAddresses = false, connectAs, onDefect }: UsagePageOptions) {
+  const attempts = new Attempts();
   let open = 0;
 
   const pageFor = async (request: IncomingMessage): Promise<Answer> => {
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return { ...problem(405, 'Only GET is possible', ''), headers: { Allow: 'GET, HEAD' } };
+    if (request.url === STYLE)
+      return { status: 200, body: STYLE_SHEET, headers: { 'Content-Type': 'text/css; charset=utf-8' } };
     const refusal = refusalOf(request, attempts);
     if (refusal !== undefined) return refusal;
     if (open >= PAGES_AT_ONCE)
       return problem(503, 'Too many pages at once', 'Load the page again in a moment.');
-    open += 1;
     const connection = connectAs(credentialOf(request) ?? '');
+    open += 1;
     try {
       return await within(PAGE_WITHIN_MS, (signal) => pageAt(connection, request, signal));
-    } catch (error) {
-      return failed(error, attempts, onDefect);
     } finally {
       connection.close();
       open -= 1;
@@ -94,28 +88,36 @@ export async function serveUsagePage({
   };
 
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD')
-      return send(response, { ...problem(405, 'Only GET is possible', ''), headers: { Allow: 'GET, HEAD' } });
-    if (request.url === STYLE)
-      return send(response, {
-        status: 200,
-        body: STYLE_SHEET,
-        headers: { 'Content-Type': 'text/css; charset=utf-8' },
-      });
-    void pageFor(request).then(
-      (answer) => send(response, answer),
-      (error: unknown) => send(response, failed(error, attempts, onDefect)),
-    );
+    void pageFor(request)
+      .catch((error: unknown) => failed(error, attempts, onDefect))
+      .then((answer) => send(response, answer));
   });
   server.maxConnections = MOST_CONNECTIONS;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, allAddresses ? ALL_ADDRESSES : HOST, resolve);
-  });
+  server.listen(port, allAddresses ? ALL_ADDRESSES : HOST);
+  await once(server, 'listening');
   return {
     url: `http://${HOST}:${(server.address() as AddressInfo).port}${HOME}`,
+    /** Answers the requests that have arrived, and closes the port. */
     stop: () => closeHttpServer({ server, close: () => new Promise((resolve) => server.close(resolve)) }),
   };
+}
+
+/** Counts the wrong credentials of all callers together, so that no caller can try many. */
+class Attempts {
+  #failures: number[] = [];
+
+  /** Returns for how many seconds every credential is refused. 0: they are checked. */
+  refusedForS(): number {
+    const now = performance.now();
+    this.#failures = this.#failures.filter((at) => at > now - WINDOW_MS);
+    const [first] = this.#failures;
+    if (first === undefined || this.#failures.length < MOST_IN_WINDOW) return 0;
+    return Math.ceil((first + WINDOW_MS - now) / 1_000);
+  }
+
+  failed(): void {
+    this.#failures = [...this.#failures.slice(1 - MOST_IN_WINDOW), performance.now()];
+  }
 }
 
 /** Why the request gets no data, before any service is asked. */
@@ -174,17 +176,11 @@ function decoded(text: string): string | undefined {
 /** Rejects with Fault `unavailable` if the work takes too long, and aborts the signal that the work has. */
 async function within<Result>(ms: number, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const late = new AbortController();
-  const ended = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    const fault = new Fault(
-      'unavailable',
-      'The answer took too long: load the page again, or use bds usage.',
-    );
-    late.abort(fault);
-    ended.reject(fault);
-  }, ms);
+  const fault = new Fault('unavailable', 'The answer took too long: load the page again, or use bds usage.');
+  const timer = setTimeout(() => late.abort(fault), ms);
+  const ended = once(late.signal, 'abort').then(() => Promise.reject(fault));
   try {
-    return await Promise.race([work(late.signal), ended.promise]);
+    return await Promise.race([work(late.signal), ended]);
   } finally {
     clearTimeout(timer);
   }

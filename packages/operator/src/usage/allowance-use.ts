@@ -1,4 +1,15 @@
-import type { Plan } from '@brand-data/contracts';
+import {
+  type Account,
+  AccountState,
+  type LedgerUsage,
+  monthOf,
+  type Plan,
+  type PoolUsage,
+  Route,
+} from '@brand-data/contracts';
+import type { Connection } from '../connection/connection.ts';
+import { readPages } from '../connection/reading.ts';
+import type { Columns } from '../text/tables.ts';
 
 /** How much of the allowance of one pool an account has used in a month. */
 export interface AllowanceUse {
@@ -18,14 +29,61 @@ export interface AllowanceUse {
   allowance_in_metering: number | null;
 }
 
-/** One ledger of the account, as metering answers it. */
-export interface LedgerUse {
-  pool: string;
-  /** The allowance that metering used last. */
-  allowance: number;
-  used: number;
-  heldByGateways: number;
+/** The use of one account in a month. */
+export interface AccountUse {
+  id: string;
+  /** Absent: accounts does not have the account that metering has billed, for example after its backup was restored. */
+  account: Account | undefined;
+  pools: AllowanceUse[];
 }
+
+/** The use of all accounts in a month. */
+export interface MonthOfAll {
+  /** YYYY-MM. */
+  month: string;
+  /** The figures will not change any more. */
+  final: boolean;
+  /** False: the figures may be too small. */
+  isExact: boolean;
+  accounts: AccountUse[];
+}
+
+export const STATE_NAME: Record<AccountState, 'active' | 'closed' | 'unknown'> = {
+  [AccountState.UNSPECIFIED]: 'unknown',
+  [AccountState.ACTIVE]: 'active',
+  [AccountState.CLOSED]: 'closed',
+};
+
+export const ROUTE_WORDS = { brands: Route.BRANDS, logos: Route.LOGOS } as const;
+
+/** "unknown" for a route that this bds does not know, and for the route of a billed call whose answer is no longer stored. */
+export function routeWord(route: Route): string {
+  return Object.entries(ROUTE_WORDS).find(([, value]) => value === route)?.[0] ?? 'unknown';
+}
+
+export const USE_HEADERS = ['ALLOWANCE', 'USED', 'REMAINING', 'HELD BY GATEWAYS'] as const;
+
+export function useCells({ allowance, used, remaining, held_by_gateways }: AllowanceUse): number[] {
+  return [allowance, used, remaining, held_by_gateways];
+}
+
+/** The columns of a pool's use in CSV. */
+export const USE_CSV: Columns<{ use?: AllowanceUse | undefined }> = {
+  pool: ({ use }) => use?.pool,
+  allowance: ({ use }) => use?.allowance,
+  used: ({ use }) => use?.used,
+  remaining: ({ use }) => use?.remaining,
+};
+
+/** The columns of an account in CSV, behind its id. */
+export const ACCOUNT_CSV: Columns<{ account: Account | undefined }> = {
+  name: ({ account }) => account?.name,
+  plan: ({ account }) => account?.plan,
+  state: ({ account }) => account && STATE_NAME[account.state],
+};
+
+export const MAY_BE_TOO_SMALL =
+  'Metering could not read all usage, so these figures may be too small. No usage is lost: repeat the command when NATS and metering work again.';
 
 /**
  * Returns the use of the pools of an account's plan and of all pools with ledgers, by name.
@@ -34,7 +92,7 @@ export interface LedgerUse {
  */
 export function allowanceUse(
   plan: Pick<Plan, 'pools'> | undefined,
-  ledgers: readonly LedgerUse[],
+  ledgers: readonly Pick<LedgerUsage, 'pool' | 'allowance' | 'used' | 'heldByGateways'>[],
 ): AllowanceUse[] {
   const planned = new Map(plan?.pools.map(({ name, allowance }) => [name, allowance]));
   const stored = new Map(ledgers.map((ledger) => [ledger.pool, ledger]));
@@ -51,4 +109,81 @@ export function allowanceUse(
       allowance_in_metering: ledger?.allowance ?? null,
     };
   });
+}
+
+/** Returns all plans, by name. */
+export async function plansByName({ accounts }: Pick<Connection, 'accounts'>): Promise<Map<string, Plan>> {
+  const { plans } = await accounts().call((client) => client.listPlans, {});
+  return new Map(plans.map((plan) => [plan.name, plan]));
+}
+
+/**
+ * Reads an account and its use of a month, with the breakdown.
+ *
+ * @param month YYYY-MM; empty: the current month
+ */
+export async function readUsageOf(connection: Connection, id: string, month: string) {
+  const { accounts, metering } = connection;
+  const [{ account, keys }, plans] = await Promise.all([
+    accounts().call((client) => client.getAccount, { id }),
+    plansByName(connection),
+  ]);
+  const { usage } = await metering().call((client) => client.getUsage, { accountId: id, month });
+  if (!account || !usage) throw new Error('accounts or metering answered without data');
+  const plan = isCurrent(usage.month) ? plans.get(account.plan) : undefined;
+  const ledgers = usage.pools.map(({ pool, limit, used, out }: PoolUsage) => {
+    return { pool, allowance: limit, used, heldByGateways: out };
+  });
+  return { account, keys, usage, uses: allowanceUse(plan, ledgers) };
+}
+
+const ACCOUNTS_IN_PAGE = 500;
+
+/**
+ * Reads the use of every account, and of every ledger of metering, so that the sums are those of the ledgers.
+ *
+ * @param month YYYY-MM; empty: the current month
+ * @param signal if it is aborted, no further page is read and this rejects with the signal's reason
+ */
+export async function readUsageOfAll(
+  connection: Connection,
+  month: string,
+  signal?: AbortSignal,
+): Promise<MonthOfAll> {
+  const { accounts, metering } = connection;
+  let about = { month, final: true, isExact: true };
+  const ledgers = await readPages<LedgerUsage>({}, async ({ after }) => {
+    signal?.throwIfAborted();
+    // All pages are of the month of the first one, also if the month ends meanwhile.
+    const request = { month: about.month, accountIds: [], limit: 0, after };
+    const page = await metering().call((client) => client.listUsage, request);
+    const { final, complete, next } = page;
+    about = {
+      month: page.month,
+      final: about.final && final,
+      isExact: about.isExact && (final || complete),
+    };
+    return { items: page.ledgers, next };
+  });
+  const plans = await plansByName(connection);
+  const all = await readPages<Account>({ pageSize: ACCOUNTS_IN_PAGE }, async (page) => {
+    signal?.throwIfAborted();
+    const request = { plan: '', state: AccountState.UNSPECIFIED, text: '', ...page };
+    const answer = await accounts().call((client) => client.listAccounts, request);
+    return { items: answer.accounts, next: answer.next };
+  });
+  const ledgersOf = Map.groupBy(ledgers.items, ({ accountId }) => accountId);
+  const uses = all.items.map((account): AccountUse => {
+    const plan = isCurrent(about.month) ? plans.get(account.plan) : undefined;
+    const pools = allowanceUse(plan, ledgersOf.get(account.id) ?? []);
+    ledgersOf.delete(account.id);
+    return { id: account.id, account, pools };
+  });
+  for (const [id, rest] of ledgersOf)
+    uses.push({ id, account: undefined, pools: allowanceUse(undefined, rest) });
+  return { ...about, accounts: uses };
+}
+
+function isCurrent(month: string): boolean {
+  return month === monthOf(Date.now());
 }

@@ -1,25 +1,20 @@
 import { type Account, AccountState, type LedgerUsage, type Plan } from '@brand-data/contracts';
-import { Command, Option } from 'commander';
-import { readPages } from '../../connection/pages.ts';
+import { Command, Option } from '@commander-js/extra-typings';
+import { readPages } from '../../connection/reading.ts';
 import { readCount } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
-import { csvOf } from '../../text/csv.ts';
-import { type Columns, listTable } from '../../text/tables.ts';
-import { STATE_NAME } from '../../usage/account-state.ts';
-import { type AllowanceUse, allowanceUse } from '../../usage/allowance-use.ts';
-import { plansByName } from '../../usage/plans.ts';
+import { type Columns, csvOf, listTable } from '../../text/tables.ts';
+import {
+  ACCOUNT_CSV,
+  type AllowanceUse,
+  allowanceUse,
+  plansByName,
+  STATE_NAME,
+  USE_CSV,
+} from '../../usage/allowance-use.ts';
 
 /** Metering answers about at most this many accounts at once. */
 const ACCOUNTS_IN_PAGE = 100;
-
-interface ListOptions {
-  plan?: string;
-  state?: 'active' | 'closed';
-  search?: string;
-  limit?: number;
-  after?: string;
-  csv?: boolean;
-}
 
 interface Listed {
   account: Account;
@@ -27,40 +22,40 @@ interface Listed {
   lastCall: string | undefined;
 }
 
-export function accountListCommand({ accounts, metering, output }: Context): Command {
+export function accountListCommand({ accounts, metering, output }: Context) {
   return new Command('list')
     .description(
       'List accounts with the use of their allowances in the current month, and the day of their last call',
     )
     .option('--plan <plan>', 'only accounts on this plan')
-    .addOption(new Option('--state <state>', 'only accounts in this state').choices(['active', 'closed']))
+    .addOption(
+      new Option('--state <state>', 'only accounts in this state').choices(['active', 'closed'] as const),
+    )
     .option('--search <text>', 'only accounts whose id or name contains this text')
     .option('--limit <count>', 'list at most this many accounts (default: 100; with --csv: all)', readCount)
     .option('--after <account>', 'begin after the account with this id')
     .option('--csv', 'print CSV, one line for each account and pool')
-    .action(async ({ plan = '', state, search = '', csv = false, ...options }: ListOptions) => {
+    .action(async ({ plan = '', state, search = '', csv, limit = csv ? undefined : 100, after }) => {
       const plans = await plansByName({ accounts });
-      const filters = { plan, text: search, state: state ? STATE[state] : AccountState.UNSPECIFIED };
-      const limit = options.limit ?? (csv ? undefined : 100);
-      const { items, next } = await readPages<Listed>(
-        { limit, after: options.after, pageSize: ACCOUNTS_IN_PAGE },
-        async (page) => {
-          const answer = await accounts().call((client) => client.listAccounts, { ...filters, ...page });
-          return { items: await withUse(metering, answer.accounts, plans), next: answer.next };
-        },
-      );
+      const filters = { plan, text: search, state: STATE[state ?? 'any'] };
+      const pages = { limit, after, pageSize: ACCOUNTS_IN_PAGE };
+      const { items, next } = await readPages<Listed>(pages, async (page) => {
+        const answer = await accounts().call((client) => client.listAccounts, { ...filters, ...page });
+        return { items: await withUse(metering, answer.accounts, plans), next: answer.next };
+      });
       const uses = items.flatMap((each) =>
         (each.pools.length === 0 ? [undefined] : each.pools).map((use): Use => ({ ...each, use })),
       );
       if (csv) return output.text(csvOf(CSV, uses));
       const more = next && `\nThere are further accounts: raise --limit, or add --after ${next}.`;
-      output.answer({ accounts: items.map(listedToJson), next: next || null }, () =>
-        items.length === 0 ? 'There is no such account.' : `${listTable(TABLE, uses)}${more}`,
+      output.answer(
+        { accounts: items.map(listedToJson), next: next || null },
+        () => `${listTable(TABLE, uses, 'There is no such account.')}${more}`,
       );
     });
 }
 
-const STATE = { active: AccountState.ACTIVE, closed: AccountState.CLOSED } as const;
+const STATE = { any: AccountState.UNSPECIFIED, active: AccountState.ACTIVE, closed: AccountState.CLOSED };
 
 async function withUse(
   metering: Context['metering'],
@@ -97,14 +92,9 @@ interface Use extends Listed {
 
 const CSV: Columns<Use> = {
   account: ({ account }) => account.id,
-  name: ({ account }) => account.name,
-  plan: ({ account }) => account.plan,
-  state: ({ account }) => STATE_NAME[account.state],
+  ...ACCOUNT_CSV,
   last_call: ({ lastCall }) => lastCall,
-  pool: ({ use }) => use?.pool,
-  allowance: ({ use }) => use?.allowance,
-  used: ({ use }) => use?.used,
-  remaining: ({ use }) => use?.remaining,
+  ...USE_CSV,
 };
 
 const TABLE: Columns<Use> = {

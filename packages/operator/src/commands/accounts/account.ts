@@ -1,12 +1,12 @@
 import type { Account, Key, RepairedLimit } from '@brand-data/contracts';
-import { Command } from 'commander';
+import { Command } from '@commander-js/extra-typings';
 import type { Context } from '../../terminal/context.ts';
 import { type Columns, facts, listTable, time } from '../../text/tables.ts';
-import { STATE_NAME } from '../../usage/account-state.ts';
+import { STATE_NAME } from '../../usage/allowance-use.ts';
 import { accountListCommand } from './account-list.ts';
-import { keyTable, keyToJson } from './key-text.ts';
+import { KEY_COLUMNS, keyToJson } from './key.ts';
 
-export function accountCommand(context: Context): Command {
+export function accountCommand(context: Context) {
   const { accounts, output } = context;
   const account = new Command('account').description('Manage accounts');
 
@@ -14,7 +14,7 @@ export function accountCommand(context: Context): Command {
     if (found === undefined) return;
     const document = { account: accountToJson(found), ...(keys && { keys: keys.map(keyToJson) }) };
     output.answer(document, () =>
-      keys?.length ? `${accountFacts(found)}\n\n${keyTable(keys)}` : accountFacts(found),
+      keys?.length ? `${accountFacts(found)}\n\n${listTable(KEY_COLUMNS, keys)}` : accountFacts(found),
     );
   };
   const existing = (name: string, description: string) =>
@@ -26,34 +26,30 @@ export function accountCommand(context: Context): Command {
     .option('--id <id>', 'identify the account by this lower-case slug (default: a generated id)')
     .requiredOption('--name <name>', 'show this name to people')
     .requiredOption('--plan <plan>', 'put the account on this plan')
-    .action(async ({ id = '', name, plan }: { id?: string; name: string; plan: string }) =>
+    .action(async ({ id = '', name, plan }) =>
       show(await accounts().call((client) => client.createAccount, { id, name, plan })),
     );
   account.addCommand(accountListCommand(context));
-  existing('show', 'Show an account and its keys').action(async (id: string) =>
+  existing('show', 'Show an account and its keys').action(async (id) =>
     show(await accounts().call((client) => client.getAccount, { id })),
   );
   existing('rename', 'Give an account another name; its id stays')
     .argument('<name>', 'the name to show to people')
-    .action(async (id: string, name: string) =>
-      show(await accounts().call((client) => client.renameAccount, { id, name })),
-    );
+    .action(async (id, name) => show(await accounts().call((client) => client.renameAccount, { id, name })));
   existing('set-plan', "Change an account's plan; the calls that it has already used this month still count")
     .argument('<plan>', 'the name of its new plan')
-    .action(async (id: string, plan: string) =>
-      show(await accounts().call((client) => client.setAccountPlan, { id, plan })),
-    );
+    .action(async (id, plan) => show(await accounts().call((client) => client.setAccountPlan, { id, plan })));
   existing(
     'repair-limits',
     "Give the account's ledgers in metering its plan's allowances again, whatever allowances they have",
-  ).action((id: string) => repairLimits(context, id));
-  existing('close', 'Close an account; its tokens are refused until you reopen it').action(
-    async (id: string) => show(await accounts().call((client) => client.closeAccount, { id })),
+  ).action((id) => repairLimits(context, id));
+  existing('close', 'Close an account; its tokens are refused until you reopen it').action(async (id) =>
+    show(await accounts().call((client) => client.closeAccount, { id })),
   );
   existing(
     'reopen',
     'Open a closed account again, with its keys that are neither revoked nor expired',
-  ).action(async (id: string) => show(await accounts().call((client) => client.reopenAccount, { id })));
+  ).action(async (id) => show(await accounts().call((client) => client.reopenAccount, { id })));
   return account;
 }
 
@@ -61,21 +57,13 @@ async function repairLimits({ accounts, metering, output }: Context, accountId: 
   const { allowance } = await accounts().call((client) => client.signAllowance, { accountId });
   const { limits } = await metering().call((client) => client.repairLimits, { allowance });
   output.answer({ account: accountId, limits: limits.map(repairedToJson) }, () =>
-    limits.length === 0
-      ? 'Metering has no ledger of this account in this month and the next.'
-      : listTable(REPAIRED, limits),
+    listTable(REPAIRED, limits, 'Metering has no ledger of this account in this month and the next.'),
   );
 }
 
 function repairedToJson({ pool, month, limit, revision, limitBefore, revisionBefore }: RepairedLimit) {
-  return {
-    pool,
-    month,
-    allowance: limit,
-    revision,
-    allowance_before: limitBefore,
-    revision_before: revisionBefore,
-  };
+  const before = { allowance_before: limitBefore, revision_before: revisionBefore };
+  return { pool, month, allowance: limit, revision, ...before };
 }
 
 const REPAIRED: Columns<RepairedLimit> = {
@@ -88,14 +76,8 @@ const REPAIRED: Columns<RepairedLimit> = {
 };
 
 export function accountToJson({ id, name, plan, state, createdAtMs, closedAtMs }: Account) {
-  return {
-    id,
-    name,
-    plan,
-    state: STATE_NAME[state],
-    created_at: time(createdAtMs),
-    closed_at: time(closedAtMs),
-  };
+  const times = { created_at: time(createdAtMs), closed_at: time(closedAtMs) };
+  return { id, name, plan, state: STATE_NAME[state], ...times };
 }
 
 function accountFacts({ id, name, plan, state, createdAtMs, closedAtMs }: Account): string {

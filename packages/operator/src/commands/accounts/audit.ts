@@ -1,23 +1,13 @@
 import type { AuditEntry } from '@brand-data/contracts';
-import { Command } from 'commander';
-import { readPages } from '../../connection/pages.ts';
+import { Command } from '@commander-js/extra-typings';
+import { readPages } from '../../connection/reading.ts';
 import { readCount, readTime } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { type Columns, listTable, time } from '../../text/tables.ts';
 
 const MOST_IN_A_PAGE = 1_000;
 
-interface AuditOptions {
-  operator?: string;
-  service?: string;
-  method?: string;
-  about?: string;
-  since?: number;
-  until?: number;
-  limit: number;
-}
-
-export function auditCommand({ accounts, output }: Context): Command {
+export function auditCommand({ accounts, output }: Context) {
   return new Command('audit')
     .description('Show who has changed what, when and from where; the latest change first')
     .option('--operator <name>', 'only the changes of this operator ("installation": by the operator token)')
@@ -31,22 +21,19 @@ export function auditCommand({ accounts, output }: Context): Command {
     )
     .option('--until <time>', 'only changes before this time', readTime)
     .option('--limit <count>', 'show at most this many changes', readCount, 100)
-    .action(
-      async ({ operator = '', service = '', method = '', about = '', since, until, limit }: AuditOptions) => {
-        const filters = { operator, service, method, about, sinceMs: since, untilMs: until };
-        const { items, next } = await readPages<AuditEntry>(
-          { limit, pageSize: MOST_IN_A_PAGE },
-          async (page) => {
-            const answer = await accounts().call((client) => client.listAudit, { ...filters, ...page });
-            return { items: answer.entries, next: answer.next };
-          },
-        );
-        const more = next === '' ? '' : '\nThere are earlier changes: raise --limit, or use --until.';
-        output.answer({ entries: items.map(entryToJson), more: next !== '' }, () =>
-          items.length === 0 ? 'There is no such change.' : `${listTable(COLUMNS, items)}${more}`,
-        );
-      },
-    );
+    .action(async ({ operator = '', service = '', method = '', about = '', since, until, limit }) => {
+      const filters = { operator, service, method, about, sinceMs: since, untilMs: until };
+      const pages = { limit, pageSize: MOST_IN_A_PAGE };
+      const { items, next } = await readPages<AuditEntry>(pages, async (page) => {
+        const answer = await accounts().call((client) => client.listAudit, { ...filters, ...page });
+        return { items: answer.entries, next: answer.next };
+      });
+      const more = next && '\nThere are earlier changes: raise --limit, or use --until.';
+      output.answer(
+        { entries: items.map(entryToJson), more: next !== '' },
+        () => `${listTable(COLUMNS, items, 'There is no such change.')}${more}`,
+      );
+    });
 }
 
 function entryToJson({ id, atMs, lastAtMs, credentialId, requestId, ...entry }: AuditEntry) {

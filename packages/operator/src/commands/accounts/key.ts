@@ -1,46 +1,28 @@
-import { Command } from 'commander';
-import { UsageError } from '../../connection/usage-error.ts';
+import type { Key } from '@brand-data/contracts';
+import { Command } from '@commander-js/extra-typings';
+import { UsageError } from '../../connection/failures.ts';
 import {
   CONCURRENCY_OPTION,
-  type LimitOptions,
+  collected,
   limitsOf,
+  limitsText,
+  limitsToJson,
   RATE_OPTION,
   readConcurrency,
+  readDuration,
   readRate,
-} from '../../options/limits.ts';
-import { collected, readDuration, readTime } from '../../options/readers.ts';
-import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
-import type { Context } from '../../terminal/context.ts';
-import { time } from '../../text/tables.ts';
-import { keyTable, keyToJson, newKeyText } from './key-text.ts';
+  readTime,
+} from '../../options/readers.ts';
+import { type Context, commandGroup, confirm, YES_OPTION } from '../../terminal/context.ts';
+import { type Columns, facts, listTable, time } from '../../text/tables.ts';
 
-interface CreateOptions extends LimitOptions {
-  label?: string;
-  origin?: string[];
-  expires?: number;
+export function keyCommand(context: Context) {
+  const description = 'Manage the keys of accounts; each key has a token that callers send';
+  return commandGroup(context, 'key', description, [create, list, edit, rotate, revoke]);
 }
 
-interface EditOptions {
-  label?: string;
-  origin?: string[];
-  allOrigins?: boolean;
-}
-
-export function keyCommand(context: Context): Command {
-  const key = new Command('key').description(
-    'Manage the keys of accounts; each key has a token that callers send',
-  );
-  addCreate(key, context);
-  addList(key, context);
-  addEdit(key, context);
-  addRotate(key, context);
-  addRevoke(key, context);
-  return key;
-}
-
-function addCreate(key: Command, { accounts, output }: Context): void {
-  key
-    .command('create')
+function create({ accounts, output }: Context) {
+  return new Command('create')
     .description('Create a key and show its token, which cannot be shown again')
     .argument('<account>', "the account's id")
     .option('--label <label>', 'give the key a name by which people recognize it')
@@ -64,49 +46,47 @@ function addCreate(key: Command, { accounts, output }: Context): void {
       "limit how many of the key's calls are under way at once (default: no limit)",
       readConcurrency,
     )
-    .action(async (accountId: string, { label = '', origin = [], expires, ...options }: CreateOptions) => {
+    .action(async (accountId, { label = '', origin = [], expires, ...options }) => {
       const limits = limitsOf(options);
       const request = { accountId, label, allowedOrigins: origin, expiresAtMs: expires, limits };
-      const { key: made, token } = await accounts().call((client) => client.createKey, request);
-      if (made) output.answer({ key: keyToJson(made), token }, () => newKeyText(made, token));
+      const { key, token } = await accounts().call((client) => client.createKey, request);
+      if (key) output.answer({ key: keyToJson(key), token }, () => newKeyText(key, token));
     });
 }
 
-function addList(key: Command, { accounts, output }: Context): void {
-  key
-    .command('list')
+function list({ accounts, output }: Context) {
+  return new Command('list')
     .description('List the keys of an account')
     .argument('<account>', "the account's id")
-    .action(async (accountId: string) => {
+    .action(async (accountId) => {
       const { keys } = await accounts().call((client) => client.listKeys, { accountId });
       output.answer({ keys: keys.map(keyToJson) }, () =>
-        keys.length === 0 ? 'The account has no keys. Create one with bds key create.' : keyTable(keys),
+        listTable(KEY_COLUMNS, keys, 'The account has no keys. Create one with bds key create.'),
       );
     });
 }
 
-function addEdit(key: Command, { accounts, output }: Context): void {
-  key
-    .command('edit')
+function edit({ accounts, output }: Context) {
+  return new Command('edit')
     .description('Change the label or the allowed origins of a key; its token stays')
     .argument('<key>', "the key's id")
     .option('--label <label>', 'give the key this label')
     .option('--origin <origin>', 'allow only this web origin; repeatable; replaces the whole list', collected)
     .option('--all-origins', 'allow all origins')
-    .action(async (keyId: string, { label, origin, allOrigins = false }: EditOptions) => {
+    .action(async (keyId, { label, origin, allOrigins }) => {
       if (allOrigins && origin) throw new UsageError('give --origin or --all-origins, not both');
       if (label === undefined && origin === undefined && !allOrigins)
         throw new UsageError('say what to change: give --label, --origin or --all-origins');
       const origins = allOrigins ? [] : origin;
       const request = { keyId, label, allowedOrigins: origins && { origins } };
-      const { key: edited } = await accounts().call((client) => client.updateKey, request);
-      if (edited) output.answer({ key: keyToJson(edited) }, () => keyTable([edited]));
+      const { key } = await accounts().call((client) => client.updateKey, request);
+      if (key) output.answer({ key: keyToJson(key) }, () => listTable(KEY_COLUMNS, [key]));
     });
 }
 
-function addRotate(key: Command, { accounts, output, ask }: Context): void {
-  key
-    .command('rotate')
+function rotate(context: Context) {
+  const { accounts, output } = context;
+  return new Command('rotate')
     .description(
       'Create a key with the label, origins, limits and expiry of another, which expires after the overlap',
     )
@@ -117,29 +97,71 @@ function addRotate(key: Command, { accounts, output, ask }: Context): void {
       readDuration,
     )
     .option(...YES_OPTION)
-    .action(async (keyId: string, { overlap, ...options }: { overlap: number; yes?: boolean }) => {
-      await confirm({ ask }, `Rotating ${keyId}`, options);
+    .action(async (keyId, { overlap, yes }) => {
+      await confirm(context, `Rotating ${keyId}`, yes);
       const rotated = await accounts().call((client) => client.rotateKey, { keyId, overlapMs: overlap });
-      const { key: made, token, replaced } = rotated;
-      if (made === undefined || replaced === undefined) return;
-      output.answer({ key: keyToJson(made), token, replaced: keyToJson(replaced) }, () =>
-        [
-          newKeyText(made, token),
-          `The old key ${replaced.id} expires at ${time(replaced.expiresAtMs)}.`,
-        ].join('\n'),
-      );
+      const { key, token, replaced } = rotated;
+      if (key === undefined || replaced === undefined) return;
+      output.answer({ key: keyToJson(key), token, replaced: keyToJson(replaced) }, () => {
+        const expires = `The old key ${replaced.id} expires at ${time(replaced.expiresAtMs)}.`;
+        return `${newKeyText(key, token)}\n${expires}`;
+      });
     });
 }
 
-function addRevoke(key: Command, { accounts, output, ask }: Context): void {
-  key
-    .command('revoke')
+function revoke(context: Context) {
+  const { accounts, output } = context;
+  return new Command('revoke')
     .description('Revoke a key permanently; from then on its token is refused')
     .argument('<key>', "the key's id")
     .option(...YES_OPTION)
-    .action(async (keyId: string, options: { yes?: boolean }) => {
-      await confirm({ ask }, `Revoking ${keyId}`, options);
-      const { key: revoked } = await accounts().call((client) => client.revokeKey, { keyId });
-      if (revoked) output.answer({ key: keyToJson(revoked) }, () => keyTable([revoked]));
+    .action(async (keyId, { yes }) => {
+      await confirm(context, `Revoking ${keyId}`, yes);
+      const { key } = await accounts().call((client) => client.revokeKey, { keyId });
+      if (key) output.answer({ key: keyToJson(key) }, () => listTable(KEY_COLUMNS, [key]));
     });
+}
+
+export function keyToJson(key: Key) {
+  return {
+    id: key.id,
+    account: key.accountId,
+    label: key.label,
+    origins: key.allowedOrigins,
+    ...limitsToJson(key.limits),
+    state: stateOf(key),
+    created_at: time(key.createdAtMs),
+    expires_at: time(key.expiresAtMs),
+    revoked_at: time(key.revokedAtMs),
+    replaced_by: key.replacedBy || null,
+  };
+}
+
+export const KEY_COLUMNS: Columns<Key> = {
+  KEY: ({ id }) => id,
+  LABEL: ({ label }) => label,
+  STATE: stateOf,
+  CREATED: ({ createdAtMs }) => time(createdAtMs),
+  EXPIRES: ({ expiresAtMs }) => time(expiresAtMs),
+  'REPLACED BY': ({ replacedBy }) => replacedBy,
+  ORIGINS: ({ allowedOrigins }) => allowedOrigins.join(', '),
+  LIMITS: ({ limits }) => limitsText(limits),
+};
+
+function stateOf({ revokedAtMs, expiresAtMs }: Key): 'active' | 'expired' | 'revoked' {
+  if (revokedAtMs !== undefined) return 'revoked';
+  return expiresAtMs !== undefined && expiresAtMs <= Date.now() ? 'expired' : 'active';
+}
+
+function newKeyText(key: Key, token: string): string {
+  const shown = facts([
+    ['Key', key.id],
+    ['Account', key.accountId],
+    ['Label', key.label],
+    ['Origins', key.allowedOrigins.join(', ')],
+    ['Expires', time(key.expiresAtMs)],
+    ['Limits', limitsText(key.limits)],
+    ['Token', token],
+  ]);
+  return `${shown}\n\nSave the token now: it is not stored and cannot be shown again.`;
 }

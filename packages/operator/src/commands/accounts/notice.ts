@@ -1,52 +1,26 @@
 import { type Notice, NoticeState } from '@brand-data/contracts';
-import { Command, Option } from 'commander';
-import { readPages } from '../../connection/pages.ts';
-import { UsageError } from '../../connection/usage-error.ts';
+import { Command, Option } from '@commander-js/extra-typings';
+import { PartlyFailed, UsageError } from '../../connection/failures.ts';
+import { readPages } from '../../connection/reading.ts';
 import { readCount, readMonth } from '../../options/readers.ts';
-import type { Context } from '../../terminal/context.ts';
-import { PartlyFailed } from '../../terminal/failures.ts';
-import { csvOf } from '../../text/csv.ts';
-import { type Columns, listTable, time } from '../../text/tables.ts';
+import { type Context, commandGroup } from '../../terminal/context.ts';
+import { type Columns, csvOf, listTable, time } from '../../text/tables.ts';
 
 const MOST_IN_A_PAGE = 500;
+const STATES = ['none', 'pending', 'delivered', 'failed'] as const;
 
-const STATES = {
-  none: NoticeState.NONE,
-  pending: NoticeState.PENDING,
-  delivered: NoticeState.DELIVERED,
-  failed: NoticeState.FAILED,
-} as const;
-type StateName = keyof typeof STATES;
-
-interface ListOptions {
-  account?: string;
-  month?: string;
-  state?: StateName;
-  limit?: number;
-  csv?: boolean;
+export function noticeCommand(context: Context) {
+  const description =
+    'Show and redeliver notices: metering sends one when an account has used 80 or 100 % of its allowance';
+  return commandGroup(context, 'notice', description, [list, redeliver, sendTest]);
 }
 
-export function noticeCommand(context: Context): Command {
-  const notice = new Command('notice').description(
-    'Show and redeliver notices: metering sends one when an account has used 80 or 100 % of its allowance',
-  );
-  addList(notice, context);
-  addRedeliver(notice, context);
-  addTest(notice, context);
-  return notice;
-}
-
-function addList(notice: Command, { metering, output }: Context): void {
-  notice
-    .command('list')
+function list({ metering, output }: Context) {
+  return new Command('list')
     .description('List notices with the state of their delivery to the webhook; the latest first')
     .option('--account <account>', 'only notices about this account')
     .option('--month <month>', 'only notices about this month, YYYY-MM', readMonth)
-    .addOption(
-      new Option('--state <state>', 'only notices in this state of their delivery').choices(
-        Object.keys(STATES),
-      ),
-    )
+    .addOption(new Option('--state <state>', 'only notices in this state of their delivery').choices(STATES))
     .option('--limit <count>', 'list at most this many notices (default: 100; with --csv: all)', readCount)
     .option('--csv', 'print CSV')
     .addHelpText(
@@ -54,29 +28,28 @@ function addList(notice: Command, { metering, output }: Context): void {
       '\npending: the webhook has not accepted the notice yet. failed: metering has given up after eight attempts.' +
         '\nnone: no webhook was set.',
     )
-    .action(async ({ account = '', month = '', state, csv = false, ...options }: ListOptions) => {
-      const filters = { accountId: account, month, state: state ? STATES[state] : NoticeState.UNSPECIFIED };
-      const limit = options.limit ?? (csv ? undefined : 100);
-      const { items, next } = await readPages<Notice>({ limit, pageSize: MOST_IN_A_PAGE }, async (page) => {
-        const request = { ...filters, ...page };
-        const answer = await metering().call((client) => client.listNotices, request);
+    .action(async ({ account = '', month = '', state, csv, limit = csv ? undefined : 100 }) => {
+      const filters = { accountId: account, month, state: STATE[state ?? 'unspecified'] };
+      const pages = { limit, pageSize: MOST_IN_A_PAGE };
+      const { items, next } = await readPages<Notice>(pages, async (page) => {
+        const answer = await metering().call((client) => client.listNotices, { ...filters, ...page });
         return { items: answer.notices, next: answer.next };
       });
       if (csv) return output.text(csvOf(CSV, items));
-      const more = next === '' ? '' : '\nThere are earlier notices: raise --limit.';
-      output.answer({ notices: items.map(noticeToJson), more: next !== '' }, () =>
-        items.length === 0 ? 'There is no such notice.' : `${listTable(TABLE, items)}${more}`,
+      const more = next && '\nThere are earlier notices: raise --limit.';
+      output.answer(
+        { notices: items.map(noticeToJson), more: next !== '' },
+        () => `${listTable(TABLE, items, 'There is no such notice.')}${more}`,
       );
     });
 }
 
-function addRedeliver(notice: Command, { metering, output }: Context): void {
-  notice
-    .command('redeliver')
+function redeliver({ metering, output }: Context) {
+  return new Command('redeliver')
     .description('Deliver notices to the webhook again, from the first attempt on')
     .argument('[notice...]', 'the ids of the notices')
     .option('--all-failed', 'all notices that metering has given up')
-    .action(async (ids: string[], { allFailed = false }: { allFailed?: boolean }) => {
+    .action(async (ids, { allFailed }) => {
       if (ids.length === 0 && !allFailed)
         throw new UsageError('give the ids of notices, which bds notice list shows, or --all-failed');
       if (ids.length > 0 && allFailed) throw new UsageError('give ids or --all-failed, not both');
@@ -93,9 +66,8 @@ function addRedeliver(notice: Command, { metering, output }: Context): void {
     });
 }
 
-function addTest(notice: Command, { metering, output }: Context): void {
-  notice
-    .command('test')
+function sendTest({ metering, output }: Context) {
+  return new Command('test')
     .description('Send a test event to the webhook once, and show what it answers')
     .action(async () => {
       const { id, isAccepted, failure } = await metering().call((client) => client.testWebhook, {});
@@ -108,8 +80,16 @@ function addTest(notice: Command, { metering, output }: Context): void {
     });
 }
 
+const STATE = {
+  unspecified: NoticeState.UNSPECIFIED,
+  none: NoticeState.NONE,
+  pending: NoticeState.PENDING,
+  delivered: NoticeState.DELIVERED,
+  failed: NoticeState.FAILED,
+} as const;
+
 function stateOf({ state }: Notice): string {
-  return Object.entries(STATES).find(([, value]) => value === state)?.[0] ?? '';
+  return STATES.find((name) => STATE[name] === state) ?? '';
 }
 
 function noticeToJson(notice: Notice) {

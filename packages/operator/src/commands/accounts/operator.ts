@@ -1,17 +1,16 @@
 import { OPERATOR_ROLES, type OperatorCredential } from '@brand-data/contracts';
-import { Command, Option } from 'commander';
-import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
-import type { Context } from '../../terminal/context.ts';
+import { Command, Option } from '@commander-js/extra-typings';
+import { type Context, commandGroup, confirm, YES_OPTION } from '../../terminal/context.ts';
 import { type Columns, facts, listTable, time } from '../../text/tables.ts';
 
-export function operatorCommand(context: Context): Command {
-  const { accounts, output } = context;
-  const operator = new Command('operator').description(
-    'Manage operators: the people and programs that may run bds, each with a credential and a role',
-  );
+export function operatorCommand(context: Context) {
+  const description =
+    'Manage operators: the people and programs that may run bds, each with a credential and a role';
+  return commandGroup(context, 'operator', description, [create, list, revoke]);
+}
 
-  operator
-    .command('create')
+function create({ accounts, output }: Context) {
+  return new Command('create')
     .description('Create a credential for an operator and show it; it cannot be shown again')
     .argument('<name>', 'who the operator is: a lower-case slug')
     .addOption(
@@ -23,18 +22,16 @@ export function operatorCommand(context: Context): Command {
         '\ncatalogue: also imports, overrides, deletions and logos. all: everything, also operators.' +
         '\nAn operator can have two credentials at once, so that one can replace the other.',
     )
-    .action(async (name: string, { role }: { role: string }) => {
-      const { operator: made, credential } = await accounts().call((client) => client.createOperator, {
-        name,
-        role,
-      });
-      if (made === undefined) return;
-      output.answer({ operator: operatorToJson(made), credential }, () =>
+    .action(async (name, { role }) => {
+      const request = { name, role };
+      const { operator, credential } = await accounts().call((client) => client.createOperator, request);
+      if (operator === undefined) return;
+      output.answer({ operator: operatorToJson(operator), credential }, () =>
         [
           facts([
-            ['Operator', made.name],
-            ['Role', made.role],
-            ['Credential', made.id],
+            ['Operator', operator.name],
+            ['Role', operator.role],
+            ['Credential', operator.id],
             ['Secret', credential],
           ]),
           '',
@@ -43,51 +40,43 @@ export function operatorCommand(context: Context): Command {
         ].join('\n'),
       );
     });
+}
 
-  operator
-    .command('list')
-    .description('List the credentials of all operators')
-    .action(async () => {
-      const { operators } = await accounts().call((client) => client.listOperators, {});
-      output.answer({ operators: operators.map(operatorToJson) }, () =>
-        operators.length === 0
-          ? 'There are no operators. Create one with bds operator create.'
-          : operatorTable(operators),
-      );
-    });
+function list({ accounts, output }: Context) {
+  return new Command('list').description('List the credentials of all operators').action(async () => {
+    const { operators } = await accounts().call((client) => client.listOperators, {});
+    output.answer({ operators: operators.map(operatorToJson) }, () =>
+      listTable(COLUMNS, operators, 'There are no operators. Create one with bds operator create.'),
+    );
+  });
+}
 
-  operator
-    .command('revoke')
+function revoke(context: Context) {
+  const { accounts, output } = context;
+  return new Command('revoke')
     .description("Revoke an operator's credentials permanently")
     .argument('<name>', 'who the operator is')
     .option('--credential <id>', 'revoke only this credential (default: all of the operator)')
     .option(...YES_OPTION)
-    .action(async (name: string, { credential = '', ...options }: { credential?: string; yes?: boolean }) => {
-      await confirm(context, `Revoking ${credential || `all credentials of ${name}`}`, options);
-      const { operators } = await accounts().call((client) => client.revokeOperator, {
-        name,
-        credentialId: credential,
-      });
-      output.answer({ operators: operators.map(operatorToJson) }, () => operatorTable(operators));
+    .action(async (name, { credential = '', yes }) => {
+      await confirm(context, `Revoking ${credential || `all credentials of ${name}`}`, yes);
+      const request = { name, credentialId: credential };
+      const { operators } = await accounts().call((client) => client.revokeOperator, request);
+      output.answer({ operators: operators.map(operatorToJson) }, () => listTable(COLUMNS, operators));
     });
-
-  return operator;
 }
 
-function operatorToJson({ id, name, role, createdAtMs, createdBy, revokedAtMs }: OperatorCredential) {
+function operatorToJson(operator: OperatorCredential) {
+  const { id, name, role, createdAtMs, createdBy, revokedAtMs } = operator;
   return {
     name,
     role,
     credential: id,
-    state: revokedAtMs === undefined ? 'active' : 'revoked',
+    state: stateOf(operator),
     created_at: time(createdAtMs),
     created_by: createdBy,
     revoked_at: time(revokedAtMs),
   };
-}
-
-function operatorTable(operators: readonly OperatorCredential[]): string {
-  return listTable(COLUMNS, operators);
 }
 
 const COLUMNS: Columns<OperatorCredential> = {

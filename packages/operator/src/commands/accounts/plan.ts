@@ -1,26 +1,25 @@
 import type { Plan, Pool } from '@brand-data/contracts';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import {
   CONCURRENCY_OPTION,
-  type LimitOptions,
   limitsOf,
   limitsText,
   limitsToJson,
   RATE_OPTION,
   readConcurrency,
   readRate,
-} from '../../options/limits.ts';
-import type { Context } from '../../terminal/context.ts';
-import { table } from '../../text/tables.ts';
-import { ROUTE_WORDS, routeWord } from '../../usage/routes.ts';
+} from '../../options/readers.ts';
+import { type Context, commandGroup } from '../../terminal/context.ts';
+import { type Columns, listTable } from '../../text/tables.ts';
+import { ROUTE_WORDS, routeWord } from '../../usage/allowance-use.ts';
 
-export function planCommand({ accounts, output }: Context): Command {
-  const plan = new Command('plan').description(
-    'Manage plans: which routes an account may call, and how many calls a month',
-  );
+export function planCommand(context: Context) {
+  const description = 'Manage plans: which routes an account may call, and how many calls a month';
+  return commandGroup(context, 'plan', description, [set, list]);
+}
 
-  plan
-    .command('set')
+function set({ accounts, output }: Context) {
+  return new Command('set')
     .description('Create or replace a plan; the change applies at once to all accounts on this plan')
     .argument('<name>', 'the name of the plan: a lower-case slug')
     .requiredOption(
@@ -38,43 +37,32 @@ export function planCommand({ accounts, output }: Context): Command {
       "limit how many of each account's calls are under way at once (default: no limit)",
       readConcurrency,
     )
-    .action(async (name: string, { pool, ...options }: { pool: Pool[] } & LimitOptions) => {
-      const answer = await accounts().call((client) => client.setPlan, {
-        name,
-        pools: pool,
-        limits: limitsOf(options),
-      });
-      const plans = answer.plan === undefined ? [] : [answer.plan];
-      output.answer({ plan: plans.map(planToJson)[0] }, () => planTable(plans));
+    .action(async (name, { pool: pools, ...options }) => {
+      const request = { name, pools, limits: limitsOf(options) };
+      const { plan } = await accounts().call((client) => client.setPlan, request);
+      if (plan) output.answer({ plan: planToJson(plan) }, () => planTable([plan]));
     });
+}
 
-  plan
-    .command('list')
-    .description('List all plans')
-    .action(async () => {
-      const { plans } = await accounts().call((client) => client.listPlans, {});
-      output.answer({ plans: plans.map(planToJson) }, () =>
-        plans.length === 0 ? 'There are no plans. Create one with bds plan set.' : planTable(plans),
-      );
-    });
-
-  return plan;
+function list({ accounts, output }: Context) {
+  return new Command('list').description('List all plans').action(async () => {
+    const { plans } = await accounts().call((client) => client.listPlans, {});
+    output.answer({ plans: plans.map(planToJson) }, () =>
+      plans.length === 0 ? 'There are no plans. Create one with bds plan set.' : planTable(plans),
+    );
+  });
 }
 
 function collectPool(value: string, pools: Pool[] = []): Pool[] {
   const [, name = '', allowance = '', routes = ''] =
     /^([a-z0-9]+(?:[-_][a-z0-9]+)*)=(\d{1,15}):([a-z,]+)$/.exec(value) ?? [];
-  const known = routes
-    .split(',')
-    .map((route) => Object.entries(ROUTE_WORDS).find(([routeWord]) => routeWord === route)?.[1]);
-  if (name === '' || known.includes(undefined))
+  const words = routes.split(',');
+  const known = words.flatMap((word) => new Map(Object.entries(ROUTE_WORDS)).get(word) ?? []);
+  if (name === '' || known.length < words.length)
     throw new InvalidArgumentError(
       'Write name=allowance:routes. The routes are brands, logos or brands,logos.',
     );
-  return [
-    ...pools,
-    { name, allowance: Number(allowance), routes: known.filter((route) => route !== undefined) },
-  ];
+  return [...pools, { name, allowance: Number(allowance), routes: known }];
 }
 
 function planToJson({ name, pools, limits, revision }: Plan) {
@@ -87,14 +75,14 @@ function planToJson({ name, pools, limits, revision }: Plan) {
 }
 
 function planTable(plans: readonly Plan[]): string {
-  const rows = plans.flatMap(({ name, pools, limits }) =>
-    pools.map((pool) => [
-      name,
-      pool.name,
-      pool.allowance,
-      pool.routes.map(routeWord).join(', '),
-      limitsText(limits),
-    ]),
-  );
-  return table(['PLAN', 'POOL', 'CALLS A MONTH', 'ROUTES', 'LIMITS'], rows);
+  const rows = plans.flatMap((plan) => plan.pools.map((pool) => ({ plan, pool })));
+  return listTable(COLUMNS, rows);
 }
+
+const COLUMNS: Columns<{ plan: Plan; pool: Pool }> = {
+  PLAN: ({ plan }) => plan.name,
+  POOL: ({ pool }) => pool.name,
+  'CALLS A MONTH': ({ pool }) => pool.allowance,
+  ROUTES: ({ pool }) => pool.routes.map(routeWord).join(', '),
+  LIMITS: ({ plan }) => limitsText(plan.limits),
+};

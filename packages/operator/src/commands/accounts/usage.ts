@@ -1,52 +1,40 @@
-import type { MonthUsage, PoolUsage, UsageCell } from '@brand-data/contracts';
-import { Command } from 'commander';
-import { UsageError } from '../../connection/usage-error.ts';
+import type { MonthUsage, UsageCell } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
+import { Command } from '@commander-js/extra-typings';
+import { UsageError } from '../../connection/failures.ts';
 import { readMonth } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
-import { table } from '../../text/tables.ts';
-import { type AllowanceUse, allowanceUse } from '../../usage/allowance-use.ts';
-import { plansByName } from '../../usage/plans.ts';
-import { routeWord } from '../../usage/routes.ts';
-import { isCurrent, MAY_BE_TOO_SMALL, USE_HEADERS, useCells } from '../../usage/usage-text.ts';
-import { showUsageOfAll } from './usage-of-all.ts';
+import { type Columns, csvOf, table } from '../../text/tables.ts';
+import {
+  ACCOUNT_CSV,
+  type AccountUse,
+  type AllowanceUse,
+  MAY_BE_TOO_SMALL,
+  readUsageOf,
+  readUsageOfAll,
+  routeWord,
+  STATE_NAME,
+  USE_CSV,
+  USE_HEADERS,
+  useCells,
+} from '../../usage/allowance-use.ts';
 
-interface UsageOptions {
-  all?: boolean;
-  month?: string;
-  csv?: boolean;
-}
+const NO_CALLS = 'There are no calls in this month.';
 
-export function usageCommand(context: Context): Command {
+export function usageCommand(context: Context) {
   return new Command('usage')
     .description('Show how many calls of an account, or of all accounts, are billed in a month')
     .argument('[account]', "the account's id")
     .option('--all', 'show all accounts, without the breakdown by key, route and status')
     .option('--month <YYYY-MM>', 'show this month, UTC (default: the current month)', readMonth)
     .option('--csv', 'with --all: print CSV, one line for each account and pool')
-    .action(async (accountId: string | undefined, { all = false, month, csv = false }: UsageOptions) => {
+    .action(async (accountId, { all = false, month = '', csv }) => {
       if (all === (accountId !== undefined)) throw new UsageError('give the id of an account, or --all');
-      if (all) return showUsageOfAll(context, { month, csv });
+      if (accountId === undefined) return showUsageOfAll(context, month, csv);
       if (csv) throw new UsageError('--csv is for --all: for one account, use --json');
-      return showUsage(context, accountId ?? '', month);
+      const { usage, uses } = await readUsageOf(context.connect(), accountId, month);
+      context.output.answer(usageToJson(accountId, usage, uses), () => usageText(usage, uses));
     });
-}
-
-async function showUsage({ connect, output }: Context, accountId: string, month = ''): Promise<void> {
-  const connection = connect();
-  const { accounts, metering } = connection;
-  const [{ account }, plans] = await Promise.all([
-    accounts().call((client) => client.getAccount, { id: accountId }),
-    plansByName(connection),
-  ]);
-  const { usage } = await metering().call((client) => client.getUsage, { accountId, month });
-  if (!usage) throw new Error('metering answered without usage');
-  const plan = isCurrent(usage.month) ? plans.get(account?.plan ?? '') : undefined;
-  const uses = allowanceUse(plan, usage.pools.map(ledgerOf));
-  output.answer(usageToJson(accountId, usage, uses), () => usageText(usage, uses));
-}
-
-function ledgerOf({ pool, limit, used, out }: PoolUsage) {
-  return { pool, allowance: limit, used, heldByGateways: out };
 }
 
 export function usageToJson(
@@ -69,18 +57,18 @@ export function usageText(
   uses: readonly AllowanceUse[],
 ): string {
   const cells = pools.flatMap((pool) => sumOverDays(pool.cells));
+  const rows = uses.map((use) => [use.pool, ...useCells(use)]);
   return [
-    `${month}${final ? '' : ' (so far)'}`,
+    titleOf({ month, final }),
     ...(complete ? [] : [MAY_BE_TOO_SMALL]),
-    uses.length === 0
-      ? 'There are no calls in this month.'
-      : table(
-          ['POOL', ...USE_HEADERS],
-          uses.map((use) => [use.pool, ...useCells(use)]),
-        ),
+    uses.length === 0 ? NO_CALLS : table(['POOL', ...USE_HEADERS], rows),
     ...uses.flatMap(otherAllowance),
     ...(cells.length === 0 ? [] : ['', table(['KEY', 'ROUTE', 'STATUS', 'CALLS'], cells)]),
   ].join('\n');
+}
+
+function titleOf({ month, final }: { month: string; final: boolean }): string {
+  return `${month}${final ? '' : ' (so far)'}`;
 }
 
 function otherAllowance({ pool, allowance, allowance_in_metering: inMetering }: AllowanceUse): string[] {
@@ -104,3 +92,40 @@ function sumOverDays(cells: readonly UsageCell[]): [string, string, string, numb
     return [[first.keyId, routeWord(first.route), String(first.status || 'unknown'), calls]];
   });
 }
+
+/** Shows the use of every account, and of every ledger of metering, so that the sums are those of the ledgers. */
+async function showUsageOfAll({ connect, output }: Context, asked: string, csv?: boolean): Promise<void> {
+  const { month, final, isExact, accounts } = await readUsageOfAll(connect(), asked);
+  const lines = accounts.flatMap((each) => each.pools.map((use): Line => ({ ...each, use, month })));
+  if (csv) output.text(csvOf(CSV, lines));
+  else
+    output.answer({ month, final, complete: isExact, accounts: accounts.map(useToJson) }, () => {
+      const rows = lines.map(({ id, account, use }) => [
+        id,
+        account?.plan ?? 'not in accounts',
+        use.pool,
+        ...useCells(use),
+      ]);
+      const shown = rows.length === 0 ? NO_CALLS : table(['ACCOUNT', 'PLAN', 'POOL', ...USE_HEADERS], rows);
+      return `${titleOf({ month, final })}\n${shown}`;
+    });
+  if (!isExact) throw new Fault('unavailable', MAY_BE_TOO_SMALL);
+}
+
+function useToJson({ id, account, pools }: AccountUse) {
+  const { name = null, plan = null, state } = account ?? {};
+  return { account: id, name, plan, state: state === undefined ? null : STATE_NAME[state], pools };
+}
+
+interface Line extends AccountUse {
+  month: string;
+  use: AllowanceUse;
+}
+
+const CSV: Columns<Line> = {
+  account: ({ id }) => id,
+  ...ACCOUNT_CSV,
+  month: ({ month }) => month,
+  ...USE_CSV,
+  held_by_gateways: ({ use }) => use.held_by_gateways,
+};

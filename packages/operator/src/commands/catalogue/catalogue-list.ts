@@ -1,25 +1,28 @@
-import type { ListedBrand } from '@brand-data/contracts';
+import { BrandType, type ListBrandsRequest, type ListedBrand } from '@brand-data/contracts';
 import { SETTABLE_FIELDS } from '@brand-data/records';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { Connection } from '../../connection/connection.ts';
+import { resumedStream } from '../../connection/reading.ts';
 import { readCount } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
-import { csvLines } from '../../text/csv.ts';
-import { type Columns, listTable, rowsOf, time } from '../../text/tables.ts';
-import { brandPages, brandTypeOf, TYPES, typeName } from './listed-brands.ts';
+import { type Columns, csvLines, listTable, rowsOf, time } from '../../text/tables.ts';
 
+const LIST_MS = 3_600_000;
 const IDENTIFIERS_SHOWN = 3;
+const TYPES = ['stock', 'brand', 'superinvestor'] as const;
 
-interface ListOptions {
-  type?: (typeof TYPES)[number];
-  source?: string;
-  search?: string;
-  lacks?: string[];
-  limit?: number;
-  after?: string;
-  csv?: boolean;
+const TYPE = {
+  unknown: BrandType.UNSPECIFIED,
+  stock: BrandType.STOCK,
+  brand: BrandType.BRAND,
+  superinvestor: BrandType.SUPERINVESTOR,
+};
+
+export function typeName(type: BrandType): string {
+  return TYPES.find((name) => TYPE[name] === type) ?? 'unknown';
 }
 
-export function catalogueListCommand({ catalog, output }: Context): Command {
+export function catalogueListCommand({ catalog, output }: Context) {
   return new Command('list')
     .description('List records with their type, identifiers and sources, and when they last changed')
     .addOption(new Option('--type <type>', 'only records of this type').choices(TYPES))
@@ -33,37 +36,43 @@ export function catalogueListCommand({ catalog, output }: Context): Command {
     .option('--limit <count>', 'list at most this many records (default: 100; with --csv: all)', readCount)
     .option('--after <id>', 'begin after the record with this id')
     .option('--csv', 'print CSV, one line for each record')
-    .action(
-      async ({ type, source = '', search = '', lacks = [], csv: asCsv = false, ...page }: ListOptions) => {
-        const limit = page.limit ?? (asCsv ? Number.POSITIVE_INFINITY : 100);
-        const filters = {
-          source,
-          text: search,
-          fields: lacks,
-          lacking: lacks,
-          after: page.after ?? '',
-          ...(type && { type: brandTypeOf(type) }),
-        };
-        const listed: ListedBrand[] = [];
-        let count = 0;
-        let next: string | null = null;
-        if (asCsv) await output.stream(`${csvLines([Object.keys(CSV)])}\n`);
-        for await (const brands of brandPages(catalog(), filters)) {
-          const shown = brands.slice(0, limit - count);
-          count += shown.length;
-          if (asCsv && shown.length > 0) await output.stream(`${csvLines(rowsOf(CSV, shown))}\n`);
-          else listed.push(...shown);
-          if (count < limit) continue;
-          next = shown.at(-1)?.id ?? null;
-          break;
-        }
-        if (asCsv) return;
-        const more = next && `\nThere may be further records: raise --limit, or add --after ${next}.`;
-        output.answer({ records: listed.map(listedToJson), next }, () =>
-          listed.length === 0 ? 'There is no such record.' : `${listTable(TABLE, listed)}${more ?? ''}`,
-        );
-      },
-    );
+    .action(async ({ type, source = '', search = '', lacks = [], csv, after = '', ...options }) => {
+      const limit = options.limit ?? (csv ? Number.POSITIVE_INFINITY : 100);
+      const wanted = TYPE[type ?? 'unknown'];
+      const filters = { type: wanted, source, text: search, fields: lacks, lacking: lacks, after };
+      const listed: ListedBrand[] = [];
+      let count = 0;
+      let next: string | null = null;
+      if (csv) await output.stream(`${csvLines([Object.keys(CSV)])}\n`);
+      for await (const brands of brandPages(catalog(), filters)) {
+        const shown = brands.slice(0, limit - count);
+        count += shown.length;
+        if (csv && shown.length > 0) await output.stream(`${csvLines(rowsOf(CSV, shown))}\n`);
+        else listed.push(...shown);
+        if (count < limit) continue;
+        next = shown.at(-1)?.id ?? null;
+        break;
+      }
+      if (csv) return;
+      const more = next ? `\nThere may be further records: raise --limit, or add --after ${next}.` : '';
+      output.answer(
+        { records: listed.map(listedToJson), next },
+        () => `${listTable(TABLE, listed, 'There is no such record.')}${more}`,
+      );
+    });
+}
+
+/** Yields the records in brief, in the order of their ids, as many as catalog sends at once. */
+export async function* brandPages(
+  catalog: ReturnType<Connection['catalog']>,
+  filters: Partial<ListBrandsRequest>,
+): AsyncGenerator<ListedBrand[]> {
+  const request = { type: BrandType.UNSPECIFIED, source: '', text: '', fields: [], lacking: [], ...filters };
+  const messages = resumedStream(
+    (after) => catalog.readStream((client) => client.listBrands, { ...request, after }, LIST_MS),
+    filters.after,
+  );
+  for await (const { brands } of messages) yield brands;
 }
 
 const CSV: Columns<ListedBrand> = {
@@ -89,16 +98,9 @@ const TABLE: Columns<ListedBrand> = {
   CHANGED: ({ changedAtMs }) => time(changedAtMs || undefined) ?? 'not known',
 };
 
-function listedToJson({ id, name, type, rank, identifiers, sources, changedAtMs }: ListedBrand) {
-  return {
-    id,
-    name,
-    type: typeName(type),
-    rank,
-    identifiers,
-    sources,
-    changed_at: time(changedAtMs || undefined) ?? null,
-  };
+function listedToJson({ changedAtMs, type, id, name, rank, identifiers, sources }: ListedBrand) {
+  const changed_at = time(changedAtMs || undefined) ?? null;
+  return { id, name, type: typeName(type), rank, identifiers, sources, changed_at };
 }
 
 /** Reads fields of records, separated by commas. */

@@ -1,17 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import { type BytesRead, retryWhileUnavailable, sizeOf } from '@brand-data/importers';
-import { Command } from 'commander';
+import type { ExportedCompany } from '@brand-data/contracts';
+import {
+  type BytesRead,
+  OptionError,
+  readJsonLines,
+  retryWhileUnavailable,
+  sizeOf,
+} from '@brand-data/importers';
+import { type NewestImports, readExportLine } from '@brand-data/records';
+import { Command } from '@commander-js/extra-typings';
 import type { Connection } from '../../connection/connection.ts';
+import { PartlyFailed } from '../../connection/failures.ts';
 import type { Context } from '../../terminal/context.ts';
-import { PartlyFailed } from '../../terminal/failures.ts';
-import { figure, progressLine } from '../../text/progress.ts';
+import { dryRunTitle, figure, progressLine, refusedLines } from '../../text/reports.ts';
 import { facts } from '../../text/tables.ts';
-import { titled } from '../imports/import-report.ts';
-import { dryRunTitle } from './decision.ts';
-import { readExport, type UnreadableLine } from './read-export.ts';
 
 const CALL_MS = 30_000;
 const MOST_SHOWN = 10;
+/** The most companies that the catalogue takes at once. */
+const BATCH_COMPANIES = 500;
+/** Far below the 16 MiB of one message. A larger company is sent alone. */
+const BATCH_CHARACTERS = 4 * 1024 * 1024;
 
 interface Pass {
   restored: number;
@@ -20,14 +29,14 @@ interface Pass {
   firstRefusals: UnreadableLine[];
 }
 
-export function catalogueRestoreCommand({ catalog, output, pathOf, shown }: Context): Command {
+export function catalogueRestoreCommand({ catalog, output, pathOf, shown }: Context) {
   return new Command('restore')
     .description(
       'Make an empty catalogue equal to an export; if a restore breaks off, run it again. Run no import meanwhile',
     )
     .argument('<file>', 'a file that bds catalogue export has written; it may be compressed')
     .option('--dry-run', 'write nothing, and report what would be restored')
-    .action(async (file: string, { dryRun = false }: { dryRun?: boolean }) => {
+    .action(async (file, { dryRun = false }) => {
       const path = pathOf(file);
       const bytes: BytesRead = { read: 0, total: (await sizeOf([path])) * (dryRun ? 1 : 2) };
       const startedAt = performance.now();
@@ -48,11 +57,7 @@ export function catalogueRestoreCommand({ catalog, output, pathOf, shown }: Cont
             ['Unchanged', figure(unchanged)],
             ['Refused', figure(refused)],
           ]),
-          ...titled(
-            'Refused',
-            refusals.map(({ from, reason }) => `  ${from}: ${reason}`),
-            refused,
-          ),
+          ...refusedLines(refusals, refused),
         ].join('\n'),
       );
       if (refused > 0)
@@ -100,4 +105,66 @@ async function send(
     onProgress(read);
   }
   return pass;
+}
+
+/** Companies of an export in their order, with the place of each in the file. */
+interface ExportBatch {
+  companies: { from: string; company: ExportedCompany }[];
+  newestImports: NewestImports;
+  /** Whether no company of the export comes after these. */
+  isLast: boolean;
+}
+
+/** A line that is not a company of the catalogue. */
+interface UnreadableLine {
+  from: string;
+  reason: string;
+}
+
+/**
+ * Yields the companies of a file that `bds catalogue export` has written, in batches that are small enough for the catalogue.
+ * Throws an OptionError if the file is not an export of this command, or is not complete.
+ */
+async function* readExport(
+  file: string,
+  { progress, onUnreadable }: { progress: BytesRead; onUnreadable: (line: UnreadableLine) => void },
+): AsyncGenerator<ExportBatch> {
+  let newestImports: NewestImports | undefined;
+  let batch: ExportBatch['companies'] = [];
+  let characters = 0;
+  let read = 0;
+  let expected: number | undefined;
+  for await (const line of readJsonLines(file, progress)) {
+    if (expected !== undefined)
+      throw new OptionError(`${line.from}: there are lines after the end of the export`);
+    const found =
+      'problem' in line
+        ? { problems: [line.problem] }
+        : readExportLine(line.value, newestImports ?? new Map());
+    if (newestImports === undefined) {
+      if (!('imports' in found))
+        throw new OptionError(`${file} is no export of a catalogue: bds catalogue export writes one`);
+      newestImports = found.imports;
+    } else if ('companies' in found) expected = found.companies;
+    else if ('company' in found) {
+      read++;
+      const size = line.raw?.length ?? 0;
+      if (batch.length === BATCH_COMPANIES || (batch.length > 0 && characters + size > BATCH_CHARACTERS)) {
+        yield { companies: batch, newestImports, isLast: false };
+        batch = [];
+        characters = 0;
+      }
+      batch.push({ from: line.from, company: found.company });
+      characters += size;
+    } else {
+      read++;
+      onUnreadable({
+        from: line.from,
+        reason: 'problems' in found ? found.problems.join('; ') : 'a second first line',
+      });
+    }
+  }
+  if (newestImports === undefined || expected !== read)
+    throw new OptionError(`${file} is not a whole export: its last line is missing, or does not fit`);
+  yield { companies: batch, newestImports, isLast: true };
 }

@@ -9,12 +9,11 @@ import {
 } from '@brand-data/contracts';
 import { readPictureFile, setOverrides, storePicture } from '@brand-data/importers';
 import { fieldOf, type PictureFieldName, withStoredPicture } from '@brand-data/records';
-import { Command, Option } from 'commander';
-import { UsageError } from '../../connection/usage-error.ts';
+import { Command, Option } from '@commander-js/extra-typings';
+import { PartlyFailed, UsageError } from '../../connection/failures.ts';
 import type { Context } from '../../terminal/context.ts';
-import { PartlyFailed } from '../../terminal/failures.ts';
 import { facts } from '../../text/tables.ts';
-import { reasonOf, whoOf } from './decision.ts';
+import { reasonOf, whoOf } from './overrides.ts';
 
 const KINDS = ['logo', 'stock_logo', 'banner'] as const;
 type Kind = (typeof KINDS)[number];
@@ -27,15 +26,7 @@ const TREATED: Readonly<Record<Treatment, string>> = {
   [Treatment.PLATE]: 'on a plate',
 };
 
-interface SetOptions {
-  kind: Kind;
-  theme: 'light' | 'dark';
-  reason?: string;
-  by?: string;
-  dryRun?: boolean;
-}
-
-export function logoSetCommand({ catalog, images, output, pathOf }: Context): Command {
+export function logoSetCommand({ catalog, images, output, pathOf }: Context) {
   return new Command('set')
     .description('Store a picture and show it in a record, above all sources and over every import')
     .argument('<id>', "the record's id, such as apple")
@@ -43,15 +34,15 @@ export function logoSetCommand({ catalog, images, output, pathOf }: Context): Co
     .addOption(kindOption())
     .addOption(
       new Option('--theme <theme>', 'dark gives the present picture another form for dark pages')
-        .choices(['light', 'dark'])
+        .choices(['light', 'dark'] as const)
         .default('light'),
     )
     .option('--reason <text>', 'why, as bds show displays it (default: the name of the file)')
     .option('--by <name>', 'who decided it (default: the user of the operating system)')
     .option('--dry-run', 'write nothing, and report what would change')
-    .action(async (id: string, file: string, { kind, theme, reason, by, dryRun = false }: SetOptions) => {
-      const setBy = whoOf(by === undefined ? {} : { by });
-      const why = reasonOf({ reason: reason ?? `bds logo set ${basename(file)}` });
+    .action(async (id, file, { kind, theme, by, dryRun = false, ...options }) => {
+      const setBy = whoOf(by);
+      const reason = reasonOf(options.reason ?? `bds logo set ${basename(file)}`);
       const { brand } = await catalog().call((client) => client.getBrand, { id, refusedLinks: false });
       const field = fieldOfKind(kind, brand?.type);
       const bytes = await readPictureFile(pathOf(file), file);
@@ -61,10 +52,11 @@ export function logoSetCommand({ catalog, images, output, pathOf }: Context): Co
           : { light: { $case: 'file', value: bytes } as const, darkFile: undefined };
       const stored = await storePicture(images(), field, picture, { dryRun });
       const value = Brand.fromPartial(withStoredPicture({}, field, stored));
-      const setting = { from: file, id, field, value, by: setBy, reason: why };
+      const setting = { from: file, id, field, value, by: setBy, reason };
       const { changed, refusals } = await setOverrides(catalog(), [setting], { dryRun });
       if (refusals.length > 0) throw new PartlyFailed(refusals.map((refusal) => refusal.reason).join('; '));
-      output.answer(answerToJson(id, field, stored, { dryRun, changed }), () =>
+      const about = { id, field, dry_run: dryRun, changed: changed > 0 };
+      output.answer({ ...about, ...storedToJson(stored) }, () =>
         [
           ...(dryRun ? ['Nothing was stored; this is what would be:'] : []),
           `${id}: ${field} is ${changed === 0 ? 'unchanged' : 'set'}.`,
@@ -74,12 +66,12 @@ export function logoSetCommand({ catalog, images, output, pathOf }: Context): Co
     });
 }
 
-export function logoUnsetCommand({ catalog, output }: Context): Command {
+export function logoUnsetCommand({ catalog, output }: Context) {
   return new Command('unset')
     .description('Remove a picture that bds logo set has set, so that the sources decide about it again')
     .argument('<id>', "the record's id, such as apple")
     .addOption(kindOption())
-    .action(async (id: string, { kind }: { kind: Kind }) => {
+    .action(async (id, { kind }) => {
       // The record may be gone while its values wait for it. Its type is then unknown.
       const fields = [...new Set([fieldOfKind(kind, undefined), fieldOfKind(kind, BrandType.SUPERINVESTOR)])];
       const { results } = await catalog().call((client) => client.unsetFields, {
@@ -97,7 +89,7 @@ export function logoUnsetCommand({ catalog, output }: Context): Command {
     });
 }
 
-function kindOption(): Option {
+function kindOption() {
   return new Option('--kind <kind>', 'which picture of the record').choices(KINDS).default('logo');
 }
 
@@ -120,26 +112,10 @@ function withDarkForm(
   return { light: { $case: 'storedPath', value: path }, darkFile };
 }
 
-function answerToJson(
-  id: string,
-  field: PictureFieldName,
-  { big, lightTreatment, darkTreatment }: PutImageResponse,
-  { dryRun, changed }: { dryRun: boolean; changed: number },
-) {
+function storedToJson({ big, lightTreatment, darkTreatment }: PutImageResponse) {
   const { path, width, height, format, sizeKb } = big ?? {};
-  return {
-    id,
-    field,
-    dry_run: dryRun,
-    changed: changed > 0,
-    path,
-    width,
-    height,
-    format,
-    size_kb: sizeKb,
-    light_form: TREATED[lightTreatment],
-    dark_form: TREATED[darkTreatment],
-  };
+  const forms = { light_form: TREATED[lightTreatment], dark_form: TREATED[darkTreatment] };
+  return { path, width, height, format, size_kb: sizeKb, ...forms };
 }
 
 function textOf({ big, lightTreatment, darkTreatment }: PutImageResponse): string {

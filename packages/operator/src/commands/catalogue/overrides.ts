@@ -1,6 +1,8 @@
+import { userInfo } from 'node:os';
 import type { ListedOverride, Override } from '@brand-data/contracts';
 import { recordValueOf } from '@brand-data/records';
-import { readPages } from '../../connection/pages.ts';
+import { UsageError } from '../../connection/failures.ts';
+import { readPages } from '../../connection/reading.ts';
 import type { Context } from '../../terminal/context.ts';
 import { table, time } from '../../text/tables.ts';
 
@@ -33,4 +35,24 @@ export function overrideCells(override: Override): string[] {
 /** `value` is as in records, and null if the operator has decided that the field has no value. */
 export function overrideToJson({ field, value, by, atMs, reason }: Override) {
   return { field, value: recordValueOf(value, field), by, at: time(atMs) ?? '', reason };
+}
+
+const MAX_REASON = 500;
+
+/** Why the operator sets a field. Throws a UsageError if the text is blank or too long. */
+export function reasonOf(reason = ''): string {
+  if (reason.trim() === '') throw new UsageError('the reason is missing: --reason "why this value is right"');
+  if ([...reason].length > MAX_REASON)
+    throw new UsageError(`the reason is longer than ${MAX_REASON} characters: shorten it`);
+  return reason.trim();
+}
+
+/** Who sets a field: the given name, else the user of the operating system. */
+export function whoOf(by = ''): string {
+  if (by.trim() !== '') return by.trim();
+  try {
+    return userInfo().username;
+  } catch {
+    throw new UsageError('the user of the operating system has no name: --by <name>');
+  }
 }

@@ -1,8 +1,8 @@
 import { BrandType, MatchKind, MatchStrength, type Meaning, type Resolution } from '@brand-data/contracts';
 import { readLines } from '@brand-data/importers';
 import { inBatches } from '@brand-data/runtime';
-import { Command } from 'commander';
-import { UsageError } from '../../connection/usage-error.ts';
+import { Command } from '@commander-js/extra-typings';
+import { UsageError } from '../../connection/failures.ts';
 import type { Context } from '../../terminal/context.ts';
 import { table } from '../../text/tables.ts';
 
@@ -10,18 +10,13 @@ import { table } from '../../text/tables.ts';
 const BATCH = 200;
 const MAX_CHARACTERS = 256;
 
-interface Options {
-  file?: string;
-  superinvestors: boolean;
-}
-
 /** An identifier of the input. `problem` says why it cannot be sent. */
 interface Query {
   identifier: string;
   problem?: string;
 }
 
-export function resolveCommand({ catalog, output, pathOf }: Context): Command {
+export function resolveCommand({ catalog, output, pathOf }: Context) {
   return new Command('resolve')
     .description(
       'Show which record each identifier means, how it matched, and which other records it could mean',
@@ -29,21 +24,20 @@ export function resolveCommand({ catalog, output, pathOf }: Context): Command {
     .argument('[identifier...]', 'tickers, domains, names, ISINs …')
     .option('--file <file>', 'read identifiers from this file, one on each line; the file may be compressed')
     .option('--no-superinvestors', 'ignore portfolio managers, as logo requests do')
-    .action(async (identifiers: string[], { file, superinvestors }: Options) => {
+    .action(async (identifiers, { file, superinvestors }) => {
       if (identifiers.length === 0 && file === undefined)
         throw new UsageError('there is nothing to resolve: give identifiers, or --file <file>');
       let unreadable = 0;
       const inputs = [queriesOf(identifiers), ...(file === undefined ? [] : [queriesInFile(pathOf(file))])];
       for (const input of inputs) {
         for await (const batch of inBatches(input, { items: BATCH })) {
-          unreadable += batch.filter(({ problem }) => problem !== undefined).length;
           const sent = batch.filter(({ problem }) => problem === undefined);
+          unreadable += batch.length - sent.length;
+          const queries = sent.map(({ identifier }) => ({ identifier, superinvestors, suggest: true }));
           const { resolutions } =
             sent.length === 0
               ? { resolutions: [] }
-              : await catalog().call((client) => client.resolve, {
-                  queries: sent.map(({ identifier }) => ({ identifier, superinvestors, suggest: true })),
-                });
+              : await catalog().call((client) => client.resolve, { queries });
           const answers = new Map(sent.map((query, index) => [query, resolutions[index]]));
           output.lines(
             batch.map((query) => resolutionToJson(query, answers.get(query))),

@@ -1,39 +1,35 @@
+import { FieldOutcome } from '@brand-data/contracts';
 import {
   NdjsonFile,
   NO_VALUE,
   readFieldValue,
   readOverrideFile,
   removeEarlier,
-  type SetReport,
   type Setting,
   setOverrides,
+  UNKNOWN_OUTCOME,
 } from '@brand-data/importers';
 import { SETTABLE_FIELDS } from '@brand-data/records';
-import { Command } from 'commander';
-import { UsageError } from '../../connection/usage-error.ts';
+import { Command } from '@commander-js/extra-typings';
+import { PartlyFailed, UsageError } from '../../connection/failures.ts';
 import type { Context } from '../../terminal/context.ts';
-import { PartlyFailed } from '../../terminal/failures.ts';
-import { figure } from '../../text/progress.ts';
+import { dryRunTitle, figure, inFile, refusedLines } from '../../text/reports.ts';
 import { facts, wrapped } from '../../text/tables.ts';
-import { inFile, titled } from '../imports/import-report.ts';
-import { dryRunTitle, reasonOf, whoOf } from './decision.ts';
-import { listOverrides } from './overrides.ts';
+import { listOverrides, reasonOf, whoOf } from './overrides.ts';
 
 const MOST_SHOWN = 10;
 const DEFAULT_REJECTS = 'set.rejects.ndjson';
 
 interface SetOptions {
-  reason?: string;
-  by?: string;
-  fromFile?: string;
-  list?: boolean;
-  dryRun?: boolean;
-  rejects?: string;
+  reason?: string | undefined;
+  by?: string | undefined;
+  dryRun?: boolean | undefined;
+  rejects?: string | undefined;
   separator: string;
-  decimalComma?: boolean;
+  decimalComma?: boolean | undefined;
 }
 
-export function setCommand(context: Context): Command {
+export function setCommand(context: Context) {
   return new Command('set')
     .description('Set fields of a record to your own values, above all sources and over every import')
     .argument('[id]', "the record's id, such as apple")
@@ -50,7 +46,7 @@ export function setCommand(context: Context): Command {
     .option('--separator <text>', 'separate the items of a list by this text', ';')
     .option('--decimal-comma', 'read numbers that are written 1.234,5')
     .addHelpText('after', () => `\n${wrapped(`Fields: ${[...SETTABLE_FIELDS.keys()].join(', ')}.`)}`)
-    .action(async (id: string | undefined, assignments: string[], options: SetOptions) => {
+    .action(async (id, assignments, options) => {
       if (options.list) return listOverrides(context);
       if (options.fromFile !== undefined) {
         if (id !== undefined) throw new UsageError('--from-file has the ids and fields: give none beside it');
@@ -94,7 +90,7 @@ function settingOf(id: string, assignment: string, options: SetOptions): Setting
   const field = assignment.slice(0, at).trim();
   const read = readFieldValue(field, assignment.slice(at + 1).trim(), cellOptions(options));
   if ('problem' in read) throw new UsageError(read.problem);
-  return { from: field, id, by: whoOf(options), reason: reasonOf(options), ...read };
+  return { from: field, id, by: whoOf(options.by), reason: reasonOf(options.reason), ...read };
 }
 
 async function setFromFile(
@@ -102,8 +98,12 @@ async function setFromFile(
   file: string,
   options: SetOptions,
 ): Promise<void> {
-  const reason = options.reason === undefined ? undefined : reasonOf(options);
-  const lines = await readOverrideFile(pathOf(file), { ...cellOptions(options), by: whoOf(options), reason });
+  const reason = options.reason === undefined ? undefined : reasonOf(options.reason);
+  const lines = await readOverrideFile(pathOf(file), {
+    ...cellOptions(options),
+    by: whoOf(options.by),
+    reason,
+  });
   const report = await setOverrides(catalog(), lines, {
     dryRun: options.dryRun ?? false,
     onProgress: (done, total) => output.progress(() => `${figure(done)} of ${figure(total)}`),
@@ -113,52 +113,61 @@ async function setFromFile(
   await removeEarlier(rejects.path, ['from']);
   for (const { from, reason, raw } of refusals) await rejects.write({ from, reason, raw });
   await rejects.close();
-  const shownReport = { ...report, refusals, rejectsFile: shown(rejects.path) };
-  output.answer(reportToJson(shownReport), () => reportText(shownReport));
-  if (refusals.length > 0) {
-    const effect = report.dryRun
-      ? 'so nothing was set'
-      : `and ${figure(report.changed)} ${report.changed === 1 ? 'field was' : 'fields were'} set`;
-    throw new PartlyFailed(
-      `${figure(refusals.length)} of ${figure(report.read)} were refused, ${effect}, see ${shown(rejects.path)}`,
-    );
-  }
-}
-
-interface ShownReport extends SetReport {
-  rejectsFile: string;
-}
-
-function reportToJson({ dryRun, read, changed, unchanged, refusals, rejectsFile }: ShownReport) {
-  const refused = refusals.length;
-  return {
-    dry_run: dryRun,
-    read,
-    changed,
-    unchanged,
-    refused,
-    ...(refused > 0 && { rejects_file: rejectsFile, first_refusals: refusals.slice(0, MOST_SHOWN) }),
-  };
-}
-
-function reportText({ dryRun, read, changed, unchanged, refusals, rejectsFile }: ShownReport): string {
-  const refused = refusals.length;
-  return [
-    ...dryRunTitle(dryRun),
-    facts([
-      ['Read', figure(read)],
-      ['Changed', figure(changed)],
-      ['Unchanged', figure(unchanged)],
-      ['Refused', `${figure(refused)}${inFile(refused > 0 ? rejectsFile : undefined)}`],
-    ]),
-    ...titled(
-      'Refused',
-      refusals.slice(0, MOST_SHOWN).map(({ from, reason }) => `  ${from}: ${reason}`),
-      refused,
-    ),
-  ].join('\n');
+  const { dryRun, read, changed, unchanged } = report;
+  const [refused, rejectsFile] = [refusals.length, shown(rejects.path)];
+  const first = refusals.slice(0, MOST_SHOWN);
+  const shownRefusals = refused > 0 && { rejects_file: rejectsFile, first_refusals: first };
+  output.answer({ dry_run: dryRun, read, changed, unchanged, refused, ...shownRefusals }, () =>
+    [
+      ...dryRunTitle(dryRun),
+      facts([
+        ['Read', figure(read)],
+        ['Changed', figure(changed)],
+        ['Unchanged', figure(unchanged)],
+        ['Refused', `${figure(refused)}${inFile(refused > 0 ? rejectsFile : undefined)}`],
+      ]),
+      ...refusedLines(first, refused),
+    ].join('\n'),
+  );
+  if (refused === 0) return;
+  const set = `and ${figure(changed)} ${changed === 1 ? 'field was' : 'fields were'} set`;
+  throw new PartlyFailed(
+    `${figure(refused)} of ${figure(read)} were refused, ${dryRun ? 'so nothing was set' : set}, see ${rejectsFile}`,
+  );
 }
 
 function cellOptions({ separator, decimalComma = false }: SetOptions) {
   return { separator, decimalComma };
+}
+
+export function unsetCommand({ catalog, output }: Context) {
+  return new Command('unset')
+    .description('Remove what bds set has set, so that the sources decide about the fields again')
+    .argument('<id>', "the record's id, such as apple")
+    .argument('<field...>', 'the fields, such as company.ceo')
+    .option('--dry-run', 'write nothing, and report what would change')
+    .action(async (id, fields, { dryRun = false }) => {
+      const unknown = fields.find((field) => !SETTABLE_FIELDS.has(field));
+      if (unknown !== undefined)
+        throw new UsageError(
+          `"${unknown}" is no field that can be set. Fields: ${[...SETTABLE_FIELDS.keys()].join(', ')}`,
+        );
+      const request = { fields: fields.map((field) => ({ id, field })), dryRun };
+      const { results } = await catalog().call((client) => client.unsetFields, request);
+      const refused = results.find(
+        ({ outcome }) => outcome === FieldOutcome.REFUSED || outcome === FieldOutcome.UNSPECIFIED,
+      );
+      if (refused !== undefined) throw new PartlyFailed(refused.reason || UNKNOWN_OUTCOME);
+      const those = (wanted: FieldOutcome) => fields.filter((_, index) => results[index]?.outcome === wanted);
+      const [unset, notSet] = [those(FieldOutcome.CHANGED), those(FieldOutcome.UNCHANGED)];
+      output.answer({ id, dry_run: dryRun, unset, not_set: notSet }, () =>
+        [
+          ...dryRunTitle(dryRun),
+          ...(unset.length > 0
+            ? [`${id}: ${unset.join(', ')} ${unset.length === 1 ? 'is' : 'are'} now as the sources state it.`]
+            : []),
+          ...(notSet.length > 0 ? [`${id}: ${notSet.join(', ')} was not set.`] : []),
+        ].join('\n'),
+      );
+    });
 }

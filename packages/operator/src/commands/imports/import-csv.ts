@@ -1,41 +1,28 @@
 import { readFile } from 'node:fs/promises';
-import { FIELDS_HELP, importBrands, readCsv, readMapping, readMappingFile } from '@brand-data/importers';
-import { type Command, InvalidArgumentError } from 'commander';
-import { UsageError } from '../../connection/usage-error.ts';
-import { collected } from '../../options/readers.ts';
+import {
+  FIELDS_HELP,
+  importBrands,
+  proposeMapping,
+  readCsv,
+  readMapping,
+  readMappingFile,
+} from '@brand-data/importers';
+import { UsageError } from '../../connection/failures.ts';
+import { collected, wholeNumber } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { wrapped } from '../../text/tables.ts';
-import { missingMapping } from './propose-mapping.ts';
-import { type ReportedOptions, reportedImport } from './reported-import.ts';
 import {
   MEMORY_OPTION,
-  type MemoryOption,
   noBytes,
   portsOf,
   readDate,
-  type StatedOptions,
+  reportedImport,
   sourceCommand,
-} from './source-command.ts';
+} from './reported-import.ts';
 
-interface CsvOptions extends ReportedOptions, MemoryOption, StatedOptions {
-  map?: string[];
-  mapFile?: string;
-  set?: string[];
-  separator: string;
-  decimalComma?: boolean;
-  join?: string;
-  merge?: boolean;
-  idPrefix: string;
-  rank?: number;
-}
-
-export function addImportOfCsv(parent: Command, context: Context): void {
-  sourceCommand(
-    parent,
-    'csv',
-    undefined,
-    'Import records from a CSV or TSV file whose first line names its columns',
-  )
+export function importCsvCommand(context: Context) {
+  const description = 'Import records from a CSV or TSV file whose first line names its columns';
+  return sourceCommand('csv', description)
     .argument('<file>', 'the file to read; it may be compressed')
     .option('--map <column=field,…>', 'fill a field from a column; repeatable', collected)
     .option(
@@ -69,10 +56,10 @@ export function addImportOfCsv(parent: Command, context: Context): void {
     .option('--licence <text>', 'state the licence of the origin')
     .option('--date <date>', 'state the date of the facts: YYYY, YYYY-MM or YYYY-MM-DD', readDate)
     .addHelpText('after', () => `\n${wrapped(FIELDS_HELP)}`)
-    .action(async (file: string, options: CsvOptions) => {
+    .action(async (file, options) => {
       const { source, map = [], mapFile, set = [], origin = source, url, licence, date, rank } = options;
       if (map.length === 0 && mapFile === undefined)
-        throw await missingMapping(context.pathOf(file), { source, shown: file });
+        throw await missingMapping(context.pathOf(file), source, file);
       const mapping = readMapping(map, set);
       const inFile =
         mapFile === undefined
@@ -104,15 +91,47 @@ export function addImportOfCsv(parent: Command, context: Context): void {
     });
 }
 
-function readRank(value: string): number {
-  if (!/^\d{1,4}$/.test(value) || Number(value) > 1_000)
-    throw new InvalidArgumentError('Write a whole number from 0 to 1000.');
-  return Number(value);
-}
+const readRank = wholeNumber('Write a whole number from 0 to 1000.', 0, 1_000);
 
 function joinOf(text: string, pathOf: Context['pathOf']) {
   const [, file, column, otherColumn] = /^(.+):([^:=]+)=([^:=]+)$/.exec(text) ?? [];
   if (file === undefined || column === undefined || otherColumn === undefined)
     throw new UsageError(`"${text}" is not file:column=column, such as prices.csv:Symbol=symbol`);
   return { file: pathOf(file), column: column.trim(), otherColumn: otherColumn.trim() };
+}
+
+/** Returns the error for an import of a table without a mapping. It lists the columns and proposes a command line. */
+async function missingMapping(file: string, source: string, shown: string): Promise<UsageError> {
+  const { columns, map, mic, date } = await proposeMapping(file);
+  const lines = [
+    '--map or --map-file is missing: it says which column gives which field',
+    `${shown} has the columns ${columns.join(', ')}`,
+  ];
+  const mapped = new Set(map.map(({ field }) => field));
+  const sets: string[] = [];
+  if (mapped.has('listings.ticker') && !mapped.has('listings.mic'))
+    sets.push(`listings.mic=${mic ?? 'XNYS'}`);
+  if (mapped.has('stock.price') && !mapped.has('stock.currency')) sets.push('stock.currency=USD');
+  if (map.length > 0)
+    lines.push(
+      'Their names suggest this command. Check it before you run it:',
+      '',
+      [
+        `  bds import csv ${quoted(shown)} --source ${source}`,
+        ...map.map(({ column, field }) => `--map ${quoted(`${column}=${field}`)}`),
+        ...sets.map((set) => `--set ${set}`),
+        ...(date === undefined ? [] : [`--date ${date}`]),
+      ].join(' \\\n    '),
+      '',
+    );
+  if (sets.length > 0) lines.push(`No column gives what --set gives here. Replace it if it is wrong.`);
+  const unknown = columns.filter((column) => !map.some((each) => each.column === column));
+  if (unknown.length > 0) lines.push(`These columns give no field: ${unknown.join(', ')}`);
+  lines.push('bds import csv --help lists the fields');
+  return new UsageError(lines.join('\n'));
+}
+
+/** Quotes a text for a shell: in single quotes, if it has other characters than letters, digits and a few signs. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

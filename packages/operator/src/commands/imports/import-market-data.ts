@@ -7,36 +7,14 @@ import {
   readMarketData,
   readRates,
 } from '@brand-data/importers';
-import { type Command, InvalidArgumentError } from 'commander';
-import { collected } from '../../options/readers.ts';
+import { collected, reader } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { wrapped } from '../../text/tables.ts';
-import { type ReportedOptions, reportedImport } from './reported-import.ts';
-import {
-  MEMORY_OPTION,
-  type MemoryOption,
-  noBytes,
-  readDate,
-  type StatedOptions,
-  sourceCommand,
-} from './source-command.ts';
+import { MEMORY_OPTION, noBytes, readDate, reportedImport, sourceCommand } from './reported-import.ts';
 
-interface MarketDataOptions extends ReportedOptions, MemoryOption, StatedOptions {
-  map?: string[];
-  rates?: string;
-  usd?: string[];
-  decimalComma?: boolean;
-  currency?: string;
-  exchange?: string;
-}
-
-export function addImportOfMarketData(parent: Command, context: Context): void {
-  sourceCommand(
-    parent,
-    'market-data',
-    'market-data',
-    'Import prices and market values of listed companies from a .csv or .ndjson file',
-  )
+export function importMarketDataCommand(context: Context) {
+  const description = 'Import prices and market values of listed companies from a .csv or .ndjson file';
+  return sourceCommand('market-data', description, 'market-data')
     .argument('<file>', 'the file to read; it may be compressed')
     .option('--map <column=field,…>', 'fill a field from a column with another name; repeatable', collected)
     .option(
@@ -57,16 +35,13 @@ export function addImportOfMarketData(parent: Command, context: Context): void {
     .option('--licence <text>', 'state the licence of the origin')
     .option('--date <date>', 'use this date (YYYY-MM-DD) for rows without a date', readDate)
     .addHelpText('after', `\n${wrapped(`Fields: ${MARKET_DATA_FIELDS.join(', ')}.`)}`)
-    .action(async (file: string, options: MarketDataOptions) => {
-      const { source, origin = source, url = '', licence = '', date = '' } = options;
+    .action(async (file, options) => {
+      const { source, rates, origin = source, url = '', licence = '', date = '' } = options;
       const bytes = noBytes();
       const missingRates = new Map<string, number>();
       const quotes = readMarketData(context.pathOf(file), {
         map: options.map ?? [],
-        rates: await readRates(
-          options.usd ?? [],
-          options.rates === undefined ? undefined : context.pathOf(options.rates),
-        ),
+        rates: await readRates(options.usd ?? [], rates === undefined ? undefined : context.pathOf(rates)),
         decimalComma: options.decimalComma ?? false,
         currency: options.currency,
         memoryMib: options.memory,
@@ -80,22 +55,14 @@ export function addImportOfMarketData(parent: Command, context: Context): void {
         options,
         bytes,
         (run) => importQuotes(context.catalog(), quotes, run),
-        () => ({
-          missing_rates: Object.fromEntries(missingRates),
-        }),
+        () => ({ missing_rates: Object.fromEntries(missingRates) }),
       );
     });
 }
 
-function readCurrencyCode(value: string): string {
-  if (readCurrency(value) === undefined)
-    throw new InvalidArgumentError('Write a currency code of three letters (ISO 4217), such as USD.');
-  return value;
-}
+const readCurrencyCode = reader(
+  'Write a currency code of three letters (ISO 4217), such as USD.',
+  (text) => readCurrency(text) && text,
+);
 
-function readVenue(value: string): string {
-  const mic = micOfVenue(value);
-  if (mic === undefined)
-    throw new InvalidArgumentError('Write a market identifier code (ISO 10383), such as XNAS.');
-  return mic;
-}
+const readVenue = reader('Write a market identifier code (ISO 10383), such as XNAS.', micOfVenue);

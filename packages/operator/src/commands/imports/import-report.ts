@@ -4,7 +4,7 @@ import {
   refusedLinkToJson,
   refusedPictureToJson,
 } from '@brand-data/importers';
-import { duration, figure } from '../../text/progress.ts';
+import { duration, figure, inFile, refusedLines, titled } from '../../text/reports.ts';
 import { facts } from '../../text/tables.ts';
 
 /** Figures of one source, by group and name. */
@@ -76,11 +76,7 @@ export function reportText(report: TimedReport): string {
       const lines = Object.entries(named).map(([name, count]) => `  ${figure(count).padStart(7)}  ${name}`);
       return lines.length === 0 ? [] : [sentenceCase(group), ...lines];
     }),
-    ...titled(
-      'Refused',
-      refusals.map(({ from, reason }) => `  ${from}: ${reason}`),
-      counts.refused,
-    ),
+    ...refusedLines(refusals, counts.refused),
     ...titled(
       'Refused pictures',
       refusedPictures.map(({ from, id, field, reason }) => `  ${from}: ${field} of ${id}: ${reason}`),
@@ -113,17 +109,7 @@ function picturesOf(
   return `${figure(pictures)}${refusedPictures > 0 ? refused : ''}`;
 }
 
-export function inFile(path: string | undefined): string {
-  return path === undefined ? '' : ` (${path})`;
-}
-
 /** "missing_rates" becomes "Missing rates". */
 function sentenceCase(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
-}
-
-/** Returns the lines under a title, and how many more there are in the file. */
-export function titled(title: string, lines: readonly string[], count: number): string[] {
-  if (count === 0) return [];
-  return [title, ...lines, ...(count > lines.length ? [`  … and ${figure(count - lines.length)} more`] : [])];
 }

@@ -7,40 +7,34 @@ import {
   readWikidata,
   sizeOf,
 } from '@brand-data/importers';
-import { Command } from 'commander';
-import { UsageError } from '../../connection/usage-error.ts';
-import type { Context } from '../../terminal/context.ts';
-import { addImportOfCsv } from './import-csv.ts';
-import { addImportOfMarketData } from './import-market-data.ts';
+import { UsageError } from '../../connection/failures.ts';
+import { type Context, commandGroup } from '../../terminal/context.ts';
+import { importCsvCommand } from './import-csv.ts';
+import { importMarketDataCommand } from './import-market-data.ts';
 import type { ImportFigures } from './import-report.ts';
-import { type ReportedOptions, reportedImport } from './reported-import.ts';
-import { MEMORY_OPTION, type MemoryOption, noBytes, portsOf, sourceCommand } from './source-command.ts';
+import { MEMORY_OPTION, noBytes, portsOf, reportedImport, sourceCommand } from './reported-import.ts';
 
-export function importCommand(context: Context): Command {
-  const command = new Command('import').description(
-    'Import records into the catalogue; repeating an import changes nothing',
-  );
-  addImportOfRecords(command, context);
-  addImportOfCsv(command, context);
-  addImportOfSimpleIcons(command, context);
-  addImportOfMarketData(command, context);
-  addImportOfFinanceDatabase(command, context);
-  addImportOfWikidata(command, context);
-  return command;
+export function importCommand(context: Context) {
+  const description = 'Import records into the catalogue; repeating an import changes nothing';
+  return commandGroup(context, 'import', description, [
+    importRecordsCommand,
+    importCsvCommand,
+    importSimpleIconsCommand,
+    importMarketDataCommand,
+    importFinanceDatabaseCommand,
+    importWikidataCommand,
+  ]);
 }
 
 /** Matches the names of files that are tables. Records are not read from tables. */
 const TABLE = /\.(?:csv|tsv)(?:\.gz|\.bz2)?$/i;
 
-function addImportOfRecords(parent: Command, context: Context): void {
-  sourceCommand(
-    parent,
-    'records',
-    'records',
-    'Import records in the record format (see bds schema) from .ndjson files, .json files and folders',
-  )
+function importRecordsCommand(context: Context) {
+  const description =
+    'Import records in the record format (see bds schema) from .ndjson files, .json files and folders';
+  return sourceCommand('records', description, 'records')
     .argument('<path...>', 'files and folders to read; files may be compressed')
-    .action((paths: string[], options: ReportedOptions) => {
+    .action((paths, options) => {
       const table = paths.find((path) => TABLE.test(path));
       if (table !== undefined)
         throw new UsageError(
@@ -52,44 +46,32 @@ function addImportOfRecords(parent: Command, context: Context): void {
     });
 }
 
-function addImportOfSimpleIcons(parent: Command, context: Context): void {
-  sourceCommand(
-    parent,
-    'simple-icons',
-    'simple-icons',
-    'Import the brands and logos of the npm package simple-icons',
-  ).action((options: ReportedOptions) =>
+function importSimpleIconsCommand(context: Context) {
+  const description = 'Import the brands and logos of the npm package simple-icons';
+  return sourceCommand('simple-icons', description, 'simple-icons').action((options) =>
     reportedImport(context, options, noBytes(), (run) =>
       importBrands(portsOf(context), readSimpleIcons(), run),
     ),
   );
 }
 
-function addImportOfFinanceDatabase(parent: Command, context: Context): void {
-  sourceCommand(
-    parent,
-    'financedatabase',
-    'financedatabase',
-    'Import the equities of FinanceDatabase from a folder of its CSV files',
-  )
+function importFinanceDatabaseCommand(context: Context) {
+  const description = 'Import the equities of FinanceDatabase from a folder of its CSV files';
+  return sourceCommand('financedatabase', description, 'financedatabase')
     .argument('<folder>', 'the folder with one CSV file for each exchange')
     .option(...MEMORY_OPTION)
     .addHelpText(
       'after',
       '\nThe --conflicts file also lists listings of FinanceDatabase whose identifiers contradict each other.',
     )
-    .action((folder: string, options: ReportedOptions & MemoryOption) => {
+    .action((folder, options) => {
       const figures: ImportFigures = {};
       const run = (put: ImportOptions) => {
         const brands = readFinanceDatabase(context.pathOf(folder), {
           memoryMib: options.memory,
           onConflict: (conflict) => put.journal.noteOwnConflict(conflict),
-          onJoined({ rows, companies, skipped, merges, conflicts }) {
-            Object.assign(figures, {
-              listings: { rows, skipped, companies },
-              merges,
-              conflicts_within: conflicts,
-            });
+          onJoined({ rows, companies, skipped, merges, conflicts: conflicts_within }) {
+            Object.assign(figures, { listings: { rows, skipped, companies }, merges, conflicts_within });
           },
         });
         return importBrands(portsOf(context), brands, put);
@@ -98,14 +80,15 @@ function addImportOfFinanceDatabase(parent: Command, context: Context): void {
     });
 }
 
-function addImportOfWikidata(parent: Command, context: Context): void {
-  sourceCommand(parent, 'wikidata', 'wikidata', 'Import companies and brands from a JSON dump of Wikidata')
+function importWikidataCommand(context: Context) {
+  const description = 'Import companies and brands from a JSON dump of Wikidata';
+  return sourceCommand('wikidata', description, 'wikidata')
     .argument('<file>', 'the file to read; it may be compressed')
     .option(
       '--work <folder>',
       'store several gigabytes of temporary files in this folder (default: the system folder for temporary files)',
     )
-    .action((file: string, options: ReportedOptions & { work?: string }) => {
+    .action((file, options) => {
       const figures: ImportFigures = {};
       const bytes = noBytes();
       const run = async (put: ImportOptions) => {

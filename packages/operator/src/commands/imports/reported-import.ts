@@ -1,18 +1,93 @@
-import { type BytesRead, ImportJournal, reportImport } from '@brand-data/importers';
+import { getHeapStatistics } from 'node:v8';
+import {
+  type BytesRead,
+  DEFAULT_MEMORY_MIB,
+  ImportJournal,
+  type importBrands,
+  reportImport,
+} from '@brand-data/importers';
+import { problemOfSource } from '@brand-data/records';
+import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
+import { Interrupted, PartlyFailed } from '../../connection/failures.ts';
+import { reader } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
-import { Interrupted, PartlyFailed } from '../../terminal/failures.ts';
-import { figure, progressLine } from '../../text/progress.ts';
+import { figure, progressLine } from '../../text/reports.ts';
 import { type ImportFigures, reportText, reportToJson } from './import-report.ts';
 
 const PROGRESS_MS = 100;
+/** An import needs a part of the heap for itself. */
+const MOST_OF_HEAP = 0.6;
+
+/**
+ * Creates a command for one kind of source, with the options that all imports have.
+ *
+ * @param source its name, if the option --source gives no other
+ */
+export function sourceCommand(name: string, description: string, source?: string) {
+  const about = 'give the source this name; a later import of the same source replaces its records';
+  const command = new Command(name).description(description);
+  const named =
+    source === undefined
+      ? command.requiredOption('--source <name>', about, readSource)
+      : command.option('--source <name>', about, readSource, source);
+  return named
+    .option('--dry-run', 'report what would change, without changing the catalogue')
+    .option(
+      '--prune',
+      'remove records that earlier imports of this source brought and this import lacks; not if any record is refused',
+    )
+    .option(
+      '--rejects <file>',
+      'write refused and skipped lines to this file (default: <source>.rejects.ndjson)',
+    )
+    .option(
+      '--conflicts <file>',
+      'write conflicts between identifiers to this file (default: <source>.conflicts.ndjson)',
+    );
+}
+
+function readSource(value: string): string {
+  const problem = problemOfSource(value);
+  if (problem !== undefined) throw new InvalidArgumentError(`The ${problem}.`);
+  return value;
+}
+
+/** For sources whose rows cannot be sent before the last is read. */
+export const MEMORY_OPTION = [
+  '--memory <MiB>',
+  'keep at most so much of the source in memory, and end with an error if it needs more',
+  readMemory,
+  DEFAULT_MEMORY_MIB,
+] as const;
+
+function readMemory(value: string): number {
+  const most = Math.floor((getHeapStatistics().heap_size_limit / (1 << 20)) * MOST_OF_HEAP);
+  if (!/^[1-9]\d{0,6}$/.test(value) || Number(value) > most)
+    throw new InvalidArgumentError(
+      `Write a whole number from 1 to ${most}. For more, start bds with NODE_OPTIONS=--max-old-space-size=MiB, twice this number.`,
+    );
+  return Number(value);
+}
+
+export const readDate = reader('Write YYYY, YYYY-MM or YYYY-MM-DD.', (text) =>
+  /^\d{4}(-\d{2}(-\d{2})?)?$/.test(text) ? text : undefined,
+);
+
+export function noBytes(): BytesRead {
+  return { read: 0, total: 0 };
+}
+
+export function portsOf({ catalog, images }: Context): Parameters<typeof importBrands>[0] {
+  return { catalog: catalog(), images };
+}
 
 /** The options that every import has. */
-export interface ReportedOptions {
+interface ReportedOptions {
   source: string;
-  dryRun?: boolean;
-  prune?: boolean;
-  rejects?: string;
-  conflicts?: string;
+  dryRun?: boolean | undefined;
+  prune?: boolean | undefined;
+  rejects?: string | undefined;
+  conflicts?: string | undefined;
 }
 
 /**
@@ -34,9 +109,8 @@ export async function reportedImport(
     shown,
   });
   // A timer shows the progress, because reading a source may take long before its first record.
-  const timer = setInterval(() => {
-    output.progress(() => progressLine(journal.counts, bytes, secondsSince()));
-  }, PROGRESS_MS).unref();
+  const showProgress = () => output.progress(() => progressLine(journal.counts, bytes, secondsSince()));
+  const timer = setInterval(showProgress, PROGRESS_MS).unref();
   const options = { source, dryRun, prune, signal: interruption(), journal };
   const report = await reportImport(options, run).finally(() => {
     clearInterval(timer);

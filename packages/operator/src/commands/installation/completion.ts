@@ -1,21 +1,15 @@
-import { Argument, Command } from 'commander';
+import { Argument, Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { bashCompletion } from '../../completion/bash.ts';
-import { type CommandEntry, commandTable } from '../../completion/command-table.ts';
+import { commandTable } from '../../completion/command-table.ts';
 import { fishCompletion } from '../../completion/fish.ts';
 import { zshCompletion } from '../../completion/zsh.ts';
 import type { Context } from '../../terminal/context.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
-type Shell = (typeof SHELLS)[number];
-
-const SCRIPT: Record<Shell, (table: readonly CommandEntry[]) => string> = {
-  bash: bashCompletion,
-  zsh: zshCompletion,
-  fish: fishCompletion,
-};
+const SCRIPT = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 
 /** @param program the program whose commands and options the scripts complete, this command included */
-export function completionCommand({ output }: Context, program: Command): Command {
+export function completionCommand({ output }: Context, program: CommandUnknownOpts) {
   return new Command('completion')
     .description('Print a script by which a shell completes the commands and options of bds')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
@@ -24,5 +18,5 @@ export function completionCommand({ output }: Context, program: Command): Comman
       '\nbash: eval "$(bds completion bash)" in ~/.bashrc. zsh: eval "$(bds completion zsh)" in ~/.zshrc, after compinit.' +
         '\nfish: bds completion fish > ~/.config/fish/completions/bds.fish',
     )
-    .action((shell: Shell) => output.text(SCRIPT[shell](commandTable(program)).trimEnd()));
+    .action((shell) => output.text(SCRIPT[shell](commandTable(program)).trimEnd()));
 }

@@ -1,21 +1,20 @@
 import { ADMIN_SERVERS } from '@brand-data/contracts';
 import { foundExpiry, VERSION } from '@brand-data/runtime';
-import { Command } from 'commander';
+import { Command } from '@commander-js/extra-typings';
 import type { Connection } from '../../connection/connection.ts';
+import { PartlyFailed } from '../../connection/failures.ts';
 import { examineGateway } from '../../doctor/gateways.ts';
-import { type CheckLine, lineOf, ok } from '../../doctor/line.ts';
-import { clockLines, examineService } from '../../doctor/services.ts';
+import { type CheckLine, clockLines, examineService, lineOf, ok } from '../../doctor/services.ts';
 import type { Context } from '../../terminal/context.ts';
-import { PartlyFailed } from '../../terminal/failures.ts';
 import { table } from '../../text/tables.ts';
 
-export function doctorCommand({ connect, output }: Context): Command {
+export function doctorCommand({ connect, output }: Context) {
   return new Command('doctor')
     .description(
       'Check the services, what they depend on, credentials, certificates, clocks and versions, and say what to do',
     )
     .option('--strict', 'exit with 1 also if there are only warnings')
-    .action(async ({ strict = false }: { strict?: boolean }) => {
+    .action(async ({ strict }) => {
       const lines = await examine(connect());
       output.answer({ healthy: lines.every(({ state }) => state !== 'wrong'), checks: lines }, () =>
         table(
@@ -37,18 +36,12 @@ async function examine(connection: Connection): Promise<CheckLine[]> {
     Promise.all(connection.gateways.map(examineGateway)),
   ]);
   const { certificate } = connection;
+  const noGateway = ok('gateway', 'connection', 'no address given: --gateway http://host:port');
   return [
     ok('bds', 'version', VERSION),
     ...(certificate ? [lineOf('bds', 'certificate', foundExpiry(certificate.endMs))] : []),
     ...services.flatMap(({ lines }) => lines),
     ...clockLines(services.flatMap(({ clock }) => clock ?? [])),
-    ...(connection.gateways.length === 0
-      ? [
-          {
-            ...ok('gateway', 'connection', 'no address given: --gateway http://host:port'),
-            state: 'skipped' as const,
-          },
-        ]
-      : gateways.flat()),
+    ...(gateways.length === 0 ? [{ ...noGateway, state: 'skipped' as const }] : gateways.flat()),
   ];
 }

@@ -1,28 +1,17 @@
 import { type RestoredServices, type RestoreResult, readManifest, restore } from '@brand-data/backup';
 import { DATABASE_SERVICES, type DatabaseService } from '@brand-data/contracts';
-import { Command } from 'commander';
-import { UsageError } from '../../connection/usage-error.ts';
+import { Command } from '@commander-js/extra-typings';
+import { Interrupted, UsageError } from '../../connection/failures.ts';
 import { readTime } from '../../options/readers.ts';
-import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
-import type { Context } from '../../terminal/context.ts';
-import { Interrupted } from '../../terminal/failures.ts';
-import { figure } from '../../text/progress.ts';
+import { type Context, confirm, YES_OPTION } from '../../terminal/context.ts';
+import { figure } from '../../text/reports.ts';
 import { facts } from '../../text/tables.ts';
-import { type DatabaseOptions, databaseNames, databaseOption, onlyOption, readServers } from './servers.ts';
+import { databaseNames, databaseOption, onlyOption, readServers } from './backup.ts';
 
 /** Ending a restore takes about a minute for each 20,000 ledgers. */
 const END_WITHIN_MS = 6 * 3_600_000;
 
-interface Options extends DatabaseOptions {
-  from: string;
-  replace?: boolean;
-  yes?: boolean;
-  gatewaysStopped?: boolean;
-  meteringStoppedAt?: number;
-  revokeChangedKeys?: boolean;
-}
-
-export function restoreCommand(context: Context): Command {
+export function restoreCommand(context: Context) {
   const { env, output, pathOf, shown, interruption } = context;
   return new Command('restore')
     .description(
@@ -43,7 +32,7 @@ export function restoreCommand(context: Context): Command {
       'revoke the keys that were changed after the copy, because some may have been revoked',
     )
     .option(...YES_OPTION)
-    .action(async ({ from, only, ...options }: Options) => {
+    .action(async ({ from, only, database, ...options }) => {
       const folder = pathOf(from);
       const manifest = await readManifest(folder);
       const copied = manifest.databases.map(({ service }) => service);
@@ -56,7 +45,7 @@ export function restoreCommand(context: Context): Command {
       const { replace = false, gatewaysStopped = false, revokeChangedKeys = false } = options;
       const stoppedAtMs = options.meteringStoppedAt ?? Date.now();
       if (stoppedAtMs > Date.now()) throw new UsageError('--metering-stopped-at is in the future');
-      if (replace) await confirm(context, `Replacing the databases of ${services.join(', ')}`, options);
+      if (replace) await confirm(context, `Replacing the databases of ${services.join(', ')}`, options.yes);
       const restored = restoredServices(context, services);
       const signal = interruption();
       const result = await restore({
@@ -69,7 +58,7 @@ export function restoreCommand(context: Context): Command {
         revokeChangedKeys,
         signal,
         meteringStoppedAt: new Date(stoppedAtMs),
-        databaseOf: databaseNames(options),
+        databaseOf: databaseNames(database),
         onRestored: () => output.notice('the databases are restored: start the services now'),
         onProgress: (what, count) =>
           output.progress(() => (count === undefined ? what : `${what}; ${figure(count)} so far`)),

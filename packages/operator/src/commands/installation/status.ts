@@ -1,18 +1,10 @@
 import { Fault } from '@brand-data/runtime';
-import { Command } from 'commander';
-import { AddressMissing } from '../../connection/usage-error.ts';
+import { Command } from '@commander-js/extra-typings';
+import { AddressMissing } from '../../connection/failures.ts';
 import type { Context } from '../../terminal/context.ts';
 import { table } from '../../text/tables.ts';
 
-interface ServiceStatus {
-  service: string;
-  /** Null if it was not asked, because its address is not set. */
-  answers: boolean | null;
-  /** A summary of its data, why it does not answer, or why it was not asked. */
-  detail: string;
-}
-
-export function statusCommand({ accounts, catalog, metering, images, output }: Context): Command {
+export function statusCommand({ accounts, catalog, metering, images, output }: Context) {
   return new Command('status')
     .description('Check that the services answer, and show how much data they store')
     .action(async () => {
@@ -28,10 +20,8 @@ export function statusCommand({ accounts, catalog, metering, images, output }: C
         }),
         statusOf('metering', async () => {
           // The account does not exist. Metering answers nevertheless, with no usage.
-          const { usage } = await metering().call((client) => client.getUsage, {
-            accountId: 'none',
-            month: '',
-          });
+          const request = { accountId: 'none', month: '' };
+          const { usage } = await metering().call((client) => client.getUsage, request);
           return `current month ${usage?.month}`;
         }),
         statusOf('images', async () => {
@@ -42,7 +32,7 @@ export function statusCommand({ accounts, catalog, metering, images, output }: C
       output.answer({ services }, () =>
         table(
           ['SERVICE', 'ANSWERS', 'DETAIL'],
-          services.map(({ service, answers, detail }) => [service, shown(answers), detail]),
+          services.map(({ service, answers, detail }) => [service, ANSWERS.get(answers), detail]),
         ),
       );
       const silent = services.filter(({ answers }) => answers === false).map(({ service }) => service);
@@ -50,12 +40,14 @@ export function statusCommand({ accounts, catalog, metering, images, output }: C
     });
 }
 
-function shown(answers: boolean | null): string {
-  if (answers === null) return 'not asked';
-  return answers ? 'yes' : 'no';
-}
+const ANSWERS = new Map([
+  [true, 'yes'],
+  [false, 'no'],
+  [null, 'not asked'],
+]);
 
-async function statusOf(service: string, ask: () => Promise<string>): Promise<ServiceStatus> {
+/** `answers` is null if the service was not asked, because its address is not set. `detail` sums up its data, or says why. */
+async function statusOf(service: string, ask: () => Promise<string>) {
   try {
     return { service, answers: true, detail: await ask() };
   } catch (error) {

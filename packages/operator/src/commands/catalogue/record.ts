@@ -1,7 +1,7 @@
 import type { GetBrandResponse, RefusedLink, Source } from '@brand-data/contracts';
-import { OPERATOR, recordFromBrand } from '@brand-data/records';
-import { Command } from 'commander';
-import type { Context } from '../../terminal/context.ts';
+import { OPERATOR, RECORD_JSON_SCHEMA, recordFromBrand } from '@brand-data/records';
+import { Command } from '@commander-js/extra-typings';
+import { type Context, confirm, YES_OPTION } from '../../terminal/context.ts';
 import { table, time } from '../../text/tables.ts';
 import { OVERRIDE_COLUMNS, overrideCells, overrideToJson } from './overrides.ts';
 
@@ -16,11 +16,11 @@ interface Origin {
   date?: string;
 }
 
-export function showCommand({ catalog, output }: Context): Command {
+export function showCommand({ catalog, output }: Context) {
   return new Command('show')
     .description('Show a record and the source of each of its fields')
     .argument('<id>', "the record's id, such as apple")
-    .action(async (id: string) => {
+    .action(async (id) => {
       const answer = await catalog().call((client) => client.getBrand, { id, refusedLinks: true });
       if (answer.brand === undefined) return;
       const record = recordFromBrand(answer.brand);
@@ -136,4 +136,34 @@ function statementFor(field: string, stated: readonly Source[]): Source | undefi
 function nearest<T>(field: string, find: (path: string) => T | undefined): T | undefined {
   const end = field.lastIndexOf('.');
   return find(field) ?? (end < 0 ? undefined : nearest(field.slice(0, end), find));
+}
+
+export function deleteCommand(context: Context) {
+  const { catalog, output } = context;
+  return new Command('delete')
+    .description('Delete a record together with all its source records and all that bds set has set')
+    .argument('<id>', "the record's id, such as apple")
+    .addHelpText(
+      'after',
+      '\nIf a source still has the record, the next import of that source creates it again.',
+    )
+    .option(...YES_OPTION)
+    .action(async (id, { yes }) => {
+      await confirm(context, `Deleting ${id}`, yes);
+      const { contributions, overrides } = await catalog().call((client) => client.deleteBrand, { id });
+      output.answer({ id, contributions, ...(overrides > 0 && { overrides }) }, () => {
+        const set = overrides === 0 ? '' : `, and what bds set had set: ${counted(overrides, 'field')}`;
+        return `${id} is deleted: ${counted(contributions, 'source record')}${set}.`;
+      });
+    });
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+export function schemaCommand({ output }: Context) {
+  return new Command('schema')
+    .description('Print the JSON Schema of the record format')
+    .action(() => output.answer(RECORD_JSON_SCHEMA, () => JSON.stringify(RECORD_JSON_SCHEMA, null, 2)));
 }

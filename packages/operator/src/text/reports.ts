@@ -30,3 +30,26 @@ export function duration(seconds: number): string {
 export function figure(value: number): string {
   return value.toLocaleString('en-US');
 }
+
+export function inFile(path: string | undefined): string {
+  return path === undefined ? '' : ` (${path})`;
+}
+
+/** Returns the lines under a title, and how many more there are in the file. */
+export function titled(title: string, lines: readonly string[], count: number): string[] {
+  if (count === 0) return [];
+  return [title, ...lines, ...(count > lines.length ? [`  … and ${figure(count - lines.length)} more`] : [])];
+}
+
+/** @param count the number of all that was refused */
+export function refusedLines(refusals: readonly { from: string; reason: string }[], count: number): string[] {
+  return titled(
+    'Refused',
+    refusals.map(({ from, reason }) => `  ${from}: ${reason}`),
+    count,
+  );
+}
+
+export function dryRunTitle(dryRun: boolean): string[] {
+  return dryRun ? ['Nothing was written into the catalogue; this is what would be:'] : [];
+}
