@@ -1,23 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCallers } from './callers.ts';
-import { createNamespace, installQuickstart, type Namespace, RELEASE, waitFor } from './cluster.ts';
+import { createNamespace, installQuickstart, type Namespace, RELEASE, setting, waitFor } from './cluster.ts';
 
 describe('a gateway that is scaled by its processor time', () => {
   let namespace: Namespace;
 
   beforeAll(async () => {
     namespace = await createNamespace('autoscaling');
-    await installQuickstart(
-      namespace,
-      '--set',
-      'gateway.autoscaling.enabled=true',
-      '--set',
-      'gateway.autoscaling.cpu=150m',
-      '--set',
-      'gateway.autoscaling.minReplicas=1',
-      '--set',
-      'gateway.autoscaling.maxReplicas=3',
-    );
+    const autoscaling = ['enabled=true', 'cpu=150m', 'minReplicas=1', 'maxReplicas=3'];
+    const more = setting(...autoscaling.map((value) => `gateway.autoscaling.${value}`));
+    await installQuickstart(namespace, { more });
   });
 
   afterAll(() => namespace?.delete());

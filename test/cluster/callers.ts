@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { CLUSTER_IMAGES, type Namespace, PREVIOUS, RELEASE, waitFor } from './cluster.ts';
-import { pod } from './pod.ts';
 
 /** The answers that the callers got until they were stopped. */
 interface Seen {
@@ -29,8 +28,14 @@ export async function startCallers(namespace: Namespace, callsPerSecond: number)
   const accounts = ['one', 'two', 'three'].map((name) => `callers-${name}`);
   const tokens: string[] = [];
   for (const account of accounts) tokens.push(await newToken(namespace, account, ALLOWANCE));
-  const script = await readFile(new URL('callers.mjs', import.meta.url), 'utf8');
-  await namespace.apply(JSON.stringify(manifests(script, tokens, callsPerSecond)));
+  const script = fileURLToPath(new URL('callers.mjs', import.meta.url));
+  await namespace.kubectl('create', 'configmap', POD, `--from-file=callers.mjs=${script}`);
+  await namespace.kubectl('create', 'secret', 'generic', POD, `--from-literal=TOKENS=${tokens.join(',')}`);
+  await namespace.applyFile('callers.yaml', {
+    image: `${CLUSTER_IMAGES.repository}/bds:${PREVIOUS?.tag ?? CLUSTER_IMAGES.tag}`,
+    gateway: `http://${RELEASE}-gateway`,
+    callsPerSecond: String(callsPerSecond),
+  });
   await namespace.kubectl('wait', '--for=condition=Ready', `pod/${POD}`, '--timeout', '2m');
 
   const logOf = async () => (await namespace.kubectl('logs', POD)).trim().split('\n');
@@ -75,33 +80,4 @@ export interface PoolUse {
   used: number;
   remaining: number;
   held_by_gateways: number;
-}
-
-function manifests(script: string, tokens: readonly string[], callsPerSecond: number): unknown {
-  const metadata = { name: POD };
-  const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'callers.mjs': script } };
-  const secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata,
-    stringData: { TOKENS: tokens.join(',') },
-  };
-  const callers = pod({
-    name: POD,
-    user: 65532,
-    restartPolicy: 'Never',
-    container: {
-      // The names of the sample that the namespace begins with.
-      image: `${CLUSTER_IMAGES.repository}/bds:${PREVIOUS?.tag ?? CLUSTER_IMAGES.tag}`,
-      command: ['node', '/callers/callers.mjs'],
-      env: [
-        { name: 'GATEWAY_URL', value: `http://${RELEASE}-gateway` },
-        { name: 'CALLS_PER_SECOND', value: String(callsPerSecond) },
-      ],
-      envFrom: [{ secretRef: { name: POD } }],
-      volumeMounts: [{ name: 'script', mountPath: '/callers' }],
-    },
-    volumes: [{ name: 'script', configMap: { name: POD } }],
-  });
-  return { apiVersion: 'v1', kind: 'List', items: [config, secret, callers] };
 }

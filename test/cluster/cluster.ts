@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { SERVICES } from '@brand-data/contracts';
+import { parse } from 'yaml';
 import { helm as found } from '../../deploy/chart/test/tools.ts';
 
 const run = promisify(execFile);
@@ -28,10 +30,11 @@ export const PREVIOUS =
 export interface Namespace {
   name: string;
   kubectl(...args: string[]): Promise<string>;
-  /** Runs kubectl with this standard input. */
-  apply(manifest: string): Promise<string>;
+  apply(manifest: unknown): Promise<string>;
+  /** Applies a YAML file of this folder, with these values in place of `${name}`. */
+  applyFile(file: string, values: Record<string, string>): Promise<string>;
   /** Posts to a path of the cluster's API for which kubectl has no command. */
-  create(path: string, object: string): Promise<string>;
+  create(path: string, object: unknown): Promise<string>;
   helm(...args: string[]): Promise<string>;
   /** Runs `bds --json` in the release's bds pod. */
   bds(...args: string[]): Promise<unknown>;
@@ -41,6 +44,8 @@ export interface Namespace {
 }
 
 export const RELEASE = 'brand-data';
+/** Arguments of helm. */
+export const WAIT = ['--wait', '--timeout', '10m'];
 
 export async function createNamespace(purpose: string): Promise<Namespace> {
   const name = `brand-data-${purpose}-${randomBytes(3).toString('hex')}`;
@@ -53,31 +58,29 @@ export async function createNamespace(purpose: string): Promise<Namespace> {
     },
   );
   const kubectl: Namespace['kubectl'] = (...args) => tool('kubectl', ['--namespace', name, ...args]);
+  const apply: Namespace['apply'] = (manifest) =>
+    tool('kubectl', ['--namespace', name, 'apply', '--filename', '-'], JSON.stringify(manifest));
   return {
     name,
     kubectl,
-    apply: (manifest) => tool('kubectl', ['--namespace', name, 'apply', '--filename', '-'], manifest),
-    create: (path, object) => tool('kubectl', ['create', '--raw', path, '--filename', '-'], object),
+    apply,
+    async applyFile(file, values) {
+      const text = await readFile(new URL(file, import.meta.url), 'utf8');
+      return apply(parse(text.replace(/\$\{(\w+)\}/g, (_, key: string) => values[key] ?? '')));
+    },
+    create: (path, object) =>
+      tool('kubectl', ['create', '--raw', path, '--filename', '-'], JSON.stringify(object)),
     helm: (...args) => tool(found.path, [...args, '--namespace', name]),
     async bds(...args) {
       return JSON.parse(await kubectl('exec', `deploy/${RELEASE}-bds`, '--', 'bds', '--json', ...args));
     },
     async readyPods(component) {
-      const pods = JSON.parse(
-        await kubectl(
-          'get',
-          'pods',
-          '--output',
-          'json',
-          '--selector',
-          `app.kubernetes.io/component=${component}`,
-        ),
-      ) as { items: Pod[] };
-      return pods.items
-        .filter(
-          ({ metadata, status }) =>
-            metadata.deletionTimestamp === undefined &&
-            status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+      const selector = `app.kubernetes.io/component=${component}`;
+      const { items } = JSON.parse(await kubectl('get', 'pods', '--output', 'json', '--selector', selector));
+      return (items as Pod[])
+        .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+        .filter(({ status }) =>
+          status.conditions?.some((each) => each.type === 'Ready' && each.status === 'True'),
         )
         .map(({ metadata }) => metadata.name);
     },
@@ -92,52 +95,31 @@ interface Pod {
   status: { conditions?: { type: string; status: string }[] };
 }
 
+/** Returns arguments of helm that set these values. */
+export const setting = (...values: string[]) => values.flatMap((value) => ['--set', value]);
+
 /** Values with this run's images, and with resource requests so small that two releases fit on a small node. */
 export function valuesOf(tag = CLUSTER_IMAGES.tag): string[] {
-  const values = [
-    ...SERVICES.map((service) => `${service}.resources.requests.cpu=25m`),
-    'images.workers=1',
-    'images.resources.requests.memory=192Mi',
-  ];
-  return [...imageValues(tag), ...values.flatMap((value) => ['--set', value])];
+  const requests = SERVICES.map((service) => `${service}.resources.requests.cpu=25m`);
+  const images = setting('images.workers=1', 'images.resources.requests.memory=192Mi');
+  return [...imageValues(tag), ...setting(...requests), ...images];
 }
 
 /** Values that every version of the chart has. */
 function imageValues(tag: string): string[] {
-  const values = [
-    `image.repository=${CLUSTER_IMAGES.repository}`,
-    `image.tag=${tag}`,
-    ...['mongodb', 'nats'].map((server) => `quickstart.${server}.resources.requests.cpu=25m`),
-  ];
-  return values.flatMap((value) => ['--set', value]);
+  const requests = ['mongodb', 'nats'].map((server) => `quickstart.${server}.resources.requests.cpu=25m`);
+  return setting(`image.repository=${CLUSTER_IMAGES.repository}`, `image.tag=${tag}`, ...requests);
 }
 
-/** Installs the quickstart and waits until it is ready. Returns how long that took. */
-export async function installQuickstart(namespace: Namespace, ...more: string[]): Promise<number> {
-  return install(namespace, CHART, ...valuesOf(), ...more);
-}
-
-/** Installs the quickstart of the version before. */
-export async function installPreviousQuickstart(
+/** Installs the quickstart, of the version before if it is given, and waits until it is ready. Returns how long that took. */
+export async function installQuickstart(
   namespace: Namespace,
-  { chart, tag }: { chart: string; tag: string },
-): Promise<void> {
-  await install(namespace, chart, ...imageValues(tag));
-}
-
-async function install(namespace: Namespace, chart: string, ...values: string[]): Promise<number> {
+  { more = [], previous }: { more?: string[]; previous?: typeof PREVIOUS } = {},
+): Promise<number> {
   const began = performance.now();
-  await namespace.helm(
-    'install',
-    RELEASE,
-    chart,
-    '--wait',
-    '--timeout',
-    '10m',
-    '--set',
-    'quickstart.enabled=true',
-    ...values,
-  );
+  const values = previous ? imageValues(previous.tag) : valuesOf();
+  const enabled = setting('quickstart.enabled=true');
+  await namespace.helm('install', RELEASE, previous?.chart ?? CHART, ...WAIT, ...enabled, ...values, ...more);
   return performance.now() - began;
 }
 
@@ -154,6 +136,20 @@ export async function waitFor<T>(
     if (performance.now() > deadline) throw new Error(`not within ${withinMs / 1_000} s: ${what}`);
     await delay(500);
   }
+}
+
+/** Waits until old pods of the component are deleted, and this many are ready. */
+export async function untilPods(
+  { kubectl, readyPods }: Namespace,
+  component: string,
+  count: number,
+): Promise<void> {
+  await waitFor(`${count} pods of ${component}`, async () => {
+    const selector = `app.kubernetes.io/component=${component}`;
+    const all = await kubectl('get', 'pods', '--output', 'name', '--selector', selector);
+    const isSettled = all.split('\n').filter(Boolean).length === count;
+    return isSettled && (await readyPods(component)).length === count;
+  });
 }
 
 /** Runs a program and returns its standard output. If it fails, throws its standard error. */

@@ -1,6 +1,14 @@
 import { SERVICES } from '@brand-data/contracts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CHART, createNamespace, installQuickstart, type Namespace, RELEASE, valuesOf } from './cluster.ts';
+import {
+  CHART,
+  createNamespace,
+  installQuickstart,
+  type Namespace,
+  RELEASE,
+  setting,
+  valuesOf,
+} from './cluster.ts';
 import { followNotes } from './notes.ts';
 
 describe('an install', () => {
@@ -22,7 +30,7 @@ describe('an install', () => {
       'mongodb.url=mongodb://db/',
       'nats.url=nats://n:4222',
     ];
-    const flags = [...settings, ...values].flatMap((value) => ['--set', value]);
+    const flags = setting(...settings, ...values);
     const refused = namespace.helm('install', RELEASE, CHART, '--wait', ...valuesOf(), ...flags);
     await expect(refused).rejects.toThrow(message);
     expect(await namespace.kubectl('get', 'all,configmaps,secrets', '--output', 'name')).toBe(
@@ -59,6 +67,6 @@ describe('an install', () => {
       metadata: { name: 'privileged' },
       spec: { containers: [{ name: 'it', image: 'node', securityContext: { privileged: true } }] },
     };
-    await expect(namespace.apply(JSON.stringify(pod))).rejects.toThrow(/violates PodSecurity "restricted/);
+    await expect(namespace.apply(pod)).rejects.toThrow(/violates PodSecurity "restricted/);
   });
 });

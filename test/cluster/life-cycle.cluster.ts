@@ -5,12 +5,14 @@ import {
   CHART,
   CLUSTER_IMAGES,
   createNamespace,
-  installPreviousQuickstart,
   installQuickstart,
   type Namespace,
   PREVIOUS,
   RELEASE,
+  setting,
+  untilPods,
   valuesOf,
+  WAIT,
   waitFor,
 } from './cluster.ts';
 
@@ -24,8 +26,7 @@ describe('under a steady load', () => {
 
   beforeAll(async () => {
     namespace = await createNamespace('life-cycle');
-    if (PREVIOUS) await installPreviousQuickstart(namespace, PREVIOUS);
-    else await installQuickstart(namespace);
+    await installQuickstart(namespace, { previous: PREVIOUS });
     callers = await startCallers(namespace, CALLS_PER_SECOND);
   });
 
@@ -43,7 +44,7 @@ describe('under a steady load', () => {
   });
 
   test('a rollback to the release before', async () => {
-    await namespace.helm('rollback', RELEASE, '--wait', '--timeout', '10m');
+    await namespace.helm('rollback', RELEASE, ...WAIT);
     await goOn();
   });
 
@@ -90,9 +91,8 @@ describe('under a steady load', () => {
     expect(Object.keys(seen.byStatus)).toEqual(['200']);
     answered = seen.answered;
     const billed = await waitFor('usage is counted', async () => {
-      const uses = await Promise.all(callers.accounts.map((account) => usageOf(namespace, account)));
-      const isAll = uses.every((use, place) => use.used >= (answered[place] ?? 0));
-      return isAll && uses.map((use) => use.used);
+      const all = (await uses()).map(({ used }) => used);
+      return all.every((used, place) => used >= (answered[place] ?? 0)) && all;
     });
     expect(billed).toEqual(answered);
   });
@@ -100,35 +100,20 @@ describe('under a steady load', () => {
   test('has not lost a permit: gateways that stop give back what they have not used', async () => {
     await namespace.kubectl('scale', `deploy/${RELEASE}-gateway`, '--replicas=0');
     // A permit that a gateway did not return would be missing until metering settles its grant, ten minutes later.
-    await waitFor(
-      'no permit is out',
-      async () => {
-        const uses = await Promise.all(callers.accounts.map((account) => usageOf(namespace, account)));
-        return uses.every((use) => use.held_by_gateways === 0);
-      },
-      90_000,
-    );
+    const areBack = async () => (await uses()).every((use) => use.held_by_gateways === 0);
+    await waitFor('no permit is out', areBack, 90_000);
     // All usage has arrived by now. If the billed usage still equals the answered calls, nothing was billed twice.
-    const used = await Promise.all(
-      callers.accounts.map(async (account) => (await usageOf(namespace, account)).used),
-    );
-    expect(used).toEqual(answered);
+    expect((await uses()).map(({ used }) => used)).toEqual(answered);
   });
 
-  async function upgrade(tag: string, ...more: string[]): Promise<void> {
-    const values = ['--set', 'quickstart.enabled=true', ...valuesOf(tag), ...more];
-    await namespace.helm('upgrade', RELEASE, CHART, '--wait', '--timeout', '10m', ...values);
+  async function upgrade(tag: string): Promise<void> {
+    const values = [...setting('quickstart.enabled=true'), ...valuesOf(tag)];
+    await namespace.helm('upgrade', RELEASE, CHART, ...WAIT, ...values);
   }
 
-  /** Waits until old pods are deleted and all pods are ready. */
-  async function allAre(service: string, count: number): Promise<void> {
-    await waitFor(`${count} pods of ${service}`, async () => {
-      const selector = `app.kubernetes.io/component=${service}`;
-      const all = await namespace.kubectl('get', 'pods', '--output', 'name', '--selector', selector);
-      const isSettled = all.trim().split('\n').length === count;
-      return isSettled && (await namespace.readyPods(service)).length === count;
-    });
-  }
+  const allAre = (service: string, count: number) => untilPods(namespace, service, count);
+
+  const uses = () => Promise.all(callers.accounts.map((account) => usageOf(namespace, account)));
 
   /** Waits for a few hundred more calls. */
   async function goOn(): Promise<void> {
@@ -145,7 +130,7 @@ describe('under a steady load', () => {
     await waitFor(`${pod} may be evicted`, async () => {
       const path = `/api/v1/namespaces/${namespace.name}/pods/${pod}/eviction`;
       try {
-        await namespace.create(path, JSON.stringify(eviction));
+        await namespace.create(path, eviction);
         return true;
       } catch (error) {
         if (/disruption budget/.test(String(error))) return false;

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createToken, inboxPrefixOf, UsageEvent, usageStream } from '@brand-data/contracts';
 import { jetstream } from '@nats-io/jetstream';
 import { connect, headers } from '@nats-io/transport-node';
-import { type Namespace, RELEASE, waitFor } from './cluster.ts';
+import { type Namespace, RELEASE, untilPods } from './cluster.ts';
 import { openLocalPort } from './local-port.ts';
 
 /** A quickstart installation that callers use. */
@@ -229,11 +229,7 @@ async function scale({ namespace }: Site, replicas: Record<string, number>): Pro
   const each = Object.entries(replicas).map(async ([component, count]) => {
     const kind = component === 'nats' || component === 'mongodb' ? 'statefulset' : 'deploy';
     await namespace.kubectl('scale', `${kind}/${RELEASE}-${component}`, `--replicas=${count}`);
-    await waitFor(`${count} pods of ${component}`, async () => {
-      const selector = `app.kubernetes.io/component=${component}`;
-      const pods = await namespace.kubectl('get', 'pods', '--output', 'name', '--selector', selector);
-      return count === 0 ? pods === '' : (await namespace.readyPods(component)).length === count;
-    });
+    await untilPods(namespace, component, count);
   });
   await Promise.all(each);
 }

@@ -1,8 +1,17 @@
 import { SERVICES } from '@brand-data/contracts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manifestsOf } from '../../deploy/chart/test/render.ts';
+import type { Rule } from '../monitoring/promql.ts';
 import { newToken, startCallers } from './callers.ts';
-import { CHART, createNamespace, installQuickstart, type Namespace, RELEASE, waitFor } from './cluster.ts';
+import {
+  CHART,
+  createNamespace,
+  installQuickstart,
+  type Namespace,
+  RELEASE,
+  setting,
+  waitFor,
+} from './cluster.ts';
 import { type LocalPort, openLocalPort } from './local-port.ts';
 import {
   anyPath,
@@ -12,13 +21,7 @@ import {
   type Site,
   STREAM_MAX_BYTES,
 } from './monitoring-faults.ts';
-import {
-  type Labels,
-  type Prometheus,
-  type Rule,
-  type RuleGroup,
-  startClusterPrometheus,
-} from './prometheus.ts';
+import { type ClusterPrometheus, type Labels, type RuleGroup, startClusterPrometheus } from './prometheus.ts';
 
 /** Alerts that no fault of this test can cause. Only test/monitoring/alerts.system.test.ts shows, with promtool, that they fire. */
 const BY_PROMTOOL_ALONE: Record<string, string> = {
@@ -64,7 +67,7 @@ describe('a Prometheus that finds the pods by their annotations', () => {
     namespace = await createNamespace('monitoring');
     api = await openLocalPort('proxy', '--port', '0');
     ({ groups, queries } = await renderMonitoring(namespace));
-    await installQuickstart(namespace, ...SETTINGS.flatMap((value) => ['--set', value]));
+    await installQuickstart(namespace, { more: setting(...SETTINGS) });
     const tokens = {
       regular: await newToken(namespace, 'regular', PLENTY),
       frugal: await newToken(namespace, 'frugal', FRUGAL_ALLOWANCE),
@@ -151,14 +154,15 @@ describe('a Prometheus that finds the pods by their annotations', () => {
     expect(queries.filter((query) => !answered.has(query))).toEqual([]);
   });
 
-  /** Starts a Prometheus without any older data. */
-  function start(): Promise<Prometheus> {
+  /** Starts a Prometheus without any older data. The conditions of its rules have to hold for only 2 s instead of minutes. */
+  function start(): Promise<ClusterPrometheus> {
+    const atOnce = (rule: Rule) => (rule.for === undefined ? rule : { ...rule, for: '2s' });
     const hasty = groups.map(({ name, rules }) => ({ name, rules: rules.map(atOnce) }));
-    return startClusterPrometheus({ api: api.address, namespace: namespace.name, groups: hasty });
+    return startClusterPrometheus(api.address, namespace.name, hasty);
   }
 
   /** Runs the queries that have had no data yet. */
-  async function ask({ query }: Prometheus): Promise<void> {
+  async function ask({ query }: ClusterPrometheus): Promise<void> {
     for (const each of queries) {
       if (answered.has(each)) continue;
       const expr = each.expr.replaceAll('$namespace', namespace.name).replaceAll('$__rate_interval', '1m');
@@ -169,16 +173,9 @@ describe('a Prometheus that finds the pods by their annotations', () => {
 
 /** Returns the rules and dashboards that the chart installs in a cluster with the Prometheus operator. */
 async function renderMonitoring(namespace: Namespace): Promise<{ groups: RuleGroup[]; queries: Query[] }> {
-  const settings = ['quickstart.enabled=true', 'metrics.rules=always', 'metrics.dashboards=always'];
-  const yaml = await namespace.helm(
-    'template',
-    RELEASE,
-    CHART,
-    '--show-only',
-    'templates/monitoring.yaml',
-    ...settings.flatMap((setting) => ['--set', setting]),
-  );
-  const manifests = manifestsOf(yaml);
+  const values = setting('quickstart.enabled=true', 'metrics.rules=always', 'metrics.dashboards=always');
+  const file = ['--show-only', 'templates/monitoring.yaml'];
+  const manifests = manifestsOf(await namespace.helm('template', RELEASE, CHART, ...file, ...values));
   const groups = manifests.flatMap(({ spec }) => (spec?.groups ?? []) as RuleGroup[]);
   const dashboards = manifests.flatMap(({ data }) =>
     Object.values(data ?? {}).map((text) => JSON.parse(text) as Dashboard),
@@ -207,11 +204,6 @@ interface Dashboard {
 /** Returns the rules that are alerts. */
 function rulesOf(groups: readonly RuleGroup[]): Rule[] {
   return groups.flatMap(({ rules }) => rules.filter(({ alert }) => alert !== undefined));
-}
-
-/** Returns the chart's rule, but with a condition that has to hold for only 2 s instead of minutes. */
-function atOnce(rule: Rule): Rule {
-  return rule.for === undefined ? rule : { ...rule, for: '2s' };
 }
 
 function has(labels: Labels, some: Labels): boolean {

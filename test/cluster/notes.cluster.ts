@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CHART, createNamespace, type Namespace, RELEASE, valuesOf } from './cluster.ts';
+import { CHART, createNamespace, type Namespace, RELEASE, setting, valuesOf, WAIT } from './cluster.ts';
 import { type Dependencies, startDependencies } from './dependencies.ts';
 import { followNotes } from './notes.ts';
 
@@ -19,21 +19,12 @@ describe('a plain install, with a MongoDB and a NATS given by URL', () => {
   });
 
   test('leads, by the commands that it prints, to a token and the record that it asks for', async () => {
-    await namespace.helm(
-      'install',
-      RELEASE,
-      CHART,
-      '--wait',
-      '--timeout',
-      '10m',
-      ...valuesOf(),
-      '--set',
+    const values = setting(
       `mongodb.url=${dependencies.mongodbUrl}`,
-      '--set',
       `nats.url=${dependencies.natsUrl}`,
-      '--set',
       'gateway.logoHost=https://logos.example.com',
     );
+    await namespace.helm('install', RELEASE, CHART, ...WAIT, ...valuesOf(), ...values);
     const stdout = await followNotes(namespace);
     const record = JSON.parse(stdout.slice(stdout.lastIndexOf('\n{') + 1)) as Record<string, unknown>;
     expect(record).toMatchObject({ name: 'Apple' });

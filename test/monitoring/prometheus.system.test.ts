@@ -7,7 +7,7 @@ import { fullStock } from '../e2e/fixtures.ts';
 import { TestOperator } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { readRules } from './promql.ts';
-import { type RunningPrometheus, startPrometheus } from './running-prometheus.ts';
+import { type RunningPrometheus, scraping, startPrometheus } from './running-prometheus.ts';
 import { prometheus } from './tools.ts';
 
 /** Panels that have data only when calls fail. */
@@ -30,7 +30,7 @@ describe.skipIf(prometheus === undefined)('a Prometheus that scrapes the service
     stack = await startTestStack({ gateways: 2 });
     operator = new TestOperator(stack);
     await operator.putBrands([fullStock]);
-    server = await startPrometheus(await temporaryFolder(), stack.opsUrls.values());
+    server = await startPrometheus(await temporaryFolder(), scraping(stack.opsUrls.values()));
     const { token } = await operator.newAccount(100_000);
     const logo = await operator.putLogo(
       Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h1v1H0z"/></svg>'),

@@ -8,6 +8,7 @@ export interface Rule {
   record?: string;
   alert?: string;
   expr: string;
+  for?: string;
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
 }

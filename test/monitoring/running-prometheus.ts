@@ -12,32 +12,32 @@ const READY_WITHIN_MS = 30_000;
 
 export interface RunningPrometheus {
   url: string;
+  /** Resolves to the data of an answer of the API. Rejects with Prometheus' error. */
+  ask<T>(path: string, parameters?: Record<string, string>): Promise<T>;
   stop(): Promise<void>;
 }
 
-/**
- * Starts a Prometheus with the rules of the chart, which scrapes these services once a second. Resolves when it is ready.
- *
- * @param opsUrls URLs of operations ports
- */
-export async function startPrometheus(folder: string, opsUrls: Iterable<string>): Promise<RunningPrometheus> {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+/** Returns a configuration with the rules of the chart, which scrapes these operations ports once a second. */
+export function scraping(opsUrls: Iterable<string>): object {
   const targets = [...opsUrls].map((each) => new URL(each).host);
-  await writeFile(
-    join(folder, 'prometheus.yml'),
-    stringify({
-      global: { scrape_interval: '1s', evaluation_interval: '1s' },
-      rule_files: ruleFiles(),
-      scrape_configs: [{ job_name: 'test', static_configs: [{ targets, labels: { namespace: 'test' } }] }],
-    }),
-  );
+  return {
+    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    rule_files: ruleFiles(),
+    scrape_configs: [{ job_name: 'test', static_configs: [{ targets, labels: { namespace: 'test' } }] }],
+  };
+}
+
+/** Starts a Prometheus without data, whose files are in the folder. Resolves when it is ready. */
+export async function startPrometheus(folder: string, config: object): Promise<RunningPrometheus> {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  await writeFile(join(folder, 'prometheus.yml'), stringify(config));
   const args = [
     '--config.file=prometheus.yml',
     '--storage.tsdb.path=data',
-    `--web.listen-address=127.0.0.1:${port}`,
+    '--log.level=error',
+    `--web.listen-address=${new URL(url).host}`,
   ];
-  const server = spawn(prometheus ?? '', args, { cwd: folder, stdio: 'ignore' });
+  const server = spawn(prometheus ?? '', args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] });
   const exit = once(server, 'exit');
   const stop = async () => {
     server.kill('SIGTERM');
@@ -56,5 +56,15 @@ export async function startPrometheus(folder: string, opsUrls: Iterable<string>)
       throw new Error('Prometheus did not become ready');
     }
   }
-  return { url, stop };
+  return {
+    url,
+    stop,
+    async ask<T>(path: string, parameters?: Record<string, string>) {
+      const body = parameters && new URLSearchParams(parameters);
+      const response = await fetch(`${url}/api/v1/${path}`, body ? { method: 'POST', body } : {});
+      const { data, error } = (await response.json()) as { data: T; error?: string };
+      if (error !== undefined) throw new Error(error);
+      return data;
+    },
+  };
 }

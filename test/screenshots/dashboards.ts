@@ -16,7 +16,7 @@ import { fullStock } from '../e2e/fixtures.ts';
 import { TestOperator } from '../e2e/operator.ts';
 import { startBrowser } from '../e2e/page.ts';
 import { startFaultStack } from '../faults/stack.ts';
-import { startPrometheus } from '../monitoring/running-prometheus.ts';
+import { scraping, startPrometheus } from '../monitoring/running-prometheus.ts';
 import { type DrawnPanel, dashboardPage, type Period, type Series } from './dashboard-page.ts';
 
 const PICTURES = join(import.meta.dirname, '../../deploy/dashboards/screenshots');
@@ -28,7 +28,7 @@ const LOGO = Buffer.from(
 );
 
 interface Answer {
-  data: { result: { metric: Record<string, string>; values: [number, string][] }[] };
+  result: { metric: Record<string, string>; values: [number, string][] }[];
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'brand-data-dashboards-'));
@@ -38,7 +38,7 @@ const stack = await startFaultStack({ gateways: 2, meterings: 2 });
 open.defer(() => stack.stop());
 const operator = new TestOperator(stack);
 open.defer(() => operator.close());
-const prometheus = await startPrometheus(folder, stack.opsUrls.values());
+const prometheus = await startPrometheus(folder, scraping(stack.opsUrls.values()));
 open.defer(() => prometheus.stop());
 const browser = await startBrowser(folder);
 open.defer(() => browser.stop());
@@ -97,11 +97,9 @@ async function draw(panel: Panel, service: string, { from, to }: Period): Promis
       .replaceAll('$service', service)
       .replaceAll('$namespace', '.*')
       .replaceAll('$__rate_interval', RATE_INTERVAL);
-    const body = new URLSearchParams({ query: asked, start: `${from}`, end: `${to}`, step: `${STEP_S}` });
-    const response = await fetch(`${prometheus.url}/api/v1/query_range`, { method: 'POST', body });
-    if (!response.ok) throw new Error(`${panel.title}: ${await response.text()}`);
-    const { data } = (await response.json()) as Answer;
-    for (const { metric, values } of data.result)
+    const range = { query: asked, start: `${from}`, end: `${to}`, step: `${STEP_S}` };
+    const { result } = await prometheus.ask<Answer>('query_range', range);
+    for (const { metric, values } of result)
       series.push({
         name: legend.replace(/\{\{(\w+)\}\}/g, (_, label: string) => metric[label] ?? ''),
         points: values
