@@ -9,16 +9,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { type Caller, callerOf } from './caller.ts';
-import {
-  bareMerchant,
-  bareMerchantFlat,
-  bareMerchantGrouped,
-  fullManager,
-  fullManagerGrouped,
-  fullStock,
-  fullStockFlat,
-  fullStockGrouped,
-} from './fixtures.ts';
+import { bareMerchant, flatAnswer, fullManager, fullStock, groupedAnswer } from './fixtures.ts';
 import { TestOperator } from './operator.ts';
 
 const LOGO_HOST = 'https://logos.example.com';
@@ -100,7 +91,7 @@ describe('the grouped route', () => {
   test('answers with every field of a full record, in the order of the specification', async () => {
     const response = await call.brand('ZPHX', paid.token);
     expect(response.status).toBe(200);
-    expect(await response.text()).toBe(JSON.stringify(fullStockGrouped(LOGO_HOST)));
+    expect(await response.text()).toBe(JSON.stringify(groupedAnswer(fullStock, LOGO_HOST)));
     expectCommonHeaders(response);
     expectQuota(response, '1', 100_000);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -110,13 +101,13 @@ describe('the grouped route', () => {
 
   test('leaves out every field and group without data', async () => {
     const response = await call.brand("O'Brien's Corner-Shop", paid.token);
-    expect(await response.text()).toBe(JSON.stringify(bareMerchantGrouped(LOGO_HOST)));
+    expect(await response.text()).toBe(JSON.stringify(groupedAnswer(bareMerchant, LOGO_HOST)));
   });
 
   test('answers with the minimal shape of a superinvestor, by name with or without hyphen and accent', async () => {
     for (const name of ['Jean-Luc Dupré', 'jean luc dupre']) {
       const response = await call.brand(name, paid.token);
-      expect(await response.text()).toBe(JSON.stringify(fullManagerGrouped(LOGO_HOST)));
+      expect(await response.text()).toBe(JSON.stringify(groupedAnswer(fullManager, LOGO_HOST)));
     }
   });
 
@@ -149,10 +140,10 @@ describe('the grouped route', () => {
 describe('the flat route', () => {
   test('answers with every key for a stock and for a merchant, null where there is no data', async () => {
     const stock = await call.logo('ZPHX', paid.token);
-    expect(await stock.text()).toBe(JSON.stringify(fullStockFlat(LOGO_HOST)));
+    expect(await stock.text()).toBe(JSON.stringify(flatAnswer(fullStock, LOGO_HOST)));
     expectQuota(stock, '1', 100_000);
     const merchant = await call.logo("O'Brien's Corner-Shop", paid.token);
-    expect(await merchant.text()).toBe(JSON.stringify(bareMerchantFlat(LOGO_HOST)));
+    expect(await merchant.text()).toBe(JSON.stringify(flatAnswer(bareMerchant, LOGO_HOST)));
   });
 
   test('finds no superinvestors', async () => {

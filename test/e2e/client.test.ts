@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { buildClientIn, clientExamples } from './built-client.ts';
-import { fullStock, fullStockGrouped } from './fixtures.ts';
+import { fullStock, groupedAnswer } from './fixtures.ts';
 import { TestOperator } from './operator.ts';
 
 /** What the examples of the client's page ask for. */
@@ -70,7 +70,7 @@ describe('the client', () => {
     const { token } = await operator.newAccount(100);
     const client = clientOf(token);
     const grouped = await client.brand('ZPHX.DE');
-    expect(grouped.data).toEqual(fullStockGrouped(stack.images[0]?.url ?? ''));
+    expect(grouped.data).toEqual(groupedAnswer(fullStock, stack.images[0]?.url ?? ''));
     expect(grouped).toMatchObject({ charged: true, match: { kind: 'ticker', strength: 'exact' } });
     expect(grouped.quota?.allowance).toBe(100);
     const flat = await client.logo('zephyr.example.com');

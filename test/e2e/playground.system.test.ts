@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasPython, PYTHON_PROGRAMS } from '../python/python.ts';
 import { chromium } from './browser.ts';
 import { buildClientIn } from './built-client.ts';
-import { bareMerchantFlat, fullManagerGrouped, fullStock, fullStockGrouped } from './fixtures.ts';
+import { bareMerchant, flatAnswer, fullManager, fullStock, groupedAnswer } from './fixtures.ts';
 import { expectGoodLooksOf, NOTE_VIOLATIONS } from './good-looks.ts';
 import { TestOperator } from './operator.ts';
 import { type Browser, type Page, startBrowser } from './page.ts';
@@ -340,9 +340,9 @@ describe.skipIf(chromium === undefined)('the playground in Chromium', () => {
     );
     const text = fc.tuple(fc.string({ unit: 'grapheme', maxLength: 8 }), dangerous).map(([a, b]) => a + b);
     const records = [
-      ['grouped', fullStockGrouped('')],
-      ['grouped', fullManagerGrouped('')],
-      ['flat', bareMerchantFlat('')],
+      ['grouped', groupedAnswer(fullStock, '')],
+      ['grouped', groupedAnswer(fullManager, '')],
+      ['flat', flatAnswer(bareMerchant, '')],
     ] as const;
     await fc.assert(
       fc.asyncProperty(
