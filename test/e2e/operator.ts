@@ -26,13 +26,6 @@ interface KeyOptions {
   limits?: CallLimits;
 }
 
-interface AccountState {
-  name: string;
-  plan: string;
-  isClosed: boolean;
-  keys: ReadonlyMap<string, { isRevoked: boolean }>;
-}
-
 /** How often a busy metering is asked for an account's usage. Each time it waits for what it has not applied yet. */
 const MOST_ASKED = 10;
 
@@ -93,14 +86,15 @@ export class TestOperator {
     await this.#call(this.#accounts, this.#accounts.renameAccount, { id, name });
   }
 
-  async account(id: string): Promise<AccountState> {
+  /** Returns an account's name, plan and whether it is closed, and for each key, by its id, whether it is revoked. */
+  async account(id: string): Promise<Record<string, string | boolean>> {
     const { account, keys } = await this.#call(this.#accounts, this.#accounts.getAccount, { id });
     if (!account) throw new Error(`there is no account ${id}`);
     return {
       name: account.name,
       plan: account.plan,
       isClosed: account.closedAtMs !== undefined,
-      keys: new Map(keys.map((key) => [key.id, { isRevoked: key.revokedAtMs !== undefined }])),
+      ...Object.fromEntries(keys.map((key) => [key.id, key.revokedAtMs !== undefined])),
     };
   }
 

@@ -9,30 +9,23 @@ const CHANGE_EVERY_MS = 400;
 const SUBJECTS = 12;
 const AS_IT_SHOULD_BE_WITHIN_MS = 60_000;
 const PLANS = ['admin-a', 'admin-b'] as const;
-const KNOWN = 'ZPHX';
 
-/** A value that operators change. After a change without an answer it may be either of two. */
-interface Changeable<T> {
-  may: readonly T[];
-}
-
-/** Something that operators change. If a change of it gets no answer, they leave it as it is. */
+/** An account or a record that operators change. If a change of it gets no answer, they leave it as it is. */
 interface Subject {
   id: string;
+  isRecord: boolean;
+  /** What each property may be. After a change without an answer it may be either of two values. */
+  may: Map<string, readonly unknown[]>;
   /** How many changes by each method were answered. */
   answered: Map<string, number>;
   isLeftAlone: boolean;
+  /** The tokens of the account's keys by their ids. Whether a key is revoked is a property with the key's id as its name. */
+  tokens: Map<string, string>;
 }
 
-interface Account extends Subject {
-  name: Changeable<string>;
-  plan: Changeable<string>;
-  isClosed: Changeable<boolean>;
-  keys: { keyId: string; token: string; isRevoked: Changeable<boolean> }[];
-}
-
-interface SetRecord extends Subject {
-  ceo: Changeable<string | undefined>;
+function newSubject(id: string, isRecord: boolean, properties: Record<string, unknown>): Subject {
+  const may = new Map(Object.entries(properties).map(([name, value]) => [name, [value]]));
+  return { id, isRecord, may, answered: new Map(), isLeftAlone: false, tokens: new Map() };
 }
 
 /**
@@ -42,8 +35,7 @@ interface SetRecord extends Subject {
 export class AdminChanges {
   readonly #stand: Stand;
   readonly #random: Random;
-  readonly #accounts: Account[] = [];
-  readonly #records: SetRecord[];
+  readonly #subjects: Subject[];
   #answered = 0;
   #failed = 0;
   #isGoing = true;
@@ -53,7 +45,7 @@ export class AdminChanges {
   private constructor(stand: Stand, seed: number, recordIds: readonly string[]) {
     this.#stand = stand;
     this.#random = createRandom(seed);
-    this.#records = recordIds.map((id) => ({ ...newSubject(id), ceo: { may: [undefined] } }));
+    this.#subjects = recordIds.map((id) => newSubject(id, true, { ceo: undefined }));
   }
 
   /** @param recordIds of records whose chief executive no source states */
@@ -73,41 +65,48 @@ export class AdminChanges {
   }
 
   /** Compares what the services have with what they have confirmed. Returns the differences that stay. */
-  async differences(): Promise<string[]> {
-    const all = [
-      ...this.#accounts.map((account) => () => this.#differencesOfAccount(account)),
-      ...this.#records.map((record) => () => this.#differencesOfRecord(record)),
-    ];
+  async check(): Promise<string[]> {
     const lasting: string[] = [];
-    for (const differences of all) {
+    for (const subject of this.#subjects) {
       // What the last fault delayed may take a moment.
       const beganMs = performance.now();
-      let found = await differences();
+      let found = await this.#differencesOf(subject);
       while (found.length > 0 && performance.now() - beganMs < AS_IT_SHOULD_BE_WITHIN_MS) {
         await delay(1_000);
-        found = await differences();
+        found = await this.#differencesOf(subject);
       }
       lasting.push(...found);
     }
     return lasting;
   }
 
-  /** Tells in a line what was done. */
-  summary(): string {
-    const keys = this.#accounts.reduce((sum, account) => sum + account.keys.length, 0);
-    return `${this.#answered} answered, ${this.#failed} failed, of ${this.#accounts.length} accounts with ${keys} keys and ${this.#records.length} records`;
+  total(): [string, string] {
+    const [records, accounts] = [true, false].map((which) =>
+      this.#subjects.filter(({ isRecord }) => isRecord === which),
+    );
+    const keys = this.#subjects.reduce((sum, { tokens }) => sum + tokens.size, 0);
+    const done = `${this.#answered} answered, ${this.#failed} failed`;
+    return [
+      'admin changes',
+      `${done}, of ${accounts?.length} accounts with ${keys} keys and ${records?.length} records`,
+    ];
   }
 
   async #changeAll(): Promise<void> {
-    while (this.#isGoing) {
-      const open = this.#accounts.filter(({ isLeftAlone }) => !isLeftAlone);
-      const account = this.#oneOf(open);
-      const record = this.#oneOf(this.#records.filter(({ isLeftAlone }) => !isLeftAlone));
-      if (record && this.#random.chance(0.2)) await this.#setField(record);
-      else if (account && (open.length >= SUBJECTS || this.#random.chance(0.8)))
+    for (; this.#isGoing; await delay(CHANGE_EVERY_MS)) {
+      const open = this.#subjects.filter(({ isLeftAlone }) => !isLeftAlone);
+      const accounts = open.filter(({ isRecord }) => !isRecord);
+      const record = this.#oneOf(open.filter(({ isRecord }) => isRecord));
+      const account = this.#oneOf(accounts);
+      this.#number += 1;
+      if (record && this.#random.chance(0.2)) {
+        const ceo = `Chief ${this.#number}`;
+        await this.#change(record, 'SetFields', 'ceo', ceo, () =>
+          this.#stand.operator.setCeo(record.id, ceo),
+        );
+      } else if (account && (accounts.length >= SUBJECTS || this.#random.chance(0.8)))
         await this.#changeAccount(account);
       else await this.#createAccount();
-      await delay(CHANGE_EVERY_MS);
     }
   }
 
@@ -127,19 +126,20 @@ export class AdminChanges {
     }
   }
 
-  /** Changes one thing of a subject. */
-  async #change<T>(
+  /** Changes one property of a subject. */
+  async #change(
     subject: Subject,
     method: string,
-    thing: Changeable<T>,
-    to: T,
+    property: string,
+    to: unknown,
     make: () => Promise<unknown>,
   ): Promise<void> {
-    thing.may = [...thing.may, to];
+    const { may, answered } = subject;
+    may.set(property, [...(may.get(property) ?? []), to]);
     if ((await this.#attempt(make)) === undefined) subject.isLeftAlone = true;
     else {
-      thing.may = [to];
-      add(subject.answered, method);
+      may.set(property, [to]);
+      add(answered, method);
     }
   }
 
@@ -147,99 +147,65 @@ export class AdminChanges {
     const plan = this.#random.pick(PLANS);
     const created = await this.#attempt(() => this.#stand.operator.createAccount(plan));
     if (created === undefined) return;
-    this.#accounts.push({
-      ...newSubject(created.answer),
-      answered: new Map([['CreateAccount', 1]]),
-      name: { may: ['Test'] },
-      plan: { may: [plan] },
-      isClosed: { may: [false] },
-      keys: [],
-    });
+    const account = newSubject(created.answer, false, { name: 'Test', plan, isClosed: false });
+    add(account.answered, 'CreateAccount');
+    this.#subjects.push(account);
   }
 
-  async #changeAccount(account: Account): Promise<void> {
+  async #changeAccount(account: Subject): Promise<void> {
     const { operator } = this.#stand;
-    const { id, name, plan, isClosed, keys } = account;
-    const [closed] = isClosed.may;
-    const valid = keys.find(({ isRevoked }) => isRevoked.may[0] === false);
+    const { id, may, tokens } = account;
+    const is = (property: string) => may.get(property)?.[0];
+    const valid = [...tokens.keys()].find((keyId) => is(keyId) === false);
+    const change = (method: string, property: string, to: unknown, make: () => Promise<unknown>) =>
+      this.#change(account, method, property, to, make);
     const kind = this.#random.whole(0, 4);
-    this.#number += 1;
-    if (closed)
-      return this.#change(account, 'ReopenAccount', isClosed, false, () => operator.reopenAccount(id));
+    if (is('isClosed')) return change('ReopenAccount', 'isClosed', false, () => operator.reopenAccount(id));
     if (kind === 0) {
-      const text = `Name ${this.#number}`;
-      return this.#change(account, 'RenameAccount', name, text, () => operator.renameAccount(id, text));
+      const name = `Name ${this.#number}`;
+      return change('RenameAccount', 'name', name, () => operator.renameAccount(id, name));
     }
     if (kind === 1) {
-      const other = plan.may[0] === PLANS[0] ? PLANS[1] : PLANS[0];
-      return this.#change(account, 'SetAccountPlan', plan, other, () => operator.setAccountPlan(id, other));
+      const plan = is('plan') === PLANS[0] ? PLANS[1] : PLANS[0];
+      return change('SetAccountPlan', 'plan', plan, () => operator.setAccountPlan(id, plan));
     }
-    if (kind === 2)
-      return this.#change(account, 'CloseAccount', isClosed, true, () => operator.closeAccount(id));
-    if (kind === 3 && valid)
-      return this.#change(account, 'RevokeKey', valid.isRevoked, true, () => operator.revokeKey(valid.keyId));
+    if (kind === 2) return change('CloseAccount', 'isClosed', true, () => operator.closeAccount(id));
+    if (kind === 3 && valid !== undefined)
+      return change('RevokeKey', valid, true, () => operator.revokeKey(valid));
     // Without an answer, a key may exist whose token no caller knows.
     const created = await this.#attempt(() => operator.createKey(id));
-    if (created === undefined) account.isLeftAlone = true;
-    else {
-      keys.push({ ...created.answer, isRevoked: { may: [false] } });
-      add(account.answered, 'CreateKey');
+    if (created === undefined) {
+      account.isLeftAlone = true;
+      return;
     }
+    tokens.set(created.answer.keyId, created.answer.token);
+    may.set(created.answer.keyId, [false]);
+    add(account.answered, 'CreateKey');
   }
 
-  #setField(record: SetRecord): Promise<void> {
-    this.#number += 1;
-    const to = `Chief ${this.#number}`;
-    return this.#change(record, 'SetFields', record.ceo, to, () =>
-      this.#stand.operator.setCeo(record.id, to),
-    );
-  }
-
-  async #differencesOfAccount(account: Account): Promise<string[]> {
+  async #differencesOf(subject: Subject): Promise<string[]> {
     const { stack, operator, client } = this.#stand;
-    const { id, name, plan, isClosed, keys } = account;
-    const found = await operator.account(id);
-    const wrong = [
-      ...differenceOf(`the name of ${id}`, name, found.name),
-      ...differenceOf(`the plan of ${id}`, plan, found.plan),
-      ...differenceOf(`whether ${id} is closed`, isClosed, found.isClosed),
-    ];
-    for (const { keyId, token, isRevoked } of keys) {
-      const stored = found.keys.get(keyId);
-      if (!stored) {
-        wrong.push(`key ${keyId} of ${id} is missing`);
-        continue;
-      }
-      wrong.push(...differenceOf(`whether key ${keyId} of ${id} is revoked`, isRevoked, stored.isRevoked));
-      const wanted = stored.isRevoked || found.isClosed ? '401' : '200';
+    const { id, isRecord, may, tokens, answered } = subject;
+    const found = isRecord ? { ceo: await operator.ceoOf(id) } : await operator.account(id);
+    const is = new Map(Object.entries(found));
+    const wrong = [...may]
+      .filter(([property, values]) => !values.includes(is.get(property)))
+      .map(
+        ([property, values]) =>
+          `${property} of ${id} is ${is.get(property)} instead of ${values.join(' or ')}`,
+      );
+    for (const [keyId, token] of tokens) {
+      const wanted = is.get(keyId) || is.get('isClosed') ? '401' : '200';
       for (const gateway of stack.gateways) {
-        const told = nameOf(await client.get(`${gateway.url}/v1/brands/${KNOWN}?token=${token}`));
+        const told = nameOf(await client.get(`${gateway.url}/v1/brands/ZPHX?token=${token}`));
         if (told !== wanted) wrong.push(`${gateway.name} answers ${told} for key ${keyId}, not ${wanted}`);
       }
     }
-    return [...wrong, ...(await this.#missingInTrail(account, [id, ...keys.map(({ keyId }) => keyId)]))];
+    const entries = await operator.changesAbout([id, ...tokens.keys()]);
+    for (const [method, times] of answered) {
+      const stored = entries.get(method) ?? 0;
+      if (stored < times) wrong.push(`the trail has ${stored} of ${times} changes ${method} of ${id}`);
+    }
+    return wrong;
   }
-
-  async #differencesOfRecord(record: SetRecord): Promise<string[]> {
-    const is = await this.#stand.operator.ceoOf(record.id);
-    return [...differenceOf(record.id, record.ceo, is), ...(await this.#missingInTrail(record, [record.id]))];
-  }
-
-  async #missingInTrail({ id, answered }: Subject, about: readonly string[]): Promise<string[]> {
-    const entries = await this.#stand.operator.changesAbout(about);
-    return [...answered]
-      .filter(([method, times]) => (entries.get(method) ?? 0) < times)
-      .map(
-        ([method, times]) =>
-          `the trail has ${entries.get(method) ?? 0} of ${times} changes ${method} of ${id}`,
-      );
-  }
-}
-
-function newSubject(id: string): Subject {
-  return { id, answered: new Map(), isLeftAlone: false };
-}
-
-function differenceOf<T>(what: string, { may }: Changeable<T>, is: T): string[] {
-  return may.includes(is) ? [] : [`${what} is ${is} instead of ${may.join(' or ')}`];
 }

@@ -13,7 +13,7 @@ export type CallOutcome =
 /** A client of the gateways that keeps its connections, as callers do. */
 export interface ApiClient {
   /** Never rejects. */
-  get(url: string, options?: { headers?: Record<string, string>; withinMs?: number }): Promise<CallOutcome>;
+  get(url: string, headers?: Record<string, string>): Promise<CallOutcome>;
   close(): void;
 }
 
@@ -23,7 +23,7 @@ const WITHIN_MS = 5_000;
 export function createApiClient(): ApiClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 500, timeout: 30_000 });
   return {
-    get: (url, { headers = {}, withinMs = WITHIN_MS } = {}) =>
+    get: (url, headers = {}) =>
       new Promise((resolve) => {
         const call = request(url, { agent, headers });
         const end = (outcome: CallOutcome) => {
@@ -31,7 +31,7 @@ export function createApiClient(): ApiClient {
           resolve(outcome);
           if (outcome.kind !== 'answered') call.destroy();
         };
-        const late = setTimeout(() => end({ kind: 'late' }), withinMs);
+        const late = setTimeout(() => end({ kind: 'late' }), WITHIN_MS);
         call.on('error', (error: NodeJS.ErrnoException) =>
           end({ kind: error.code === 'ECONNREFUSED' ? 'refused' : 'lost' }),
         );

@@ -3,11 +3,12 @@ import { Route } from '@brand-data/contracts';
 import { MongoClient } from 'mongodb';
 import { nameOf } from './api-call.ts';
 import { msUntil, type Stand, startStand } from './engine.ts';
-import type { FaultStack } from './stack.ts';
 
 const ASK_EVERY_MS = 50;
 const UNCHANGED_FOR_MS = 700;
 const GIVEN_UP_AFTER_MS = 15_000;
+/** The promise is 1 s. The bound is larger so that a slow machine passes. */
+const ARRIVED_WITHIN_MS = 3_000;
 const BOTH_ROUTES = [Route.BRANDS, Route.LOGOS];
 
 /** The faults that happen while the changes are made. */
@@ -16,22 +17,21 @@ export const MISHAPS = [
   'the notices to a gateway are lost',
   'accounts is killed between commit and notice',
 ] as const;
-type Mishap = (typeof MISHAPS)[number];
 
 /**
  * How long a gateway took to apply a change. The time begins with the change's confirmation or, if accounts was killed, when
  * accounts serves again. A time is undefined if 15 s were not enough.
  */
-export interface Arrival {
+interface Arrival {
   change: string;
   gateway: string;
   /**
    * When the last call began that still got the answer from before the change. 0 if no call that began after the confirmation got
    * it.
    */
-  oldUntilMs: number | undefined;
+  oldUntilMs?: number;
   /** From when on calls got the answer of after the change. In between, some answers were 503. */
-  newFromMs: number | undefined;
+  newFromMs?: number;
 }
 
 interface Change {
@@ -44,35 +44,37 @@ interface Change {
 
 /** Starts a stack for `runChanges`. */
 export function startChangeStand(): Promise<Stand> {
-  return startStand({ gateways: 2, canBeCutOff: { 'gateway-1': ['NATS'], accounts: ['NATS'] } });
+  return startStand({ canBeCutOff: { 'gateway-1': ['NATS'], accounts: ['NATS'] } });
 }
 
 /** Makes each kind of change once, all at about the same time. */
-export async function runChanges(parts: Stand, mishap: Mishap): Promise<Arrival[]> {
-  const { stack } = parts;
-  const changes = await prepare(parts);
+export async function runChanges(stand: Stand, mishap: (typeof MISHAPS)[number]): Promise<Arrival[]> {
+  const { stack } = stand;
+  const changes = await prepare(stand);
   for (const change of changes)
-    for (const gateway of stack.gateways) await untilTold(parts, change, gateway, change.before);
-
-  if (mishap === 'the notices to a gateway are lost') stack.cut('gateway-1');
-  if (mishap === 'accounts is killed between commit and notice') {
-    await killBetweenCommitAndNotice(parts, changes);
-    return follow(parts, changes, () => Promise.resolve());
-  }
-  const arrivals = await follow(parts, changes, (change) => change.make());
+    for (const { url, name } of stack.gateways) {
+      const isTold = async () => (await ask(stand, change, url)) === change.before;
+      if ((await msUntil(isTold, GIVEN_UP_AFTER_MS)) === undefined)
+        throw new Error(`${change.name}: ${name} does not answer ${change.before} before the change`);
+    }
+  if (mishap === 'nothing is wrong') return follow(stand, changes, (change) => change.make());
   if (mishap === 'the notices to a gateway are lost') {
+    stack.cut('gateway-1');
+    const arrivals = await follow(stand, changes, (change) => change.make());
     stack.heal('gateway-1');
-    await untilOnStream(parts, 'gateway-1');
+    await untilOnStream(stand, 'gateway-1');
+    return arrivals;
   }
-  return arrivals;
+  await killBetweenCommitAndNotice(stand, changes);
+  return follow(stand, changes, () => Promise.resolve());
 }
 
 /** Waits until the gateway has noticed that its connection to NATS is dead and has opened another. */
 async function untilOnStream({ stack, operator, client }: Stand, name: string): Promise<void> {
   const { token } = await operator.newAccount(1_000);
   const gateway = stack.gateways.find((each) => each.name === name);
-  const onStream = async () =>
-    (await stack.metrics(name)).sum('gateway_usage_commit_duration_seconds_count', { path: 'stream' }) ?? 0;
+  const onStream = () =>
+    stack.metric([name], 'gateway_usage_commit_duration_seconds_count', { path: 'stream' });
   const before = await onStream();
   const isBack = async () => {
     await client.get(`${gateway?.url}/v1/brands/ZPHX?token=${token}`);
@@ -87,72 +89,32 @@ async function prepare({ operator }: Stand): Promise<Change[]> {
   const plan = (name: string, allowance: number, routes = BOTH_ROUTES) =>
     operator.setPlan(name, [{ name: routes.length === 1 ? 'logos' : 'calls', allowance, routes }]);
   const larger = await operator.newAccount(2);
-  const smaller = await operator.newAccount(1_000);
-  const revoked = await operator.newAccount(1_000);
-  const closed = await operator.newAccount(1_000);
+  const [smaller, revoked, closed] = [
+    await operator.newAccount(1_000),
+    await operator.newAccount(1_000),
+    await operator.newAccount(1_000),
+  ];
   await plan('free', 100, [Route.LOGOS]);
   await plan('paid', 1_000);
   const upgradedId = await operator.createAccount('free');
   const upgraded = await operator.createKey(upgradedId);
-  return [
-    {
-      name: 'a larger allowance',
-      token: larger.token,
-      before: '429',
-      after: '200',
-      make: () => plan(larger.plan, 100_000),
-    },
-    {
-      name: 'a smaller allowance',
-      token: smaller.token,
-      before: '200',
-      after: '429',
-      make: () => plan(smaller.plan, 1),
-    },
-    {
-      name: 'free to paid',
-      token: upgraded.token,
-      before: '403',
-      after: '200',
-      make: () => operator.setAccountPlan(upgradedId, 'paid'),
-    },
-    {
-      name: 'a revoked key',
-      token: revoked.token,
-      before: '200',
-      after: '401',
-      make: () => operator.revokeKey(revoked.keyId),
-    },
-    {
-      name: 'a closed account',
-      token: closed.token,
-      before: '200',
-      after: '401',
-      make: () => operator.closeAccount(closed.accountId),
-    },
+  const rows: [string, { token: string }, string, string, () => Promise<void>][] = [
+    ['a larger allowance', larger, '429', '200', () => plan(larger.plan, 100_000)],
+    ['a smaller allowance', smaller, '200', '429', () => plan(smaller.plan, 1)],
+    ['free to paid', upgraded, '403', '200', () => operator.setAccountPlan(upgradedId, 'paid')],
+    ['a revoked key', revoked, '200', '401', () => operator.revokeKey(revoked.keyId)],
+    ['a closed account', closed, '200', '401', () => operator.closeAccount(closed.accountId)],
   ];
+  return rows.map(([name, { token }, before, after, make]) => ({ name, token, before, after, make }));
 }
 
-type Gateway = FaultStack['gateways'][number];
-
-async function askOnce({ client }: Stand, { token }: Change, { url }: Gateway): Promise<string> {
-  return nameOf(await client.get(`${url}/v1/brands/ZPHX?token=${token}`));
-}
-
-async function untilTold(parts: Stand, change: Change, gateway: Gateway, wanted: string): Promise<void> {
-  const began = performance.now();
-  for (let told = ''; told !== wanted; await delay(20)) {
-    told = await askOnce(parts, change, gateway);
-    if (performance.now() - began > GIVEN_UP_AFTER_MS)
-      throw new Error(
-        `${change.name}: ${gateway.name} answers ${told} before the change instead of ${wanted}`,
-      );
-  }
+async function ask({ client }: Stand, { token }: Change, gatewayUrl: string): Promise<string> {
+  return nameOf(await client.get(`${gatewayUrl}/v1/brands/ZPHX?token=${token}`));
 }
 
 /** Makes each change while every gateway answers calls, and finds when calls last got the answer of before the change. */
 async function follow(
-  parts: Stand,
+  stand: Stand,
   changes: readonly Change[],
   make: (change: Change) => Promise<void>,
 ): Promise<Arrival[]> {
@@ -161,21 +123,19 @@ async function follow(
     const made = make(change).then(() => {
       confirmedAtMs = performance.now();
     });
-    const arrivals = parts.stack.gateways.map(async (gateway): Promise<Arrival> => {
+    const arrivals = stand.stack.gateways.map(async ({ name, url }): Promise<Arrival> => {
       let lastOldMs = Number.NEGATIVE_INFINITY;
       let lastNotNewMs = Number.NEGATIVE_INFINITY;
-      const arrival = { change: change.name, gateway: gateway.name };
-      for (;;) {
+      const arrival = { change: change.name, gateway: name };
+      const after = (atMs: number) => Math.max(0, atMs - confirmedAtMs);
+      for (; ; await delay(ASK_EVERY_MS)) {
         const beganMs = performance.now();
-        const after = (atMs: number) => Math.max(0, atMs - confirmedAtMs);
-        if (beganMs - confirmedAtMs > GIVEN_UP_AFTER_MS)
-          return { ...arrival, oldUntilMs: undefined, newFromMs: undefined };
-        const told = await askOnce(parts, change, gateway);
+        if (beganMs - confirmedAtMs > GIVEN_UP_AFTER_MS) return arrival;
+        const told = await ask(stand, change, url);
         if (told === change.before) lastOldMs = beganMs;
         if (told !== change.after) lastNotNewMs = beganMs;
         if (performance.now() > Math.max(confirmedAtMs, lastNotNewMs) + UNCHANGED_FOR_MS)
           return { ...arrival, oldUntilMs: after(lastOldMs), newFromMs: after(lastNotNewMs) };
-        await delay(ASK_EVERY_MS);
       }
     });
     await made;
@@ -206,9 +166,6 @@ async function killBetweenCommitAndNotice({ stack }: Stand, changes: readonly Ch
   }
   await stack.restart('accounts');
 }
-
-/** The promise is 1 s. The bound is larger so that a slow machine passes. */
-const ARRIVED_WITHIN_MS = 3_000;
 
 /** Returns a line for each change that took too long. */
 export function tooLate(arrivals: readonly Arrival[], withinMs = ARRIVED_WITHIN_MS): string[] {

@@ -1,32 +1,126 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { BrandType } from '@brand-data/contracts';
 import { AdminChanges } from './admin-changes.ts';
-import { nameOf } from './api-call.ts';
-import { type BillWatch, watchBill } from './bill.ts';
-import { type ElectionRow, GATEWAY, losesGrants, METERING, ROWS, targetsOf } from './election-rows.ts';
-import { type CampaignOptions, inRounds, msUntil, type Parts, runCampaign, seconds } from './engine.ts';
-import { boundAfterLosses, lose } from './fault.ts';
-import { add, listed } from './ledger.ts';
-import { callFor } from './outages.ts';
-import { type Traffic, type TrafficAccount, UNLIMITED, type Window } from './traffic.ts';
+import {
+  type Campaign,
+  type CampaignOptions,
+  msUntil,
+  type Parts,
+  runCampaign,
+  seconds,
+  type Watch,
+} from './engine.ts';
+import type { How, Loss, Row } from './loss.ts';
+import { type NewCall, prepareQuestions } from './new-calls.ts';
+import type { CutFrom } from './stack.ts';
+import type { Dry } from './traffic.ts';
 
-const LEAD_IN_MS = 20_000;
-const QUIET_MS = 2_500;
-const AWAY_MS = 8_000;
-/** All losses of a row happen within this time. */
-const SAME_SECOND_MS = 800;
+/** The parts that are lost within the same second, and the bounds that hold meanwhile. */
+interface ElectionRow extends Row {
+  /**
+   * No account goes longer than this without an answer for which the gateway needs a permit. The same bound holds for calls with
+   * new tokens and for uncached records.
+   */
+  answeredWithinMs: number;
+  /** No counted answer is billed later than this. Infinite: the run only shows the delay. */
+  billedWithinMs: number;
+}
+
+const PRIMARY_MS = 12_000;
+const NATS_LEADER_MS = 3_000;
+const REPLICA_MS = 2_000;
+/** Near the limit, the permits of a gateway that gets no recall become available when its grants end after 5 s. */
+const UNHEARD_RECALL_MS = 7_000;
+/**
+ * The stream may deliver messages to a frozen replica until the replica's last pull ends, up to 5 s later. Another replica gets
+ * them 2 s after that, and needs some time to apply them.
+ */
+const TAKEN_MS = 11_000;
 const WHOLE_WITHIN_MS = 60_000;
-const BILLED_WITHIN_MS = 90_000;
 /** Longer than any bound. After this time the run no longer waits for answers. */
 const GIVEN_UP_AFTER_MS = 40_000;
 const ASK_EVERY_MS = 500;
-const FINISHED_AFTER_MS = 3_000;
-/**
- * The allowances of each row's new accounts. Calls of some accounts begin before the loss. Calls of the other accounts begin one
- * after another while the loss lasts.
- */
-const ALLOWANCES = { before: [40, 300], meanwhile: [1, 5, 40, 5, 1] };
-const NEXT_AFTER_MS = 900;
+const LOOK_EVERY_MS = 250;
+
+const PRIMARY = 'mongod leader';
+const SECONDARY = 'mongod follower';
+const LEADER = 'nats-server leader';
+const FOLLOWER = 'nats-server follower';
+const GATEWAY = 'gateway-2';
+const METERING = 'metering-2';
+const NAMES: Record<string, string> = {
+  [PRIMARY]: "MongoDB's primary",
+  [SECONDARY]: 'a secondary of MongoDB',
+  [LEADER]: "NATS' leader",
+  [FOLLOWER]: 'a follower of NATS',
+  [METERING]: 'a metering replica',
+  [GATEWAY]: 'a gateway',
+};
+
+/** Two of the seven accounts of a row begin before the loss. */
+function rowOf(
+  losses: readonly Loss[],
+  answeredWithinMs: number,
+  more: Partial<ElectionRow> = {},
+): ElectionRow {
+  return {
+    name: losses.map(({ part, how }) => `${NAMES[part] ?? part} ${how}`).join(', '),
+    losses,
+    losesGrants: losses.some(({ part, how }) => part === GATEWAY && how !== 'cut off'),
+    awayMs: 8_000,
+    answeredWithinMs,
+    billedWithinMs: losses.some(({ part }) => part.startsWith('mongod'))
+      ? Number.POSITIVE_INFINITY
+      : TAKEN_MS,
+    before: [40, 300],
+    meanwhile: [1, 5, 40, 5, 1],
+    ...more,
+  };
+}
+
+const both = (part: string, how: How, other: string, otherHow: How) => [
+  { part, how },
+  { part: other, how: otherHow },
+];
+
+const rowOfCut = (part: string, from?: CutFrom, answeredWithinMs = REPLICA_MS) =>
+  rowOf([{ part, how: 'cut off', from }], answeredWithinMs, {
+    name: `${part} cut off from ${from ?? 'everything'}`,
+  });
+
+export const ROWS: readonly ElectionRow[] = [
+  ...(['killed', 'frozen'] as const).flatMap((how) => [
+    rowOf([{ part: PRIMARY, how }], PRIMARY_MS),
+    rowOf([{ part: SECONDARY, how }], REPLICA_MS),
+    rowOf([{ part: LEADER, how }], NATS_LEADER_MS, { billedWithinMs: NATS_LEADER_MS }),
+    rowOf([{ part: FOLLOWER, how }], NATS_LEADER_MS),
+    rowOf([{ part: METERING, how }], REPLICA_MS),
+    rowOf([{ part: GATEWAY, how }], REPLICA_MS),
+    rowOf(both(PRIMARY, 'killed', GATEWAY, how), PRIMARY_MS),
+    rowOf(both(PRIMARY, how, METERING, how), PRIMARY_MS),
+    rowOf(both(LEADER, 'killed', GATEWAY, how), NATS_LEADER_MS),
+    rowOf(both(LEADER, how, METERING, how), NATS_LEADER_MS),
+  ]),
+  // Operators' changes go to the first replicas.
+  ...['accounts-1', 'catalog-1', 'images-2'].map((part) => rowOf([{ part, how: 'killed' }], REPLICA_MS)),
+  ...['accounts-2', 'catalog-2'].map((part) => rowOf([{ part, how: 'frozen' }], REPLICA_MS)),
+  rowOf([{ part: PRIMARY, how: 'isolated' }], PRIMARY_MS, {
+    name: "MongoDB's primary cut off from the other members",
+  }),
+  rowOf(both(PRIMARY, 'killed', LEADER, 'killed'), PRIMARY_MS, {
+    name: "MongoDB's primary and NATS' leader killed",
+    mayTell503: true,
+  }),
+  rowOf(both(GATEWAY, 'killed', METERING, 'killed'), REPLICA_MS, {
+    name: 'a gateway and a metering replica killed',
+  }),
+  rowOfCut(METERING, 'MongoDB'),
+  rowOfCut(METERING, 'NATS'),
+  rowOfCut(METERING, 'gateways'),
+  rowOfCut(METERING),
+  rowOfCut(GATEWAY, 'NATS', UNHEARD_RECALL_MS),
+  rowOfCut(GATEWAY, 'metering'),
+];
 
 /** Records that operators change. */
 const companies = Array.from({ length: 40 }, (_, index) => ({
@@ -36,197 +130,67 @@ const companies = Array.from({ length: 40 }, (_, index) => ({
   domains: [`company-${index}.example.com`],
 }));
 
-/** How one row went. */
-interface RowResult {
-  row: ElectionRow;
-  window: Window;
-  /**
-   * How long it took until all calls were answered again while the lost part was still away: the longest time of all accounts,
-   * new tokens and uncached records.
-   */
-  recoveredMs: number;
-  billLateMs: number;
-  broken: string[];
-}
-
-interface Elections extends Parts {
-  bill: BillWatch;
-  /** The token of an account that only the probes use. */
-  token: string;
-}
-
 /**
  * Loses cluster members, gateways, metering replicas and links while accounts are driven past their limits. Compares for each
  * account the answers that callers saw with the bill. Returns the violations.
  */
 export function runElections(options: CampaignOptions): Promise<string[]> {
-  return runCampaign(
-    {
-      stack: {
-        gateways: 3,
-        meterings: 2,
-        others: 2,
-        clusters: true,
-        canBeCutOff: { [GATEWAY]: ['NATS', 'metering'], [METERING]: ['NATS', 'MongoDB', 'gateways'] },
-      },
-      records: companies,
-      unlimitedPerS: 15,
-      finishesAfterMs: FINISHED_AFTER_MS,
-      billedWithinMs: BILLED_WITHIN_MS,
-      // A row judges the failures in its window.
-      judgesWindows: false,
-      suffer: (parts) => sufferAll(parts, options),
+  const campaign: Campaign<ElectionRow> = {
+    stack: {
+      gateways: 3,
+      meterings: 2,
+      others: 2,
+      clusters: true,
+      canBeCutOff: { [GATEWAY]: ['NATS', 'metering'], [METERING]: ['NATS', 'MongoDB', 'gateways'] },
     },
-    options,
-  );
+    records: companies,
+    unlimitedPerS: 15,
+    leadInMs: 20_000,
+    finishesAfterMs: 3_000,
+    billedWithinMs: 90_000,
+    rows: ({ random }) => random.shuffled(ROWS),
+    begin: (parts) =>
+      AdminChanges.start(
+        parts,
+        options.seed,
+        companies.map(({ id }) => id),
+      ),
+    watch: async (parts, row) => [
+      await watchAnswers(parts, row),
+      watchBill(parts, row),
+      watchClusters(parts),
+    ],
+  };
+  return runCampaign(campaign, options);
 }
 
-async function sufferAll(parts: Parts, options: CampaignOptions) {
-  const { operator, traffic, random, say } = parts;
-  const [watched] = traffic.accounts;
-  if (!watched) throw new Error('there are no accounts');
-  const bill = watchBill(operator, watched, () => traffic.now());
-  const { token } = await operator.newAccount(UNLIMITED);
-  const changes = await AdminChanges.start(
-    parts,
-    options.seed,
-    companies.map(({ id }) => id),
-  );
-  await delay(LEAD_IN_MS);
-  const results: RowResult[] = [];
-  const ofRound = () => random.shuffled(ROWS.filter(({ name }) => name.includes(options.only)));
-  await inRounds(parts, options, ofRound, async (row) => {
-    const result = await sufferRow({ ...parts, bill, token }, row);
-    results.push(result);
-    say(rowLine(results.length, result));
-  });
-  await changes.stop();
-  await bill.stop();
+/** Measures how long the longest time without an answer is: of all accounts, new tokens and uncached records. */
+async function watchAnswers(parts: Parts, { losses, answeredWithinMs }: ElectionRow): Promise<Watch> {
+  const { traffic } = parts;
+  const isAsked = losses.some(({ part }) => /^(mongod|nats-server|accounts|catalog)/.test(part));
+  const asks = isAsked ? await prepareQuestions(parts) : [];
+  const newMs = new Map<NewCall, number>();
+  const msOf = ({ fromMs, toMs = traffic.now() }: Dry) => toMs - fromMs;
   return {
-    broken: results.flatMap(({ row, broken }) => broken.map((line) => `${row.name}: ${line}`)),
-    check: () => changes.differences(),
-    report: () => {
-      sayTable(results, say);
-      say(`admin changes    ${changes.summary()}`);
+    meanwhile: () =>
+      Promise.all(asks.map(async ({ call, ask }) => newMs.set(call, await msUntilOneHolds(ask)))),
+    judge(window) {
+      const dries = window.dries.filter(({ isExcused }) => !isExcused);
+      const broken = dries
+        .filter((dry) => msOf(dry) > answeredWithinMs)
+        .map((dry) => {
+          const { account, countedBefore, fromMs, failed, endedBy } = dry;
+          const next =
+            endedBy === undefined ? 'no later call was answered' : `the next call ended with ${endedBy}`;
+          return `account ${account} (${countedBefore} counted answers before) had no answer for ${seconds(msOf(dry))}, from ${seconds(fromMs - window.beganMs)} after the loss: ${failed} calls failed, ${next}`;
+        });
+      for (const [call, ms] of newMs)
+        if (ms > answeredWithinMs)
+          broken.push(`calls of the kind "${call}" had no answer for ${seconds(ms)}`);
+      const recoveredMs = Math.max(0, ...newMs.values(), ...dries.map(msOf));
+      return { broken, figures: { 'answered again after': recoveredMs } };
     },
   };
-}
-
-async function sufferRow(parts: Elections, row: ElectionRow): Promise<RowResult> {
-  const { stack, traffic, bill } = parts;
-  const broken: string[] = [];
-  const accounts = async (allowances: readonly number[]) => {
-    const all: TrafficAccount[] = [];
-    for (const allowance of allowances) all.push(await traffic.prepare(allowance, allowance >= 300 ? 12 : 6));
-    return all;
-  };
-  const before = await accounts(ALLOWANCES.before);
-  const meanwhile = await accounts(ALLOWANCES.meanwhile);
-  for (const account of before) traffic.begin(account);
-  await delay(QUIET_MS);
-  bill.takeLatestMs();
-  const asks = needsQuestions(row) ? await questions(parts) : [];
-  let newMs = new Map<Need, number>();
-  const happen = async () => {
-    const beganMs = performance.now();
-    const beginning = beginOneByOne(traffic, meanwhile);
-    const comeBack: (() => Promise<void>)[] = [];
-    try {
-      const losses = row.losses.map(async (loss) => {
-        await delay(parts.random.between(0, SAME_SECOND_MS));
-        comeBack.push(await lose(stack, loss));
-      });
-      await Promise.all(losses);
-      newMs = await msUntilAnswered(asks);
-      await beginning;
-      await delay(Math.max(0, AWAY_MS - (performance.now() - beganMs)));
-    } finally {
-      await Promise.all(comeBack.map((each) => each()));
-    }
-    const whole = () => Promise.all([stack.clusters?.mongodb.isWhole(), stack.clusters?.nats.isWhole()]);
-    const isWhole = async () => (await whole()).every(Boolean);
-    if ((await msUntil(isWhole, WHOLE_WITHIN_MS)) === undefined)
-      broken.push(`a member had not rejoined its cluster after ${seconds(WHOLE_WITHIN_MS)}`);
-  };
-  const window = await traffic.suffer(
-    {
-      name: row.name,
-      targets: targetsOf(row),
-      losesGrants: losesGrants(row),
-      boundMs: boundAfterLosses(row.losses),
-      happen,
-    },
-    AWAY_MS,
-  );
-  const dries = window.dries.filter(({ isExcused }) => !isExcused);
-  const dryMs = ({ fromMs, toMs = traffic.now() }: (typeof dries)[number]) => toMs - fromMs;
-  const recoveredMs = Math.max(0, ...newMs.values(), ...dries.map(dryMs));
-  const billLateMs = bill.takeLatestMs();
-  const { answeredWithinMs, billedWithinMs = Number.POSITIVE_INFINITY } = row;
-  for (const dry of dries.filter((each) => dryMs(each) > answeredWithinMs))
-    broken.push(
-      `account ${dry.account.name} (${dry.countedBefore} counted answers before) had no answer for ${seconds(dryMs(dry))}, from ${seconds(dry.fromMs - window.beganMs)} after the loss: ${dry.failed} calls failed, ${dry.endedBy === undefined ? 'no later call was answered' : `the next call ended with ${dry.endedBy}`}`,
-    );
-  for (const [need, ms] of newMs)
-    if (ms > answeredWithinMs) broken.push(`calls of the kind "${need}" had no answer for ${seconds(ms)}`);
-  if (billLateMs > billedWithinMs)
-    broken.push(`a counted answer was not in the bill after ${seconds(billLateMs)}`);
-  for (const { what, gateway, identifier, account, atMs, window: own } of traffic.failures)
-    if (own === window && !(row.mayTell503 && what === '503'))
-      broken.push(
-        `${seconds(atMs - window.beganMs)} after the loss: a call of account ${account.name} to ${gateway} for "${identifier}" ended with ${what}`,
-      );
-  return { row, window, recoveredMs, billLateMs, broken };
-}
-
-/** Begins the accounts one after another, so that some begin at any stage of the loss. */
-async function beginOneByOne(traffic: Traffic, accounts: readonly TrafficAccount[]): Promise<void> {
-  for (const account of accounts) {
-    traffic.begin(account);
-    await delay(NEXT_AFTER_MS);
-  }
-}
-
-/** Whether new tokens, first calls of accounts and calls for uncached records are asked for meanwhile. */
-function needsQuestions({ losses }: ElectionRow): boolean {
-  return losses.some(
-    (loss) =>
-      loss.of === 'mongodb' ||
-      loss.of === 'nats' ||
-      (loss.of === 'process' && /^(accounts|catalog)/.test(loss.name)),
-  );
-}
-
-/** The status that the first call of each kind gets if nothing is wrong. */
-const NEEDS = {
-  'a new token': '401',
-  'a record that is not cached': '404',
-  'an account without a grant': '200',
-};
-type Need = keyof typeof NEEDS;
-
-/** Resolves to whether the call was answered. */
-type Question = readonly [Need, () => Promise<boolean>];
-
-/**
- * Each question makes a new call, so that no cache can answer it. The operator creates the account in advance, because it could
- * not do so during the loss.
- */
-async function questions(parts: Elections): Promise<Question[]> {
-  const callOfAccount = await callFor(parts, 'an account without a grant');
-  return Object.entries(NEEDS).map(([name, wanted]): Question => {
-    const need = name as Need;
-    const call = async () =>
-      need === 'an account without a grant' ? callOfAccount() : (await callFor(parts, need))();
-    return [need, async () => nameOf(await call()) === wanted];
-  });
-}
-
-/** Returns how long each question goes without an answer from now on. */
-async function msUntilAnswered(calls: readonly Question[]): Promise<Map<Need, number>> {
-  return new Map(
-    await Promise.all(calls.map(async ([need, ask]) => [need, await msUntilOneHolds(ask)] as const)),
-  );
 }
 
 /**
@@ -235,49 +199,60 @@ async function msUntilAnswered(calls: readonly Question[]): Promise<Map<Need, nu
  */
 async function msUntilOneHolds(holds: () => Promise<boolean>): Promise<number> {
   const beganMs = performance.now();
-  return new Promise((resolve) => {
-    const end = (ms: number) => {
-      clearInterval(asking);
-      clearTimeout(late);
-      resolve(ms);
-    };
-    const ask = async () => {
-      if (await holds().catch(() => false)) end(performance.now() - beganMs);
-    };
-    const asking = setInterval(ask, ASK_EVERY_MS);
-    const late = setTimeout(() => end(GIVEN_UP_AFTER_MS), GIVEN_UP_AFTER_MS);
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const asking = setInterval(async () => {
+    if (await holds().catch(() => false)) resolve(performance.now() - beganMs);
+  }, ASK_EVERY_MS);
+  const late = setTimeout(() => resolve(GIVEN_UP_AFTER_MS), GIVEN_UP_AFTER_MS);
+  return promise.finally(() => {
+    clearInterval(asking);
+    clearTimeout(late);
   });
 }
 
-function rowLine(number: number, { row, window, recoveredMs, billLateMs, broken }: RowResult): string {
-  const failed = window.failures.size === 0 ? 'no failures' : `failures: ${listed(window.failures)}`;
-  const verdict = broken.length === 0 ? 'all bounds kept' : `VIOLATED: ${broken.slice(0, 5).join('; ')}`;
-  return `${String(number).padStart(3)}  ${row.name.padEnd(52)} ${window.calls} calls, ${failed}; answered again after ${seconds(recoveredMs)} (bound ${seconds(row.answeredWithinMs)}), bill late by ${seconds(billLateMs)}; ${verdict}`;
+/** Compares an account's counted answers with its bill, four times a second. */
+function watchBill({ operator, traffic }: Parts, { billedWithinMs }: ElectionRow): Watch {
+  const [watched] = traffic.accounts;
+  if (!watched) throw new Error('there are no accounts');
+  const { accountId, ledger } = watched;
+  let latestMs = 0;
+  let isGoing = true;
+  const billed = async () => (await operator.usage(accountId).catch(() => []))[0]?.used;
+  const watch = async (unseen: number) => {
+    for (; isGoing; await delay(LOOK_EVERY_MS)) {
+      const askedMs = traffic.now();
+      // The time of the first counted answer that is not billed yet.
+      const seenMs = ledger.countedAtMs[((await billed()) ?? Number.POSITIVE_INFINITY) - unseen];
+      if (seenMs !== undefined) latestMs = Math.max(latestMs, askedMs - seenMs);
+    }
+  };
+  return {
+    begin: async () => {
+      // As many of the billed calls failed for their callers.
+      const unseen = Math.max(0, ((await billed()) ?? 0) - ledger.counted);
+      void watch(unseen);
+    },
+    judge() {
+      isGoing = false;
+      const isLate = latestMs > billedWithinMs;
+      return {
+        broken: isLate ? [`a counted answer was not in the bill after ${seconds(latestMs)}`] : [],
+        figures: { 'bill late by': latestMs },
+      };
+    },
+  };
 }
 
-function sayTable(results: readonly RowResult[], say: (line: string) => void): void {
-  const header = ['row', 'runs', 'calls', 'answered again s (min/med/max)', 'bill late s, max', 'failures'];
-  const lines = ROWS.flatMap((row) => {
-    const own = results.filter((result) => result.row === row);
-    if (own.length === 0) return [];
-    const recovered = own.map(({ recoveredMs }) => recoveredMs).sort((a, b) => a - b);
-    const at = (share: number) => recovered[Math.floor((recovered.length - 1) * share)] ?? 0;
-    const failures = new Map<string, number>();
-    for (const { window } of own) for (const [what, times] of window.failures) add(failures, what, times);
-    return [
-      [
-        row.name,
-        own.length,
-        own.reduce((sum, { window }) => sum + window.calls, 0),
-        [at(0), at(0.5), at(1)].map((ms) => (ms / 1_000).toFixed(1)).join('/'),
-        (Math.max(...own.map(({ billLateMs }) => billLateMs)) / 1_000).toFixed(1),
-        listed(failures) || 'none',
-      ],
-    ];
-  });
-  say('');
-  for (const [kind, times, calls, recovered, bill, failed] of [header, ...lines])
-    say(
-      `${String(kind).padEnd(52)} ${String(times).padStart(5)} ${String(calls).padStart(7)}  ${String(recovered).padEnd(30)} ${String(bill).padEnd(16)} ${failed}`,
-    );
+function watchClusters({ stack: { clusters } }: Parts): Watch {
+  let isWhole = true;
+  const members = () => Promise.all(Object.values(clusters ?? {}).map((cluster) => cluster.isWhole()));
+  return {
+    back: async () => {
+      const ms = await msUntil(async () => (await members()).every(Boolean), WHOLE_WITHIN_MS);
+      isWhole = ms !== undefined;
+    },
+    judge: () => ({
+      broken: isWhole ? [] : [`a member had not rejoined its cluster after ${seconds(WHOLE_WITHIN_MS)}`],
+    }),
+  };
 }

@@ -1,21 +1,30 @@
-/** Runs campaigns: starts a stack, drives accounts past their limits while parts of it fail, and compares the answers with the bill. */
+/**
+ * Runs campaigns: starts a stack, drives accounts past their limits while the rows of a table take parts of it away, and compares
+ * the answers with the bill.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Brand, PoolUsage } from '@brand-data/contracts';
 import { createRandom, type Random } from '@brand-data/testing/random';
 import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
 import { TestOperator } from '../e2e/operator.ts';
 import { type ApiClient, createApiClient } from './api-call.ts';
-import { brokenBills, callUntilAllIsBilled, readBills } from './bill.ts';
 import { add, judge, listed, sumOf } from './ledger.ts';
+import { boundAfter, lose, type Row } from './loss.ts';
 import { type FaultStack, type FaultStackOptions, startFaultStack } from './stack.ts';
-import { type Failure, Traffic, type TrafficAccount, UNLIMITED } from './traffic.ts';
+import { type Failure, Traffic, type TrafficAccount, UNLIMITED, type Window } from './traffic.ts';
 
-/** How long a run takes and which faults it has. */
+const QUIET_MS = 2_500;
+/** All losses of a row happen within this time. */
+const SAME_SECOND_MS = 800;
+const NEXT_AFTER_MS = 900;
+const BROKEN_ON_LINE = 5;
+
+/** How long a run takes and which rows it has. */
 export interface CampaignOptions {
-  /** The run repeats the faults in other orders until this many minutes have passed. The first round is always complete. */
+  /** The run repeats the rows in other orders until this many minutes have passed. The first round is always complete. */
   minutes: number;
   seed: number;
-  /** Only faults whose names contain this. */
+  /** Only rows whose names contain this. */
   only: string;
   /** How long the run waits at the end for the grants of killed gateways, and for the last calls. */
   settleMinutes: number;
@@ -27,23 +36,22 @@ export interface Stand {
   stack: FaultStack;
   operator: TestOperator;
   client: ApiClient;
-  stop(): Promise<void>;
+  stop(how?: 'but keep logs'): Promise<void>;
 }
+
+type BrandFields = Parameters<typeof Brand.fromPartial>[0];
 
 export async function startStand(
   options: FaultStackOptions,
-  records: Parameters<typeof Brand.fromPartial>[0][] = [fullStock],
+  records: BrandFields[] = [fullStock],
 ): Promise<Stand> {
   const stack = await startFaultStack(options);
   const operator = new TestOperator(stack);
   const client = createApiClient();
-  const close = () => {
+  const stop = async (how?: 'but keep logs') => {
     client.close();
     operator.close();
-  };
-  const stop = async () => {
-    close();
-    await stack.stop();
+    await (how === undefined ? stack.stop() : stack.stopButKeepLogs());
   };
   if (records.length > 0)
     await operator.putBrands(records).catch(async (error: unknown) => {
@@ -60,94 +68,197 @@ export interface Parts extends Stand {
   say: (line: string) => void;
 }
 
+/** Looks at more than the calls of the traffic during a row. */
+export interface Watch {
+  /** Before anything is lost. */
+  begin?(): Promise<unknown>;
+  /** While the parts are away. They stay away until this resolves. */
+  meanwhile?(): Promise<unknown>;
+  /** When the parts are back. The window stays open until this resolves. */
+  back?(): Promise<unknown>;
+  /** Returns what is broken, and figures in milliseconds by name. */
+  judge(window: Window): { broken: string[]; figures?: Record<string, number> };
+}
+
+/** What goes on beside the rows. */
+interface Beside {
+  stop(): Promise<void>;
+  /** Returns violations. */
+  check(): Promise<string[]>;
+  /** A line of the totals. */
+  total(): [string, string];
+}
+
 /** The parts in which campaigns differ. */
-export interface Campaign {
+export interface Campaign<R extends Row = Row> {
   stack: FaultStackOptions;
   /** Further records. */
-  records?: Parameters<typeof Brand.fromPartial>[0][];
+  records?: BrandFields[];
   /** The calls a second of each of the three accounts that stay far from their limits. */
   unlimitedPerS: number;
+  /** How long callers call before the first row. */
+  leadInMs: number;
   /** See `Traffic`. */
   finishesAfterMs?: number;
   /** How long bills may be late at the end. By default they may not. */
   billedWithinMs?: number;
-  /** Causes all faults. Returns what ends with the calls, and what must hold in the end. */
-  suffer(parts: Parts): Promise<{
-    /** Violations that the faults themselves have shown. */
-    broken?: readonly string[];
-    /** Returns further violations, when all is billed. */
-    check?(billed: ReadonlyMap<TrafficAccount, PoolUsage>): Promise<string[]>;
-    /** Says more, before the totals. */
-    report?(): void;
-  }>;
-  /** Whether a failure within the window of a fault is a violation. `suffer` may judge these failures itself. */
-  judgesWindows: boolean;
+  /** The rows of a round in their order. */
+  rows(parts: Parts, round: number): readonly R[];
+  /** Starts what a row needs to be watched. */
+  watch?(parts: Parts, row: R): Promise<Watch[]>;
+  /** Begins what goes on beside the rows. */
+  begin?(parts: Parts): Promise<Beside | undefined>;
+  /** Compares other reports of the usage with the bill. Returns violations. */
+  compare?(parts: Parts, billed: ReadonlyMap<TrafficAccount, PoolUsage | undefined>): Promise<string[]>;
 }
 
-/** Runs a campaign. Returns the violations. If there are any, keeps the output of all processes. */
-export async function runCampaign(campaign: Campaign, options: CampaignOptions): Promise<string[]> {
-  const { say, seed, settleMinutes } = options;
-  const records = [fullStock, bareMerchant, ...(campaign.records ?? [])];
-  const stand = await startStand(campaign.stack, records);
-  const { stack, operator, client } = stand;
-  let isGood = false;
+/** How one row went. */
+export interface Result {
+  row: Row;
+  window: Window;
+  figures: Record<string, number>;
+  broken: string[];
+  /** How many calls have failed that had to be answered. The violations name them. */
+  unallowed: number;
+}
+
+/** Runs all rows of a campaign. Returns the violations. If there are any, keeps the output of all processes. */
+export async function runCampaign<R extends Row>(
+  campaign: Campaign<R>,
+  options: CampaignOptions,
+): Promise<string[]> {
+  const { minutes, only } = options;
+  const run = await startCampaign(campaign, options);
+  await orKeepLogs(run.parts, async () => {
+    const isOver = () => run.parts.traffic.now() >= minutes * 60_000;
+    for (let round = 0; round === 0 || !isOver(); round++) {
+      const rows = campaign.rows(run.parts, round).filter(({ name }) => name.includes(only));
+      if (rows.length === 0) throw new Error(`--only: no row's name contains "${only}"`);
+      for (const row of rows) if (round === 0 || !isOver()) await run.suffer(row);
+    }
+  });
+  return run.end();
+}
+
+/** Does the work. If it fails, stops the stack and keeps the output of all processes. */
+async function orKeepLogs<T>({ stop, stack, say }: Parts, work: () => Promise<T>): Promise<T> {
   try {
-    const random = createRandom(seed);
-    const traffic = new Traffic({ stack, operator, client, random }, campaign.finishesAfterMs);
+    return await work();
+  } catch (error) {
+    await stop('but keep logs');
+    say(`logs of all processes: ${stack.dataDir}/logs`);
+    throw error;
+  }
+}
+
+/** Starts a campaign, whose rows can then be suffered one after another. */
+export async function startCampaign<R extends Row>(campaign: Campaign<R>, options: CampaignOptions) {
+  const { say, seed, settleMinutes } = options;
+  const stand = await startStand(campaign.stack, [fullStock, bareMerchant, ...(campaign.records ?? [])]);
+  const random = createRandom(seed);
+  const traffic = new Traffic({ ...stand, random }, campaign.finishesAfterMs);
+  const parts: Parts = { ...stand, traffic, random, say };
+  const results: Result[] = [];
+  const beside = await orKeepLogs(parts, async () => {
     for (let each = 0; each < 3; each++) await traffic.open(UNLIMITED, campaign.unlimitedPerS);
-    const parts = { ...stand, traffic, random, say };
-    const { broken = [], check, report } = await campaign.suffer(parts);
-    const loadMs = traffic.now();
-    await traffic.stop();
-    await callUntilAllIsBilled(parts, settleMinutes);
-    const billed = await settleBills(parts, campaign.billedWithinMs ?? 0);
-    const violations = [
-      ...broken,
-      ...traffic.failures
-        .filter(({ isExcused, window }) => !isExcused && (campaign.judgesWindows || window === undefined))
-        .map((failure) => failureLine(traffic, failure)),
-      ...brokenBills(traffic.accounts, billed),
-      ...traffic.wrong,
-      ...((await check?.(billed)) ?? []),
-    ];
-    report?.();
-    say('');
-    for (const [name, figures] of totalsOf(traffic, billed, loadMs)) say(`${name.padEnd(16)} ${figures}`);
-    say(`violations       ${violations.length}`);
-    isGood = violations.length === 0;
-    return violations;
+    const begun = await campaign.begin?.(parts);
+    await delay(campaign.leadInMs);
+    return begun;
+  });
+  return {
+    parts,
+    async suffer(row: R): Promise<Result> {
+      const result = await sufferRow(parts, row, (await campaign.watch?.(parts, row)) ?? []);
+      results.push(result);
+      say(rowLine(results.length, result));
+      return result;
+    },
+    /** Ends the calls and the stack. Returns the violations. */
+    async end(): Promise<string[]> {
+      return orKeepLogs(parts, async () => {
+        await beside?.stop();
+        const loadMs = traffic.now();
+        await traffic.stop();
+        await callUntilAllIsBilled(parts, settleMinutes);
+        const billed = await settleBills(parts, campaign.billedWithinMs ?? 0);
+        const violations = [
+          ...results.flatMap(({ row, broken }) => broken.map((line) => `${row.name}: ${line}`)),
+          ...traffic.failures
+            .filter(({ isExcused }) => !isExcused)
+            .map((failure) => failureLine(traffic, failure)),
+          ...traffic.accounts.flatMap((account) =>
+            brokenBill(account, billed.get(account)).map(
+              (line) => `account ${account.name} (${account.accountId}): ${line}`,
+            ),
+          ),
+          ...traffic.wrong,
+          ...((await beside?.check()) ?? []),
+          ...((await campaign.compare?.(parts, billed)) ?? []),
+        ];
+        sayTable(results, say);
+        const totals = [...totalsOf(traffic, billed, loadMs), ...(beside ? [beside.total()] : [])];
+        for (const [name, figures] of totals) say(`${name.padEnd(18)} ${figures}`);
+        say(`violations         ${violations.length}`);
+        if (violations.length > 0) say(`logs of all processes: ${stand.stack.dataDir}/logs`);
+        await stand.stop(violations.length > 0 ? 'but keep logs' : undefined);
+        return violations;
+      });
+    },
+  };
+}
+
+/** Takes the parts of one row away, and brings them back. */
+async function sufferRow(parts: Parts, row: Row, watches: readonly Watch[]): Promise<Result> {
+  const { stack, traffic, random } = parts;
+  const open = async (allowances: readonly number[] = []) => {
+    const accounts: TrafficAccount[] = [];
+    for (const allowance of allowances) accounts.push(await traffic.prepare(allowance));
+    return accounts;
+  };
+  const [before, later] = [await open(row.before), await open(row.meanwhile)];
+  for (const account of before) traffic.begin(account);
+  if (row.before) await delay(QUIET_MS);
+  const window = traffic.beginWindow(row);
+  const all = (when: 'begin' | 'meanwhile' | 'back') => Promise.all(watches.map((watch) => watch[when]?.()));
+  await all('begin');
+  const beginning = beginOneByOne(traffic, later);
+  const bringBack: (() => unknown)[] = [];
+  try {
+    const losses = row.losses.map(async (loss) => {
+      if (row.losses.length > 1) await delay(random.between(0, SAME_SECOND_MS));
+      bringBack.push(await lose(stack, loss));
+    });
+    await Promise.all(losses);
+    await all('meanwhile');
+    await beginning;
+    await delay(Math.max(0, row.awayMs - (traffic.now() - window.beganMs)));
   } finally {
-    if (isGood) await stand.stop();
-    else {
-      client.close();
-      operator.close();
-      await stack.stopButKeepLogs();
-      say(`logs of all processes: ${stack.dataDir}/logs`);
-    }
+    window.backMs = traffic.now();
+    await Promise.all(bringBack.map((each) => each()));
+  }
+  await all('back');
+  window.endedMs = traffic.now();
+  await delay(Math.max(...row.losses.map(boundAfter)));
+  window.end();
+  const judged = watches.map((watch) => watch.judge(window));
+  return {
+    row,
+    window,
+    figures: Object.assign({}, ...judged.map(({ figures }) => figures)),
+    broken: judged.flatMap(({ broken }) => broken),
+    unallowed: traffic.failures.filter((failure) => failure.window === window).length,
+  };
+}
+
+/** Begins the accounts one after another, so that some begin at any stage of the loss. */
+async function beginOneByOne(traffic: Traffic, accounts: readonly TrafficAccount[]): Promise<void> {
+  for (const account of accounts) {
+    traffic.begin(account);
+    await delay(NEXT_AFTER_MS);
   }
 }
 
-/** Suffers each fault once, and then all of them again in other orders until the time is over. */
-export async function inRounds<T extends { name: string }>(
-  { traffic }: Parts,
-  { minutes, only }: CampaignOptions,
-  faultsOfRound: (round: number) => readonly T[],
-  suffer: (fault: T, slot: number) => Promise<void>,
-): Promise<void> {
-  const isOver = () => traffic.now() >= minutes * 60_000;
-  for (let round = 0; round === 0 || !isOver(); round++) {
-    const faults = faultsOfRound(round).filter(({ name }) => name.includes(only));
-    if (faults.length === 0) throw new Error(`--only: no fault's name contains "${only}"`);
-    for (const [slot, fault] of faults.entries()) {
-      if (round > 0 && isOver()) return;
-      await suffer(fault, slot);
-    }
-  }
-}
-
-/**
- * Returns how long it takes until `holds` resolves to true. undefined: it did not within this time. A rejection counts as false.
- */
+/** Returns how long it takes until `holds` resolves to true. undefined: it did not within this time. A rejection counts as false. */
 export async function msUntil(holds: () => Promise<boolean>, withinMs: number): Promise<number | undefined> {
   const beganMs = performance.now();
   for (;;) {
@@ -159,16 +270,47 @@ export async function msUntil(holds: () => Promise<boolean>, withinMs: number): 
   }
 }
 
+/** Reads each account's usage from metering. */
+async function readBills({ operator }: Parts, accounts: readonly TrafficAccount[]) {
+  const billed = new Map<TrafficAccount, PoolUsage | undefined>();
+  for (const account of accounts) billed.set(account, (await operator.usage(account.accountId))[0]);
+  return billed;
+}
+
+const brokenBill = ({ ledger, isDriven }: TrafficAccount, pool: PoolUsage | undefined) =>
+  judge(ledger, pool, isDriven);
+
+/**
+ * Makes calls until all allowances of driven accounts are billed, or the time to settle is over. Permits that killed gateways
+ * held become available when metering has settled their grants.
+ */
+async function callUntilAllIsBilled(parts: Parts, settleMinutes: number): Promise<void> {
+  const { traffic, say } = parts;
+  const settleByMs = traffic.now() + settleMinutes * 60_000;
+  let unfinished = traffic.accounts.filter(({ isDriven }) => isDriven);
+  for (;;) {
+    const billed = await readBills(parts, unfinished);
+    const leftOf = (account: TrafficAccount) => account.ledger.allowance - (billed.get(account)?.used ?? 0);
+    unfinished = unfinished.filter((account) => leftOf(account) > 0);
+    if (unfinished.length === 0 || traffic.now() > settleByMs) return;
+    const left = unfinished.map((account) => `${leftOf(account)} of account ${account.name}`);
+    say(`allowed calls that are not billed yet: ${left.join(', ')}`);
+    for (let times = 0; times < 10; times++) {
+      const calls = unfinished.flatMap((account) => Array(leftOf(account) > 20 ? 8 : 1).fill(account));
+      await Promise.all(calls.map((account) => traffic.call(account)));
+      await delay(200);
+    }
+  }
+}
+
 /** Restarts gateways so that they return their permits, and waits for the messages of lost replicas to be delivered again. */
-async function settleBills({ stack, operator, traffic }: Parts, withinMs: number) {
-  for (const { name } of stack.gateways) await stack.restart(name);
-  const billed = new Map<TrafficAccount, PoolUsage>();
-  let unsettled = traffic.accounts;
+async function settleBills(parts: Parts, withinMs: number) {
+  for (const { name } of parts.stack.gateways) await parts.stack.restart(name);
+  const billed = new Map<TrafficAccount, PoolUsage | undefined>();
+  let unsettled: readonly TrafficAccount[] = parts.traffic.accounts;
   await msUntil(async () => {
-    for (const [account, pool] of await readBills(operator, unsettled)) billed.set(account, pool);
-    unsettled = unsettled.filter(
-      (account) => judge(account.ledger, billed.get(account), account.isDriven).length > 0,
-    );
+    for (const [account, pool] of await readBills(parts, unsettled)) billed.set(account, pool);
+    unsettled = unsettled.filter((account) => brokenBill(account, billed.get(account)).length > 0);
     return unsettled.length === 0;
   }, withinMs);
   return billed;
@@ -178,58 +320,87 @@ function failureLine({ windows }: Traffic, failure: Failure): string {
   const { account, what, gateway, identifier, window, atMs, permits } = failure;
   const before = windows.findLast(({ overMs }) => overMs > 0 && overMs <= atMs);
   const sinceLast = before
-    ? `${seconds(atMs - before.overMs)} after the window of ${before.fault.name}`
+    ? `${seconds(atMs - before.overMs)} after the window of ${before.row.name}`
     : 'before the first window';
-  const where = window ? `in the window of ${window.fault.name}` : sinceLast;
+  const where = window
+    ? `${seconds(atMs - window.beganMs)} into the window of ${window.row.name}`
+    : sinceLast;
   return `at ${seconds(atMs)}, ${where}: a call of account ${account.name} to ${gateway} for "${identifier}" ended with ${what} (${permits})`;
+}
+
+function rowLine(number: number, { row, window, figures, broken, unallowed }: Result): string {
+  const { beganMs, endedMs, overMs, calls, failures } = window;
+  const said = [
+    `${calls.length} calls, ${failures.size === 0 ? 'no failures' : `failures: ${listed(failures)}`}`,
+    ...(unallowed === 0 ? [] : [`${unallowed} of them not allowed`]),
+    ...Object.entries(figures).map(([name, ms]) => `${name} ${seconds(ms)}`),
+    broken.length === 0 ? 'all bounds kept' : `VIOLATED: ${broken.slice(0, BROKEN_ON_LINE).join('; ')}`,
+  ];
+  const times = `${seconds(beganMs)} to ${seconds(endedMs)} (${seconds(overMs)})`;
+  return `${String(number).padStart(3)}  ${row.name.padEnd(52)} ${times.padEnd(28)} ${said.join('; ')}`;
+}
+
+/** Sums the rows of each kind up. Figures are the least, the median and the most. */
+function sayTable(results: readonly Result[], say: (line: string) => void): void {
+  say('');
+  for (const [kind, own] of Map.groupBy(results, ({ row }) => row.kind ?? row.name)) {
+    const failures = new Map<string, number>();
+    for (const { window } of own) for (const [what, times] of window.failures) add(failures, what, times);
+    const figures = Object.keys(own[0]?.figures ?? {}).map((name) => {
+      const sorted = own.map((each) => each.figures[name] ?? 0).sort((a, b) => a - b);
+      const at = (share: number) =>
+        ((sorted[Math.floor((sorted.length - 1) * share)] ?? 0) / 1_000).toFixed(1);
+      return `${name} ${at(0)}/${at(0.5)}/${at(1)} s`;
+    });
+    const calls = sumOf(own.map(({ window }) => window.calls.length));
+    const said = [
+      `${own.length} rows`,
+      `${calls} calls`,
+      ...figures,
+      `failures: ${listed(failures) || 'none'}`,
+    ];
+    say(`${kind.padEnd(52)} ${said.join(', ')}`);
+  }
+  say('');
 }
 
 function totalsOf(
   { accounts, windows, failures, wrong, longestMs }: Traffic,
-  billed: ReadonlyMap<TrafficAccount, PoolUsage>,
+  billed: ReadonlyMap<TrafficAccount, PoolUsage | undefined>,
   loadMs: number,
 ): [string, string | number][] {
-  const merged = (countsOf: (ledger: TrafficAccount['ledger']) => ReadonlyMap<string, number>) => {
+  const merged = (which: 'outcomes' | 'unsure') => {
     const all = new Map<string, number>();
-    for (const { ledger } of accounts) for (const [name, count] of countsOf(ledger)) add(all, name, count);
-    return all;
+    for (const { ledger } of accounts) for (const [name, count] of ledger[which]) add(all, name, count);
+    return listed(all);
   };
-  const total = (figureOf: (account: TrafficAccount) => number) =>
-    accounts.reduce((sum, account) => sum + figureOf(account), 0);
+  const total = (figureOf: (account: TrafficAccount) => number) => sumOf(accounts.map(figureOf));
   const usedOf = (account: TrafficAccount) => billed.get(account)?.used ?? 0;
   const calls = total(({ ledger }) => ledger.calls);
   const counted = total(({ ledger }) => ledger.counted);
   const driven = accounts.filter(({ isDriven }) => isDriven);
   const full = driven.filter((account) => usedOf(account) === account.ledger.allowance);
-  const unsettled = accounts.filter((account) => (billed.get(account)?.out ?? 0) > 0);
+  const unsettled = total((account) => billed.get(account)?.out ?? 0);
+  const inWindows = sumOf(windows.map((window) => sumOf(window.failures)));
   const outside = failures.filter(({ window }) => window === undefined);
   const excused = outside.filter(({ isExcused }) => isExcused);
   return [
     ['windows', `${windows.length} in ${seconds(loadMs)}`],
     ['accounts', `${accounts.length}, of which ${driven.length} were driven past their limits`],
     ['calls', `${calls}, ${(calls / (loadMs / 1_000)).toFixed(0)} a second`],
-    ['answers', listed(merged(({ outcomes }) => outcomes))],
+    ['answers', merged('outcomes')],
     ['longest call', `${longestMs.toFixed(0)} ms, without faulty gateways`],
     ['counted answers', counted],
     ['billed calls', total(usedOf)],
     ['difference', `${total(usedOf) - counted} calls`],
-    ['may be billed', `failures: ${listed(merged(({ unsure }) => unsure)) || 'none'}`],
+    ['may be billed', `failures: ${merged('unsure') || 'none'}`],
     ['not billed', total((account) => Math.max(0, account.ledger.counted - usedOf(account)))],
     ['wrong answers', wrong.length],
     ['over allowance', total((account) => Math.max(0, usedOf(account) - account.ledger.allowance))],
     ['used up', `${full.length} of ${driven.length} driven accounts to the last call`],
-    [
-      'not yet settled',
-      `${total((account) => billed.get(account)?.out ?? 0)} permits of ${unsettled.length} accounts, in the grants of killed gateways`,
-    ],
-    [
-      'failed calls',
-      `${windows.reduce((sum, window) => sum + sumOf(window.failures), 0)} in windows, ${failures.length - outside.length} of them not allowed`,
-    ],
-    [
-      '',
-      `${outside.length} outside windows, ${excused.length} of them needed permits that a killed gateway may have held`,
-    ],
+    ['not yet settled', `${unsettled} permits, in the grants of killed gateways`],
+    ['failed in windows', `${inWindows}, ${failures.length - outside.length} of them not allowed`],
+    ['failed outside', `${outside.length}, ${excused.length} of them for want of a killed gateway's permits`],
   ];
 }
 

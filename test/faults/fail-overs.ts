@@ -1,23 +1,19 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createAllowanceSigner } from '@brand-data/accounts/src/rpc/allowance-signer.ts';
+import { type GrantUsage, Route, usageStream } from '@brand-data/contracts';
 import {
-  createHolderIdentity,
-  type Grant,
-  type GrantUsage,
-  HOLDER_PROOF_METADATA,
-  MeteringAdminServiceClient,
-  MeteringServiceClient,
-  Route,
-  USAGE_SIGNATURE_HEADER,
-  UsageEvent,
-  usageStream,
-} from '@brand-data/contracts';
-import { callUnary, connectChannel, signingKeyFromPem } from '@brand-data/runtime';
+  meteringClient,
+  newAccount,
+  newHolder,
+  signedEvent,
+} from '@brand-data/metering/test/metering-client.ts';
+import { signingKeyFromPem } from '@brand-data/runtime';
 import { channelFrom } from '@brand-data/runtime/test/channel-as.ts';
-import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
-import { connect, headers } from '@nats-io/transport-node';
-import { type FaultStack, startFaultStack } from './stack.ts';
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { msUntil, type Stand, startStand } from './engine.ts';
+import { sumOf } from './ledger.ts';
+import { UNLIMITED } from './traffic.ts';
 
 const GRANTS_PER_S = 500;
 const TICK_MS = 20;
@@ -39,64 +35,55 @@ const CLOSED_AT_ONCE = 200;
 /** A grant of which the run uses one permit. */
 interface Given {
   account: string;
+  holder: string;
   grantId: string;
-}
-
-/**
- * The results of one kill -9 of the primary. Meanwhile the run sends each grant's usage as soon as metering gives the grant, and
- * repeats it until it is accepted.
- */
-interface FailOver {
-  electedMs: number | undefined;
-  grants: number;
-  /** Grants whose usage a Report refused, so that it is never billed. */
-  refused: number;
-  /** Grants whose usage is not billed a minute later. */
-  lost: number;
 }
 
 /** Kills MongoDB's primary this many times under 500 grants a second. Returns the usage that was not billed. */
 export async function runFailOvers(times: number, say: (line: string) => void): Promise<string[]> {
-  const stack = await startFaultStack({ gateways: 1, meterings: 2, clusters: true });
-  const nats = await connect({ servers: stack.natsUrl.split(','), maxReconnectAttempts: -1 });
-  const driver = new Driver(stack, jetstream(nats));
+  const stand = await startStand({ gateways: 1, meterings: 2, clusters: true }, []);
+  const metering = await connectAsGateways(stand);
   const violations: string[] = [];
-  const all: FailOver[] = [];
+  const all: Awaited<ReturnType<typeof failOverOnce>>[] = [];
   try {
     for (let number = 1; number <= times; number++) {
-      const failOver = await failOverOnce(stack, driver);
+      const failOver = await failOverOnce(stand, metering);
       all.push(failOver);
       const { electedMs, grants, refused, lost } = failOver;
       say(
-        `${String(number).padStart(3)}  grants given again after ${electedMs?.toFixed(0)} ms; ${grants} grants, usage of ${refused} refused, usage of ${lost} not billed`,
+        `${String(number).padStart(3)}  grants given again after ${electedMs.toFixed(0)} ms; ${grants} grants, usage of ${refused} refused, usage of ${lost} not billed`,
       );
-      if (refused > 0)
-        violations.push(`fail-over ${number}: metering refused the usage of ${refused} grants`);
-      if (lost > 0)
-        violations.push(`fail-over ${number}: metering has not billed the usage of ${lost} grants`);
-      if (electedMs === undefined || electedMs > ELECTED_WITHIN_MS)
-        violations.push(
-          `fail-over ${number}: metering gave grants again only after ${electedMs?.toFixed(0)} ms (bound ${ELECTED_WITHIN_MS} ms)`,
-        );
+      const broken = [
+        refused > 0 && `metering refused the usage of ${refused} grants`,
+        lost > 0 && `metering has not billed the usage of ${lost} grants`,
+        electedMs > ELECTED_WITHIN_MS &&
+          `metering gave grants again only after ${electedMs.toFixed(0)} ms (bound ${ELECTED_WITHIN_MS} ms)`,
+      ];
+      violations.push(...broken.filter(Boolean).map((line) => `fail-over ${number}: ${line}`));
     }
   } finally {
-    driver.close();
-    await nats.close();
-    await stack.stop();
+    await metering.close();
+    await stand.stop();
   }
-  const elected = all.flatMap(({ electedMs }) => electedMs ?? []).sort((a, b) => a - b);
-  const sum = (figure: 'grants' | 'refused' | 'lost') => all.reduce((total, each) => total + each[figure], 0);
+  const elected = all.map(({ electedMs }) => electedMs.toFixed(0)).sort((a, b) => Number(a) - Number(b));
+  const sum = (figure: 'grants' | 'refused' | 'lost') => sumOf(all.map((each) => each[figure]));
   say(
-    `${all.length} fail-overs: grants given again after ${elected[0]?.toFixed(0)}/${elected[elected.length >> 1]?.toFixed(0)}/${elected.at(-1)?.toFixed(0)} ms (min/median/max); ${sum('grants')} grants, usage of ${sum('refused')} refused, usage of ${sum('lost')} not billed`,
+    `${all.length} fail-overs: grants given again after ${elected[0]}/${elected[elected.length >> 1]}/${elected.at(-1)} ms (min/median/max); ${sum('grants')} grants, usage of ${sum('refused')} refused, usage of ${sum('lost')} not billed`,
   );
   return violations;
 }
 
-async function failOverOnce(stack: FaultStack, driver: Driver): Promise<FailOver> {
-  const mongodb = stack.clusters?.mongodb;
-  const primary = await mongodb?.leader();
-  if (!mongodb || primary === undefined) throw new Error('MongoDB has no primary');
-  const load = driver.begin();
+type Metering = Awaited<ReturnType<typeof connectAsGateways>>;
+
+/**
+ * Kills the primary once. Meanwhile the run sends each grant's usage as soon as metering gives the grant, and repeats it until it
+ * is accepted.
+ */
+async function failOverOnce({ stack, operator }: Stand, metering: Metering) {
+  const mongod = stack.clusters?.mongod;
+  const primary = await mongod?.leader();
+  if (!mongod || primary === undefined) throw new Error('MongoDB has no primary');
+  const load = startLoad(metering);
   await delay(BEFORE_MS);
   await stack.kill(primary);
   const lostMs = performance.now();
@@ -105,202 +92,118 @@ async function failOverOnce(stack: FaultStack, driver: Driver): Promise<FailOver
   await delay(AFTER_MS);
   await stack.restart(primary);
   const { given, refused } = await load.end();
-  const lateMs = performance.now() + BILLED_WITHIN_MS;
-  let lost = await driver.missing(given);
-  for (; lost > 0 && performance.now() < lateMs; lost = await driver.missing(given)) await delay(500);
+  let lost = 0;
+  const isBilled = async () => {
+    const missing: number[] = [];
+    for (const [account, { length }] of Map.groupBy(given, (each) => each.account))
+      missing.push(Math.max(0, length - ((await operator.usage(account))[0]?.used ?? 0)));
+    lost = sumOf(missing);
+    return lost === 0;
+  };
+  lost = given.length;
+  await msUntil(isBilled, BILLED_WITHIN_MS);
   // If these grants stayed open, the settler would have to read all of them again and again until it settles them.
-  await driver.closeGrants(given);
-  while (!(await mongodb.isWhole()) && performance.now() < lateMs + WHOLE_WITHIN_MS) await delay(200);
+  for (let at = 0; at < given.length; at += CLOSED_AT_ONCE) {
+    const closing = given.slice(at, at + CLOSED_AT_ONCE);
+    await Promise.all(closing.map(({ grantId }) => untilDone(() => metering.report(usageOf(grantId, true)))));
+  }
+  await msUntil(() => mongod.isWhole(), WHOLE_WITHIN_MS);
   return { electedMs, grants: given.length, refused, lost };
 }
 
-type Holder = ReturnType<typeof createHolderIdentity>;
-
-/** Requests grants and reports their usage as gateways do. */
-class Driver {
-  readonly #replicas: MeteringServiceClient[];
-  readonly #admin: MeteringAdminServiceClient;
-  readonly #stack: FaultStack;
-  readonly #js: JetStreamClient;
-  readonly #signer: ReturnType<typeof createAllowanceSigner>;
-  readonly #holders = Array.from({ length: HOLDERS }, createHolderIdentity);
-  /** The holder of each grant, by the grant's id. */
-  readonly #holderOf = new Map<string, Holder>();
-  #seq = 0;
-  #turn = 0;
-
-  constructor(stack: FaultStack, js: JetStreamClient) {
-    const { certificates, operator, secrets } = stack;
-    this.#stack = stack;
-    this.#js = js;
-    this.#replicas = stack.meteringTargets.map((target) =>
-      connectChannel(MeteringServiceClient, target, channelFrom(certificates, 'gateway', 'metering')),
-    );
-    this.#admin = connectChannel(
-      MeteringAdminServiceClient,
-      operator.metering,
-      channelFrom(certificates, 'bds', 'metering'),
-    );
-    this.#signer = createAllowanceSigner(signingKeyFromPem(secrets.allowanceSigningKey));
-  }
-
-  begin(): Load {
-    return new Load(this);
-  }
-
-  /** Resolves to undefined if metering gives no grant. */
-  async acquire(accountId: string): Promise<Grant | undefined> {
-    this.#seq += 1;
-    const client = this.#replica();
-    const holder = this.#holders[this.#seq % HOLDERS] ?? createHolderIdentity();
-    const pools = [{ name: 'calls', allowance: 10_000_000, routes: [] }];
-    const { token } = await this.#signer.sign(
-      { _id: accountId, revision: 0 },
-      { pools, revision: 1 },
-      Date.now(),
-    );
-    const { outcome } = await callUnary(
-      client,
-      client.acquire,
-      {
-        holder: holder.name,
-        seq: this.#seq,
-        accountId,
-        pool: 'calls',
-        urgent: false,
-        waiting: 0,
-        wantSoon: 0,
-        limit: 10_000_000,
-        limitRevision: 1,
-        want: 10,
-        ignoredFromSeq: 0,
-        fromMs: 0,
-        usage: [],
-        allowance: token,
-      },
-      { deadlineMs: ASK_WITHIN_MS, metadata: proofOf(holder) },
-    );
-    if (outcome?.$case !== 'grant') return undefined;
-    this.#holderOf.set(outcome.value.id, holder);
-    return outcome.value;
-  }
-
-  /** Sends usage by Reports. Resolves to the number of grants whose usage metering refused. */
-  async report(...usage: GrantUsage[]): Promise<number> {
-    const reports = [...Map.groupBy(usage, (each) => this.#holder(each))].map(async ([holder, own]) => {
-      const client = this.#replica();
-      const request = { holder: holder.name, usage: own };
-      const options = { deadlineMs: ASK_WITHIN_MS, metadata: proofOf(holder) };
-      const answer = await callUnary(client, client.report, request, options);
-      if (answer.unavailableGrantIds.length > 0) throw new Error('metering could not store all of the usage');
-      return answer.refusedGrantIds.length;
-    });
-    return (await Promise.all(reports)).reduce((sum, each) => sum + each, 0);
-  }
-
-  /** Sends usage on the stream. */
-  async publish(usage: GrantUsage): Promise<void> {
-    const holder = this.#holder(usage);
-    const event = UsageEvent.encode({ holder: holder.name, usage: [usage] }).finish();
-    const signed = headers();
-    signed.set(USAGE_SIGNATURE_HEADER, holder.sign(event));
-    const subject = usageStream(1).subjectOf(holder.name);
-    await this.#js.publish(subject, event, { msgID: usage.grantId, timeout: ASK_WITHIN_MS, headers: signed });
-  }
-
-  /** Returns the number of these grants whose usage is not billed. */
-  async missing(given: readonly Given[]): Promise<number> {
-    const options = { deadlineMs: 10_000, operatorToken: this.#stack.operator.operatorToken };
-    let missing = 0;
-    for (const [accountId, { length }] of Map.groupBy(given, ({ account }) => account)) {
-      const { usage } = await callUnary(this.#admin, this.#admin.getUsage, { accountId, month: '' }, options);
-      missing += Math.max(0, length - (usage?.pools[0]?.used ?? 0));
-    }
-    return missing;
-  }
-
-  async closeGrants(given: readonly Given[]): Promise<void> {
-    for (let at = 0; at < given.length; at += CLOSED_AT_ONCE) {
-      const usage = given.slice(at, at + CLOSED_AT_ONCE).map(({ grantId }) => usageOf(grantId, true));
-      await untilDone(() => this.report(...usage));
-    }
-  }
-
-  close(): void {
-    for (const client of [...this.#replicas, this.#admin]) client.close();
-  }
-
-  #holder({ grantId }: GrantUsage): Holder {
-    return this.#holderOf.get(grantId) ?? createHolderIdentity();
-  }
-
-  #replica(): MeteringServiceClient {
-    this.#turn += 1;
-    const found = this.#replicas[this.#turn % this.#replicas.length];
+/** Requests grants and reports their usage as many gateways do. */
+async function connectAsGateways({ stack }: Stand) {
+  const { certificates, operator, secrets, natsUrl, meteringTargets } = stack;
+  const nats = await connect({ servers: natsUrl.split(','), maxReconnectAttempts: -1 });
+  const stream = jetstream(nats);
+  const signer = createAllowanceSigner(signingKeyFromPem(secrets.allowanceSigningKey));
+  const channel = (identity: string, peer: string) => channelFrom(certificates, identity, peer);
+  const replicas = meteringTargets.map((target) =>
+    meteringClient({ target, adminTarget: operator.metering }, operator.operatorToken, {
+      channel,
+      deadlineMs: ASK_WITHIN_MS,
+    }),
+  );
+  const holders = Array.from({ length: HOLDERS }, newHolder);
+  let seq = 0;
+  let turn = 0;
+  const replica = () => {
+    turn += 1;
+    const found = replicas[turn % replicas.length];
     if (!found) throw new Error('there are no replicas');
     return found;
-  }
+  };
+  return {
+    async acquire(account: string): Promise<Given> {
+      seq += 1;
+      const holder = holders[seq % HOLDERS] ?? '';
+      const pools = [{ name: 'calls', allowance: UNLIMITED, routes: [] }];
+      const { token } = await signer.sign({ _id: account, revision: 0 }, { pools, revision: 1 }, Date.now());
+      const request = { holder, seq, limit: UNLIMITED, want: 10, allowance: token };
+      return { account, holder, grantId: (await replica().grantFor(account, request)).id };
+    },
+    /** Sends usage by a Report. Resolves to the number of grants whose usage metering refused. */
+    async report(usage: GrantUsage): Promise<number> {
+      const { unavailableGrantIds, refusedGrantIds } = await replica().report(usage);
+      if (unavailableGrantIds.length > 0) throw new Error('metering could not store the usage');
+      return refusedGrantIds.length;
+    },
+    /** Sends usage on the stream. */
+    async publish(usage: GrantUsage, holder: string): Promise<void> {
+      const { payload, options } = signedEvent([usage]);
+      const more = { msgID: usage.grantId, timeout: ASK_WITHIN_MS };
+      await stream.publish(usageStream(1).subjectOf(holder), payload, { ...options, ...more });
+    },
+    async close() {
+      for (const client of replicas) client.close();
+      await nats.close();
+    },
+  };
 }
 
 /** Requests grants and uses one permit of each, until its end. */
-class Load {
-  readonly #driver: Driver;
-  readonly #accounts = Array.from({ length: ACCOUNTS }, () => `acct-${randomBytes(6).toString('hex')}`);
-  readonly #given: Given[] = [];
-  readonly #waiting = new Set<{ sinceMs: number; resolve: () => void }>();
-  readonly #inFlight = new Set<Promise<void>>();
-  readonly #beganMs = performance.now();
-  readonly #ticking: NodeJS.Timeout;
-  #asked = 0;
-  #refused = 0;
-
-  constructor(driver: Driver) {
-    this.#driver = driver;
-    this.#ticking = setInterval(() => this.#tick(), TICK_MS);
-  }
-
-  /** Resolves when metering has given a grant that was requested after this call. */
-  givesAgain(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.add({ sinceMs: performance.now(), resolve });
-    });
-  }
-
-  /** Stops requesting grants. Resolves when all usage is durable or refused. */
-  async end(): Promise<{ given: Given[]; refused: number }> {
-    clearInterval(this.#ticking);
-    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
-    return { given: this.#given, refused: this.#refused };
-  }
-
-  #tick(): void {
-    const due = ((performance.now() - this.#beganMs) / 1_000) * GRANTS_PER_S;
-    for (; this.#asked < due; this.#asked++) {
-      if (this.#inFlight.size >= MOST_IN_FLIGHT) continue;
-      const using = this.#useOne(this.#accounts[this.#asked % ACCOUNTS] ?? '').finally(() =>
-        this.#inFlight.delete(using),
-      );
-      this.#inFlight.add(using);
-    }
-  }
-
-  async #useOne(account: string): Promise<void> {
-    const beganMs = performance.now();
-    const grant = await this.#driver.acquire(account).catch(() => undefined);
+function startLoad(metering: Metering) {
+  const accounts = Array.from({ length: ACCOUNTS }, newAccount);
+  const given: Given[] = [];
+  const inFlight = new Set<Promise<void>>();
+  const beganMs = performance.now();
+  let waiting = { sinceMs: Number.POSITIVE_INFINITY, resolve: () => {} };
+  let asked = 0;
+  let refused = 0;
+  const useOne = async (account: string) => {
+    const askedMs = performance.now();
+    const grant = await metering.acquire(account).catch(() => undefined);
     if (!grant) return;
-    for (const each of this.#waiting) if (beganMs > each.sinceMs) each.resolve();
-    this.#given.push({ account, grantId: grant.id });
-    const usage = usageOf(grant.id);
-    if (this.#given.length % 2 === 0) await untilDone(() => this.#driver.publish(usage));
+    if (askedMs > waiting.sinceMs) waiting.resolve();
+    given.push(grant);
+    const usage = usageOf(grant.grantId);
+    if (given.length % 2 === 0) await untilDone(() => metering.publish(usage, grant.holder));
     else {
-      const refused = await untilDone(() => this.#driver.report(usage));
-      this.#refused += refused;
+      const count = await untilDone(() => metering.report(usage));
+      refused += count;
     }
-  }
-}
-
-function proofOf(holder: Holder) {
-  return { [HOLDER_PROOF_METADATA]: holder.proofAt(Date.now()) };
+  };
+  const ticking = setInterval(() => {
+    const due = ((performance.now() - beganMs) / 1_000) * GRANTS_PER_S;
+    for (; asked < due; asked++) {
+      if (inFlight.size >= MOST_IN_FLIGHT) continue;
+      const using = useOne(accounts[asked % ACCOUNTS] ?? '').finally(() => inFlight.delete(using));
+      inFlight.add(using);
+    }
+  }, TICK_MS);
+  return {
+    /** Resolves when metering has given a grant that was requested after this call. */
+    givesAgain: () =>
+      new Promise<void>((resolve) => {
+        waiting = { sinceMs: performance.now(), resolve };
+      }),
+    /** Stops requesting grants. Resolves when all usage is durable or refused. */
+    async end() {
+      clearInterval(ticking);
+      while (inFlight.size > 0) await Promise.all(inFlight);
+      return { given, refused };
+    },
+  };
 }
 
 /** Repeats the attempt until it succeeds, as gateways do. */

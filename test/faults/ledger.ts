@@ -2,54 +2,38 @@ import type { PoolUsage, Route } from '@brand-data/contracts';
 import { type CallOutcome, isCounted, isUnsure, nameOf } from './api-call.ts';
 
 /** The answers that the callers of one account got. */
-export interface CallLedger {
-  allowance: number;
-  keyId: string;
-  calls: number;
-  /** The number of calls by status, or by how they ended if there was no answer. */
-  outcomes: Map<string, number>;
-  /** How many counted answers the callers saw. */
-  counted: number;
-  /** When each counted answer arrived. */
-  countedAtMs: number[];
-  /** The number of counted answers by "route/status". */
-  countedBy: Map<string, number>;
-  /** The number of calls that failed for their caller and that may be billed, by how they ended. */
-  unsure: Map<string, number>;
-  /** When a caller first got the answer that the allowance is used up. */
-  usedUpAtMs: number | undefined;
-  /** Counted calls that began after that. */
-  countedAfterUsedUp: number;
-  /** Answers that no caller should get. */
-  strange: Map<string, number>;
-}
+export type CallLedger = ReturnType<typeof newCallLedger>;
 
-export function newCallLedger(allowance: number, keyId: string): CallLedger {
+export function newCallLedger(allowance: number, keyId: string) {
   return {
     allowance,
     keyId,
     calls: 0,
+    /** How many counted answers the callers saw. */
     counted: 0,
-    usedUpAtMs: undefined,
+    /** When each counted answer arrived. */
+    countedAtMs: [] as number[],
+    /** When a caller first got the answer that the allowance is used up. */
+    usedUpAtMs: undefined as number | undefined,
+    /** Counted calls that began after that. */
     countedAfterUsedUp: 0,
-    countedAtMs: [],
-    outcomes: new Map(),
-    countedBy: new Map(),
-    unsure: new Map(),
-    strange: new Map(),
+    /** The number of calls by status, or by how they ended if there was no answer. */
+    outcomes: new Map<string, number>(),
+    /** The number of counted answers by "route/status". */
+    countedBy: new Map<string, number>(),
+    /** The number of calls that failed for their caller and that may be billed, by how they ended. */
+    unsure: new Map<string, number>(),
+    /** Answers that no caller should get. */
+    strange: new Map<string, number>(),
   };
 }
 
 /** Records how one call ended. */
 export function enter(
   ledger: CallLedger,
-  {
-    route,
-    beganMs,
-    endedMs,
-    outcome,
-  }: { route: Route; beganMs: number; endedMs: number; outcome: CallOutcome },
+  call: { route: Route; beganMs: number; endedMs: number; outcome: CallOutcome },
 ): void {
+  const { route, beganMs, endedMs, outcome } = call;
   ledger.calls += 1;
   const name = nameOf(outcome);
   add(ledger.outcomes, name);
@@ -65,7 +49,8 @@ export function enter(
   if (strangeness) add(ledger.strange, strangeness);
 }
 
-function strangenessOf(outcome: CallOutcome): string | undefined {
+/** Returns what is wrong with an answer. undefined: nothing. */
+export function strangenessOf(outcome: CallOutcome): string | undefined {
   if (outcome.kind !== 'answered') return undefined;
   const { status, headers } = outcome;
   const charged = headers['x-quota-charged'];
@@ -81,12 +66,10 @@ function strangenessOf(outcome: CallOutcome): string | undefined {
  * continued until the allowance was used up.
  */
 export function judge(ledger: CallLedger, billed: PoolUsage | undefined, isDriven: boolean): string[] {
-  const { allowance, counted, strange, countedAfterUsedUp, usedUpAtMs } = ledger;
-  const used = billed?.used ?? 0;
-  const out = billed?.out ?? 0;
+  const { allowance, counted, countedAfterUsedUp } = ledger;
+  const { used = 0, out = 0, cells = [] } = billed ?? {};
   const unsure = sumOf(ledger.unsure);
-  const cells = billed?.cells ?? [];
-  const inCells = cells.reduce((sum, { count }) => sum + count, 0);
+  const inCells = sumOf(cells.map(({ count }) => count));
   const broken = [
     counted > used && `callers saw ${counted} counted answers, but only ${used} calls are billed`,
     used > counted + unsure &&
@@ -94,7 +77,7 @@ export function judge(ledger: CallLedger, billed: PoolUsage | undefined, isDrive
     used > allowance && `${used} calls are billed, but the allowance is ${allowance}`,
     inCells !== used && `the breakdown adds up to ${inCells} calls, but ${used} are billed`,
     cells.some(({ keyId }) => keyId !== ledger.keyId) && 'the breakdown bills a key that made no call',
-    usedUpAtMs !== undefined &&
+    ledger.usedUpAtMs !== undefined &&
       used < allowance &&
       `a call got 429, but only ${used} of ${allowance} allowed calls are billed`,
     countedAfterUsedUp > 0 && `${countedAfterUsedUp} calls that began after a 429 got a counted answer`,
@@ -102,12 +85,13 @@ export function judge(ledger: CallLedger, billed: PoolUsage | undefined, isDrive
       out === 0 &&
       used !== allowance &&
       `callers went on past the allowance of ${allowance}, but ${used} calls are billed`,
-    ...[...strange].map(([what, times]) => `${what}, ${times} times`),
+    ...[...ledger.strange].map(([what, times]) => `${what}, ${times} times`),
     ...[...ledger.countedBy].map(([which, seen]) => {
-      const cell = cells
-        .filter(({ route, status }) => `${route}/${status}` === which)
-        .reduce((sum, { count }) => sum + count, 0);
-      return seen > cell && `callers saw ${seen} answers ${which}, but the breakdown has only ${cell}`;
+      const own = cells.filter(({ route, status }) => `${route}/${status}` === which);
+      const billedSo = sumOf(own.map(({ count }) => count));
+      return (
+        seen > billedSo && `callers saw ${seen} answers ${which}, but the breakdown has only ${billedSo}`
+      );
     }),
   ];
   return broken.filter((line) => typeof line === 'string');
@@ -117,14 +101,12 @@ export function add(counts: Map<string, number>, name: string, times = 1): void 
   counts.set(name, (counts.get(name) ?? 0) + times);
 }
 
-export function sumOf(counts: ReadonlyMap<string, number>): number {
+export function sumOf(counts: ReadonlyMap<string, number> | readonly number[]): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
 /** "200 12, 503 3" */
 export function listed(counts: ReadonlyMap<string, number>): string {
-  return [...counts]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, count]) => `${name} ${count}`)
-    .join(', ');
+  const sorted = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([name, count]) => `${name} ${count}`).join(', ');
 }

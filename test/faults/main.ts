@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { runAllChanges } from './changes.ts';
-import { ROWS } from './election-rows.ts';
-import { runElections } from './elections.ts';
-import type { CampaignOptions } from './engine.ts';
+import { ROWS, runElections } from './elections.ts';
+import { type CampaignOptions, runCampaign } from './engine.ts';
 import { runFailOvers } from './fail-overs.ts';
-import { OUTAGE_NAMES, runOutages } from './outages.ts';
+import type { Row } from './loss.ts';
+import { OUTAGE_NAMES, outageCampaign, outages } from './outages.ts';
 import { runQuota } from './quota.ts';
 import { runUpgrades, VERSION_BEFORE } from './upgrades.ts';
 
@@ -49,35 +49,39 @@ process.exit(violations.length === 0 ? 0 : 1);
 
 function runCommand(args: string[]): Promise<string[]> {
   const { values, positionals } = readArguments(args);
-  const number = (name: Exclude<keyof typeof values, 'only' | 'from' | 'clusters'>, most: number): number => {
+  const number = (name: 'minutes' | 'seed' | 'settle-minutes' | 'fail-overs' | 'seconds', most: number) => {
     const value = Number(values[name]);
     return value > 0 && value <= most
       ? value
       : wrongUsage(`--${name}: write a number above 0 and at most ${most}`);
   };
-  const campaign = (): CampaignOptions => {
+  const { only, clusters, from } = values;
+  const options = (): CampaignOptions => {
     const seed = Math.floor(number('seed', 2 ** 32 - 1));
     const [minutes, settleMinutes] = [number('minutes', 1_440), number('settle-minutes', 120)];
     say(`seed ${seed}`);
-    return { minutes, seed, only: values.only, settleMinutes, say };
+    return { minutes, seed, only, settleMinutes, say };
   };
-  const [what, ...rows] = positionals;
+  const [what, ...names] = positionals;
   if (what === 'outages') {
-    const unknown = rows.find((row) => !OUTAGE_NAMES.some((name) => name.startsWith(row)));
+    const unknown = names.find((name) => !OUTAGE_NAMES.some((known) => known.startsWith(name)));
     if (unknown !== undefined) return wrongUsage(`there is no row "${unknown}"`);
-    return runOutages({ rows, awayMs: number('seconds', 3_600) * 1_000, say });
+    const awayMs = number('seconds', 3_600) * 1_000;
+    const isWanted = ({ name }: Row) => names.length === 0 || names.some((each) => name.startsWith(each));
+    // A gateway holds permits in advance for 30 s of the traffic that it has seen, so it must see the traffic for a while.
+    const campaign = outageCampaign(Math.min(60_000, awayMs * 2), outages(awayMs).filter(isWanted));
+    return runCampaign(campaign, { ...options(), minutes: 0 });
   }
-  if (rows.length > 0) return wrongUsage(`unknown argument "${rows[0]}"`);
-  const { only, clusters } = values;
-  if (what === 'quota') return runQuota({ ...campaign(), clusters });
+  if (names.length > 0) return wrongUsage(`unknown argument "${names[0]}"`);
+  if (what === 'quota') return runQuota({ ...options(), clusters });
   if (what === 'elections' && values['fail-overs'] !== undefined)
     return runFailOvers(Math.floor(number('fail-overs', 1_000)), say);
   if (what === 'elections') {
     if (!ROWS.some(({ name }) => name.includes(only)))
       return wrongUsage(`--only: no row's name contains "${only}"`);
-    return runElections(campaign());
+    return runElections(options());
   }
-  if (what === 'upgrades') return runUpgrades({ ...campaign(), from: values.from });
+  if (what === 'upgrades') return runUpgrades({ ...options(), from });
   if (what === 'changes') return runAllChanges(say);
   return wrongUsage('give the name of a run: quota, outages, elections, upgrades or changes');
 }

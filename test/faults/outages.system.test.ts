@@ -1,26 +1,25 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OUTAGES, type OutageStand, startOutageStand } from './outages.ts';
+import { startCampaign } from './engine.ts';
+import { outageCampaign, outages } from './outages.ts';
 
 /** Long enough for every deadline and reconnection to take effect: a commit fails after 1.5 s, and calls may wait for two commits. */
 const AWAY_MS = 5_000;
+const ROWS = outages(AWAY_MS).filter(({ name }) => name.endsWith('killed'));
 
-let stand: OutageStand;
+let run: Awaited<ReturnType<typeof startCampaign>>;
 beforeAll(async () => {
-  stand = await startOutageStand(3_000);
+  const options = { seed: 1, minutes: 0, only: '', settleMinutes: 0, say: () => {} };
+  run = await startCampaign(outageCampaign(3_000, ROWS), options);
 });
+// Calls that had to be answered and the bill.
 afterAll(async () => {
-  expect(await stand?.stop()).toEqual([]);
+  expect(await run?.end()).toEqual([]);
 });
 
-const told = { answers: 'are answered', '503': 'are told 503 with Retry-After' };
-
-for (const outage of OUTAGES.filter(({ how }) => how === 'killed')) {
-  const { name } = outage;
-  test(`with ${name}, active accounts ${told[outage.told]}, no call waits for ever, and every call is answered when the part is back`, async () => {
-    expect((await stand.run(outage, AWAY_MS)).broken).toEqual([]);
+for (const row of ROWS) {
+  const told = row.mayTell503 ? 'are told 503 with Retry-After' : 'are answered';
+  test(`with ${row.name}, active accounts ${told}, no call waits for ever, every call is answered when the part is back, and all permits are used once`, async () => {
+    const { broken, unallowed } = await run.suffer(row);
+    expect({ broken, unallowed }).toEqual({ broken: [], unallowed: 0 });
   });
 }
-
-test('a permit that a killed gateway had reserved is used by another call, and billed once', async () => {
-  expect((await stand.runGatewayKill()).broken).toEqual([]);
-});

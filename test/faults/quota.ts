@@ -1,39 +1,30 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolUsage } from '@brand-data/contracts';
-import type { Random } from '@brand-data/testing/random';
-import { type CampaignOptions, inRounds, type Parts, runCampaign, seconds } from './engine.ts';
-import { cutOff, frozen, isServer, killed, killedUnbilled, type ProcessFault, restarted } from './fault.ts';
-import { listed } from './ledger.ts';
-import type { FaultStack } from './stack.ts';
-import type { Failure, TrafficAccount, Window } from './traffic.ts';
+import { type Campaign, type CampaignOptions, type Parts, runCampaign } from './engine.ts';
+import { sumOf } from './ledger.ts';
+import { type How, isServer, type Loss, type Row } from './loss.ts';
+import type { TrafficAccount } from './traffic.ts';
 
-const LEAD_IN_MS = 18_000;
-const QUIET_MS = 2_500;
-/** For each fault of a round, the allowances of the new accounts whose calls begin before the fault. */
-const NEW_ACCOUNTS: number[][] = [
-  [1, 5],
-  [5],
-  [1, 5],
-  [5],
-  [40, 3_000],
-  [40, 3_000],
-  [300],
-  [40],
-  [1, 5],
-  [300],
-  [40],
-  [5],
-  [300],
-  [40],
-  [1],
-  [40],
-  [300],
-  [40],
-  [1, 5],
-  [40],
-  [1],
-  [40],
-];
+/** The allowances of the new accounts of a round's first rows, in which gateways are killed, and of the rows after them, in turn. */
+const FIRST_ACCOUNTS = [[1, 5], [5], [1, 5], [5], [40, 3_000], [40, 3_000]];
+const THEN_ACCOUNTS = [[300], [40], [1, 5]];
+const ROWS_WITH_ACCOUNTS = 22;
+
+/** What `--only` selects a row by. */
+const NAMES: Record<Exclude<How, 'isolated'>, (loss: Loss) => string> = {
+  killed: ({ part }) => `kill -9 ${part}`,
+  'killed unbilled': ({ part }) => `kill -9 ${part} cut off from NATS`,
+  frozen: ({ part }) => `SIGSTOP ${part}`,
+  restarted: ({ part }) => `restart ${part}`,
+  'cut off': ({ part, from }) => `cut ${part} off from ${from ?? 'everything'}`,
+};
+/** The least and the most time for which a part is away. */
+const AWAY_MS: Record<keyof typeof NAMES, readonly [number, number]> = {
+  killed: [500, 2_000],
+  'killed unbilled': [500, 2_000],
+  frozen: [3_000, 8_000],
+  restarted: [0, 0],
+  'cut off': [8_000, 8_000],
+};
 
 /**
  * Drives accounts past their limits during faults, and compares the answers that callers saw with the bill. Returns the
@@ -41,81 +32,63 @@ const NEW_ACCOUNTS: number[][] = [
  *
  * @param options `clusters`: uses three mongods and three nats-servers instead of one of each
  */
-export function runQuota(options: CampaignOptions & { clusters: boolean }): Promise<string[]> {
-  const { say, clusters } = options;
-  return runCampaign(
-    {
-      stack: {
-        gateways: 3,
-        meterings: 2,
-        clusters,
-        say,
-        canBeCutOff: { 'gateway-3': ['NATS'], 'metering-2': ['NATS', 'MongoDB', 'gateways'] },
-      },
-      unlimitedPerS: 18,
-      judgesWindows: true,
-      async suffer(parts) {
-        await sufferAll(parts, options);
-        return { check: (billed) => differences(parts, billed) };
-      },
+export function runQuota({
+  clusters,
+  ...options
+}: CampaignOptions & { clusters: boolean }): Promise<string[]> {
+  const campaign: Campaign = {
+    stack: {
+      gateways: 3,
+      meterings: 2,
+      clusters,
+      say: options.say,
+      canBeCutOff: { 'gateway-3': ['NATS'], 'metering-2': ['NATS', 'MongoDB', 'gateways'] },
     },
-    options,
-  );
+    unlimitedPerS: 18,
+    leadInMs: 18_000,
+    rows,
+    compare,
+    begin: async ({ traffic }) => {
+      // This account is near its limit when the first gateway is killed.
+      await traffic.open(300, 15);
+      return undefined;
+    },
+  };
+  return runCampaign(campaign, options);
 }
 
-async function sufferAll(parts: Parts, options: CampaignOptions): Promise<void> {
-  const { stack, traffic, random, say } = parts;
-  // This account is near its limit when the first gateway is killed.
-  await traffic.open(300, 15);
-  await delay(LEAD_IN_MS);
-  const ofRound = (round: number) => faultsOfRound(stack, random, round);
-  await inRounds(parts, options, ofRound, async (fault, slot) => {
-    for (const allowance of NEW_ACCOUNTS[slot] ?? []) await traffic.open(allowance, rateOf(allowance));
-    await delay(QUIET_MS);
-    const window = await traffic.suffer(fault, forMsOf(fault, random));
-    say(windowLine(traffic.windows.length, window, traffic.failures));
-  });
-}
-
-/**
- * Returns the faults of a round. The first round begins with the kills of gateways, so that their grants are settled by its end.
- */
-function faultsOfRound(stack: FaultStack, random: Random, round: number): ProcessFault[] {
+/** Returns the rows of a round. The first round begins with the kills of gateways, so that their grants are settled by its end. */
+function rows({ stack, random }: Parts, round: number): Row[] {
   const gateways = stack.gateways.map(({ name }) => name);
   const others = stack.names.filter((name) => !gateways.includes(name));
-  const first = random.shuffled([...gateways.map(killed), killedUnbilled('gateway-3')]);
+  const each = (how: keyof typeof NAMES, parts: readonly string[], from?: 'NATS') =>
+    parts.map((part) => ({ part, how, from }));
+  const first = random.shuffled([...each('killed', gateways), ...each('killed unbilled', ['gateway-3'])]);
   const rest = [
-    ...others.map(killed),
-    ...stack.names.map(frozen),
-    ...others.filter(isServer).map(restarted),
-    cutOff('gateway-3', 'NATS'),
-    cutOff('metering-2'),
+    ...each('killed', others),
+    ...each('frozen', stack.names),
+    ...each('restarted', others.filter(isServer)),
+    ...each('cut off', ['gateway-3'], 'NATS'),
+    ...each('cut off', ['metering-2']),
   ];
-  return round === 0 ? [...first, ...random.shuffled(rest)] : random.shuffled([...first, ...rest]);
-}
-
-function rateOf(allowance: number): number {
-  if (allowance >= 3_000) return 25;
-  return allowance >= 300 ? 12 : 6;
-}
-
-function forMsOf({ name }: ProcessFault, random: Random): number {
-  if (name.startsWith('SIGSTOP')) return random.between(3_000, 8_000);
-  return name.startsWith('cut') ? 8_000 : random.between(500, 2_000);
+  const losses = round === 0 ? [...first, ...random.shuffled(rest)] : random.shuffled([...first, ...rest]);
+  return losses.map((loss, slot) => ({
+    name: NAMES[loss.how](loss),
+    losses: [loss],
+    losesGrants: loss.how.startsWith('killed') && gateways.includes(loss.part),
+    awayMs: random.between(...AWAY_MS[loss.how]),
+    before: slot < ROWS_WITH_ACCOUNTS ? (FIRST_ACCOUNTS[slot] ?? THEN_ACCOUNTS[slot % 3] ?? []) : [],
+  }));
 }
 
 /** Checks that /v1/usage and `bds usage` show the same as metering's admin port. */
-async function differences(
+async function compare(
   { stack, client, traffic }: Parts,
-  billed: ReadonlyMap<TrafficAccount, PoolUsage>,
+  billed: ReadonlyMap<TrafficAccount, PoolUsage | undefined>,
 ): Promise<string[]> {
   interface Usage {
     pools: { used: number; breakdown: { count: number }[] }[];
   }
-  const figuresOf = ({ pools }: Usage) => {
-    const [{ used, breakdown } = { used: 0, breakdown: [] }] = pools;
-    return { used, inBreakdown: breakdown.reduce((sum, { count }) => sum + count, 0) };
-  };
   const lines: string[] = [];
   for (const [index, account] of traffic.accounts.entries()) {
     const gateway = stack.gateways[index % stack.gateways.length];
@@ -123,8 +96,9 @@ async function differences(
     const told: Usage = outcome.kind === 'answered' ? JSON.parse(outcome.body.toString()) : { pools: [] };
     const bds = (await stack.bds('usage', account.accountId)) as Usage;
     const wanted = billed.get(account)?.used ?? 0;
-    for (const [who, usage] of [['/v1/usage', told] as const, ['bds usage', bds] as const]) {
-      const { used, inBreakdown } = figuresOf(usage);
+    for (const [who, { pools }] of Object.entries({ '/v1/usage': told, 'bds usage': bds })) {
+      const { used = 0, breakdown = [] } = pools[0] ?? {};
+      const inBreakdown = sumOf(breakdown.map(({ count }) => count));
       if (used !== wanted || inBreakdown !== wanted)
         lines.push(
           `account ${account.name}: ${who} shows ${used} calls and a breakdown of ${inBreakdown}, but ${wanted} are billed`,
@@ -132,13 +106,4 @@ async function differences(
     }
   }
   return lines;
-}
-
-function windowLine(number: number, window: Window, failures: readonly Failure[]): string {
-  const { fault, beganMs, endedMs, overMs, calls } = window;
-  const times = `${seconds(beganMs)} to ${seconds(endedMs)} (${seconds(overMs)})`;
-  const failed = window.failures.size === 0 ? 'no failures' : `failures: ${listed(window.failures)}`;
-  const unallowed = failures.filter((failure) => failure.window === window).length;
-  const more = unallowed === 0 ? '' : `; ${unallowed} of them not allowed`;
-  return `${String(number).padStart(3)}  ${fault.name.padEnd(36)} ${times.padEnd(28)} ${calls} calls, ${failed}${more}`;
 }

@@ -10,17 +10,18 @@ import {
   startMongodCluster,
   startNatsCluster,
 } from '@brand-data/testing/clusters';
+import { Wire } from '@brand-data/testing/wire';
+import { readExposition } from '../monitoring/exposition.ts';
 import type { TestStack } from '../stack/index.ts';
 import { runningStack } from '../stack/running-stack.ts';
-import { ADDRESS, type ProxiedLink, startProxiedLink } from './proxied-link.ts';
 
-/** The most addresses that one URL has: a cluster has three members, and metering two replicas. */
-const MOST_ADDRESSES = 3;
+const ADDRESS = /127\.0\.0\.1:\d+/g;
 
 /** What a process can be cut off from. "gateways": from the requests of gateways to a replica of metering. */
 export type CutFrom = 'NATS' | 'MongoDB' | 'metering' | 'gateways';
 
 export interface FaultStackOptions {
+  /** By default two. */
   gateways?: number;
   meterings?: number;
   /** The replicas of each of accounts, catalog and images. Absent: one, without a number in its name. */
@@ -31,8 +32,6 @@ export interface FaultStackOptions {
   clusters?: boolean;
   /** Changes the processes before they are started. */
   change?: (service: PlannedService) => PlannedService;
-  /** Further settings of the services. */
-  environment?: NodeJS.ProcessEnv;
   say?: (line: string) => void;
 }
 
@@ -40,7 +39,7 @@ export interface FaultStack extends TestStack {
   /** The gRPC ports of metering's replicas, host:port. */
   meteringTargets: readonly string[];
   /** The clusters if the option `clusters` is set. */
-  clusters: Clusters | undefined;
+  clusters: { mongod: MongodCluster; 'nats-server': Cluster } | undefined;
   /** SIGSTOP: the process keeps its connections and answers nothing. */
   freeze(name: string): void;
   /** SIGCONT. */
@@ -51,35 +50,22 @@ export interface FaultStack extends TestStack {
    */
   cut(name: string, from?: CutFrom): void;
   heal(name: string, from?: CutFrom): void;
-  /**
-   * A service's metrics by "name{labels}" or "name". For a labelled metric, "name" is the sum. Empty: the service did not
-   * answer.
-   */
-  metrics(name: string): Promise<Metrics>;
+  /** Returns the sum of a metric over these processes and over the labels that are not named. A process that does not answer has 0. */
+  metric(processes: readonly string[], name: string, labels?: Record<string, string>): Promise<number>;
   /** Stops the stack and keeps the output of the processes. */
   stopButKeepLogs(): Promise<void>;
 }
 
-interface Clusters {
-  mongodb: MongodCluster;
-  nats: Cluster;
-}
-
-interface Metrics {
-  /** Returns undefined if the metric does not exist. */
-  sum(name: string, labels?: Record<string, string>): number | undefined;
-}
-
 /** Starts servers and services. Resolves when all are ready. */
 export async function startFaultStack(options: FaultStackOptions = {}): Promise<FaultStack> {
-  const { gateways = 2, meterings = 1, others, say = () => {}, environment, change } = options;
+  const { gateways = 2, meterings = 1, others, say = () => {}, change = (service) => service } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'brand-data-faults-'));
   const certificates = join(dataDir, 'certificates');
   await keepCertificates(certificates);
-  const links = await Links.start(options.canBeCutOff);
   const clusters = options.clusters ? await startClusters(dataDir) : undefined;
+  const links = new Links(options.canBeCutOff);
   const stopServers = async () => {
-    await Promise.all([clusters?.mongodb.stop(), clusters?.nats.stop()]);
+    await Promise.all([clusters?.mongod.stop(), clusters?.['nats-server'].stop()]);
     links.close();
   };
   const plan = await planStack({
@@ -88,21 +74,19 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     databasePrefix: 'faults',
     certificates,
     ...(clusters && {
-      mongodb: { url: clusters.mongodb.url, hasUsers: false },
-      nats: { url: clusters.nats.url, hasUsers: false },
+      mongodb: { url: clusters.mongod.url, hasUsers: false },
+      nats: { url: clusters['nats-server'].url, hasUsers: false },
+      environment: { STREAM_REPLICAS: '3' },
     }),
-    environment: { ...(clusters && { STREAM_REPLICAS: '3' }), ...environment },
     replicas: { metering: meterings, ...(others && { accounts: others, catalog: others, images: others }) },
   });
   const meteringTargets = (plan.targets.metering ?? '').replace('ipv4:', '').split(',');
-  const services = links.through(plan.services, meteringTargets).map((each) => change?.(each) ?? each);
+  const services = (await links.through(plan.services, meteringTargets)).map(change);
   const stack = await startStack({ ...plan, services }, { say }).catch(async (error: unknown) => {
     await stopServers();
     throw error;
   });
-  const members = [clusters?.mongodb, clusters?.nats].flatMap((cluster) => [
-    ...(cluster?.members.values() ?? []),
-  ]);
+  const members = clusters ? Object.values(clusters).flatMap((each) => [...each.members.values()]) : [];
   const running = await runningStack(stack, members);
   const signal = (name: string, how: 'SIGSTOP' | 'SIGCONT') => {
     const pid = running.pid(name);
@@ -120,12 +104,19 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     freeze: (name) => signal(name, 'SIGSTOP'),
     thaw: (name) => signal(name, 'SIGCONT'),
     cut: (name, from) => {
-      for (const link of links.of(name, from)) link.cut();
+      for (const wire of links.of(name, from)) wire.blackhole();
     },
     heal: (name, from) => {
-      for (const link of links.of(name, from)) link.heal();
+      for (const wire of links.of(name, from)) wire.heal();
     },
-    metrics: async (name) => metricsOf(await readMetrics(stack.opsUrls.get(name))),
+    async metric(processes, name, labels = {}) {
+      const pages = await Promise.all(processes.map((each) => readMetrics(stack.opsUrls.get(each))));
+      return pages
+        .flatMap((page) => readExposition(page).flatMap(({ samples }) => samples))
+        .filter((sample) => sample.name === name)
+        .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
+        .reduce((sum, { value }) => sum + value, 0);
+    },
     stopButKeepLogs,
     stop: async () => {
       await stopButKeepLogs();
@@ -134,60 +125,70 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
   };
 }
 
-/** The links of the processes that can be cut off. */
+/** The connections of the processes that can be cut off, through proxies. */
 class Links {
-  readonly #links = new Map<string, Map<CutFrom, ProxiedLink>>();
+  readonly #canBeCutOff: Readonly<Record<string, readonly CutFrom[]>>;
+  readonly #links: { name: string; from: CutFrom; wires: Wire[] }[] = [];
 
-  static async start(canBeCutOff: FaultStackOptions['canBeCutOff'] = {}): Promise<Links> {
-    const links = new Links();
-    for (const [name, all] of Object.entries(canBeCutOff)) {
-      const own = new Map<CutFrom, ProxiedLink>();
-      for (const from of all) own.set(from, await startProxiedLink(MOST_ADDRESSES));
-      links.#links.set(name, own);
-    }
-    return links;
+  constructor(canBeCutOff: FaultStackOptions['canBeCutOff'] = {}) {
+    this.#canBeCutOff = canBeCutOff;
   }
 
-  of(name: string, from?: CutFrom): ProxiedLink[] {
-    const own = this.#links.get(name);
-    const found = from === undefined ? [...(own?.values() ?? [])] : [own?.get(from) ?? []].flat();
+  of(name: string, from?: CutFrom): Wire[] {
+    const found = this.#links.filter((link) => link.name === name && (from ?? link.from) === link.from);
     if (found.length === 0) throw new Error(`${name} cannot be cut off from ${from ?? 'anything'}`);
-    return found;
+    return found.flatMap(({ wires }) => wires);
   }
 
   close(): void {
-    for (const own of this.#links.values()) for (const link of own.values()) link.close();
+    for (const { wires } of this.#links) for (const wire of wires) wire.close();
   }
 
   /** Returns the services with their addresses behind the links. `meterings`: the replicas of metering in their order. */
-  through(services: readonly PlannedService[], meterings: readonly string[]): PlannedService[] {
-    const behind = (name: string, from: CutFrom, address: string) =>
-      this.#links.get(name)?.get(from)?.through(address) ?? address;
+  async through(
+    services: readonly PlannedService[],
+    meterings: readonly string[],
+  ): Promise<PlannedService[]> {
     const names = services.filter(({ service }) => service === 'metering').map(({ name }) => name);
-    const seen = new Map(
-      meterings.map((target, each) => [target, behind(names[each] ?? '', 'gateways', target)]),
-    );
-    return services.map((service) => {
-      const { name, environment, urls } = service;
+    const seen = new Map<string, string>();
+    for (const [each, target] of meterings.entries())
+      seen.set(target, await this.#behind(names[each] ?? '', 'gateways', target));
+    const changed = services.map(async ({ ...service }) => {
+      const { name, urls, environment } = service;
       const { NATS_URL, MONGODB_URL } = urls;
-      const through = {
-        NATS_URL: behind(name, 'NATS', NATS_URL),
-        ...(MONGODB_URL !== undefined && { MONGODB_URL: behind(name, 'MongoDB', MONGODB_URL) }),
-      };
-      if (service.service !== 'gateway') return { ...service, urls: through };
+      service.urls = { NATS_URL: await this.#behind(name, 'NATS', NATS_URL) };
+      if (MONGODB_URL !== undefined)
+        service.urls.MONGODB_URL = await this.#behind(name, 'MongoDB', MONGODB_URL);
+      if (service.service !== 'gateway') return service;
       const target = String(environment.METERING_TARGET).replace(ADDRESS, (each) => seen.get(each) ?? each);
-      const METERING_TARGET = behind(name, 'metering', target);
-      return { ...service, urls: through, environment: { ...environment, METERING_TARGET } };
+      const METERING_TARGET = await this.#behind(name, 'metering', target);
+      return { ...service, environment: { ...environment, METERING_TARGET } };
     });
+    return Promise.all(changed);
+  }
+
+  /** Replaces each address in the URL or target, such as "127.0.0.1:4222", by that of a proxy, if the process can be cut off. */
+  async #behind(name: string, from: CutFrom, url: string): Promise<string> {
+    if (!this.#canBeCutOff[name]?.includes(from)) return url;
+    // Members of a cluster send each other's addresses, so the proxies replace ports in messages too. All ports have five digits.
+    const renames = new Map<string, string>();
+    const wires: Wire[] = [];
+    this.#links.push({ name, from, wires });
+    for (const [address] of url.matchAll(ADDRESS)) {
+      const wire = await Wire.start(renames);
+      wires.push(wire);
+      renames.set(address, new URL(wire.to(`tcp://${address}`)).host);
+    }
+    return url.replace(ADDRESS, (address) => renames.get(address) ?? address);
   }
 }
 
-async function startClusters(dataDir: string): Promise<Clusters> {
-  const mongodb = await startMongodCluster(dataDir);
+async function startClusters(dataDir: string): Promise<FaultStack['clusters']> {
+  const mongod = await startMongodCluster(dataDir);
   try {
-    return { mongodb, nats: await startNatsCluster(dataDir) };
+    return { mongod, 'nats-server': await startNatsCluster(dataDir) };
   } catch (error) {
-    await mongodb.stop();
+    await mongod.stop();
     throw error;
   }
 }
@@ -198,21 +199,4 @@ async function readMetrics(opsUrl: string | undefined): Promise<string> {
   } catch {
     return '';
   }
-}
-
-/** Parses the part of Prometheus' text format that prom-client writes. */
-function metricsOf(text: string): Metrics {
-  const samples = text.split('\n').flatMap((line) => {
-    const [, name, labels = '', value] = /^([a-z_:]+)(?:\{(.*)\})? (\S+)$/i.exec(line) ?? [];
-    return name === undefined ? [] : [{ name, labels, value: Number(value) }];
-  });
-  return {
-    sum: (name, wanted = {}) => {
-      const pairs = Object.entries(wanted).map(([label, value]) => `${label}="${value}"`);
-      const found = samples.filter(
-        (sample) => sample.name === name && pairs.every((pair) => sample.labels.split(',').includes(pair)),
-      );
-      return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
-    },
-  };
 }

@@ -3,8 +3,8 @@ import { Route } from '@brand-data/contracts';
 import type { Random } from '@brand-data/testing/random';
 import type { TestOperator } from '../e2e/operator.ts';
 import { type ApiClient, type CallOutcome, isFailure, nameOf } from './api-call.ts';
-import type { ProcessFault } from './fault.ts';
-import { add, type CallLedger, enter, newCallLedger } from './ledger.ts';
+import { add, enter, newCallLedger } from './ledger.ts';
+import type { Row } from './loss.ts';
 import type { FaultStack } from './stack.ts';
 
 /** An allowance that no run can use up. */
@@ -27,23 +27,12 @@ interface TrafficUsers {
   random: Random;
 }
 
-export interface TrafficAccount {
-  name: string;
-  accountId: string;
-  token: string;
-  /** Whether its callers go on until the allowance is used up. */
-  isDriven: boolean;
-  ratePerS: number;
-  ledger: CallLedger;
-  /** Whether a gateway that may have held its permits was killed or frozen. */
-  hasLostGrants: boolean;
-  /** The current period without an answer on gateways that are not faulty. undefined: the last call was answered. */
-  dry: Dry | undefined;
-}
+export type TrafficAccount = Awaited<ReturnType<typeof newTrafficAccount>>;
 
 /** A time in which all of an account's calls on gateways that are not faulty failed. */
-interface Dry {
-  account: TrafficAccount;
+export interface Dry {
+  /** The account's name. */
+  account: string;
   fromMs: number;
   /** When a call was answered again. undefined: none has been yet. */
   toMs: number | undefined;
@@ -56,16 +45,19 @@ interface Dry {
   isExcused: boolean;
 }
 
-/** The time in which callers may notice a fault. */
+/** The time in which callers may notice the losses of a row. */
 export interface Window {
-  fault: ProcessFault;
+  row: Row;
   beganMs: number;
-  /** When the process served again. */
+  /** When the run began to bring the parts back. */
+  backMs: number;
+  /** When the parts served again. */
   endedMs: number;
-  /** When callers should no longer notice the fault. */
+  /** When callers should no longer notice the losses. */
   overMs: number;
-  calls: number;
-  /** Whether a call to a target has failed, so that targets answer no more until they are back. */
+  /** The calls that began or ended in the window. */
+  calls: { gateway: string; beganMs: number; endedMs: number; what: string }[];
+  /** Whether a call to a lost gateway has failed, so that it answers no more until it is back. */
   targetFailed: boolean;
   failures: Map<string, number>;
   /** Ordered by their beginnings. */
@@ -86,9 +78,7 @@ export interface Failure {
   isExcused: boolean;
 }
 
-/**
- * Steady callers of many accounts over all gateways, and what they saw. Times are measured from the beginning of the traffic.
- */
+/** Steady callers of many accounts over all gateways, and what they saw. Times are measured from the beginning of the traffic. */
 export class Traffic {
   readonly accounts: TrafficAccount[] = [];
   readonly windows: Window[] = [];
@@ -124,24 +114,10 @@ export class Traffic {
   }
 
   /** Creates an account that every gateway knows, without beginning its calls. */
-  async prepare(allowance: number, ratePerS: number): Promise<TrafficAccount> {
-    const { stack, operator, client } = this.#users;
-    const { accountId, token, keyId } = await operator.newAccount(allowance);
-    const account: TrafficAccount = {
-      accountId,
-      token,
-      ratePerS,
-      hasLostGrants: false,
-      dry: undefined,
-      isDriven: allowance < UNLIMITED,
-      ledger: newCallLedger(allowance, keyId),
-      name: `${this.accounts.length + 1} (${allowance})`,
-    };
+  async prepare(allowance: number, ratePerS = rateOf(allowance)): Promise<TrafficAccount> {
+    const name = `${this.accounts.length + 1} (${allowance})`;
+    const account = await newTrafficAccount(this.#users, { name, allowance, ratePerS });
     this.accounts.push(account);
-    // Every gateway knows the token before the next fault. Each is asked twice, because a gateway does not keep an answer that
-    // arrives while it receives a change.
-    for (const { url } of [...stack.gateways, ...stack.gateways])
-      await client.get(`${url}/v1/usage?token=${token}`);
     return account;
   }
 
@@ -150,27 +126,27 @@ export class Traffic {
     this.#running.push(this.#drive(account));
   }
 
-  /** Runs the fault in a separate window. */
-  async suffer(fault: ProcessFault, forMs: number): Promise<Window> {
-    const window: Window = {
-      fault,
+  /** Begins a window. `end` ends it. */
+  beginWindow(row: Row): Window & { end(): void } {
+    const window = {
+      row,
       beganMs: this.now(),
+      backMs: 0,
       endedMs: 0,
       overMs: 0,
-      calls: 0,
+      calls: [],
       targetFailed: false,
       failures: new Map(),
       dries: [],
+      end: () => {
+        window.overMs = this.now();
+        this.#window = undefined;
+      },
     };
     this.windows.push(window);
     this.#window = window;
-    if (fault.losesGrants)
+    if (row.losesGrants)
       for (const account of this.accounts) if (account.ledger.calls > 0) loseGrants(account);
-    await fault.happen(this.#users.stack, forMs);
-    window.endedMs = this.now();
-    await delay(fault.boundMs);
-    window.overMs = this.now();
-    this.#window = undefined;
     return window;
   }
 
@@ -182,8 +158,10 @@ export class Traffic {
 
   /** Makes one more call of an account, on the next gateway. */
   async call(account: TrafficAccount): Promise<void> {
-    const { client, random } = this.#users;
-    const gateway = this.#nextGateway();
+    const { client, random, stack } = this.#users;
+    this.#turn += 1;
+    const gateway = stack.gateways[this.#turn % stack.gateways.length];
+    if (!gateway) throw new Error('there are no gateways');
     const identifier = random.pick(IDENTIFIERS);
     const route = random.chance(0.6) ? Route.BRANDS : Route.LOGOS;
     const segment = encodeURIComponent(identifier);
@@ -192,32 +170,33 @@ export class Traffic {
       this.#etag !== undefined && random.chance(0.3) ? { 'if-none-match': this.#etag } : {};
     const windowAtBegin = this.#window;
     const beganMs = this.now();
-    const outcome = await client.get(`${gateway.url}${path}?token=${account.token}`, { headers });
+    const outcome = await client.get(`${gateway.url}${path}?token=${account.token}`, headers);
     const endedMs = this.now();
     if (outcome.kind === 'answered' && identifier === KNOWN && route === Route.BRANDS)
       this.#etag = outcome.headers.etag ?? this.#etag;
     enter(account.ledger, { route, beganMs, endedMs, outcome });
     this.#compare(path, gateway.name, outcome);
 
+    const what = nameOf(outcome);
     const window = windowAtBegin ?? this.#window;
-    if (window) window.calls += 1;
-    const isInTrouble = window?.fault.targets.includes(gateway.name) ?? false;
+    window?.calls.push({ gateway: gateway.name, beganMs, endedMs, what });
+    const isInTrouble = window?.row.losses.some(({ part }) => part === gateway.name) ?? false;
     if (window && isInTrouble) noteLostGrants(account, window, outcome);
     if (!isInTrouble) this.longestMs = Math.max(this.longestMs, endedMs - beganMs);
     if (!isFailure(outcome)) {
       if (account.dry && beganMs >= account.dry.fromMs) {
-        Object.assign(account.dry, { toMs: endedMs, endedBy: nameOf(outcome) });
+        Object.assign(account.dry, { toMs: endedMs, endedBy: what });
         account.dry = undefined;
       }
       return;
     }
     if (!isInTrouble) noteDry(account, window, beganMs);
-    const what = nameOf(outcome);
     if (window) {
       add(window.failures, what);
       // Other gateways must answer every call in time. They must answer calls for the cached record of an account far from its
       // limit. Other failures are allowed in a window.
       if (isInTrouble || (what !== 'late' && (account.isDriven || identifier === UNKNOWN))) return;
+      if (window.row.mayTell503 && what === '503') return;
     }
     const failure: Failure = {
       account,
@@ -227,18 +206,10 @@ export class Traffic {
       window,
       atMs: beganMs,
       permits: 'permits unknown',
-      isExcused: account.hasLostGrants && what === '503',
+      isExcused: !window && account.hasLostGrants && what === '503',
     };
     this.failures.push(failure);
     if (!window) this.#running.push(this.#lookAt(failure));
-  }
-
-  #nextGateway() {
-    const { gateways } = this.#users.stack;
-    this.#turn += 1;
-    const gateway = gateways[this.#turn % gateways.length];
-    if (!gateway) throw new Error('there are no gateways');
-    return gateway;
   }
 
   /** Compares a record with the first answer of its path. */
@@ -281,6 +252,35 @@ export class Traffic {
   }
 }
 
+async function newTrafficAccount(
+  { stack, operator, client }: TrafficUsers,
+  { name, allowance, ratePerS }: { name: string; allowance: number; ratePerS: number },
+) {
+  const { accountId, token, keyId } = await operator.newAccount(allowance);
+  // Every gateway knows the token before the next loss. Each is asked twice, because a gateway does not keep an answer that arrives
+  // while it receives a change.
+  for (const { url } of [...stack.gateways, ...stack.gateways])
+    await client.get(`${url}/v1/usage?token=${token}`);
+  return {
+    name,
+    accountId,
+    token,
+    ratePerS,
+    /** Whether its callers go on until the allowance is used up. */
+    isDriven: allowance < UNLIMITED,
+    ledger: newCallLedger(allowance, keyId),
+    /** Whether a gateway that may have held its permits was killed or frozen. */
+    hasLostGrants: false,
+    /** The current period without an answer on gateways that are not faulty. undefined: the last call was answered. */
+    dry: undefined as Dry | undefined,
+  };
+}
+
+function rateOf(allowance: number): number {
+  if (allowance >= 3_000) return 25;
+  return allowance >= 300 ? 12 : 6;
+}
+
 function loseGrants(account: TrafficAccount): void {
   account.hasLostGrants = true;
   if (account.dry) account.dry.isExcused = account.isDriven;
@@ -288,7 +288,7 @@ function loseGrants(account: TrafficAccount): void {
 
 /** A gateway that is lost may have got permits for this call just before. */
 function noteLostGrants(account: TrafficAccount, window: Window, outcome: CallOutcome): void {
-  if (!window.fault.losesGrants) return;
+  if (!window.row.losesGrants) return;
   if (outcome.kind !== 'refused' && !(window.targetFailed && outcome.kind === 'answered'))
     loseGrants(account);
   if (isFailure(outcome)) window.targetFailed = true;
@@ -297,7 +297,7 @@ function noteLostGrants(account: TrafficAccount, window: Window, outcome: CallOu
 function noteDry(account: TrafficAccount, window: Window | undefined, fromMs: number): void {
   if (!account.dry) {
     account.dry = {
-      account,
+      account: account.name,
       fromMs,
       toMs: undefined,
       failed: 0,

@@ -93,11 +93,12 @@ export function signedEvent(
 }
 
 export function meteringClient(
-  { target, adminTarget }: RunningMetering,
+  { target, adminTarget }: Pick<RunningMetering, 'target' | 'adminTarget'>,
   operatorToken: string,
+  { channel = channelAs, deadlineMs = DEADLINE_MS } = {},
 ): MeteringClient {
-  const client = connectChannel(MeteringServiceClient, target, channelAs('gateway', 'metering'));
-  const admin = connectChannel(MeteringAdminServiceClient, adminTarget, channelAs('bds', 'metering'));
+  const client = connectChannel(MeteringServiceClient, target, channel('gateway', 'metering'));
+  const admin = connectChannel(MeteringAdminServiceClient, adminTarget, channel('bds', 'metering'));
   const own = newHolder();
   let lastSeq = 0;
   const acquire: MeteringClient['acquire'] = async (accountId, more = {}, given) => {
@@ -122,12 +123,12 @@ export function meteringClient(
     };
     const metadata = given ?? proofOf(request.holder);
     request.allowance ||= await allowanceOf(request);
-    const answer = await callUnary(client, client.acquire, request, { deadlineMs: DEADLINE_MS, metadata });
+    const answer = await callUnary(client, client.acquire, request, { deadlineMs, metadata });
     if (answer.outcome?.$case === 'grant') holders.set(answer.outcome.value.id, request.holder);
     return answer;
   };
   const reportAs: MeteringClient['reportAs'] = (holder, ...usage) => {
-    const options = { deadlineMs: DEADLINE_MS, metadata: proofOf(holder) };
+    const options = { deadlineMs, metadata: proofOf(holder) };
     return callUnary(client, client.report, { holder, usage }, options);
   };
   return {
@@ -142,7 +143,7 @@ export function meteringClient(
     poolOf: async (accountId, token = { operatorToken }) => {
       const request = { accountId, month: '' };
       const { usage } = await callUnary(admin, admin.getUsage, request, {
-        deadlineMs: DEADLINE_MS,
+        deadlineMs,
         ...token,
       });
       const [pool] = usage?.pools ?? [];
