@@ -8,7 +8,7 @@ export function signAllowance(allowance: SignedAllowance): string {
   return SIGNED + JSON.stringify({ ...allowance, limits: [...allowance.limits] });
 }
 
-export const ACCOUNTS_WORD: Allowances = {
+export const ACCOUNTS_WORD: Pick<Allowances, 'verify'> = {
   verify: async (token) => {
     if (!token.startsWith(SIGNED)) return undefined;
     const { limits, ...allowance } = JSON.parse(token.slice(SIGNED.length));

@@ -8,29 +8,24 @@ import {
   verifyingKeysFromPem,
 } from '@brand-data/runtime';
 import { serviceSpec, storageSpec } from './config.ts';
-import { createAllowances } from './granting/allowances.ts';
-import { Metering } from './granting/metering.ts';
-import { meteringEvents } from './granting/metering-events.ts';
+import { Allowances } from './granting/allowances.ts';
+import { Metering, meteringEvents } from './granting/metering.ts';
 import { publishRecall } from './granting/recalls.ts';
 import { LedgerStore, storeEvents } from './ledger/ledger-store.ts';
+import { publishNotice } from './notices/cloud-event.ts';
 import { createNoticeFinder } from './notices/finder.ts';
 import { noticeEvents } from './notices/notice-events.ts';
-import { publishNotice } from './notices/publish-notice.ts';
 import { createNoticeSender } from './notices/sender.ts';
 import { webhookOf } from './notices/webhook.ts';
 import { untilMeteringRestored } from './restoring/until-restored.ts';
 import { meteringAdminService } from './rpc/admin-service.ts';
 import { meteringService } from './rpc/metering-service.ts';
-import { startSettler } from './settling/settler.ts';
-import { settlerEvents } from './settling/settler-events.ts';
-import { usageBarrier } from './settling/usage-barrier.ts';
+import { settlerEvents, startSettler, usageBarrier } from './settling/settler.ts';
 import { openStorage } from './storage.ts';
 import { catchUpWith } from './usage/catch-up.ts';
-import { usageConsumerEvents } from './usage/consumer-events.ts';
-import { retentionEvents } from './usage/retention-events.ts';
-import { UsageConsumer } from './usage/usage-consumer.ts';
+import { UsageConsumer, usageConsumerEvents } from './usage/usage-consumer.ts';
 import { registerUsageGauges } from './usage/usage-gauges.ts';
-import { keepRoom } from './usage/usage-retention.ts';
+import { keepRoom, retentionEvents } from './usage/usage-retention.ts';
 
 const backend = { storageSpec, openStorage, serviceSpec, adminPort: ADMIN_PORT };
 await runBackend('metering', backend, async (service, config, ports) => {
@@ -73,7 +68,7 @@ await runBackend('metering', backend, async (service, config, ports) => {
   const settler = startSettler({ store, clock, barrier }, settlerEvents(service));
   service.onStop('settler', () => settler.stop());
 
-  const allowances = createAllowances(config.ALLOWANCE_PUBLIC_KEYS);
+  const allowances = new Allowances(config.ALLOWANCE_PUBLIC_KEYS);
   service.onSettingChange('ALLOWANCE_PUBLIC_KEYS', (pem) =>
     allowances.replaceKeys(verifyingKeysFromPem(pem)),
   );

@@ -20,8 +20,7 @@ import type { LedgerDatabase } from './ledger/ledger-database.ts';
 import { openMongoLedgerDatabase } from './ledger/mongo-ledger-database.ts';
 import { Senders } from './ledger/senders.ts';
 import { openUsageLists, type UsageLists } from './ledger/usage-lists.ts';
-import { openMongoNotices } from './notices/mongo-notices.ts';
-import type { NoticeStore } from './notices/notice-store.ts';
+import { type MongoNotices, openMongoNotices } from './notices/mongo-notices.ts';
 import { ensureUsageStreams, natsUsageStreams } from './usage/nats-usage-streams.ts';
 import type { UsageStreams } from './usage/usage-streams.ts';
 
@@ -38,7 +37,7 @@ export async function openStorage(
   restored: (mongo: Mongo) => Promise<void> = (mongo) => untilRestored(service, mongo),
 ): Promise<{
   database: LedgerDatabase;
-  notices: NoticeStore;
+  notices: MongoNotices;
   lists: UsageLists;
   nats: Nats;
   streams: UsageStreams;
@@ -92,7 +91,7 @@ function checkDeadLetters({ diagnosis }: Service, { manager }: Nats): void {
   });
 }
 
-function checkNotices({ diagnosis }: Service, notices: NoticeStore): void {
+function checkNotices({ diagnosis }: Service, notices: MongoNotices): void {
   diagnosis?.add('notices', async () => {
     const { pending, failed } = await notices.count();
     if (pending + failed === 0) return { state: 'ok', detail: 'none waits for the webhook' };

@@ -4,7 +4,7 @@ import { ALLOWANCE_LASTS_MS } from '@brand-data/contracts';
 import { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from '@brand-data/runtime';
 import { SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { createAllowances } from '../src/granting/allowances.ts';
+import { Allowances } from '../src/granting/allowances.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
 const newKey = () => generateKeyPairSync('ed25519').privateKey;
@@ -31,11 +31,11 @@ const said = {
 
 describe('an allowance', () => {
   test('is read as accounts signed it', async () => {
-    expect(await createAllowances([publicOf(old)]).verify(await signed(old))).toEqual(said);
+    expect(await new Allowances([publicOf(old)]).verify(await signed(old))).toEqual(said);
   });
 
   test('is trusted with any of several keys, and no longer once its key is taken away', async () => {
-    const allowances = createAllowances([publicOf(old)]);
+    const allowances = new Allowances([publicOf(old)]);
     const [byOld, byNext] = [await signed(old), await signed(next)];
     expect(await allowances.verify(byNext)).toBeUndefined();
     allowances.replaceKeys([publicOf(old), publicOf(next)]);
@@ -58,7 +58,7 @@ describe('an allowance', () => {
   const b64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
   test('that these tests make is a good one', async () => {
-    expect(await createAllowances([publicOf(old)]).verify(await token({}))).toBeDefined();
+    expect(await new Allowances([publicOf(old)]).verify(await token({}))).toBeDefined();
   });
 
   test.each<[string, () => Promise<string>]>([
@@ -88,7 +88,7 @@ describe('an allowance', () => {
     ['has a negative revision', () => token({}, { revision: -1 })],
     ['has a limit that is no number', () => token({}, { pools: { calls: '5' } })],
   ])('that %s is not trusted', async (_what, make) => {
-    expect(await createAllowances([publicOf(old)]).verify(await make())).toBeUndefined();
+    expect(await new Allowances([publicOf(old)]).verify(await make())).toBeUndefined();
   });
 });
 

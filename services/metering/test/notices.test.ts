@@ -15,12 +15,10 @@ import {
 import { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';
 import { createNoticeFinder } from '../src/notices/finder.ts';
-import { openMongoNotices } from '../src/notices/mongo-notices.ts';
-import type { Notice } from '../src/notices/notice.ts';
+import { type MongoNotices, openMongoNotices } from '../src/notices/mongo-notices.ts';
+import { type Notice, noticeIdOf, passedThresholds, passedWith } from '../src/notices/notice.ts';
 import type { NoticeEvents } from '../src/notices/notice-events.ts';
-import type { NoticeStore } from '../src/notices/notice-store.ts';
 import { createNoticeSender } from '../src/notices/sender.ts';
-import { noticeIdOf, passedThresholds, passedWith } from '../src/notices/thresholds.ts';
 import { createWebhook } from '../src/notices/webhook.ts';
 import { NOW_MS, usageOf } from './ledger-actions.ts';
 import { mongoLedgers } from './ledger-stores.ts';
@@ -68,7 +66,7 @@ async function grantOf(
   });
 }
 
-async function allOf(store: NoticeStore): Promise<Notice[]> {
+async function allOf(store: MongoNotices): Promise<Notice[]> {
   const notices: Notice[] = [];
   let after = '';
   do {
@@ -314,7 +312,7 @@ describe('the webhook', () => {
     const publishing = await store.claim(new Date(clock.now().wallMs), later);
     expect(await redeliver()).toHaveLength(1);
     // The replica that held the claim had nothing to deliver yet.
-    if (publishing) await store.update(publishing, { ...publishing, dueAt: later });
+    if (publishing) await store.update(publishing, publishing, later);
     status = 200;
     await send();
     expect(receiver.received).toHaveLength(2);
@@ -380,7 +378,7 @@ describe('the webhook', () => {
     expect(receiver.received).toHaveLength(1);
 
     // The replica was only frozen. What it stores now is older than what the other has stored.
-    await store.update(claimed, { isPublished: false, webhook: claimed.webhook, dueAt: until });
+    await store.update(claimed, { isPublished: false, webhook: claimed.webhook }, until);
     expect(await notice()).toMatchObject({ isPublished: true, webhook: { state: 'delivered' } });
   });
 });

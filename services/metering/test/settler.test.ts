@@ -5,7 +5,6 @@ import { newGrantSecret, remainingOf, usedOf } from '../src/ledger/ledger.ts';
 
 import {
   type Barrier,
-  type Settler,
   type SettlerBounds,
   type SettlerStore,
   startSettler,
@@ -33,7 +32,7 @@ function createStream(): Barrier & { away: boolean; consumes: boolean; marks: nu
   };
 }
 
-let running: { clock: VirtualClock; settler: Settler }[] = [];
+let running: { clock: VirtualClock; settler: ReturnType<typeof startSettler> }[] = [];
 afterEach(async () => {
   for (const { clock, settler } of running) {
     const stopped = settler.stop();

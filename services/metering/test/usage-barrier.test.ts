@@ -4,8 +4,7 @@ import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { AckPolicy, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Barrier } from '../src/settling/settler.ts';
-import { usageBarrier } from '../src/settling/usage-barrier.ts';
+import { type Barrier, usageBarrier } from '../src/settling/settler.ts';
 import { streamsOn } from './streams-on-nats.ts';
 
 const STREAMS = [1, 2, 3].map(usageStream);

@@ -12,26 +12,29 @@ import { LRUCache } from 'lru-cache';
 /** How many verified allowances are remembered: one of an account in use is used again at each of its Acquires. */
 const REMEMBERED = 20_000;
 
-/** Verifies the allowances that accounts has signed. */
-export interface Allowances {
-  /** undefined: accounts has not signed it. Does not look at the time until which it is valid. */
-  verify(token: string): Promise<SignedAllowance | undefined>;
-}
+/** Verifies the allowances that accounts has signed. Several keys may be valid at once, so that accounts' key can be replaced. */
+export class Allowances {
+  readonly #verified = new LRUCache<string, SignedAllowance>({ max: REMEMBERED });
+  #findKey: ReturnType<typeof findKeyIn>;
 
-/** Verifies allowances with public keys, of which several may be valid at once, so that accounts' key can be replaced. */
-export interface KeyedAllowances extends Allowances {
+  /** @param keys Ed25519 public keys */
+  constructor(keys: readonly KeyObject[]) {
+    this.#findKey = findKeyIn(keys);
+  }
+
   /** Trusts only these keys from now on. */
-  replaceKeys(keys: readonly KeyObject[]): void;
-}
+  replaceKeys(keys: readonly KeyObject[]): void {
+    this.#findKey = findKeyIn(keys);
+    this.#verified.clear();
+  }
 
-/** @param keys Ed25519 public keys */
-export function createAllowances(keys: readonly KeyObject[]): KeyedAllowances {
-  const verified = new LRUCache<string, SignedAllowance>({ max: REMEMBERED });
-  let findKey = findKeyIn(keys);
-
-  const verify = async (token: string): Promise<SignedAllowance | undefined> => {
+  /** Returns undefined if accounts has not signed it. Does not look at the time until which it is valid. */
+  async verify(token: string): Promise<SignedAllowance | undefined> {
+    const known = this.#verified.get(token);
+    if (known) return known;
+    const usedKeys = this.#findKey;
     try {
-      const { payload } = await jwtVerify(token, findKey, {
+      const { payload } = await jwtVerify(token, usedKeys, {
         algorithms: ['EdDSA'],
         typ: ALLOWANCE_TYPE,
         issuer: ALLOWANCE_ISSUER,
@@ -39,27 +42,14 @@ export function createAllowances(keys: readonly KeyObject[]): KeyedAllowances {
         // Metering compares the time itself, with the clock on which its other rules depend.
         currentDate: new Date(0),
       });
-      return allowanceFromClaims(payload);
+      const allowance = allowanceFromClaims(payload);
+      // The keys may have been replaced meanwhile.
+      if (allowance && usedKeys === this.#findKey) this.#verified.set(token, allowance);
+      return allowance;
     } catch {
       return undefined;
     }
-  };
-
-  return {
-    verify: async (token) => {
-      const known = verified.get(token);
-      if (known) return known;
-      const usedKeys = findKey;
-      const allowance = await verify(token);
-      // The keys may have been replaced meanwhile.
-      if (allowance && usedKeys === findKey) verified.set(token, allowance);
-      return allowance;
-    },
-    replaceKeys: (next) => {
-      findKey = findKeyIn(next);
-      verified.clear();
-    },
-  };
+  }
 }
 
 function allowanceFromClaims({

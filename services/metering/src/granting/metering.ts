@@ -8,7 +8,8 @@ import {
   monthOf,
   type Recall,
 } from '@brand-data/contracts';
-import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
+import { type Clock, elapsedMs, Fault, type Service } from '@brand-data/runtime';
+import { Counter } from 'prom-client';
 import {
   acquire,
   type Decision,
@@ -20,8 +21,14 @@ import {
   parseGrantId,
   remainingOf,
 } from '../ledger/ledger.ts';
-import type { Rejected, RejectionReason } from '../ledger/ledger-counters.ts';
-import { type Dropped, reportDropped } from '../ledger/ledger-counters.ts';
+import {
+  countDropped,
+  countRejected,
+  type Dropped,
+  type Rejected,
+  type RejectionReason,
+  reportDropped,
+} from '../ledger/ledger-counters.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { type Sender, type SentUsage, sentBy } from '../ledger/senders.ts';
 import { applyReadable, type UsageAnswer } from '../ledger/usage-by-ledger.ts';
@@ -48,7 +55,7 @@ export interface MeteringEvents {
 interface MeteringParts {
   store: Pick<LedgerStore, 'update' | 'applyUsage'>;
   clock: Clock;
-  allowances: Allowances;
+  allowances: Pick<Allowances, 'verify'>;
   /** Broadcasts to all gateways. A lost recall only makes calls wait longer. Does not throw. */
   recall: (recall: Recall) => void;
   newSecret?: () => string;
@@ -56,26 +63,16 @@ interface MeteringParts {
 
 /** Gives out grants and applies their usage. */
 export class Metering {
-  readonly #store: MeteringParts['store'];
-  readonly #clock: Clock;
-  readonly #allowances: Allowances;
-  readonly #newSecret: () => string;
+  readonly #parts: Required<MeteringParts>;
   readonly #events: MeteringEvents;
-  readonly #recall: (recall: Recall) => void;
 
-  constructor(
-    { store, clock, allowances, recall, newSecret = newGrantSecret }: MeteringParts,
-    events: MeteringEvents,
-  ) {
-    this.#store = store;
-    this.#clock = clock;
-    this.#allowances = allowances;
-    this.#newSecret = newSecret;
-    this.#events = events;
-    this.#recall = createRecalls(clock, (wanted) => {
-      recall(wanted);
+  constructor(parts: MeteringParts, events: MeteringEvents) {
+    const recall = createRecalls(parts.clock, (wanted) => {
+      parts.recall(wanted);
       events.recalled();
     });
+    this.#parts = { newSecret: newGrantSecret, ...parts, recall };
+    this.#events = events;
   }
 
   /**
@@ -94,7 +91,7 @@ export class Metering {
     checkAcquire(given);
     if (sender !== given.holder)
       throw this.#reject('no_proof', 'the request does not prove that the holder whom it names has sent it');
-    const nowMs = this.#clock.now().wallMs;
+    const nowMs = this.#parts.clock.now().wallMs;
     const request = await this.#withSignedLimit(given, nowMs);
     const { accountId, pool, holder } = request;
     const key: LedgerKey = { accountId, pool, month: monthWanted(request, nowMs) };
@@ -104,7 +101,7 @@ export class Metering {
     await this.#applyFinal(others);
     const first = await this.#decide(key, request, nowMs, isOver, own);
     if (first.lowered || (first.kind === 'wait' && first.recall && request.urgent))
-      this.#recall({ accountId, pool, holder: first.lowered ? '' : holder });
+      this.#parts.recall({ accountId, pool, holder: first.lowered ? '' : holder });
     const decision =
       first.kind === 'wait' && request.urgent ? await this.#waitForPermits(key, request, isOver) : first;
     this.#events.decided(decision.kind);
@@ -121,7 +118,7 @@ export class Metering {
     const { accountId, pool, allowance: token } = request;
     if (token === '')
       throw this.#reject('no_allowance', 'the request has no allowance that accounts has signed');
-    const allowance = await this.#allowances.verify(token);
+    const allowance = await this.#parts.allowances.verify(token);
     const limit = allowance?.limits.get(pool);
     if (!allowance || allowance.accountId !== accountId || limit === undefined)
       throw this.#reject(
@@ -145,11 +142,11 @@ export class Metering {
     isOver: () => boolean,
     usage: readonly SentUsage[] = [],
   ): Promise<Decision & { lowered: boolean }> {
-    return this.#store.update(
+    return this.#parts.store.update(
       key,
       (before: Ledger) => {
         if (isOver()) throw new Fault('unavailable', 'the holder no longer waits for the answer');
-        const { ledger, decision } = acquire(before, { ...request, secret: this.#newSecret() }, nowMs);
+        const { ledger, decision } = acquire(before, { ...request, secret: this.#parts.newSecret() }, nowMs);
         const lowered = ledger.limit < before.limit && remainingOf(ledger) === 0;
         return { ledger, result: { ...decision, lowered } };
       },
@@ -160,10 +157,10 @@ export class Metering {
 
   /** Decides again until holders have returned permits or `WAIT_MS` is over. */
   async #waitForPermits(key: LedgerKey, request: AcquireRequest, isOver: () => boolean): Promise<Decision> {
-    const began = this.#clock.now();
+    const began = this.#parts.clock.now();
     for (;;) {
-      await this.#clock.sleep(LOOK_AGAIN_AFTER_MS);
-      const now = this.#clock.now();
+      await this.#parts.clock.sleep(LOOK_AGAIN_AFTER_MS);
+      const now = this.#parts.clock.now();
       const decision = await this.#decide(key, request, now.wallMs, isOver);
       if (decision.kind !== 'wait' || elapsedMs(began, now) >= WAIT_MS) return decision;
     }
@@ -181,7 +178,7 @@ export class Metering {
   }
 
   async #apply(usage: readonly SentUsage[]): Promise<UsageAnswer> {
-    const answer = await applyReadable(this.#store, usage);
+    const answer = await applyReadable(this.#parts.store, usage);
     this.#reportNotApplied(usage, answer);
     return answer;
   }
@@ -254,4 +251,27 @@ function checkAcquire({
   if (fromMs < 0 || fromMs > LATEST_MS) {
     throw new Fault('invalid_argument', 'from_ms is in milliseconds since 1970');
   }
+}
+
+/** Prometheus' metrics of requests for grants. */
+export function meteringEvents(service: Service): MeteringEvents {
+  const registers = [service.metrics];
+  const decisions = new Counter({
+    name: 'metering_acquires_total',
+    help: 'Requests for grants, by what metering decided',
+    labelNames: ['decision'],
+    registers,
+  });
+  for (const decision of ['grant', 'wait', 'exhausted', 'stale']) decisions.inc({ decision }, 0);
+  const recalls = new Counter({
+    name: 'metering_recalls_total',
+    help: 'Recalls that metering broadcast: it asked gateways to return permits that they do not use',
+    registers,
+  });
+  return {
+    decided: (decision) => decisions.inc({ decision }),
+    recalled: () => recalls.inc(),
+    dropped: countDropped(service),
+    rejected: countRejected(service),
+  };
 }

@@ -1,10 +1,10 @@
 import { addMonths, monthOf } from '@brand-data/contracts';
 import type { Clock } from '@brand-data/runtime';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { MongoNotices } from './mongo-notices.ts';
+import { newlyPassed, type PassedThreshold, passedThresholds } from './notice.ts';
 import type { NoticeEvents } from './notice-events.ts';
-import type { NoticeStore } from './notice-store.ts';
-import { type Repeated, repeat } from './repeated.ts';
-import { newlyPassed, type PassedThreshold, passedThresholds } from './thresholds.ts';
+import { repeat } from './repeated.ts';
 
 const SEARCH_EVERY_MS = 30_000;
 /** Replicas search at different times. */
@@ -21,21 +21,10 @@ const MOST_STORED_AT_ONCE = 1_000;
  * - The allowance of a ledger changes only after the notices of the earlier allowance are stored, because after the change the
  *   search cannot find that allowance's thresholds.
  */
-export interface NoticeFinder {
-  /** Called after a change of a ledger is stored. Returns at once. */
-  changed(before: Ledger, after: Ledger): void;
-  /** Resolves when the notices of this state of a ledger are stored. Rejects with Fault `unavailable`. */
-  storeAllOf(ledger: Ledger): Promise<void>;
-  /** Searches all ledgers of this month and the one before. */
-  search(stopped: AbortSignal): Promise<void>;
-  /** Does so about every half minute from now on. */
-  run(): Repeated;
-}
-
 export function createNoticeFinder(
-  { store, clock, hasWebhook }: { store: NoticeStore; clock: Clock; hasWebhook: boolean },
+  { store, clock, hasWebhook }: { store: MongoNotices; clock: Clock; hasWebhook: boolean },
   events: Pick<NoticeEvents, 'found' | 'searchFailed'>,
-): NoticeFinder {
+) {
   let storing = 0;
 
   const add = async (passed: readonly PassedThreshold[]): Promise<void> => {
@@ -44,6 +33,7 @@ export function createNoticeFinder(
     if (added.length > 0) events.found(added);
   };
 
+  /** Searches all ledgers of this month and the one before. */
   const search = async (stopped: AbortSignal): Promise<void> => {
     const month = monthOf(clock.now().wallMs);
     for await (const missing of store.findMissing([month, addMonths(month, -1)])) {
@@ -53,7 +43,8 @@ export function createNoticeFinder(
   };
 
   return {
-    changed: (before, after) => {
+    /** Called after a change of a ledger is stored. Returns at once. */
+    changed: (before: Ledger, after: Ledger): void => {
       const passed = newlyPassed(before, after);
       if (passed.length === 0 || storing >= MOST_STORED_AT_ONCE) return;
       storing += 1;
@@ -63,8 +54,10 @@ export function createNoticeFinder(
           storing -= 1;
         });
     },
-    storeAllOf: (ledger) => add(passedThresholds(ledger)),
+    /** Resolves when the notices of this state of a ledger are stored. Rejects with Fault `unavailable`. */
+    storeAllOf: (ledger: Ledger): Promise<void> => add(passedThresholds(ledger)),
     search,
+    /** Searches now, and then about every half minute. */
     run: () =>
       repeat(search, {
         everyMs: () => SEARCH_EVERY_MS + Math.random() * SEARCH_JITTER_MS,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Fault, type Mongo } from '@brand-data/runtime';
+import { Fault, inBatches, type Mongo } from '@brand-data/runtime';
 import type { Collection, Filter, UpdateFilter, WithId } from 'mongodb';
 import {
   CONCERNS,
@@ -9,9 +9,15 @@ import {
   unmetWrites,
   withLedgerDeadline,
 } from '../ledger/ledger-collections.ts';
-import type { Notice } from './notice.ts';
-import type { ClaimedNotice, NoticePage, NoticeStore, SendOutcome } from './notice-store.ts';
-import { noticeIdOf, type PassedThreshold, passedWith, THRESHOLDS } from './thresholds.ts';
+import {
+  type Delivery,
+  type Notice,
+  noticeIdOf,
+  type PassedThreshold,
+  passedWith,
+  THRESHOLDS,
+  type WebhookState,
+} from './notice.ts';
 
 interface NoticeDoc extends Omit<Notice, 'id'> {
   _id: string;
@@ -26,14 +32,29 @@ const LEDGERS_AT_ONCE = 500;
 const FIND_WITHIN_MS = 60_000;
 const DUPLICATE_KEY = 11_000;
 
+export interface ClaimedNotice extends Notice {
+  /** A random text by which the claim is known. */
+  claim: string;
+}
+
+interface NoticePage {
+  state: WebhookState | undefined;
+  accountId: string;
+  month: string;
+  limit: number;
+  /** `next` of the page before. Empty: from the first notice on. */
+  after: string;
+}
+
 /** Opens the notices in metering's database, and creates their indexes. Every replica may do so at any time. */
-export async function openMongoNotices(mongo: Mongo): Promise<NoticeStore> {
+export async function openMongoNotices(mongo: Mongo): Promise<MongoNotices> {
   const notices = new MongoNotices(mongo);
   await notices.createIndexes();
   return notices;
 }
 
-class MongoNotices implements NoticeStore {
+/** The notices. Each method rejects with Fault `unavailable` if the database does not answer in time. */
+export class MongoNotices {
   readonly #ledgers: Collection<LedgerDoc>;
   readonly #notices: Collection<NoticeDoc>;
 
@@ -51,6 +72,11 @@ class MongoNotices implements NoticeStore {
     await this.#notices.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
   }
 
+  /**
+   * Stores the notices that are not stored yet, and returns these.
+   *
+   * @param webhook whether they are to be delivered to a webhook
+   */
   async add(
     passed: readonly PassedThreshold[],
     at: Date,
@@ -71,31 +97,26 @@ class MongoNotices implements NoticeStore {
     return (await withLedgerDeadline(this.#insert(docs))).map(passedFromDoc);
   }
 
+  /** Reads the ledgers of these months. Yields the thresholds that they have passed and that have no notice. */
   async *findMissing(months: readonly string[]): AsyncGenerator<readonly PassedThreshold[]> {
     const used = { $add: ['$closedUsed', { $sum: '$grants.used' }] };
     const isPassed = {
       $gte: [{ $multiply: ['$used', 100] }, { $multiply: ['$limit', Math.min(...THRESHOLDS)] }],
     };
-    const docs = this.#ledgers.aggregate<
-      Omit<PassedThreshold, 'threshold' | 'allowance'> & { limit: number }
-    >(
+    const ledgers = this.#ledgers.aggregate<Omit<PassedThreshold, 'threshold'>>(
       [
         { $match: { month: { $in: [...months] }, limit: { $gt: 0 } } },
         { $project: { _id: 0, accountId: 1, pool: 1, month: 1, limit: 1, used } },
         { $match: { $expr: isPassed } },
+        { $project: { accountId: 1, pool: 1, month: 1, allowance: '$limit', used: 1 } },
       ],
       { maxTimeMS: FIND_WITHIN_MS, batchSize: LEDGERS_AT_ONCE },
     );
-    let passed: PassedThreshold[] = [];
-    for await (const { limit, ...use } of docs) {
-      passed.push(...passedWith({ ...use, allowance: limit }));
-      if (passed.length < LEDGERS_AT_ONCE) continue;
-      yield await withLedgerDeadline(this.#withoutNotice(passed));
-      passed = [];
-    }
-    if (passed.length > 0) yield await withLedgerDeadline(this.#withoutNotice(passed));
+    for await (const some of inBatches(ledgers, { items: LEDGERS_AT_ONCE }))
+      yield await withLedgerDeadline(this.#withoutNotice(some.flatMap(passedWith)));
   }
 
+  /** Returns a notice that is to be published or delivered now. No other replica gets it before `until`. undefined: there is none. */
   async claim(now: Date, until: Date): Promise<ClaimedNotice | undefined> {
     const claim = randomUUID();
     const doc = await withLedgerDeadline(
@@ -108,14 +129,27 @@ class MongoNotices implements NoticeStore {
     return doc ? { ...noticeFromDoc(doc), claim } : undefined;
   }
 
-  async update({ id, claim }: ClaimedNotice, { isPublished, webhook, dueAt }: SendOutcome): Promise<void> {
+  /**
+   * Stores what came of a claimed notice. Does nothing if the claim has ended and another replica has the notice.
+   *
+   * @param dueAt when there is something to do again. undefined: nothing is left to do
+   */
+  async update(
+    { id, claim }: ClaimedNotice,
+    { isPublished, webhook }: { isPublished: boolean; webhook: Delivery },
+    dueAt: Date | undefined,
+  ): Promise<void> {
     const set = { isPublished, webhook, ...(dueAt && { dueAt }) };
     const unset = { claim: '', ...(dueAt === undefined && { dueAt: '' }) };
     const update = { $set: set, $unset: unset } as UpdateFilter<NoticeDoc>;
     await withLedgerDeadline(this.#notices.updateOne({ _id: id, claim }, update));
   }
 
-  async list({ state, accountId, month, limit, after }: NoticePage): ReturnType<NoticeStore['list']> {
+  /** Returns a page of notices, the latest first. */
+  async list({ state, accountId, month, limit, after }: NoticePage): Promise<{
+    notices: Notice[];
+    next: string;
+  }> {
     const conditions: Filter<NoticeDoc>[] = [
       ...(state === undefined ? [] : [{ 'webhook.state': state }]),
       ...(accountId === '' ? [] : [{ accountId }]),
@@ -132,6 +166,10 @@ class MongoNotices implements NoticeStore {
     return { notices: docs.slice(0, limit).map(noticeFromDoc), next: last ? endOfPage(last) : '' };
   }
 
+  /**
+   * Makes notices due now, from the first attempt on. Skips notices that are due already. Returns the ids of those that it
+   * changed.
+   */
   async redeliver(ids: readonly string[] | 'all failed', now: Date): Promise<string[]> {
     const isNotDue: Filter<NoticeDoc> = {
       $or: [{ 'webhook.state': { $ne: 'pending' } }, { 'webhook.nextAt': { $gt: now } }],
@@ -147,6 +185,7 @@ class MongoNotices implements NoticeStore {
     return chosen;
   }
 
+  /** Returns the number of notices in these states. */
   async count(): Promise<Record<'pending' | 'failed', number>> {
     const of = (state: 'pending' | 'failed') =>
       withLedgerDeadline(this.#notices.countDocuments({ 'webhook.state': state }));

@@ -11,15 +11,15 @@ import {
 } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { testEvent } from './cloud-event.ts';
+import type { MongoNotices } from './mongo-notices.ts';
 import type { Notice, WebhookState } from './notice.ts';
-import type { NoticeStore } from './notice-store.ts';
 import type { Webhook } from './webhook.ts';
 
 const MOST_NOTICES = 500;
 const DEFAULT_LIMIT = 100;
 
 export interface NoticeAdmin {
-  store: NoticeStore;
+  store: MongoNotices;
   webhook: Webhook | undefined;
 }
 

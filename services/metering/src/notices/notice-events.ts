@@ -1,21 +1,12 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter, Gauge } from 'prom-client';
-import type { Notice } from './notice.ts';
-import type { NoticeStore } from './notice-store.ts';
-import { type PassedThreshold, THRESHOLDS } from './thresholds.ts';
+import type { MongoNotices } from './mongo-notices.ts';
+import { type Notice, type PassedThreshold, THRESHOLDS } from './notice.ts';
 
-export interface NoticeEvents {
-  /** Notices were stored. */
-  found(passed: readonly PassedThreshold[]): void;
-  searchFailed(error: unknown): void;
-  /** An attempt at the webhook ended. `refused`: metering will try again. `failed`: it has given up. */
-  attempted(outcome: 'delivered' | 'refused' | 'failed', notice: Notice, reason?: string): void;
-  publishFailed(error: unknown): void;
-  sendFailed(error: unknown): void;
-}
+export type NoticeEvents = ReturnType<typeof noticeEvents>;
 
 /** Reports notices to Prometheus and the log. */
-export function noticeEvents({ log, metrics }: Service, store: NoticeStore): NoticeEvents {
+export function noticeEvents({ log, metrics }: Service, store: Pick<MongoNotices, 'count'>) {
   const registers = [metrics];
   const notices = new Counter({
     name: 'metering_notices_total',
@@ -42,21 +33,26 @@ export function noticeEvents({ log, metrics }: Service, store: NoticeStore): Not
       if (counts) for (const [state, count] of Object.entries(counts)) this.set({ state }, count);
     },
   });
-  const messageOf = (error: unknown) => ({ message: (error as Error).message });
+  const warn = (problem: string) => (error: unknown) =>
+    log.warn({ err: { message: (error as Error).message } }, `${problem}, trying again`);
   return {
-    found: (passed) => {
+    /** Notices were stored. */
+    found: (passed: readonly PassedThreshold[]): void => {
       for (const { threshold } of passed) notices.inc({ threshold });
     },
-    searchFailed: (error) => log.warn({ err: messageOf(error) }, 'notices could not be stored, trying again'),
-    attempted: (outcome, { id, webhook }, reason) => {
+    searchFailed: warn('notices could not be stored'),
+    /** An attempt at the webhook ended. `refused`: metering will try again. `failed`: it has given up. */
+    attempted: (
+      outcome: 'delivered' | 'refused' | 'failed',
+      { id, webhook }: Notice,
+      reason?: string,
+    ): void => {
       attempts.inc({ outcome });
-      if (outcome === 'failed')
-        log.error({ notice: id, attempts: webhook.attempts + 1, reason }, 'a notice was not delivered');
-      else if (outcome === 'refused')
-        log.warn({ notice: id, attempts: webhook.attempts + 1, reason }, 'the webhook refused a notice');
+      const about = { notice: id, attempts: webhook.attempts + 1, reason };
+      if (outcome === 'failed') log.error(about, 'a notice was not delivered');
+      else if (outcome === 'refused') log.warn(about, 'the webhook refused a notice');
     },
-    publishFailed: (error) =>
-      log.warn({ err: messageOf(error) }, 'a notice could not be published, trying again'),
-    sendFailed: (error) => log.warn({ err: messageOf(error) }, 'notices could not be sent, trying again'),
+    publishFailed: warn('a notice could not be published'),
+    sendFailed: warn('notices could not be sent'),
   };
 }

@@ -1,15 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 
-export interface Repeated {
-  /** Resolves when the work no longer runs. */
-  stop(): Promise<void>;
-}
-
 /** Runs `work` at once, and then again after each pause, until the stop. A failure does not end this. */
 export function repeat(
   work: (stopped: AbortSignal) => Promise<void>,
   { everyMs, failed }: { everyMs: () => number; failed: (error: unknown) => void },
-): Repeated {
+): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
   const run = async (): Promise<void> => {
@@ -20,6 +15,7 @@ export function repeat(
   };
   const running = run();
   return {
+    /** Resolves when the work no longer runs. */
     stop: async () => {
       stopping.abort();
       await running;

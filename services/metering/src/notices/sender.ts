@@ -1,9 +1,9 @@
 import type { Clock } from '@brand-data/runtime';
 import { cloudEventOf } from './cloud-event.ts';
+import type { ClaimedNotice, MongoNotices } from './mongo-notices.ts';
 import type { Delivery, Notice } from './notice.ts';
 import type { NoticeEvents } from './notice-events.ts';
-import type { ClaimedNotice, NoticeStore } from './notice-store.ts';
-import { type Repeated, repeat } from './repeated.ts';
+import { repeat } from './repeated.ts';
 import type { Webhook } from './webhook.ts';
 
 const LOOK_EVERY_MS = 1_000;
@@ -20,13 +20,6 @@ const PAUSES_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 *
 /** The pauses are longer by up to this share, so that a receiver which was away does not get everything at once. */
 const JITTER = 0.1;
 
-export interface NoticeSender {
-  /** Sends all notices that are due. */
-  sendDue(stopped: AbortSignal): Promise<void>;
-  /** Does so every second from now on. */
-  run(): Repeated;
-}
-
 /**
  * Publishes each notice on NATS and delivers it to the webhook. A replica claims a notice for a minute, so normally only one sends
  * it. If the replica crashes after the receiver's answer, another sends the notice again with the same id.
@@ -38,7 +31,7 @@ export function createNoticeSender(
     webhook,
     publish,
   }: {
-    store: NoticeStore;
+    store: MongoNotices;
     clock: Clock;
     /** Absent: no webhook is set. */
     webhook: Webhook | undefined;
@@ -46,7 +39,7 @@ export function createNoticeSender(
     publish(notice: Notice): Promise<void>;
   },
   events: Pick<NoticeEvents, 'attempted' | 'publishFailed' | 'sendFailed'>,
-): NoticeSender {
+) {
   const now = () => new Date(clock.now().wallMs);
   const after = (ms: number) => new Date(now().getTime() + ms);
 
@@ -92,9 +85,10 @@ export function createNoticeSender(
     const [isPublished, delivery] = await Promise.all([publishOnce(notice), deliver(notice)]);
     const due = [...(isPublished ? [] : [after(PUBLISH_AGAIN_MS)]), ...dueOf(delivery)];
     const [dueAt] = due.toSorted((a, b) => a.getTime() - b.getTime());
-    await store.update(notice, { isPublished, webhook: delivery, dueAt });
+    await store.update(notice, { isPublished, webhook: delivery }, dueAt);
   };
 
+  /** Sends all notices that are due. */
   const sendDue = async (stopped: AbortSignal): Promise<void> => {
     const next = async (): Promise<void> => {
       while (!stopped.aborted) {
@@ -108,6 +102,7 @@ export function createNoticeSender(
 
   return {
     sendDue,
+    /** Does so now, and then every second. */
     run: () => repeat(sendDue, { everyMs: () => LOOK_EVERY_MS, failed: events.sendFailed }),
   };
 }

@@ -12,15 +12,7 @@ type Answer =
   /** `reason` holds no URL. `retryAfterMs`: the receiver asks for a pause. */
   | { kind: 'refused' | 'gone'; reason: string; retryAfterMs: number };
 
-export interface Webhook {
-  /**
-   * Sends the event, signed as Standard Webhooks prescribe. Never rejects.
-   *
-   * @param id the same in each attempt to deliver the same event
-   * @param nowMs since 1970
-   */
-  send(id: string, event: string, nowMs: number): Promise<Answer>;
-}
+export type Webhook = ReturnType<typeof createWebhook>;
 
 /** Returns the webhook of the settings. undefined: none is set. The secrets are read again when their file changes. */
 export function webhookOf(
@@ -38,9 +30,15 @@ export function webhookOf(
 /**
  * @param keys each makes a signature, so that the receiver may know either while one replaces the other
  */
-export function createWebhook(url: string, keys: () => readonly Buffer[]): Webhook {
+export function createWebhook(url: string, keys: () => readonly Buffer[]) {
   return {
-    send: async (id, event, nowMs) => {
+    /**
+     * Sends the event, signed as Standard Webhooks prescribe. Never rejects.
+     *
+     * @param id the same in each attempt to deliver the same event
+     * @param nowMs since 1970
+     */
+    send: async (id: string, event: string, nowMs: number): Promise<Answer> => {
       const timestamp = String(Math.floor(nowMs / 1000));
       try {
         const response = await fetch(url, {

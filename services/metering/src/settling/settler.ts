@@ -1,7 +1,10 @@
 import { endsWithinMs } from '@brand-data/contracts';
-import type { Clock } from '@brand-data/runtime';
+import type { Clock, Service } from '@brand-data/runtime';
+import { Counter } from 'prom-client';
 import type { OpenCursor } from '../ledger/ledger-database.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { areAppliedUpTo } from '../usage/catch-up.ts';
+import type { UsageStreams } from '../usage/usage-streams.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /** The settler looks at this many overdue grants: enough to find those that it can settle behind those that have to wait. */
@@ -20,6 +23,7 @@ export interface SettlerBounds {
 }
 
 const BOUNDS: SettlerBounds = { seenInOneLook: 5_000, kept: 200_000 };
+const BARRIER_PASSED_WITHIN_MS = 10_000;
 
 /** The usage streams, as far as settling needs them. */
 export interface Barrier {
@@ -32,10 +36,6 @@ export interface Barrier {
 
 /** The ledgers, as far as settling needs them. */
 export type SettlerStore = Pick<LedgerStore, 'listOpen' | 'listOverdue' | 'settle'>;
-
-export interface Settler {
-  stop(): Promise<void>;
-}
 
 export interface SettlerEvents {
   settled(grants: number): void;
@@ -62,7 +62,7 @@ export function startSettler(
     bounds = BOUNDS,
   }: { store: SettlerStore; clock: Clock; barrier: Barrier; bounds?: SettlerBounds },
   events: SettlerEvents,
-): Settler {
+): { stop(): Promise<void> } {
   // When this settler first saw each grant. A round reads all open grants once. The maps hold the grants of the last complete
   // round, those of the current round, and the overdue grants.
   let seenLastRound = new Map<string, number>();
@@ -122,5 +122,38 @@ export function startSettler(
       stopping = true;
       await running;
     },
+  };
+}
+
+/** @param holder the name of the sender of the markers */
+export function usageBarrier({
+  streams,
+  clock,
+  holder,
+  withinMs = BARRIER_PASSED_WITHIN_MS,
+}: {
+  streams: Pick<UsageStreams, 'list' | 'mark' | 'acknowledgedUpTo'>;
+  clock: Clock;
+  holder: string;
+  withinMs?: number;
+}): Barrier {
+  return {
+    pass: () => areAppliedUpTo((stream) => streams.mark(stream, holder), { streams, clock, withinMs }),
+  };
+}
+
+/** Reports settled grants to Prometheus and the log. */
+export function settlerEvents({ log, metrics }: Service): SettlerEvents {
+  const settledGrants = new Counter({
+    name: 'metering_settled_grants_total',
+    help: 'Grants that metering settled: it closed them because their holder had disappeared',
+    registers: [metrics],
+  });
+  return {
+    settled: (grants) => {
+      settledGrants.inc(grants);
+      log.warn({ grants }, 'settled grants of holders that have disappeared');
+    },
+    failed: (err) => log.warn({ err }, 'could not settle overdue grants, trying again'),
   };
 }

@@ -15,19 +15,7 @@ const SHARED_FOR_MS = 500;
  * Resolves to true once every message of the usage streams is applied, by any replica. Resolves to false if that takes too long or
  * the streams do not answer.
  */
-export interface CatchUp {
-  /**
-   * Catches up with the messages of before the call. Ends the gathering of messages, which costs a write for each message.
-   * Therefore only operators' calls use it.
-   */
-  now(): Promise<boolean>;
-  /**
-   * Catches up with the messages of a moment up to half a second before the call. Messages go on gathering, and all calls within
-   * half a second share one look at the streams. Therefore callers of the public API cannot cause more work than this, however
-   * many they are.
-   */
-  recently(): Promise<boolean>;
-}
+export type CatchUp = ReturnType<typeof catchUpWith>;
 
 export function catchUpWith({
   streams,
@@ -37,20 +25,26 @@ export function catchUpWith({
   streams: Pick<UsageStreams, 'list' | 'lastSequence' | 'acknowledgedUpTo'>;
   clock: Clock;
   consumer: Pick<UsageConsumer, 'flushImmediatelyFor'>;
-}): CatchUp {
+}) {
   const within = (withinMs: number): Promise<boolean> => {
-    const isApplied = async () => {
-      const sequences = await sequencesOf(await streams.list(), (stream) => streams.lastSequence(stream));
-      return areAppliedUpTo(sequences, { streams, clock, withinMs });
-    };
-    return Promise.race([isApplied().catch(() => false), clock.sleep(withinMs).then(() => false)]);
+    const isApplied = areAppliedUpTo((stream) => streams.lastSequence(stream), { streams, clock, withinMs });
+    return Promise.race([isApplied.catch(() => false), clock.sleep(withinMs).then(() => false)]);
   };
   let shared: { sinceMs: number; isApplied: Promise<boolean> } | undefined;
   return {
+    /**
+     * Catches up with the messages of before the call. Ends the gathering of messages, which costs a write for each message.
+     * Therefore only operators' calls use it.
+     */
     now: () => {
       consumer.flushImmediatelyFor(FLUSHED_WITHIN_MS);
       return within(FLUSHED_WITHIN_MS);
     },
+    /**
+     * Catches up with the messages of a moment up to half a second before the call. Messages go on gathering, and all calls within
+     * half a second share one look at the streams. Therefore callers of the public API cannot cause more work than this, however
+     * many they are.
+     */
     recently: () => {
       const nowMs = clock.now().monotonicMs;
       if (!shared || nowMs - shared.sinceMs >= SHARED_FOR_MS)
@@ -60,31 +54,24 @@ export function catchUpWith({
   };
 }
 
-export async function sequencesOf(
-  streams: readonly UsageStream[],
-  sequenceOf: (stream: UsageStream) => Promise<number>,
-): Promise<Map<UsageStream, number>> {
-  return new Map(
-    await Promise.all(streams.map(async (stream) => [stream, await sequenceOf(stream)] as const)),
-  );
-}
-
-/** Whether each stream's messages up to the given sequence are applied within this time. */
+/** Whether the messages of all streams, each up to this sequence, are applied within this time. */
 export async function areAppliedUpTo(
-  sequences: ReadonlyMap<UsageStream, number>,
+  sequenceOf: (stream: UsageStream) => Promise<number>,
   {
     streams,
     clock,
     withinMs,
-  }: { streams: Pick<UsageStreams, 'acknowledgedUpTo'>; clock: Clock; withinMs: number },
+  }: { streams: Pick<UsageStreams, 'list' | 'acknowledgedUpTo'>; clock: Clock; withinMs: number },
 ): Promise<boolean> {
+  const all = await streams.list();
+  const sequences = await Promise.all(all.map(sequenceOf));
   const beganMs = clock.now().monotonicMs;
-  const isApplied = async ([stream, sequence]: [UsageStream, number]): Promise<boolean> => {
+  const isApplied = async (stream: UsageStream, index: number): Promise<boolean> => {
     for (let pauseMs = POLL_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_POLL_MS)) {
-      if ((await streams.acknowledgedUpTo(stream)) >= sequence) return true;
+      if ((await streams.acknowledgedUpTo(stream)) >= (sequences[index] ?? 0)) return true;
       if (clock.now().monotonicMs - beganMs + pauseMs > withinMs) return false;
       await clock.sleep(pauseMs);
     }
   };
-  return (await Promise.all([...sequences].map(isApplied))).every(Boolean);
+  return (await Promise.all(all.map(isApplied))).every(Boolean);
 }

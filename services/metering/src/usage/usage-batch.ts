@@ -28,15 +28,7 @@ export interface UsageBatchEvents {
   deadLettered(message: UsageMessage, reason: DeadLetterReason, applied: UsageAnswer): void;
 }
 
-export interface UsageBatches {
-  /**
-   * Applies the usage of a batch, then acknowledges the messages whose usage is stored. Returns false if the store can write none
-   * of them now. The stream then delivers all of them again. Does not reject.
-   */
-  apply(batch: readonly UsageMessage[]): Promise<boolean>;
-  /** Makes the stream deliver these messages again, to any replica. */
-  giveBack(messages: readonly UsageMessage[]): void;
-}
+export type UsageBatches = ReturnType<typeof createUsageBatches>;
 
 export function createUsageBatches(
   {
@@ -45,7 +37,7 @@ export function createUsageBatches(
     clock,
   }: { streams: Pick<UsageStreams, 'deadLetter'>; store: Pick<LedgerStore, 'applyUsage'>; clock: Clock },
   events: UsageBatchEvents,
-): UsageBatches {
+) {
   const redeliver = (messages: readonly UsageMessage[], why: RedeliveryReason, error?: unknown): void => {
     if (messages.length === 0) return;
     for (const message of messages) message.nak(redeliverAfterMs(message.deliveries));
@@ -70,7 +62,11 @@ export function createUsageBatches(
   const isGivenUp = ({ storedMs, deliveries }: UsageMessage): boolean =>
     deliveries >= UNKNOWN_DELIVERIES && clock.now().wallMs - storedMs > UNKNOWN_FOR_MS;
 
-  const apply: UsageBatches['apply'] = async (batch) => {
+  /**
+   * Applies the usage of a batch, then acknowledges the messages whose usage is stored. Returns false if the store can write none
+   * of them now. The stream then delivers all of them again. Does not reject.
+   */
+  const apply = async (batch: readonly UsageMessage[]): Promise<boolean> => {
     let applied: UsageAnswer;
     try {
       const usage = batch.flatMap((message) => message.usage ?? []);
@@ -110,7 +106,11 @@ export function createUsageBatches(
     for (const message of givenUp) await deadLetter(message, 'unknown_grant', applied);
     return unavailable.length < batch.length;
   };
-  return { apply, giveBack: (messages) => redeliver(messages, 'unavailable') };
+  return {
+    apply,
+    /** Makes the stream deliver these messages again, to any replica. */
+    giveBack: (messages: readonly UsageMessage[]) => redeliver(messages, 'unavailable'),
+  };
 }
 
 type Verdict = 'stored' | 'unavailable' | 'unreadable' | 'foreign' | 'forged' | 'unknown';

@@ -1,18 +1,16 @@
 import type { UsageStream } from '@brand-data/contracts';
-import type { Clock } from '@brand-data/runtime';
+import { type Clock, inBatchSpan, type Service, SpanKind, spanContextOfMessage } from '@brand-data/runtime';
+import { Counter, Histogram } from 'prom-client';
+import { countDropped, countRejected, reportDropped } from '../ledger/ledger-counters.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { applyReadable } from '../ledger/usage-by-ledger.ts';
-import { createGathering, type Gathering } from './gathering.ts';
-import { createMessagesInHand } from './messages-in-hand.ts';
-import { takeMessages } from './take-messages.ts';
+import { headersOf } from './nats-usage-streams.ts';
+import { Gathering, MessagesInHand, takeMessages } from './take-messages.ts';
 import { createUsageBatches, type UsageBatchEvents, type UsageBatches } from './usage-batch.ts';
 import { peekWhileSilent } from './usage-peek.ts';
 import type { UsageMessages, UsageStreams } from './usage-streams.ts';
 
 const OPEN_AGAIN_AFTER_MS = 250;
-
-/** The ledgers, as far as the consumer needs them. */
-export type ConsumerStore = Pick<LedgerStore, 'applyUsage' | 'listOverdue'>;
 
 export interface UsageConsumerEvents extends UsageBatchEvents {
   /** A stream cannot be read at the moment. The consumer tries again. */
@@ -29,7 +27,7 @@ export class UsageConsumer {
   /** Resolves once messages are taken from every stream, or the consumer is stopped. */
   readonly opened: Promise<void>;
   readonly #streams: UsageStreams;
-  readonly #store: ConsumerStore;
+  readonly #store: Pick<LedgerStore, 'applyUsage' | 'listOverdue'>;
   readonly #clock: Clock;
   readonly #events: UsageConsumerEvents;
   readonly #batches: UsageBatches;
@@ -40,7 +38,11 @@ export class UsageConsumer {
   #stopping = false;
 
   constructor(
-    { streams, store, clock }: { streams: UsageStreams; store: ConsumerStore; clock: Clock },
+    {
+      streams,
+      store,
+      clock,
+    }: { streams: UsageStreams; store: Pick<LedgerStore, 'applyUsage' | 'listOverdue'>; clock: Clock },
     events: UsageConsumerEvents,
   ) {
     this.#streams = streams;
@@ -48,7 +50,7 @@ export class UsageConsumer {
     this.#clock = clock;
     this.#events = events;
     this.#batches = createUsageBatches({ streams, store, clock }, events);
-    this.#gathering = createGathering(clock);
+    this.#gathering = new Gathering(clock);
     const opened = Promise.withResolvers<void>();
     this.opened = opened.promise;
     this.#running = this.#consumeAll(opened.resolve).finally(opened.resolve);
@@ -63,7 +65,7 @@ export class UsageConsumer {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#stopped.resolve();
-    this.#gathering.stop();
+    this.#gathering.flushImmediatelyFor(Number.POSITIVE_INFINITY);
     for (const messages of this.#open) messages.close();
     await this.#running;
   }
@@ -97,20 +99,17 @@ export class UsageConsumer {
   }
 
   #take(stream: UsageStream, messages: UsageMessages): Promise<void> {
-    const inHand = createMessagesInHand(this.#clock);
+    const inHand = new MessagesInHand(this.#clock);
     const peek = peekWhileSilent({
       streams: this.#streams,
       stream,
       messages,
       clock: this.#clock,
-      isBusy: () => !inHand.isEmpty(),
-      apply: async (usage) => {
-        await applyReadable(this.#store, usage);
-      },
+      isBusy: () => !inHand.isEmpty,
+      apply: (usage) => applyReadable(this.#store, usage),
     });
-    const batches = this.#batches;
-    const gathering = this.#gathering;
-    return takeMessages(messages, { batches, gathering, inHand, peek }).catch(this.#events.notOpen);
+    const parts = { batches: this.#batches, gathering: this.#gathering, inHand, peek };
+    return takeMessages(messages, parts).catch(this.#events.notOpen);
   }
 
   /** Repeats the attempt until it succeeds. Returns undefined if the consumer is stopped. */
@@ -125,4 +124,59 @@ export class UsageConsumer {
     }
     return undefined;
   }
+}
+
+/** Reports to Prometheus, traces and the log what happens to usage from the streams. */
+export function usageConsumerEvents(service: Service): UsageConsumerEvents {
+  const { log, metrics, tracer } = service;
+  const registers = [metrics];
+  const results = new Counter({
+    name: 'metering_usage_messages_total',
+    help: 'Messages that metering took from the usage streams, by result',
+    labelNames: ['result'],
+    registers,
+  });
+  // Prometheus sees the first event as an increase only if the series already exists.
+  for (const result of ['applied', 'redelivered', 'dead_letter']) results.inc({ result }, 0);
+  const batchMessages = new Histogram({
+    name: 'metering_usage_batch_messages',
+    help: 'Messages that metering applied together, in one batch',
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+    registers,
+  });
+  const applySeconds = new Histogram({
+    name: 'metering_usage_apply_duration_seconds',
+    help: 'Seconds until a batch of usage messages was stored or failed',
+    buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
+    registers,
+  });
+  const dropped = countDropped(service);
+  const rejected = countRejected(service);
+  return {
+    applying: async (batch, apply) => {
+      batchMessages.observe(batch.length);
+      const stopTimer = applySeconds.startTimer();
+      const spanContexts = tracer
+        ? batch.flatMap((message) => spanContextOfMessage({ headers: headersOf(message) }) ?? [])
+        : [];
+      try {
+        return await inBatchSpan(tracer, 'apply usage', { spanContexts, kind: SpanKind.CONSUMER }, apply);
+      } finally {
+        stopTimer();
+      }
+    },
+    applied: (messages) => results.inc({ result: 'applied' }, messages),
+    refused: (grants) => log.info({ grants }, 'usage of closed grants refused'),
+    redelivered: (messages, why, err) => {
+      results.inc({ result: 'redelivered' }, messages);
+      log.warn({ err, messages, why }, 'usage was not stored, the stream delivers it again');
+    },
+    deadLettered: ({ stream, sequence: seq, usage = [] }, reason, applied) => {
+      results.inc({ result: 'dead_letter' });
+      reportDropped(usage, applied, dropped);
+      if (reason === 'forged' || reason === 'foreign_grant') rejected(reason);
+      log.error({ stream, seq, reason }, 'a usage message was set aside');
+    },
+    notOpen: (err) => log.warn({ err }, 'cannot take usage from the stream, opening it again'),
+  };
 }

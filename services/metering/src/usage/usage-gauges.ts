@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DEAD_LETTER_STREAM, USAGE_CONSUMER, type UsageStream } from '@brand-data/contracts';
+import { DEAD_LETTER_STREAM, USAGE_CONSUMER } from '@brand-data/contracts';
 import type { Nats, Service } from '@brand-data/runtime';
 import { Gauge } from 'prom-client';
 import type { UsageStreams } from './usage-streams.ts';
@@ -18,20 +18,23 @@ export function registerUsageGauges(
 ): void {
   const registers = [metrics];
   const streamInfo = (stream: string) => orUndefined(manager.streams.info(stream));
+  /** Sets a gauge of each usage stream. */
+  const ofEach = async (gauge: Gauge, set: (stream: string) => Promise<void>): Promise<void> => {
+    gauge.reset();
+    await Promise.all(((await orUndefined(streams.list())) ?? []).map(({ name }) => set(name)));
+  };
   new Gauge({
     name: 'metering_usage_consumer_lag_messages',
     help: 'Usage messages that are not applied. "pending": no replica has them yet. "unacknowledged": a replica has them',
     labelNames: ['stream', 'state'],
     registers,
-    async collect() {
-      this.reset();
-      const lagOf = async ({ name: stream }: UsageStream) => {
+    collect() {
+      return ofEach(this, async (stream) => {
         const info = await orUndefined(manager.consumers.info(stream, USAGE_CONSUMER));
         if (!info) return;
         this.set({ stream, state: 'pending' }, info.num_pending);
         this.set({ stream, state: 'unacknowledged' }, info.num_ack_pending);
-      };
-      await Promise.all(((await orUndefined(streams.list())) ?? []).map(lagOf));
+      });
     },
   });
   new Gauge({
@@ -49,13 +52,11 @@ export function registerUsageGauges(
     help: 'Bytes in a usage stream divided by its largest size; at 1 the stream accepts no more messages',
     labelNames: ['stream'],
     registers,
-    async collect() {
-      this.reset();
-      const fillOf = async ({ name: stream }: UsageStream) => {
+    collect() {
+      return ofEach(this, async (stream) => {
         const info = await streamInfo(stream);
         if (info && info.config.max_bytes > 0) this.set({ stream }, info.state.bytes / info.config.max_bytes);
-      };
-      await Promise.all(((await orUndefined(streams.list())) ?? []).map(fillOf));
+      });
     },
   });
 }

@@ -6,11 +6,7 @@ import { MESSAGES_AT_ONCE, MOST_ON_THE_WAY, type UsageMessages, type UsageStream
 const LOOK_EVERY_MS = 500;
 
 /** Reads a stream directly while its consumer delivers nothing. */
-export interface Peek {
-  /** A message with this sequence was delivered. */
-  seen(sequence: number): void;
-  stop(): void;
-}
+export type Peek = ReturnType<typeof peekWhileSilent>;
 
 /**
  * A consumer that has lost its leader delivers nothing until NATS has elected another, four to nine seconds later. Meanwhile this
@@ -34,8 +30,8 @@ export function peekWhileSilent({
   messages: UsageMessages;
   clock: Clock;
   isBusy: () => boolean;
-  apply: (usage: readonly SentUsage[]) => Promise<void>;
-}): Peek {
+  apply: (usage: readonly SentUsage[]) => Promise<unknown>;
+}) {
   let isOver = false;
   /** The last message that was delivered here, or that was in the stream at the start. */
   let lastSeen = 0;
@@ -67,7 +63,8 @@ export function peekWhileSilent({
   };
   void run();
   return {
-    seen: (sequence) => {
+    /** A message with this sequence was delivered. */
+    seen: (sequence: number) => {
       lastSeen = Math.max(lastSeen, sequence);
       readUpTo = undefined;
     },

@@ -1,5 +1,5 @@
 import type { UsageStream } from '@brand-data/contracts';
-import type { Clock } from '@brand-data/runtime';
+import type { Clock, Service } from '@brand-data/runtime';
 import type { UsageStreams } from './usage-streams.ts';
 
 const LOOK_EVERY_MS = 10_000;
@@ -8,6 +8,9 @@ const LOOK_EVERY_MS = 10_000;
  * The alert therefore fires only if messages are not applied.
  */
 const FULL_ENOUGH = 0.4;
+
+/** The log has a warning at the third failure in a row, because NATS may be unreachable for a moment. */
+const TOLD_AT_FAILURE = 3;
 
 type Streams = Pick<UsageStreams, 'list' | 'fill' | 'acknowledgedUpTo' | 'purge'>;
 
@@ -52,6 +55,16 @@ export function keepRoom(
       stopping = true;
       stopped.resolve();
       await running;
+    },
+  };
+}
+
+/** Reports to the log what retention does. */
+export function retentionEvents({ log }: Service): RetentionEvents {
+  return {
+    purged: ({ name }, purged) => log.info({ stream: name, purged }, 'purged applied usage from the stream'),
+    failed: (err, times) => {
+      if (times === TOLD_AT_FAILURE) log.warn({ err }, 'cannot make room in the usage streams');
     },
   };
 }
