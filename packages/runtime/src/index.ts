@@ -6,10 +6,14 @@ export { type Clock, elapsedMs, type Instant, setInstant, systemClock } from './
 export { Fault, type FaultKind } from './base/fault.ts';
 export { VERSION } from './base/version.ts';
 export {
+  adminPortSpec,
   ConfigError,
   type ConfigOf,
   configSpec,
+  databaseSpec,
+  grpcPortsSpec,
   NATS_CA,
+  natsSpec,
   PASS_PUBLIC_KEYS,
   parseWebhookSecrets,
   secretsOf,
@@ -19,9 +23,14 @@ export { KEPT, problemOfClient, problemOfMongoUrl } from './config/mongo-url.ts'
 export { plainAddress } from './config/networks.ts';
 export { findKeyIn, keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from './config/pem-keys.ts';
 export { readSettingFiles } from './config/setting-files.ts';
-export { adminPortSpec, databaseSpec, grpcPortsSpec, natsSpec } from './config/shared-specs.ts';
 export { Certificates, foundExpiry, identityNameOf } from './grpc/certificates.ts';
-export { callUnary, connectChannel, waitForConnection } from './grpc/client.ts';
+export {
+  callClientStream,
+  callServerStream,
+  callUnary,
+  connectChannel,
+  waitForConnection,
+} from './grpc/client.ts';
 export {
   INSTALLATION,
   installationOr,
@@ -30,9 +39,8 @@ export {
   operatorCallOf,
 } from './grpc/operator.ts';
 export type { ReplicaChoice } from './grpc/replica-order.ts';
-export { type CallMetadata, clientStream, startGrpcServer, unary } from './grpc/server.ts';
+export { type CallMetadata, clientStream, serverStream, startGrpcServer, unary } from './grpc/server.ts';
 export { type CallTrouble, callTroubleOf, grpcStatusOf } from './grpc/status.ts';
-export { callClientStream, callServerStream, serverStream } from './grpc/streams.ts';
 export { INSECURE_PLAINTEXT, openTransport, type Transport, transportSpec } from './grpc/transport.ts';
 export { closeHttpServer } from './http/connections.ts';
 export { answerWithin } from './mongo/answer-within.ts';

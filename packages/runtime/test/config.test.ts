@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
-import { ConfigError, configSpec, OPERATOR_TOKEN, parseConfig } from '../src/config/config.ts';
+import { adminPortSpec, ConfigError, configSpec, parseConfig } from '../src/config/config.ts';
 import { followFile } from '../src/config/setting-files.ts';
 import { connectionOptions, credentialsOf, problemOfServer } from '../src/nats/nats.ts';
 import { createLogger } from '../src/observe/log.ts';
 
+const { OPERATOR_TOKEN } = adminPortSpec('Test');
 const spec = {
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB' }),
   NATS_URL: configSpec.natsUrl({ desc: 'NATS' }),

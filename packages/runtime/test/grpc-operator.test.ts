@@ -4,14 +4,7 @@ import { Registry } from 'prom-client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Fault } from '../src/base/fault.ts';
 import { callUnary, connectChannel } from '../src/grpc/client.ts';
-import {
-  installationOr,
-  type Operator,
-  type OperatorCall,
-  type OperatorRefusal,
-  type Operators,
-  operatorCallOf,
-} from '../src/grpc/operator.ts';
+import { installationOr, type OperatorCall, type Operators, operatorCallOf } from '../src/grpc/operator.ts';
 import { startGrpcServer, unary } from '../src/grpc/server.ts';
 import { INSECURE_PLAINTEXT } from '../src/grpc/transport.ts';
 import type { Service } from '../src/service/service.ts';
@@ -118,7 +111,7 @@ test('a refused credential is counted by its reason and logged with the address 
 });
 
 test('an operator is let in by role, and the handler learns who calls and from where', async () => {
-  const operators: Record<string, Operator | OperatorRefusal> = {
+  const operators: Record<string, Awaited<ReturnType<Operators['authenticate']>>> = {
     ana: { name: 'ana', role: 'needed', credentialId: 'opc-1' },
     ben: { name: 'ben', role: 'other', credentialId: 'opc-2' },
     gone: 'revoked',

@@ -10,8 +10,8 @@ import {
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, expect, test } from 'vitest';
 import { Fault } from '../src/base/fault.ts';
-import { connectChannel } from '../src/grpc/client.ts';
-import { callClientStream, callServerStream, serverStream } from '../src/grpc/streams.ts';
+import { callClientStream, callServerStream, connectChannel } from '../src/grpc/client.ts';
+import { serverStream } from '../src/grpc/server.ts';
 import { INSECURE_PLAINTEXT } from '../src/grpc/transport.ts';
 import type { Service } from '../src/service/service.ts';
 

@@ -7,7 +7,7 @@ import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient } from 'mongodb';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { configSpec, MONGODB_CA, NATS_CA, parseConfig } from '../src/config/config.ts';
+import { configSpec, databaseSpec, NATS_CA, parseConfig } from '../src/config/config.ts';
 import { connectMongo } from '../src/mongo/connect.ts';
 import { connectNats, identityCheck } from '../src/nats/nats.ts';
 import { Readiness } from '../src/observe/readiness.ts';
@@ -94,7 +94,7 @@ const CONNECT = {
       MONGODB_URL: `mongodb://${host}:${port}/?${query}`,
       MONGODB_CA_FILE: bundle,
     };
-    const settings = parseConfig(environment, { MONGODB_URL: configSpec.mongodbUrl(), MONGODB_CA });
+    const settings = parseConfig(environment, databaseSpec('test'));
     return connectMongo(service, settings, 'test');
   },
 };

@@ -1,7 +1,6 @@
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 import { VERSION } from '../base/version.ts';
-import type { baseSpec, ConfigOf, ConfigSpec } from '../config/config.ts';
-import type { grpcPortsSpec } from '../config/shared-specs.ts';
+import type { baseSpec, ConfigOf, ConfigSpec, grpcPortsSpec } from '../config/config.ts';
 import type { CallableService } from '../grpc/callers.ts';
 import { type Operators, operatorCallOf } from '../grpc/operator.ts';
 import { type GrpcServer, startGrpcServer, unary } from '../grpc/server.ts';

@@ -1,15 +1,9 @@
-/** Bounds of a batch. A batch ends with the item that reaches one of them. */
-interface BatchBounds<Item> {
-  items: number;
-  bytes?: number;
-  bytesOf?(item: Item): number;
-}
-
-/** Gathers items into batches, none of which is empty. */
+/** Gathers items into batches, none of which is empty. A batch ends with the item that reaches a bound. */
 export async function* inBatches<Item>(
   source: AsyncIterable<Item>,
-  { items, bytes = Number.POSITIVE_INFINITY, bytesOf = () => 0 }: BatchBounds<Item>,
+  bounds: { items: number; bytes?: number; bytesOf?(item: Item): number },
 ): AsyncGenerator<Item[]> {
+  const { items, bytes = Number.POSITIVE_INFINITY, bytesOf = () => 0 } = bounds;
   let batch: Item[] = [];
   let held = 0;
   for await (const item of source) {

@@ -22,19 +22,13 @@ export const systemClock: Clock = {
   },
 };
 
-/**
- * Sets `instant` to `now`, for an object that lives long and changes at each call. A new instant would live until the next call, and
- * objects that live so long are the dearest to collect.
- */
+/** Sets `instant` to `now`. A new instant at each call would live until the next one, which is dear to collect. */
 export function setInstant(instant: Instant, { monotonicMs, wallMs }: Instant): void {
   instant.monotonicMs = monotonicMs;
   instant.wallMs = wallMs;
 }
 
-/**
- * Returns the time that has passed, by the clock that shows more. A grant or a lease has therefore expired as soon as either
- * clock says so.
- */
+/** Returns the time that has passed, by the clock that shows more: a grant has expired as soon as either clock says so. */
 export function elapsedMs(since: Instant, now: Instant): number {
   return Math.max(now.monotonicMs - since.monotonicMs, now.wallMs - since.wallMs);
 }

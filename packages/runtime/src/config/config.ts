@@ -19,51 +19,45 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/**
- * Starts a setting that is a URL, which may name several hosts. Error messages never show the URL, because it may hold a
- * password.
- */
-function serversUrl(problemOf: (text: string) => string | undefined) {
+/** A text of which `problemOf` finds no fault. Its problems never show the text, because it may hold a password. */
+function textWithout(problemOf: (text: string) => string | false | undefined) {
   return makeValidator((text) => {
     const problem = problemOf(text);
-    if (problem !== undefined) throw new Error(problem);
+    if (problem) throw new Error(problem);
     return text;
   });
 }
 
-const mongodbUrl = serversUrl(problemOfMongoUrl);
-const natsUrl = serversUrl((text) =>
-  /^((nats|tls):\/\/)?[^/,]+(,((nats|tls):\/\/)?[^/,]+)*$/.test(text)
-    ? undefined
-    : 'must look like nats://host:4222, or several such URLs separated by commas',
+const mongodbUrl = textWithout(problemOfMongoUrl);
+const natsUrl = textWithout(
+  (text) =>
+    !/^((nats|tls):\/\/)?[^/,]+(,((nats|tls):\/\/)?[^/,]+)*$/.test(text) &&
+    'must look like nats://host:4222, or several such URLs separated by commas',
 );
+
+function problemOfHttpUrl(text: string): string | false {
+  const url = URL.parse(text);
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') return 'must look like https://host/path';
+  return (url.username !== '' || url.password !== '') && 'must not contain a user or a password';
+}
 
 /** The URL before a path, without a slash at its end. Callers see it, so it holds no password. */
 const baseUrl = makeValidator((text) => {
-  const url = URL.parse(text);
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new Error('must look like https://host/path');
-  if (url.username !== '' || url.password !== '') throw new Error('must not contain a user or a password');
-  if (/[?#]/.test(text)) throw new Error('must not contain a query or a fragment');
+  const problem = problemOfHttpUrl(text) || (/[?#]/.test(text) && 'must not contain a query or a fragment');
+  if (problem) throw new Error(problem);
   return text.replace(/\/+$/, '');
 });
 
 /** An empty secret protects nothing, and a short one can be guessed. */
 const SHORTEST_SECRET = 16;
-
-/** A text of at least 16 characters, which error messages never show. */
-const secret = makeValidator((text) => {
-  if (text.length < SHORTEST_SECRET) throw new Error(`shorter than ${SHORTEST_SECRET} characters`);
-  return text;
-});
+const secret = textWithout(
+  (text) => text.length < SHORTEST_SECRET && `shorter than ${SHORTEST_SECRET} characters`,
+);
 
 /**
- * One secret, or two on separate lines, both of which are accepted while one replaces the other. Secrets of different replicas
- * may differ in this way during a rolling restart.
+ * Reads one secret, or two on separate lines, both of which are accepted while one replaces the other: during a rolling restart,
+ * replicas may differ. If the text is malformed, throws an error whose message does not show it.
  */
-const secrets = makeValidator(parseSecrets);
-
-/** Reads a text as `secrets` describes it. If it is malformed, throws an error whose message does not show it. */
 export function parseSecrets(text: string): readonly string[] {
   const lines = secretsOf(text);
   if (lines.length === 0 || lines.some((line) => line.length < SHORTEST_SECRET))
@@ -80,19 +74,10 @@ export function secretsOf(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** The URL to which a service sends events. It may hold a secret, so error messages never show it. */
-const webhookUrl = makeValidator((text) => {
-  const url = URL.parse(text);
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new Error('must look like https://host/path');
-  if (url.username !== '' || url.password !== '') throw new Error('must not contain a user or a password');
-  return text;
-});
-
-/** The keys in a text with one or two secrets of Standard Webhooks, one a line: `whsec_` and 24 to 64 bytes in base64. */
-const webhookSecrets = makeValidator(parseWebhookSecrets);
-
-/** Reads a text as `webhookSecrets` describes it. If it is malformed, throws an error whose message does not show it. */
+/**
+ * Reads the keys in one or two secrets of Standard Webhooks, one a line: `whsec_` and 24 to 64 bytes in base64. If the text is
+ * malformed, throws an error whose message does not show it.
+ */
 export function parseWebhookSecrets(text: string): readonly Buffer[] {
   const lines = secretsOf(text);
   const keys = lines.map((line) => Buffer.from(/^whsec_([\w+/]+=*)$/.exec(line)?.[1] ?? '', 'base64'));
@@ -103,38 +88,29 @@ export function parseWebhookSecrets(text: string): readonly Buffer[] {
 }
 
 /** A token that pages may show (services/accounts/README.md). */
-const publishableToken = makeValidator((text) => {
-  if (!/^pk_[0-9A-Za-z]{28,32}$/.test(text))
-    throw new Error('must be a publishable token, which begins with pk_');
-  return text;
-});
+const publishableToken = textWithout(
+  (text) => !/^pk_[0-9A-Za-z]{28,32}$/.test(text) && 'must be a publishable token, which begins with pk_',
+);
 
+/** A whole number from `least` to `most`. */
+function wholeNumber(least: number, most: number, problem: string) {
+  return makeValidator((text) => {
+    const count = Number(text);
+    if (!Number.isInteger(count) || count < least || count > most) throw new Error(problem);
+    return count;
+  });
+}
+
+/** A cache of size 0 would have no bound. */
 const SMALLEST_CACHE = 1024 ** 2;
-
-/** The size of a cache. A cache of size 0 would have no bound, so the smallest size is 1 MiB. */
-const cacheBytes = makeValidator((text) => {
-  const bytes = Number(text);
-  if (!Number.isSafeInteger(bytes) || bytes < SMALLEST_CACHE)
-    throw new Error(`must be a whole number of bytes, at least ${SMALLEST_CACHE}`);
-  return bytes;
-});
-
-/** A number of whole days, at least 1. */
-const days = makeValidator((text) => {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > 36_500)
-    throw new Error('must be a whole number of days from 1 to 36500');
-  return count;
-});
+const TOO_SMALL_A_CACHE = `must be a whole number of bytes, at least ${SMALLEST_CACHE}`;
+const cacheBytes = wholeNumber(SMALLEST_CACHE, Number.MAX_SAFE_INTEGER, TOO_SMALL_A_CACHE);
+const days = wholeNumber(1, 36_500, 'must be a whole number of days from 1 to 36500');
 
 /** One or several certificates in PEM. */
-const certificates = makeValidator((text) => {
-  if (certificatesFromPem(text).length === 0) throw new Error('contains no certificate in PEM');
-  return text;
-});
-
-const signingKey = makeValidator(signingKeyFromPem);
-const verifyingKeys = makeValidator(verifyingKeysFromPem);
+const certificates = textWithout(
+  (text) => certificatesFromPem(text).length === 0 && 'contains no certificate in PEM',
+);
 
 /** IP addresses and networks, separated by commas: `10.0.0.0/8, 192.0.2.7, 2001:db8::/32`. */
 const networks = makeValidator((text) => {
@@ -159,37 +135,37 @@ export const configSpec = {
   num,
   port,
   secret,
-  secrets,
+  secrets: makeValidator(parseSecrets),
   str,
   mongodbUrl,
   natsUrl,
   certificates,
   publishableToken,
-  signingKey,
-  verifyingKeys,
-  webhookSecrets,
-  webhookUrl,
+  signingKey: makeValidator(signingKeyFromPem),
+  verifyingKeys: makeValidator(verifyingKeysFromPem),
+  webhookSecrets: makeValidator(parseWebhookSecrets),
+  /** The URL to which a service sends events. */
+  webhookUrl: textWithout(problemOfHttpUrl),
 };
 
 /** For every service that uses NATS. */
-export const NATS_CA = certificates({
-  default: undefined,
-  desc: 'Certificates of the authorities that issued the certificates of the NATS servers, in PEM; by default those that Node trusts',
-});
+export const NATS_CA = authoritiesOf('NATS');
+const MONGODB_CA = authoritiesOf('MongoDB');
 
-/** For every service that has a database. */
-export const MONGODB_CA = certificates({
-  default: undefined,
-  desc: 'Certificates of the authorities that issued the certificates of the MongoDB servers, in PEM; by default those that Node trusts',
-});
+function authoritiesOf(servers: string) {
+  return certificates({
+    default: undefined,
+    desc: `Certificates of the authorities that issued the certificates of the ${servers} servers, in PEM; by default those that Node trusts`,
+  });
+}
 
 /** For every service with an admin port. */
-export const OPERATOR_TOKEN = secrets({
+const OPERATOR_TOKEN = configSpec.secrets({
   desc: 'Credential that callers of the admin port must send; or two, each on a line of its own',
 });
 
 /** For every service with an admin port, except accounts. */
-export const PASS_PUBLIC_KEYS = verifyingKeys({
+export const PASS_PUBLIC_KEYS = configSpec.verifyingKeys({
   default: undefined,
   desc: "Public keys of accounts, with which the admin port checks operators' passes: Ed25519, in PEM; several while the key is replaced; without it, the port accepts only OPERATOR_TOKEN",
 });
@@ -219,6 +195,37 @@ export const streamSpec = {
     desc: 'Number of copies that the NATS cluster keeps of each stream',
   }),
 };
+
+/** Returns the settings of every service that has a database. */
+export function databaseSpec(database: string) {
+  return {
+    MONGODB_URL: mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
+    MONGODB_CA,
+    MONGODB_DATABASE: str({ default: database, desc: 'Name of the database, which only this service uses' }),
+  };
+}
+
+/** The settings of every service that uses NATS. */
+export const natsSpec = {
+  NATS_URL: natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
+  NATS_CA,
+};
+
+/** Returns the settings of every service with an admin port. `name`: as in the names of its gRPC services, "Catalog". */
+export function adminPortSpec(name: string) {
+  return {
+    ADMIN_GRPC_PORT: port({ desc: `Port of the gRPC service ${name}AdminService, for operators` }),
+    OPERATOR_TOKEN,
+  };
+}
+
+/** Returns the settings of every service that gateways call. */
+export function grpcPortsSpec(name: string) {
+  return {
+    GRPC_PORT: port({ desc: `Port of the gRPC service ${name}Service, for gateways` }),
+    ...adminPortSpec(name),
+  };
+}
 
 /** Settings of every service. */
 export const baseSpec = {

@@ -27,67 +27,30 @@ const FIXED: ReadonlyMap<string, string> = new Map([
 
 /**
  * Options that may have any value in the URL: addresses, credentials, encryption, timeouts and pool sizes. `connectMongo` sets
- * the timeouts and pool sizes that matter, and they take precedence over those of the URL.
+ * the timeouts and pool sizes that matter, and they take precedence over those of the URL. `problemOfClient` allows
+ * `directConnection` for a replica set of one member only.
  */
 const FREE: ReadonlySet<string> = new Set(
-  [
-    'appName',
-    'authMechanism',
-    'authMechanismProperties',
-    'authSource',
-    'replicaSet',
-    'srvMaxHosts',
-    'srvServiceName',
-    'autoSelectFamily',
-    'autoSelectFamilyAttemptTimeout',
-    'family',
-    'noDelay',
-    // Allowed for a replica set of one member only, which `problemOfClient` checks.
-    'directConnection',
-    'compressors',
-    'zlibCompressionLevel',
-    'proxyHost',
-    'proxyPort',
-    'proxyUsername',
-    'proxyPassword',
-    'tls',
-    'ssl',
-    'servername',
-    'tlsAllowInvalidCertificates',
-    'tlsAllowInvalidHostnames',
-    'tlsInsecure',
-    'tlsCAFile',
-    'tlsCRLFile',
-    'tlsCertificateKeyFile',
-    'tlsCertificateKeyFilePassword',
-    'connectTimeoutMS',
-    'serverSelectionTimeoutMS',
-    'socketTimeoutMS',
-    'waitQueueTimeoutMS',
-    'heartbeatFrequencyMS',
-    'minHeartbeatFrequencyMS',
-    'serverMonitoringMode',
-    'localThresholdMS',
-    'maxPoolSize',
-    'minPoolSize',
-    'maxConnecting',
-    'maxIdleTimeMS',
-  ].map((name) => name.toLowerCase()),
+  `appName authMechanism authMechanismProperties authSource replicaSet srvMaxHosts srvServiceName
+  autoSelectFamily autoSelectFamilyAttemptTimeout family noDelay directConnection
+  compressors zlibCompressionLevel proxyHost proxyPort proxyUsername proxyPassword
+  tls ssl servername tlsAllowInvalidCertificates tlsAllowInvalidHostnames tlsInsecure
+  tlsCAFile tlsCRLFile tlsCertificateKeyFile tlsCertificateKeyFilePassword
+  connectTimeoutMS serverSelectionTimeoutMS socketTimeoutMS waitQueueTimeoutMS heartbeatFrequencyMS
+  minHeartbeatFrequencyMS serverMonitoringMode localThresholdMS
+  maxPoolSize minPoolSize maxConnecting maxIdleTimeMS`
+    .toLowerCase()
+    .split(/\s+/),
 );
 
-/**
- * Returns the reason why a connection string cannot be used, or undefined. The reason quotes none of it, because it may hold a
- * password.
- */
+/** Returns why a connection string cannot be used, or undefined. Quotes none of it, because it may hold a password. */
 export function problemOfMongoUrl(url: string): string | undefined {
   if (!/^mongodb(\+srv)?:\/\/[^/?]+/.test(url)) return 'must look like mongodb://host:27017,…/?replicaSet=…';
   // The text before a later @ belongs to the password, and must not be read as options.
   if (/^[^:]+:\/\/[^/?#]*[/?#].*@/s.test(url))
     return 'has an @ behind a / ? or #: in the user, the password and options, write / as %2F, ? as %3F, # as %23 and @ as %40';
-  const problems = [
-    ...new Set(optionsOf(url).flatMap(([name, value]) => problemOfOption(name, value) ?? [])),
-  ];
-  if (problems.length > 0) return problems.join('; ');
+  const problems = new Set(optionsOf(url).flatMap(([name, value]) => problemOfOption(name, value) ?? []));
+  if (problems.size > 0) return [...problems].join('; ');
   try {
     new MongoClient(url, KEPT);
   } catch {
@@ -96,7 +59,7 @@ export function problemOfMongoUrl(url: string): string | undefined {
   return undefined;
 }
 
-/** Returns the URL's options. They are found in the URL in the same way as the driver finds them. */
+/** Returns the URL's options, found as the driver finds them. */
 function optionsOf(url: string): [name: string, value: string][] {
   const [beforeFragment = ''] = url.split('#', 1);
   const start = beforeFragment.indexOf('?');
@@ -106,18 +69,13 @@ function optionsOf(url: string): [name: string, value: string][] {
 function problemOfOption(name: string, value: string): string | undefined {
   const lower = name.toLowerCase();
   const only = FIXED.get(lower);
-  if (only === undefined)
-    return FREE.has(lower)
-      ? undefined
-      : `leave out ${name}: the services set this option themselves, or it does not exist`;
-  if (value === only) return undefined;
-  return `leave out ${name}, or write ${name}=${only}: any other value would weaken the services' guarantees`;
+  if (value === only || FREE.has(lower)) return undefined;
+  return only === undefined
+    ? `leave out ${name}: the services set this option themselves, or it does not exist`
+    : `leave out ${name}, or write ${name}=${only}: any other value would weaken the services' guarantees`;
 }
 
-/**
- * Returns the reason why a client's options, or its server's answer to `hello`, break the guarantees, or undefined if they keep
- * them.
- */
+/** Returns why a client's options, or its server's answer to `hello`, break the guarantees. Undefined if they keep them. */
 export function problemOfClient(
   { options }: Pick<MongoClient, 'options'>,
   { setName, hosts = [] }: { setName?: string; hosts?: readonly string[] },

@@ -4,20 +4,14 @@ import type { Logger } from '../observe/log.ts';
 
 const LOOK_EVERY_MS = 2_000;
 
-/** The environment with the settings that files hold. */
-export interface FilledEnvironment {
-  environment: NodeJS.ProcessEnv;
-  /** The problems, by the setting's name. */
-  problems: ReadonlyMap<string, string>;
-  /** The settings whose files do not exist. They count as not set, so only a setting that is required makes this a problem. */
-  missing: ReadonlySet<string>;
-}
-
 /**
  * Reads the settings that are given as files: `X_FILE` is the path of a file that holds the value of `X`. This keeps secrets out
  * of the environment, which other tools show. White space at the end of the file is not part of the value.
+ *
+ * @returns the environment with these settings; the problems, by the setting's name; and the settings whose files do not exist,
+ *   which count as not set, so that only a setting that is required makes this a problem
  */
-export function readSettingFiles(given: NodeJS.ProcessEnv, names: readonly string[]): FilledEnvironment {
+export function readSettingFiles(given: NodeJS.ProcessEnv, names: readonly string[]) {
   const environment = { ...given };
   const problems = new Map<string, string>();
   const missing = new Set<string>();
@@ -49,11 +43,8 @@ export function followFile(
 ): () => void {
   let last = existsSync(path) ? readFileSync(path, 'utf8').trimEnd() : '';
   const look = async (): Promise<void> => {
-    const text = await readFile(path, 'utf8').then(
-      (read) => read.trimEnd(),
-      // While the file is being replaced, it may be missing.
-      () => last,
-    );
+    // While the file is being replaced, it may be missing.
+    const text = (await readFile(path, 'utf8').catch(() => last)).trimEnd();
     if (text === last) return;
     last = text;
     try {

@@ -18,23 +18,21 @@ export interface CallableService {
   callers: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Who is at the other end of a call's connection. */
-export type PeerOf = (call: ServerInterceptingCallInterface) => Peer;
-
 /**
  * Who calls: a service by the name in its certificate, a certificate that does not have exactly one service's name, or a
  * connection without a certificate.
  */
 export type Peer = { readonly service: string } | 'unnamed' | 'plaintext';
 
-const refusedCalls = perRegistry((registry) => {
-  return new Counter({
-    name: 'grpc_server_refused_callers_total',
-    help: 'gRPC requests that this service refused because their caller may not make them. "unnamed": its certificate names no service',
-    labelNames: ['grpc_service', 'grpc_method', 'caller'],
-    registers: [registry],
-  });
-});
+const refusedCalls = perRegistry(
+  (registry) =>
+    new Counter({
+      name: 'grpc_server_refused_callers_total',
+      help: 'gRPC requests that this service refused because their caller may not make them. "unnamed": its certificate names no service',
+      labelNames: ['grpc_service', 'grpc_method', 'caller'],
+      registers: [registry],
+    }),
+);
 
 /**
  * Refuses every call that `services` does not allow to its caller. The health service is for everyone whom the port lets in, and
@@ -43,18 +41,24 @@ const refusedCalls = perRegistry((registry) => {
 export function requireCaller(
   { metrics, log }: Pick<Service, 'metrics' | 'log'>,
   services: readonly CallableService[],
-  peerOf: PeerOf,
+  peerOf: (call: ServerInterceptingCallInterface) => Peer,
 ): ServerInterceptor {
   const refused = refusedCalls(metrics);
   const warn = sparingly((fields) => log.warn(fields, 'a call was refused: its caller may not make it'));
-  const callersOfPath = new Map(services.flatMap(callersByPath));
+  const callersOfPath = new Map(
+    services.flatMap(({ definition, callers }) =>
+      Object.entries(definition).map(([method, { path }]) => {
+        if (!callers[method]) throw new Error(`${path} does not say which services may call it`);
+        return [path, new Set(callers[method])];
+      }),
+    ),
+  );
   for (const path of callersOfPath.keys()) refused.inc({ ...methodOf(path), caller: 'unnamed' }, 0);
   return ({ path }, call) => {
     const peer = peerOf(call);
-    const callers = callersOfPath.get(path);
     if (peer === 'plaintext' || path.startsWith('/grpc.health.')) return new ServerInterceptingCall(call);
     const caller = peer === 'unnamed' ? peer : peer.service;
-    if (callers?.has(caller)) return new ServerInterceptingCall(call);
+    if (callersOfPath.get(path)?.has(caller)) return new ServerInterceptingCall(call);
     return new ServerInterceptingCall(call, {
       start: (next) =>
         next({
@@ -69,15 +73,4 @@ export function requireCaller(
         }),
     });
   };
-}
-
-function callersByPath({
-  definition,
-  callers,
-}: CallableService): [path: string, callers: ReadonlySet<string>][] {
-  return Object.entries(definition).map(([method, { path }]) => {
-    const allowed = callers[method];
-    if (allowed === undefined) throw new Error(`${path} does not say which services may call it`);
-    return [path, new Set(allowed)];
-  });
 }

@@ -19,26 +19,20 @@ export interface CertificateFiles {
   ca: string;
 }
 
-interface Material {
-  cert: Buffer;
-  key: Buffer;
-  ca: Buffer;
-}
+type Material = Record<keyof CertificateFiles, Buffer>;
 
 /**
- * A process's certificate, its key and the authorities that it trusts, read from files. The files are read every two seconds.
- * A change applies to connections that begin after it, and servers end those that began before. If the files do not fit together, for example because only some of
- * them are replaced yet, the last ones that did stay in use.
- *
- * gRPC's own FileWatcherCertificateProvider would refuse every new connection as long as a file is missing or does not fit.
+ * A process's certificate, its key and the authorities that it trusts. The files are read every two seconds. A change applies to
+ * connections that begin after it, and servers end those that began before. If the files do not fit together, for example because
+ * only some of them are replaced yet, the last ones that did stay in use. gRPC's own FileWatcherCertificateProvider would then
+ * refuse every new connection.
  */
 export class Certificates implements experimental.CertificateProvider {
   #material: Material;
   readonly #files: CertificateFiles;
   readonly #service: string;
-  readonly #ca = new Set<experimental.CaCertificateUpdateListener>();
-  readonly #identity = new Set<experimental.IdentityCertificateUpdateListener>();
-  readonly #listeners = new Set<(options: SecureContextOptions) => void>();
+  /** What to call after each change, by the listener. */
+  readonly #listeners = new Map<object, () => void>();
 
   private constructor(service: string, files: CertificateFiles, material: Material) {
     this.#service = service;
@@ -64,15 +58,12 @@ export class Certificates implements experimental.CertificateProvider {
       return false;
     refuseUnfit(this.#service, material);
     this.#material = material;
-    for (const listener of this.#ca) listener({ caCertificate: material.ca });
-    for (const listener of this.#identity) listener({ certificate: material.cert, privateKey: material.key });
-    for (const listener of this.#listeners) listener(this.secureContextOptions);
+    for (const tell of this.#listeners.values()) tell();
     return true;
   }
 
   get secureContextOptions(): SecureContextOptions {
-    const { cert, key, ca } = this.#material;
-    return { cert, key, ca };
+    return this.#material;
   }
 
   /** When the certificate and the authority that issued it expire, in milliseconds of Unix time. */
@@ -91,26 +82,31 @@ export class Certificates implements experimental.CertificateProvider {
 
   /** Calls `listener` after each change. */
   onChange(listener: (options: SecureContextOptions) => void): () => void {
-    this.#listeners.add(listener);
+    this.#listeners.set(listener, () => listener(this.secureContextOptions));
     return () => this.#listeners.delete(listener);
   }
 
   addCaCertificateListener(listener: experimental.CaCertificateUpdateListener): void {
-    this.#ca.add(listener);
-    process.nextTick(() => listener({ caCertificate: this.#material.ca }));
-  }
-
-  removeCaCertificateListener(listener: experimental.CaCertificateUpdateListener): void {
-    this.#ca.delete(listener);
+    this.#tellNowAndLater(listener, () => listener({ caCertificate: this.#material.ca }));
   }
 
   addIdentityCertificateListener(listener: experimental.IdentityCertificateUpdateListener): void {
-    this.#identity.add(listener);
-    process.nextTick(() => listener({ certificate: this.#material.cert, privateKey: this.#material.key }));
+    this.#tellNowAndLater(listener, () =>
+      listener({ certificate: this.#material.cert, privateKey: this.#material.key }),
+    );
+  }
+
+  removeCaCertificateListener(listener: experimental.CaCertificateUpdateListener): void {
+    this.#listeners.delete(listener);
   }
 
   removeIdentityCertificateListener(listener: experimental.IdentityCertificateUpdateListener): void {
-    this.#identity.delete(listener);
+    this.#listeners.delete(listener);
+  }
+
+  #tellNowAndLater(listener: object, tell: () => void): void {
+    this.#listeners.set(listener, tell);
+    process.nextTick(tell);
   }
 }
 

@@ -1,9 +1,14 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import {
   type CallOptions,
   type ChannelCredentials,
   type ChannelOptions,
   type Client,
   type ClientOptions,
+  type ClientReadableStream,
+  type ClientWritableStream,
   Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
@@ -38,16 +43,12 @@ const OPTIONS: ChannelOptions = {
 };
 
 interface ChannelOf {
-  /** How this process identifies itself. */
   transport: Transport;
   /** The service that must be at the other end, by the name in its certificate. */
   peer: string;
   /** If given, the client measures and traces its calls. */
   service?: Pick<Service, 'metrics' | 'tracer'>;
-  /**
-   * Whether the client may send a request twice. If so, it repeats a request that was lost with its connection, once and within
-   * the request's deadline.
-   */
+  /** Whether to repeat a request that was lost with its connection, once and within the request's deadline. */
   isIdempotent?: boolean;
 }
 
@@ -75,32 +76,25 @@ export function connectChannel<C extends Client>(
 
 /** Resolves when a server first accepts a connection. Services start in any order, so this may take a while. */
 export function waitForConnection(service: Service, what: string, client: Client): Promise<void> {
-  const connect = () =>
-    new Promise<void>((resolve, reject) =>
-      client.waitForReady(Date.now() + 2_000, (error) => (error ? reject(error) : resolve())),
-    );
-  return retryUntilStopped(what, connect, service);
+  const ready = promisify(client.waitForReady).bind(client);
+  return retryUntilStopped(what, () => ready(Date.now() + 2_000), service);
 }
 
-/** What a call to an admin port carries. */
-export interface OperatorOptions {
-  /** The operator's credential. */
+interface OneCall {
+  /** For the whole call, a stream too. */
+  deadlineMs: number;
+  /** The operator's credential, for a call to an admin port. */
   operatorToken?: string | undefined;
   /** Identifies the calls of one run of `bds` in the trail of changes. */
   requestId?: string | undefined;
 }
 
-export function setOperator(metadata: Metadata, { operatorToken, requestId }: OperatorOptions): void {
+function setOperator(metadata: Metadata, { operatorToken, requestId }: Omit<OneCall, 'deadlineMs'>): void {
   if (operatorToken !== undefined) metadata.set('authorization', `Bearer ${operatorToken}`);
   if (requestId !== undefined) metadata.set('x-request-id', requestId);
 }
 
-type UnaryMethod<Request, Response> = (
-  request: Request,
-  metadata: Metadata,
-  options: Partial<CallOptions>,
-  callback: (error: ServiceError | null, response: Response) => void,
-) => unknown;
+type Callback<Response> = (error: ServiceError | null, response: Response) => void;
 
 /**
  * Makes a call with a deadline. Rejects with a Fault of the answer's kind (`errorOfStatus`), which is `unavailable` if no answer
@@ -109,7 +103,12 @@ type UnaryMethod<Request, Response> = (
  */
 export function callUnary<Request, Response>(
   client: object,
-  method: UnaryMethod<Request, Response>,
+  method: (
+    request: Request,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: Callback<Response>,
+  ) => unknown,
   request: Request,
   {
     deadlineMs,
@@ -118,13 +117,12 @@ export function callUnary<Request, Response>(
     waitForReady = false,
     replica,
     metadata: more = {},
-  }: {
-    deadlineMs: number;
+  }: OneCall & {
     waitForReady?: boolean;
     replica?: ReplicaChoice;
     /** Sent beside the request: names in small letters, and ASCII texts. */
     metadata?: Readonly<Record<string, string>>;
-  } & OperatorOptions,
+  },
 ): Promise<Response> {
   const metadata = new Metadata({ waitForReady });
   setOperator(metadata, { operatorToken, requestId });
@@ -135,4 +133,73 @@ export function callUnary<Request, Response>(
       error ? reject(errorOfStatus(error)) : resolve(response),
     ),
   );
+}
+
+/** Makes a call that is answered with a stream. Ends normally only if the stream is complete, and otherwise throws as callUnary. */
+export async function* callServerStream<Request, Response>(
+  client: object,
+  method: (
+    request: Request,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+  ) => ClientReadableStream<Response>,
+  request: Request,
+  options: OneCall,
+): AsyncGenerator<Response> {
+  const { metadata, deadline } = callOptions(options);
+  const call = method.call(client, request, metadata, { deadline });
+  try {
+    for await (const message of call) yield message as Response;
+  } catch (error) {
+    throw errorOfStatus(error as ServiceError);
+  } finally {
+    call.cancel();
+  }
+}
+
+/**
+ * Makes a call that sends a stream. If `messages` throws, this function cancels the call and rejects with that error. Otherwise it
+ * rejects as callUnary. The server sees the stream of a cancelled call end like any other stream, so the messages themselves must
+ * say which one is the last.
+ */
+export async function callClientStream<Request, Response>(
+  client: object,
+  method: (
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: Callback<Response>,
+  ) => ClientWritableStream<Request>,
+  messages: AsyncIterable<Request>,
+  options: OneCall,
+): Promise<Response> {
+  const { metadata, deadline } = callOptions(options);
+  const { promise: answer, resolve, reject } = Promise.withResolvers<Response>();
+  const call = method.call(client, metadata, { deadline }, (error, response) =>
+    error ? reject(errorOfStatus(error)) : resolve(response),
+  );
+  // If the server answers before the stream has ended, for example with an error, nothing more is sent.
+  const answered = new AbortController();
+  answer.catch(() => undefined).finally(() => answered.abort());
+  let failure: { error: unknown } | undefined;
+  const read = async function* () {
+    try {
+      yield* messages;
+    } catch (error) {
+      // Once the server has answered, the pipeline ends the generator with the pipeline's own error.
+      if (!answered.signal.aborted) failure = { error };
+      call.cancel();
+      throw error;
+    }
+  };
+  await pipeline(Readable.from(read()), call as NodeJS.WritableStream, { signal: answered.signal }).catch(
+    () => call.cancel(),
+  );
+  if (failure !== undefined) throw failure.error;
+  return answer;
+}
+
+function callOptions({ deadlineMs, ...operator }: OneCall) {
+  const metadata = new Metadata();
+  setOperator(metadata, operator);
+  return { metadata, deadline: Date.now() + deadlineMs };
 }

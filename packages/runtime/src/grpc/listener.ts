@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
 import { createServer, type TLSSocket } from 'node:tls';
 import { type Server, ServerCredentials, type ServerInterceptingCallInterface } from '@grpc/grpc-js';
 import { Counter } from 'prom-client';
@@ -30,14 +30,12 @@ const refusedHandshakes = perRegistry((registry) => {
  * certificate again at each call, which takes 50 µs.
  */
 export async function listenWithMutualTls(
-  service: Pick<Service, 'metrics' | 'log'>,
+  { metrics, log }: Pick<Service, 'metrics' | 'log'>,
   server: Server,
   { host, port, certificates }: { host: string; port: number; certificates: Certificates },
-): Promise<MutualTlsListener> {
-  const refused = refusedHandshakes(service.metrics);
-  const warn = sparingly((fields) =>
-    service.log.warn(fields, 'a connection was refused: it proved no identity'),
-  );
+) {
+  const refused = refusedHandshakes(metrics);
+  const warn = sparingly((fields) => log.warn(fields, 'a connection was refused: it proved no identity'));
   const connections = new Map<string, Peer>();
   const newInjector = () => server.createConnectionInjector(ServerCredentials.createInsecure());
   let injector = newInjector();
@@ -68,13 +66,11 @@ export async function listenWithMutualTls(
     injector.destroy();
     injector = newInjector();
   });
-  await new Promise<void>((resolve, reject) => {
-    listener.once('error', reject);
-    listener.listen(port, host, resolve);
-  });
+  await once(listener.listen(port, host), 'listening');
   return {
-    port: (listener.address() as AddressInfo).port,
-    peerOf: (call) => connections.get(keyOf(call.getConnectionInfo())),
+    /** Returns who makes a call. Undefined: the call came on another port. */
+    peerOf: (call: ServerInterceptingCallInterface) => connections.get(keyOf(call.getConnectionInfo())),
+    /** Accepts no further connections. The server ends those that are open. */
     close: () => {
       forget();
       listener.close();
@@ -82,23 +78,13 @@ export async function listenWithMutualTls(
   };
 }
 
-export interface MutualTlsListener {
-  port: number;
-  /** Who makes a call. undefined: the call came on another port. */
-  peerOf(call: ServerInterceptingCallInterface): Peer | undefined;
-  /** Accepts no further connections. The server ends those that are open. */
-  close(): void;
-}
-
-interface Ends {
-  localAddress?: string | undefined;
-  localPort?: number | undefined;
-  remoteAddress?: string | undefined;
-  remotePort?: number | undefined;
-}
-
 /** No two connections that are open at the same time have the same ends. */
-function keyOf({ localAddress, localPort, remoteAddress, remotePort }: Ends): string {
+function keyOf({
+  localAddress,
+  localPort,
+  remoteAddress,
+  remotePort,
+}: ReturnType<ServerInterceptingCallInterface['getConnectionInfo']>): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }
 

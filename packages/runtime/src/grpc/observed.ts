@@ -21,11 +21,7 @@ import type { Service } from '../service/service.ts';
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-interface Ended {
-  method: ReturnType<typeof methodOf>;
-  code: status;
-  began: number;
-}
+type Method = ReturnType<typeof methodOf>;
 
 /** The names and labels are those of the gRPC middlewares in other languages. */
 function grpcMetrics(side: 'server' | 'client', when: { handled: string; handling: string }) {
@@ -43,7 +39,7 @@ function grpcMetrics(side: 'server' | 'client', when: { handled: string; handlin
       buckets: BUCKETS,
       registers: [registry],
     });
-    return ({ method, code, began }: Ended) => {
+    return (method: Method, code: status, began: number) => {
       handled.inc({ ...method, grpc_code: nameOfCode(code) });
       handling.observe(method, (performance.now() - began) / 1000);
     };
@@ -72,7 +68,7 @@ export function observeServer({ metrics, tracer }: Observer): ServerInterceptor 
     const end = (code: status) => {
       if (isOver) return;
       isOver = true;
-      observe({ method, code, began });
+      observe(method, code, began);
       // A caller's mistake is not a failure of the server.
       endCall(span, code, SERVER_FAILURES.has(code));
     };
@@ -112,7 +108,7 @@ export function observeClient({ metrics, tracer }: Observer): Pick<ClientOptions
         if (span) for (const [name, value] of Object.entries(traceHeadersOf(span))) metadata.set(name, value);
         next(metadata, {
           onReceiveStatus: (received, proceed) => {
-            observe({ method, code: received.code, began });
+            observe(method, received.code, began);
             endCall(span, received.code, received.code !== status.OK);
             proceed(received);
           },
@@ -148,6 +144,6 @@ export function methodOf(path: string) {
   return { grpc_service: service, grpc_method: method };
 }
 
-function attributesOf({ grpc_service, grpc_method }: ReturnType<typeof methodOf>): Attributes {
+function attributesOf({ grpc_service, grpc_method }: Method): Attributes {
   return { 'rpc.system': 'grpc', 'rpc.service': grpc_service, 'rpc.method': grpc_method };
 }

@@ -1,4 +1,4 @@
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import {
   type Metadata,
   ServerInterceptingCall,
@@ -19,7 +19,7 @@ export interface Operator {
   credentialId: string;
 }
 
-/** The facts about an operator's call besides its request. */
+/** An operator's call besides its request. */
 export interface OperatorCall {
   operator: Operator;
   /** Address and port that the call came from. */
@@ -28,25 +28,23 @@ export interface OperatorCall {
   requestId: string;
 }
 
-const REASONS = ['missing', 'unknown', 'revoked', 'expired', 'role'] as const;
-/** Why an operator was refused. `role`: the operator is known, and has a role that does not include the method. */
-export type OperatorRefusal = (typeof REASONS)[number];
-
 /** Whom an admin port lets in. */
 export interface Operators {
   /** Says whose credential the text is, or why it is refused. May reject with a Fault. */
-  authenticate(credential: string): Promise<Operator | OperatorRefusal>;
+  authenticate(credential: string): Promise<Operator | keyof typeof UNAUTHENTICATED>;
   /** The role that each method of the port needs, by the method's path. */
   roleNeeded: ReadonlyMap<string, string>;
   mayCall(role: string, needed: string): boolean;
 }
 
-const UNAUTHENTICATED: Record<Exclude<OperatorRefusal, 'role'>, string> = {
+const UNAUTHENTICATED = {
   missing: "this port needs an operator's credential: authorization: Bearer <credential>",
   unknown: 'the operator credential is not one that this service accepts',
   revoked: 'the operator credential was revoked',
   expired: "the operator's pass has expired: get another from accounts",
 };
+/** Why an operator was refused. `role`: the operator is known, and has a role that does not include the method. */
+const REASONS = [...Object.keys(UNAUTHENTICATED), 'role'];
 
 const REQUEST_ID = /^[\w.:-]{1,64}$/;
 
@@ -74,13 +72,13 @@ export function requireOperator(
     labelNames: ['reason'],
     registers: [metrics],
   });
-  // These series start at zero. Without them Prometheus would not see the first refusal as an increase.
+  // Without these series, Prometheus would not see the first refusal as an increase.
   for (const reason of REASONS) refusals.inc({ reason }, 0);
 
   /** Resolves to the status of a refusal, or to undefined if the call is let in. */
   const refusalOf = async (path: string, call: ServerInterceptingCallInterface, metadata: Metadata) => {
     const from = call.getPeer();
-    const refuse = (reason: OperatorRefusal, operator: string | undefined, details: string) => {
+    const refuse = (reason: string, operator: string | undefined, details: string) => {
       refusals.inc({ reason });
       log.warn({ method: path, from, reason, operator }, 'an operator was refused');
       const code = reason === 'role' ? status.PERMISSION_DENIED : status.UNAUTHENTICATED;
@@ -88,7 +86,6 @@ export function requireOperator(
     };
     const [, credential] = /^Bearer (.+)$/.exec(String(metadata.get('authorization')[0])) ?? [];
     const operator = credential === undefined ? 'missing' : await operators.authenticate(credential);
-    if (operator === 'role') throw new Error('no credential is refused for a role');
     if (typeof operator === 'string') return refuse(operator, undefined, UNAUTHENTICATED[operator]);
     const needed = operators.roleNeeded.get(path);
     const { name, role } = operator;
@@ -131,6 +128,7 @@ export function installationOr(
   tokens: readonly string[],
   otherwise: Operators['authenticate'],
 ): Operators['authenticate'] {
+  const digest = (text: string) => hash('sha256', text, 'buffer');
   let expected = tokens.map(digest);
   onSettingChange('OPERATOR_TOKEN', (text) => {
     expected = parseSecrets(text).map(digest);
@@ -141,8 +139,4 @@ export function installationOr(
     const isInstallation = expected.filter((each) => timingSafeEqual(each, given)).length > 0;
     return isInstallation ? INSTALLATION : otherwise(credential);
   };
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -12,9 +12,7 @@ const WAITING = 'replica-waiting';
 export interface ReplicaChoice {
   /** Each key has its own order of the replicas, which is the same for all clients. */
   key: string;
-  /**
-   * 0 for the first connected replica in that order, 1 for the next, and so on. After the last, it starts again with the first.
-   */
+  /** 0 for the first connected replica in that order, 1 for the next. After the last comes the first again. */
   attempt: number;
   /**
    * How many replicas have the same request already and have not answered it, by default none. If no other replica is connected,
@@ -23,9 +21,7 @@ export interface ReplicaChoice {
   waiting?: number;
 }
 
-/**
- * The part of a channel's service configuration that chooses this policy. Calls that name no replica go to all replicas in turn.
- */
+/** The part of a channel's service configuration that chooses this policy. Calls that name no replica go to all in turn. */
 export const REPLICA_ORDER = { loadBalancingConfig: [{ [POLICY]: {} }] };
 
 export function nameReplica(metadata: Metadata, { key, attempt, waiting = 0 }: ReplicaChoice): void {

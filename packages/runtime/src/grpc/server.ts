@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { promisify } from 'node:util';
 import {
   type handleClientStreamingCall,
+  type handleServerStreamingCall,
   type handleUnaryCall,
   type Metadata,
   Server,
@@ -10,7 +13,7 @@ import { HealthImplementation } from 'grpc-health-check';
 import { Fault } from '../base/fault.ts';
 import type { Service } from '../service/service.ts';
 import { type CallableService, requireCaller } from './callers.ts';
-import { listenWithMutualTls, type MutualTlsListener } from './listener.ts';
+import { listenWithMutualTls } from './listener.ts';
 import { observeServer } from './observed.ts';
 import { type Operators, requireOperator } from './operator.ts';
 import { grpcStatusOf } from './status.ts';
@@ -31,11 +34,7 @@ export function unary<Request, Response>(
   return (call, callback) => {
     handle(call.request, call.metadata, () => call.cancelled).then(
       (response) => callback(null, response),
-      (error: unknown) => {
-        if (!(error instanceof Fault))
-          service.log.error({ err: error, method: call.getPath() }, 'a call failed');
-        callback(grpcStatusOf(error));
-      },
+      (error: unknown) => callback(failureOf(service, call, error)),
     );
   };
 }
@@ -51,13 +50,40 @@ export function clientStream<Request, Response>(
   return (call, callback) => {
     handle(call, call.metadata).then(
       (response) => callback(null, response),
-      (error: unknown) => {
-        if (!(error instanceof Fault) && !call.cancelled)
-          service.log.error({ err: error, method: call.getPath() }, 'a call failed');
-        callback(grpcStatusOf(error));
-      },
+      (error: unknown) => callback(call.cancelled ? grpcStatusOf(error) : failureOf(service, call, error)),
     );
   };
+}
+
+/**
+ * Starts a gRPC handler that sends every message that `handle` yields. It asks for the next message only when the caller has room
+ * for it, so neither side keeps the whole answer in memory. The signal is aborted when the caller cancels or its deadline passes.
+ */
+export function serverStream<Request, Response>(
+  service: Service,
+  handle: (request: Request, signal: AbortSignal) => AsyncIterable<Response>,
+): handleServerStreamingCall<Request, Response> {
+  return async (call) => {
+    const cancelled = new AbortController();
+    const { signal } = cancelled;
+    call.on('cancelled', () => cancelled.abort());
+    try {
+      for await (const message of handle(call.request, signal)) {
+        if (signal.aborted) return;
+        if (!call.write(message)) await once(call, 'drain', { signal });
+      }
+      call.end();
+    } catch (error) {
+      if (signal.aborted) return;
+      call.emit('error', failureOf(service, call, error));
+    }
+  };
+}
+
+/** Returns the status of a failed call. Logs a defect. */
+function failureOf({ log }: Service, call: { getPath(): string }, error: unknown) {
+  if (!(error instanceof Fault)) log.error({ err: error, method: call.getPath() }, 'a call failed');
+  return grpcStatusOf(error);
 }
 
 /** Large enough for a batch of everything that gateways ask or report. */
@@ -70,10 +96,7 @@ export interface GrpcServer {
   host: string;
   port: number;
   services: (CallableService & { handlers: UntypedServiceImplementation })[];
-  /**
-   * If given, this is an admin port, which answers only operators. It accepts requests of up to 16 MiB, and other ports accept up
-   * to 256 KiB.
-   */
+  /** If given, this is an admin port, which answers only operators and accepts larger requests. */
   operators?: Operators;
   /** Whether a call may take longer than a minute. Connections then stay as long as clients want. */
   mayLastLong?: boolean;
@@ -88,12 +111,13 @@ export async function startGrpcServer(
   { transport, host, port, services, operators, mayLastLong = false }: GrpcServer,
 ): Promise<void> {
   const { certificates } = transport;
-  let listener: MutualTlsListener | undefined;
+  let listener: Awaited<ReturnType<typeof listenWithMutualTls>> | undefined;
   const server = new Server({
     // Clients look for new replicas, and use new certificates, when a connection ends.
-    ...(mayLastLong
-      ? {}
-      : { 'grpc.max_connection_age_ms': 60_000, 'grpc.max_connection_age_grace_ms': 20_000 }),
+    ...(!mayLastLong && {
+      'grpc.max_connection_age_ms': 60_000,
+      'grpc.max_connection_age_grace_ms': 20_000,
+    }),
     'grpc.max_receive_message_length': operators === undefined ? SERVING_BYTES : ADMIN_BYTES,
     interceptors: [
       observeServer(service),
@@ -109,7 +133,8 @@ export async function startGrpcServer(
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   health.addToServer(server);
   service.readiness.onChange((ready) => health.setStatus('', ready ? 'SERVING' : 'NOT_SERVING'));
-  if (certificates === undefined) await listenWithoutIdentity(server, { host, port });
+  if (certificates === undefined)
+    await promisify(server.bindAsync).call(server, `${host}:${port}`, ServerCredentials.createInsecure());
   else listener = await listenWithMutualTls(service, server, { host, port, certificates });
   service.onStop(`gRPC port ${port}`, () => {
     listener?.close();
@@ -117,26 +142,15 @@ export async function startGrpcServer(
   });
 }
 
-function listenWithoutIdentity(
-  server: Server,
-  { host, port }: { host: string; port: number },
-): Promise<void> {
-  return new Promise((resolve, reject) =>
-    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error) =>
-      error ? reject(error) : resolve(),
-    ),
-  );
-}
-
 function stopServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const deadline = setTimeout(() => {
-      server.forceShutdown();
-      resolve();
-    }, 5_000);
-    server.tryShutdown(() => {
-      clearTimeout(deadline);
-      resolve();
-    });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const late = setTimeout(() => {
+    server.forceShutdown();
+    resolve();
+  }, 5_000);
+  server.tryShutdown(() => {
+    clearTimeout(late);
+    resolve();
   });
+  return promise;
 }

@@ -18,17 +18,14 @@ export const STATUSES_OF_KIND: Record<FaultKind, readonly [sent: status, ...rece
 
 const KIND_OF_STATUS: ReadonlyMap<status, FaultKind> = new Map(
   Object.entries(STATUSES_OF_KIND).flatMap(([kind, statuses]) =>
-    statuses.map((code) => [code, kind as FaultKind] as const),
+    statuses.map((code): [status, FaultKind] => [code, kind as FaultKind]),
   ),
 );
 
 /** Every error that a server itself answers has this metadata. An error that gRPC makes on the way has not. */
-export const ANSWERED_METADATA = 'grpc-retry-pushback-ms';
+const ANSWERED_METADATA = 'grpc-retry-pushback-ms';
 
-/**
- * Returns the status that a server sends for an error. A Fault keeps its message. Any other error is a defect, whose text is not
- * sent.
- */
+/** Returns the status that a server sends for an error. A Fault keeps its message. The text of a defect is not sent. */
 export function grpcStatusOf(error: unknown): { code: status; details: string; metadata: Metadata } {
   const metadata = new Metadata();
   // The request is not lost, so this asks clients that repeat lost requests (`connectChannel`) not to repeat it.
@@ -38,10 +35,7 @@ export function grpcStatusOf(error: unknown): { code: status; details: string; m
     : { code: status.INTERNAL, details: 'internal error', metadata };
 }
 
-/**
- * Returns the error that a client throws for a status: a Fault of its kind. Other statuses are defects of the server: gRPC's own
- * error.
- */
+/** Returns the error that a client throws for a status: a Fault of its kind, or gRPC's own error if the server has a defect. */
 export function errorOfStatus(error: ServiceError): Fault | ServiceError {
   const kind = KIND_OF_STATUS.get(error.code);
   return kind === undefined ? error : new Fault(kind, error.details, { cause: error });
@@ -72,8 +66,8 @@ export type CallTrouble =
   | 'defect';
 
 /**
- * Returns why a call failed without an answer. Undefined if the service itself answered, so that the error's message is for the
- * caller, or if the error did not come from a gRPC call.
+ * Returns why a call failed without an answer. Undefined if the service itself answered, in a message for the caller, or if the
+ * error did not come from a gRPC call.
  */
 export function callTroubleOf(error: unknown): CallTrouble | undefined {
   const failure = error instanceof Fault ? error.cause : error;

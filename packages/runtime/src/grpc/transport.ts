@@ -5,14 +5,13 @@ import { type Certificates, followCertificates, identityNameOf } from './certifi
 
 const { str } = configSpec;
 
-const KINDS = ['mutual_tls', 'insecure_plaintext'] as const;
 const needsFiles = ({ GRPC_TRANSPORT }: { GRPC_TRANSPORT?: unknown }) =>
   GRPC_TRANSPORT !== 'insecure_plaintext';
 
 /** The settings of a process that makes or answers gRPC calls. */
 export const transportSpec = {
   GRPC_TRANSPORT: str({
-    choices: KINDS,
+    choices: ['mutual_tls', 'insecure_plaintext'],
     default: 'mutual_tls',
     desc: 'How services call one another: "mutual_tls", in which each proves its identity; or "insecure_plaintext", in which anyone who reaches a port can make every call',
   }),
@@ -42,13 +41,10 @@ export async function openTransport(
   service: Service,
   config: ConfigOf<typeof transportSpec>,
 ): Promise<Transport> {
-  const { TLS_CERT_FILE: cert = '', TLS_KEY_FILE: key = '', TLS_CA_FILE: ca = '' } = config;
+  const { GRPC_TRANSPORT, TLS_CERT_FILE: cert = '', TLS_KEY_FILE: key = '', TLS_CA_FILE: ca = '' } = config;
   if (needsFiles(config)) return { certificates: await followCertificates(service, { cert, key, ca }) };
-  const { GRPC_TRANSPORT } = config;
-  service.log.warn(
-    { GRPC_TRANSPORT },
-    'whoever reaches a gRPC port can make calls without any proof of identity',
-  );
+  const warning = 'whoever reaches a gRPC port can make calls without any proof of identity';
+  service.log.warn({ GRPC_TRANSPORT }, warning);
   return INSECURE_PLAINTEXT;
 }
 

@@ -41,37 +41,25 @@ const UNREADABLE: Record<string, typeof NOT_HTTP> = {
 };
 
 /**
- * Answers bytes that Node could not parse as an HTTP request, and closes the connection. If the connection waits for the answer to
- * an earlier request, or has had the answer to this one, it is closed without a further answer, which would be taken for another
- * one's, after the answers that it waits for.
+ * Answers bytes that Node could not parse as an HTTP request, and closes the connection. A connection that waits for the answer to
+ * an earlier request, or has had the answer to this one, is closed after those answers. A further one would be taken for another
+ * request's.
  *
  * @param code Node's error code
  * @param answerOf makes the headers and the body of the answer
- * @returns the status, or undefined if the connection has broken and nothing was sent
+ * @returns the status, or undefined if nothing was sent
  */
 export function answerUnreadable(
   code: string,
   socket: Socket,
-  answerOf: (problem: { status: number; detail: string }) => {
-    headers: Readonly<Record<string, string>>;
-    body: Buffer;
-  },
+  answerOf: (problem: typeof NOT_HTTP) => { headers: Readonly<Record<string, string>>; body: Buffer },
 ): number | undefined {
-  if (code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return undefined;
-  }
-  if (isWithinRequest(socket)) {
-    closeAfterAnswers(socket);
-    return undefined;
-  }
+  if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  if (isWithinRequest(socket)) return closeAfterAnswers(socket);
   const problem = UNREADABLE[code] ?? NOT_HTTP;
   const { headers, body } = answerOf(problem);
-  const lines = Object.entries({
-    ...headers,
-    Connection: 'close',
-    'Content-Length': String(body.length),
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const all = { ...headers, Connection: 'close', 'Content-Length': body.length };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`);
   socket.destroySoon();
   return problem.status;
@@ -86,7 +74,7 @@ interface ServerSocket extends Socket {
 
 const closing = new WeakSet<Socket>();
 
-function closeAfterAnswers(socket: ServerSocket): void {
+function closeAfterAnswers(socket: ServerSocket): undefined {
   if (closing.has(socket)) return;
   closing.add(socket);
   const closeOrWait = () => {

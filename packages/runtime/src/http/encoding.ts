@@ -8,17 +8,14 @@ export type Encoding = 'identity' | 'gzip' | 'br';
 /** If a caller accepts both equally, it gets the first. */
 const COMPRESSED = ['br', 'gzip'] as const;
 
+/** What Negotiator's types lack: the option `preferred`, and a result that is one of the available encodings. */
 interface EncodingChoice {
-  encoding(
-    available: readonly string[],
-    options: { preferred: readonly string[] },
-  ): (typeof COMPRESSED)[number] | undefined;
+  encoding(available: readonly Encoding[], options: { preferred: readonly string[] }): Encoding | undefined;
 }
 
 /** Returns the encoding that Accept-Encoding prefers (RFC 9110 12.5.3). Among equally preferred ones br comes before gzip. */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
   if (acceptEncoding === undefined) return 'identity';
-  // Negotiator's types lack the option `preferred`, and do not narrow the result to the available encodings.
   const choice = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }) as EncodingChoice;
   return choice.encoding(COMPRESSED, { preferred: COMPRESSED }) ?? 'identity';
 }
@@ -43,15 +40,12 @@ export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolea
   });
 }
 
-const compressGzip = promisify(gzip) as (text: Buffer) => Promise<Buffer>;
+/** Brotli's quality is 5: the highest, 11, takes twenty times as long for a tenth fewer bytes. */
+const BROTLI = {
+  [constants.BROTLI_PARAM_QUALITY]: 5,
+  [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+};
 
-/** Compresses text. Brotli's quality is 5: the highest, 11, takes twenty times as long for a tenth fewer bytes. */
 export function compress(text: Buffer, encoding: Exclude<Encoding, 'identity'>): Promise<Buffer> {
-  if (encoding === 'gzip') return compressGzip(text);
-  return promisify(brotliCompress)(text, {
-    params: {
-      [constants.BROTLI_PARAM_QUALITY]: 5,
-      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-    },
-  });
+  return encoding === 'gzip' ? promisify(gzip)(text) : promisify(brotliCompress)(text, { params: BROTLI });
 }

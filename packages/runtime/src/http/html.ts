@@ -9,9 +9,7 @@ export class Html {
 
 export type HtmlPart = Html | string | number | undefined | readonly HtmlPart[];
 
-/**
- * Returns markup with values in it, for elements and for attributes between double quotes. Undefined and empty lists leave nothing.
- */
+/** Returns markup with values in it: in elements, and in attributes between double quotes. Undefined leaves nothing. */
 export function html(texts: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(texts.map((text, place) => text + markupOf(parts[place])).join(''));
 }

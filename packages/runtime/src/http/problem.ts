@@ -10,14 +10,11 @@ export interface ProblemKind {
 /** The codes of errors that every public server answers with. The server's table of kinds has these codes and further ones. */
 export type CommonCode = 'request_invalid' | 'method_not_allowed' | 'internal' | 'upstream_unavailable';
 
-/**
- * An answer that reports an error, with the status of its code. Callers see `detail`: it says what they can do, and contains no
- * token and no internal address.
- */
+/** An answer that reports an error. Callers see `detail`: it says what they can do, and holds no token and no internal address. */
 export interface ProblemDetails<Code extends string = CommonCode> {
   code: Code;
   detail: string;
-  /** In addition to the headers that every problem has. */
+  /** Further headers than those of every problem. */
   headers: Readonly<Record<string, string>>;
   /** Further members of the body. */
   more?: Readonly<Record<string, unknown>>;
@@ -72,12 +69,9 @@ export function httpProblemFrom<Code extends string>(
 export function encodeProblem<Code extends string>(
   { code, detail, headers, more }: ProblemDetails<Code>,
   kinds: Readonly<Record<Code, ProblemKind>>,
-  {
-    docsUrl,
-    requestId,
-    status = kinds[code].status,
-  }: { docsUrl: string; requestId: string; status?: number },
+  context: { docsUrl: string; requestId: string; status?: number },
 ): { status: number; headers: Record<string, string>; body: Buffer } {
+  const { docsUrl, requestId, status = kinds[code].status } = context;
   const { title } = kinds[code];
   const type = `${docsUrl}#${code}`;
   return {

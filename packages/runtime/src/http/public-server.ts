@@ -43,9 +43,10 @@ export interface HttpAnswer {
 }
 
 /** The parts in which public servers differ. */
-export interface PublicServerParts<RequestProblem extends HttpProblem<string>> {
+interface PublicServerParts<RequestProblem extends HttpProblem<string>> {
   options: Pick<FastifyHttpOptions<Server>, 'rewriteUrl' | 'routerOptions' | 'trustProxy'>;
-  describe: DescribeRequest;
+  /** Returns the name of a request's span after its method, and the span's attributes. */
+  describe(request: FastifyRequest): { name?: string | undefined; attributes?: Attributes };
   /** Maps any error to the server's errors. */
   problemFrom(error: unknown): RequestProblem;
   sendProblem(reply: FastifyReply, problem: RequestProblem): unknown;
@@ -56,10 +57,8 @@ export interface PublicServerParts<RequestProblem extends HttpProblem<string>> {
 }
 
 /**
- * Creates a public HTTP server without routes (`routesOf` adds them). It refuses requests without a valid Host, answers bytes that are
- * not HTTP, traces requests, and logs failures of the service.
- *
- * @returns the server, and the function that has to be called for each answer
+ * Creates a public HTTP server without routes (`routesOf` adds them). It refuses requests without a valid Host, answers bytes that
+ * are not HTTP, traces requests, and logs failures of the service. Call the returned `endTrace` for each answer.
  */
 export function createPublicServer<RequestProblem extends HttpProblem<string>>(
   service: PublicService,
@@ -110,20 +109,14 @@ declare module 'fastify' {
 
 type Attributes = Record<string, string | number>;
 
-/** Returns the name of a request's span after its method, and the span's attributes. */
-export type DescribeRequest = (request: FastifyRequest) => {
-  name?: string | undefined;
-  attributes?: Attributes;
-};
-
 /** Sets attributes of the request's span and ends it, if the request has one. */
-export type EndTrace = (request: FastifyRequest, status: number, attributes?: Attributes) => void;
+type EndTrace = (request: FastifyRequest, status: number, attributes?: Attributes) => void;
 
 /** Notes when each request arrives, and opens a span for it. Spans never hold a URL, because it may contain a token. */
-export function traceRequests(
+function traceRequests(
   app: FastifyInstance,
   { tracer, trustsTraceOf }: Pick<Service, 'tracer' | 'trustsTraceOf'>,
-  describe: DescribeRequest,
+  describe: PublicServerParts<HttpProblem<string>>['describe'],
 ): EndTrace {
   app.decorateRequest('arrivedMs', 0);
   app.addHook('onRequest', (request, _reply, next) => {

@@ -7,19 +7,13 @@ export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
 /** The methods that Node parses but no route serves. Node passes no CONNECT to the request handler, so it is not listed. */
 const OTHER_METHODS = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'CONNECT'].includes(method));
 
-/** Makes a route answer preflights. */
-export type AnswerPreflight = (
-  reply: FastifyReply,
-  preflight: { status: number; headers: Record<string, string> },
-) => PromiseLike<unknown> | FastifyReply;
-
 /**
  * Returns the function that adds a route. The hook onRequest answers OPTIONS and other methods before Fastify reads a body, so a
  * body of any Content-Type may come.
  */
 export function routesOf(
   app: FastifyInstance,
-  sendPreflight: AnswerPreflight,
+  sendPreflight: (reply: FastifyReply, answer: ReturnType<typeof preflight>) => unknown,
 ): (url: string, handler: RouteHandlerMethod) => void {
   for (const method of OTHER_METHODS)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });

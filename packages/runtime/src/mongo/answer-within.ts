@@ -1,6 +1,5 @@
 import {
   MongoError,
-  MongoErrorLabel,
   MongoNetworkError,
   MongoOperationTimeoutError,
   MongoServerSelectionError,
@@ -32,31 +31,16 @@ function isOutOfReach(error: unknown): boolean {
     error instanceof MongoOperationTimeoutError ||
     error.name === 'MongoWaitQueueTimeoutError' ||
     OUT_OF_REACH.has(Number(error.code)) ||
-    [
-      MongoErrorLabel.TransientTransactionError,
-      MongoErrorLabel.UnknownTransactionCommitResult,
-      MongoErrorLabel.RetryableWriteError,
-    ].some((label) => error.hasErrorLabel(label))
+    LABELS.some((label) => error.hasErrorLabel(label))
   );
 }
 
-/** The error codes of servers that are too slow or stopping, or whose replica set is electing a primary. */
+const LABELS = ['TransientTransactionError', 'UnknownTransactionCommitResult', 'RetryableWriteError'];
+/**
+ * The error codes of servers that are too slow or stopping, or whose replica set is electing a primary: MaxTimeMSExpired,
+ * ExceededTimeLimit; HostUnreachable, HostNotFound, NetworkTimeout, SocketException; ShutdownInProgress, InterruptedAtShutdown;
+ * PrimarySteppedDown, NotWritablePrimary and their like; WriteConcernFailed, ReadConcernMajorityNotAvailableYet and their like.
+ */
 const OUT_OF_REACH: ReadonlySet<number> = new Set([
-  50,
-  262, // MaxTimeMSExpired, ExceededTimeLimit
-  6,
-  7,
-  89,
-  9001, // HostUnreachable, HostNotFound, NetworkTimeout, SocketException
-  91,
-  11_600, // ShutdownInProgress, InterruptedAtShutdown
-  189,
-  10_107,
-  11_602,
-  13_435,
-  13_436, // PrimarySteppedDown, NotWritablePrimary and their like
-  64,
-  134,
-  187,
-  246, // WriteConcernFailed, ReadConcernMajorityNotAvailableYet and their like
+  50, 262, 6, 7, 89, 9001, 91, 11_600, 189, 10_107, 11_602, 13_435, 13_436, 64, 134, 187, 246,
 ]);

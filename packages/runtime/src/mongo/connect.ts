@@ -7,19 +7,12 @@ import type { Service } from '../service/service.ts';
 import { poolObserver, traceCommands } from './observed.ts';
 import { replaceableClient } from './replaceable-client.ts';
 
-/** The settings with which a service connects. */
-export interface MongoSettings {
-  MONGODB_URL: string;
-  MONGODB_CA?: string | undefined;
-}
-
 /** Longer than any operation takes. After it, no connection of the URL before is open any more. */
 const OLD_CLIENT_KEPT_MS = 300_000;
 
 /**
- * Connects to MongoDB for the life of the process. Resolves when the server answers. A write succeeds once a majority of the
- * members has written it to its journal. A read comes from the primary and shows only what a majority has stored. An answer
- * therefore stays true after a fail-over. Throws ConfigError if the server cannot guarantee this.
+ * Connects to MongoDB for the life of the process. Resolves when the server answers. Writes and reads survive a fail-over (`KEPT`).
+ * Throws ConfigError if the server cannot guarantee this.
  *
  * Each of the driver's timeouts limits one stage of an operation (`timeoutMS` has no effect). `answerWithin` limits the whole
  * operation. If a server freezes, the driver aborts all operations on it after a heartbeat plus the connect timeout.
@@ -27,13 +20,13 @@ const OLD_CLIENT_KEPT_MS = 300_000;
  * When the file of MONGODB_URL changes, new operations use connections of the new URL as soon as it works. Operations and sessions
  * that have begun end on their old connections.
  *
- * @param options.isNeededAlways makes the service not ready while the database does not answer
+ * @param isNeededAlways makes the service not ready while the database does not answer
  */
 export async function connectMongo(
   service: Service,
-  { MONGODB_URL, MONGODB_CA }: MongoSettings,
+  { MONGODB_URL, MONGODB_CA }: { MONGODB_URL: string; MONGODB_CA?: string | undefined },
   database: string,
-  { isNeededAlways = true }: { isNeededAlways?: boolean } = {},
+  isNeededAlways = true,
 ): Promise<Mongo> {
   const observe = poolObserver(service);
   const open = (url: string): MongoClient => {
@@ -98,10 +91,7 @@ export async function connectMongo(
 /** Much longer than any transaction of the services takes. */
 const LONGEST_TRANSACTION_S = 10;
 
-/**
- * Logs a warning if MongoDB would keep the locks of a dead process for long. These locks slow the services after a crash, but
- * make no answer wrong. Therefore the service starts anyway.
- */
+/** Warns if MongoDB would keep the locks of a dead process for long. They slow the services, but make no answer wrong. */
 export async function checkTransactionLifetime({ log }: Service, { client }: Mongo): Promise<void> {
   const advice =
     'set transactionLifetimeLimitSeconds to 5 on every member: a transaction of a process that died holds its locks until it ends';

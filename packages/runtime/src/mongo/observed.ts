@@ -12,15 +12,12 @@ export function poolObserver({ metrics }: Service): (client: MongoClient) => voi
   const registers = [metrics];
   /** The clients that know a primary. While a client replaces another one, both are open. */
   const knowPrimary = new Set<MongoClient>();
-  new Gauge({
+  const connected = new Gauge({
     name: 'mongodb_connected',
     help: '1 while the service knows a MongoDB server that accepts writes, else 0',
     registers,
-    collect() {
-      this.set(knowPrimary.size > 0 ? 1 : 0);
-    },
   });
-  const connections = { open: 0, inUse: 0, waiting: 0 };
+  const connections = { open: 0, inUse: 0 };
   new Gauge({
     name: 'mongodb_pool_connections',
     help: 'Connections to MongoDB, by state: "in_use" or "idle"',
@@ -31,13 +28,10 @@ export function poolObserver({ metrics }: Service): (client: MongoClient) => voi
       this.set({ state: 'idle' }, Math.max(0, connections.open - connections.inUse));
     },
   });
-  new Gauge({
+  const waiting = new Gauge({
     name: 'mongodb_pool_waiting_operations',
     help: 'Operations that wait now for a connection to MongoDB',
     registers,
-    collect() {
-      this.set(connections.waiting);
-    },
   });
   const waits = new Histogram({
     name: 'mongodb_pool_wait_duration_seconds',
@@ -56,24 +50,25 @@ export function poolObserver({ metrics }: Service): (client: MongoClient) => voi
     client.on('topologyDescriptionChanged', ({ newDescription: { servers } }) => {
       if ([...servers.values()].some(({ isWritable }) => isWritable)) knowPrimary.add(client);
       else knowPrimary.delete(client);
+      connected.set(knowPrimary.size > 0 ? 1 : 0);
     });
     client.on('connectionCreated', () => connections.open++);
     client.on('connectionClosed', () => connections.open--);
-    client.on('connectionCheckOutStarted', () => connections.waiting++);
+    client.on('connectionCheckOutStarted', () => waiting.inc());
     client.on('connectionCheckedOut', ({ durationMS }) => {
-      connections.waiting--;
+      waiting.dec();
       connections.inUse++;
       waits.observe(durationMS / 1000);
     });
     client.on('connectionCheckOutFailed', ({ reason }) => {
-      connections.waiting--;
+      waiting.dec();
       failures.inc({ reason });
     });
     client.on('connectionCheckedIn', () => connections.inUse--);
   };
 }
 
-/** Opens a span for each command, with its name and its collection but not its contents. The client needs `monitorCommands`. */
+/** Opens a span for each command, without its contents. The client needs `monitorCommands`. */
 export function traceCommands({ tracer }: Service, client: MongoClient): void {
   if (!tracer) return;
   // The driver ends every command that it has begun.

@@ -1,14 +1,13 @@
 import type { Db } from 'mongodb';
-import type { ConfigOf } from '../config/config.ts';
-import type { databaseSpec } from '../config/shared-specs.ts';
+import type { ConfigOf, databaseSpec } from '../config/config.ts';
 import { retryUntilStopped } from '../service/retry.ts';
 import type { Service } from '../service/service.ts';
 import { checkTransactionLifetime, connectMongo, type Mongo } from './connect.ts';
 import { bringUpToDate } from './schema.ts';
 
 /**
- * Connects to a service's database, brings it up to date, and returns what `open` returns. `open` creates the indexes, and runs again
- * until it succeeds.
+ * Connects to a service's database, brings it up to date, and returns what `open` returns. `open` creates the indexes, and runs
+ * again until it succeeds.
  *
  * @param options.restored resolves when the service may use the database, which may be being restored; by default it may at once
  * @param options.isNeededAlways whether the service is not ready while the database does not answer
@@ -24,8 +23,7 @@ export async function openDatabase<Opened>(
     hasTransactions?: boolean;
   } = {},
 ): Promise<Opened> {
-  const { isNeededAlways = true } = options;
-  const mongo = await connectMongo(service, config, config.MONGODB_DATABASE, { isNeededAlways });
+  const mongo = await connectMongo(service, config, config.MONGODB_DATABASE, options.isNeededAlways);
   await options.restored?.(mongo);
   if (options.hasTransactions) await checkTransactionLifetime(service, mongo);
   await bringUpToDate(service, mongo);
@@ -35,10 +33,10 @@ export async function openDatabase<Opened>(
 }
 
 /**
- * Adds the check that no index is missing that the service has now. Call it when the service has created its indexes. Without one
- * of them queries may take too long, or two documents may be equal that must not be.
+ * Adds the check that no index is missing that the service has created. Without one of them queries may take too long, or two
+ * documents may be equal that must not be.
  */
-export async function checkIndexes(service: Service, { db }: Mongo): Promise<void> {
+async function checkIndexes(service: Service, { db }: Mongo): Promise<void> {
   const { diagnosis } = service;
   if (diagnosis === undefined) return;
   const wanted = await retryUntilStopped('indexes', () => indexesOf(db), service);

@@ -1,17 +1,10 @@
 import type { ClientSession, Collection, Db, MongoClient } from 'mongodb';
 
-export interface ReplaceableClient {
-  /** Behaves as the newest client. Its databases and collections do so too, for as long as they are kept. */
-  client: MongoClient;
-  /** New operations use this client from now on. Returns the one before, on which operations may still be under way. */
-  replace(next: MongoClient): MongoClient;
-}
-
 /**
- * The driver cannot change the credentials of a client. This class therefore hides which client is in use from code that keeps
- * databases and collections. An operation in a session runs on the session's client.
+ * Hides which client is in use from code that keeps databases and collections, because the driver cannot change the credentials of
+ * a client. An operation in a session runs on the session's client.
  */
-export function replaceableClient(first: MongoClient): ReplaceableClient {
+export function replaceableClient(first: MongoClient) {
   let current = first;
   const clients = new WeakMap<ClientSession, MongoClient>();
   const started = (session: ClientSession, client: MongoClient): ClientSession => {
@@ -77,8 +70,10 @@ export function replaceableClient(first: MongoClient): ReplaceableClient {
     },
   });
   return {
+    /** Behaves as the newest client. Its databases and collections do so too, for as long as they are kept. */
     client,
-    replace: (next) => {
+    /** New operations use this client from now on. Returns the one before, on which operations may still be under way. */
+    replace: (next: MongoClient) => {
       const before = current;
       current = next;
       return before;

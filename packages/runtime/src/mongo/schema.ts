@@ -53,11 +53,6 @@ export async function bringUpToDate(
   const read = () => schemas.findOne({ _id: 'schema' });
   const noted = () => ({ release: VERSION, at: new Date() });
 
-  const create = async (): Promise<void> => {
-    const first = { version: FIRST, readableFrom: FIRST, ...noted() };
-    await schemas.updateOne({ _id: 'schema' }, { $setOnInsert: first }, { upsert: true });
-  };
-
   // If another replica has noted the same, the document does not match.
   const noteBegin = ({ readableFrom }: Migration) =>
     schemas.updateOne(
@@ -68,7 +63,8 @@ export async function bringUpToDate(
     schemas.updateOne({ _id: 'schema', version: { $lt: version } }, { $set: { version, ...noted() } });
 
   const migrate = async (): Promise<string | undefined> => {
-    await create();
+    const first = { version: FIRST, readableFrom: FIRST, ...noted() };
+    await schemas.updateOne({ _id: 'schema' }, { $setOnInsert: first }, { upsert: true });
     const stored = await read();
     if (!stored) throw new Error('the schema document was deleted');
     if (own < stored.readableFrom) return problemOf(stored, own);
@@ -91,11 +87,8 @@ export async function bringUpToDate(
     const stored = await read();
     const detail = `version ${stored?.version ?? 'unknown'}, and this release has ${own}`;
     if (stored?.version === own) return { state: 'ok', detail };
-    return {
-      state: 'warning',
-      detail,
-      advice: 'finish the upgrade or the rollback, so that all replicas have the same release',
-    };
+    const advice = 'finish the upgrade or the rollback, so that all replicas have the same release';
+    return { state: 'warning', detail, advice };
   });
 }
 

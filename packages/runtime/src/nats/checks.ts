@@ -1,5 +1,4 @@
 import type { JetStreamManager, StreamConfig } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
 import { type Found, foundFill } from '../observe/diagnosis.ts';
 import type { Service } from '../service/service.ts';
 
@@ -14,12 +13,11 @@ const SETTINGS = [
   'duplicate_window',
 ] as const;
 
-export function checkConnection({ diagnosis }: Pick<Service, 'diagnosis'>, connection: NatsConnection): void {
-  diagnosis?.add('NATS', async () => {
-    const ms = await connection.rtt();
-    return { state: 'ok', detail: `nats-server ${connection.info?.version} answers in ${Math.ceil(ms)} ms` };
-  });
-}
+const GONE: Found = {
+  state: 'wrong',
+  detail: 'it does not exist',
+  advice: 'restart one replica of the service, which creates it again; find out who has removed it',
+};
 
 /** Adds the check of a stream that the service has created: whether it exists with these settings, and how full it is. */
 export function checkStream(
@@ -29,12 +27,7 @@ export function checkStream(
 ): void {
   diagnosis?.add(`stream ${wanted.name}`, async () => {
     const info = await manager.streams.info(wanted.name).catch(unlessMissing);
-    if (info === undefined)
-      return {
-        state: 'wrong',
-        detail: 'it does not exist',
-        advice: 'restart one replica of the service, which creates it again; find out who has removed it',
-      };
+    if (info === undefined) return GONE;
     const { config, state, cluster } = info;
     const other = SETTINGS.filter((name) => wanted[name] !== undefined && config[name] !== wanted[name]);
     if (other.length > 0)
@@ -68,12 +61,7 @@ export function checkConsumer(
 ): void {
   diagnosis?.add(`consumer of ${stream}`, async (): Promise<Found> => {
     const info = await manager.consumers.info(stream, consumer).catch(unlessMissing);
-    if (info === undefined)
-      return {
-        state: 'wrong',
-        detail: 'it does not exist',
-        advice: 'restart one replica of the service, which creates it again; find out who has removed it',
-      };
+    if (info === undefined) return GONE;
     const { num_pending: pending, num_ack_pending: taken } = info;
     const detail = `${pending} messages wait, and ${taken} are being applied`;
     if (pending <= most) return { state: 'ok', detail };
@@ -84,6 +72,6 @@ export function checkConsumer(
 }
 
 /** Returns undefined if the stream or the consumer does not exist. Throws every other error. */
-function unlessMissing(error: { code?: number }): undefined {
+export function unlessMissing(error: { code?: number }): undefined {
   if (![404, 10_014, 10_059].includes(error.code ?? 0)) throw error;
 }

@@ -9,7 +9,13 @@ import {
   type PubAck,
   type StreamConfig,
 } from '@nats-io/jetstream';
-import { connect, headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
+import {
+  type ConnectionOptions,
+  connect,
+  headers,
+  type MsgHdrs,
+  type NatsConnection,
+} from '@nats-io/transport-node';
 import { SpanKind } from '@opentelemetry/api';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { ConfigError } from '../config/config.ts';
@@ -23,13 +29,12 @@ import {
 } from '../observe/tracing.ts';
 import { retryUntilStopped } from '../service/retry.ts';
 import type { Service } from '../service/service.ts';
-import { checkConnection, checkStream } from './checks.ts';
+import { checkStream, unlessMissing } from './checks.ts';
 
 /** The oldest nats-server that the services accept; deploy/operations.md says why. */
 const OLDEST_SERVER = [2, 14] as const;
 
-/** The settings with which a service connects. */
-export interface NatsSettings {
+interface NatsSettings {
   /** Comma-separated, `nats://…`, `tls://…`; user and password, or a token, before the first one's host. */
   NATS_URL: string;
   NATS_CA?: string | undefined;
@@ -63,29 +68,25 @@ export interface Nats {
 export async function connectNats(service: Service, { NATS_URL, NATS_CA }: NatsSettings): Promise<Nats> {
   const { servers, tls } = connectionOptions(NATS_URL);
   let credentials = credentialsOf(NATS_URL);
-  const connection = await retryUntilStopped(
-    'NATS',
-    () =>
-      connect({
-        servers,
-        // The client asks for the credentials at each connection.
-        authenticator: () => credentials,
-        ...(tls || NATS_CA !== undefined ? { tls: tlsOptions(NATS_URL, NATS_CA) } : {}),
-        name: `brand-data-${service.name}`,
-        // Only this service's user may subscribe to it: see inboxPrefixOf in packages/contracts.
-        inboxPrefix: `_INBOX.${service.name}`,
-        maxReconnectAttempts: -1,
-        // NATS may refuse a credential for a while when it is being changed.
-        ignoreAuthErrorAbort: true,
-        reconnectTimeWait: 250,
-        pingInterval: 2_000,
-        maxPingOut: 2,
-        timeout: 3_000,
-        // Otherwise the client makes two errors with stack traces for each publish, in case that it fails.
-        noAsyncTraces: true,
-      }),
-    service,
-  );
+  const options: ConnectionOptions = {
+    servers,
+    // The client asks for the credentials at each connection.
+    authenticator: () => credentials,
+    ...(tls || NATS_CA !== undefined ? { tls: tlsOptions(NATS_URL, NATS_CA) } : {}),
+    name: `brand-data-${service.name}`,
+    // Only this service's user may subscribe to it: see inboxPrefixOf in packages/contracts.
+    inboxPrefix: `_INBOX.${service.name}`,
+    maxReconnectAttempts: -1,
+    // NATS may refuse a credential for a while when it is being changed.
+    ignoreAuthErrorAbort: true,
+    reconnectTimeWait: 250,
+    pingInterval: 2_000,
+    maxPingOut: 2,
+    timeout: 3_000,
+    // Otherwise the client makes two errors with stack traces for each publish, in case that it fails.
+    noAsyncTraces: true,
+  };
+  const connection = await retryUntilStopped('NATS', () => connect(options), service);
   service.onStop('nats', async () => {
     // A drain sends the messages that are still queued. It is not possible on a lost connection.
     await connection.drain().catch(() => connection.close());
@@ -104,7 +105,10 @@ export async function connectNats(service: Service, { NATS_URL, NATS_CA }: NatsS
   watchConnection(service, connection, () => {
     for (const call of [...repeats, ...listeners]) call();
   });
-  checkConnection(service, connection);
+  service.diagnosis?.add('NATS', async () => {
+    const ms = await connection.rtt();
+    return { state: 'ok', detail: `nats-server ${connection.info?.version} answers in ${Math.ceil(ms)} ms` };
+  });
   const manager = await retryUntilStopped('JetStream', () => jetstreamManager(connection), service);
   const js = jetstream(connection);
   return {
@@ -117,8 +121,8 @@ export async function connectNats(service: Service, { NATS_URL, NATS_CA }: NatsS
 }
 
 /**
- * Like connectNats, for a service that serves without NATS and only publishes to streams. It connects in the background. Publishing
- * rejects with Fault `unavailable` while there is no connection yet.
+ * Connects in the background, for a service that serves without NATS and only publishes to streams. Publishing rejects with Fault
+ * `unavailable` while there is no connection yet.
  */
 export function connectNatsLater(service: Service, settings: NatsSettings): Pick<Nats, 'publish'> {
   service.diagnosis?.add('NATS', async () => ({
@@ -127,9 +131,8 @@ export function connectNatsLater(service: Service, settings: NatsSettings): Pick
     advice: 'check that NATS runs, and NATS_URL; the log of the service says more',
   }));
   const connecting = connectNats(service, settings);
-  connecting.catch((error: Error) => {
-    if (!service.signal.aborted)
-      service.log.error({ err: { message: error.message } }, 'NATS cannot be used');
+  connecting.catch(({ message }: Error) => {
+    if (!service.signal.aborted) service.log.error({ err: { message } }, 'NATS cannot be used');
   });
   return {
     publish: async (name, subject, payload, options) => {
@@ -154,11 +157,8 @@ export function connectionOptions(servers: string): { servers: string[]; tls: bo
   return { servers: urls.map(({ host }) => host), tls: urls.some(({ protocol }) => protocol === 'tls:') };
 }
 
-/** The client's type does not have `checkServerIdentity`, but the client passes all options on to Node. */
-export function tlsOptions(
-  servers: string,
-  ca: string | undefined,
-): { ca?: string; checkServerIdentity: ReturnType<typeof identityCheck> } {
+/** Returns options of which the client's type lacks `checkServerIdentity`. The client passes all options on to Node. */
+export function tlsOptions(servers: string, ca: string | undefined) {
   return { ...(ca !== undefined && { ca }), checkServerIdentity: identityCheck(servers) };
 }
 
@@ -166,10 +166,10 @@ export function tlsOptions(
  * Returns the check of a server's certificate, for `tls.connect`. The client does not tell Node the address of a server whose URL
  * has an IP address and no name. Node would then check the certificate for "localhost". This check looks for the address instead.
  */
-export function identityCheck(servers: string): (name: string, cert: PeerCertificate) => Error | undefined {
+export function identityCheck(servers: string) {
   const hosts = urlsOf(servers).map(({ hostname }) => hostname.replace(/^\[|\]$/g, ''));
   const addresses = hosts.filter((host) => isIP(host) !== 0);
-  return (name, cert) => {
+  return (name: string, cert: PeerCertificate): Error | undefined => {
     if (name !== 'localhost' || hosts.includes(name) || addresses.length === 0)
       return checkServerIdentity(name, cert);
     const problems = addresses.map((address) => checkServerIdentity(address, cert));
@@ -178,9 +178,7 @@ export function identityCheck(servers: string): (name: string, cert: PeerCertifi
 }
 
 /** Returns the user and password, or the token, before the host of the first URL. */
-export function credentialsOf(
-  servers: string,
-): { user: string; pass: string } | { auth_token: string } | undefined {
+export function credentialsOf(servers: string) {
   const [url] = urlsOf(servers);
   const user = decodeURIComponent(url?.username ?? '');
   const pass = decodeURIComponent(url?.password ?? '');
@@ -245,14 +243,13 @@ function publisher(
   };
   const measured = async (publish: Promise<PubAck>): Promise<PubAck> => {
     const began = performance.now();
-    const end = (result: string) => seconds.observe({ result }, (performance.now() - began) / 1000);
+    let result = 'error';
     try {
       const ack = await publish;
-      end('ok');
+      result = 'ok';
       return ack;
-    } catch (error) {
-      end('error');
-      throw error;
+    } finally {
+      seconds.observe({ result }, (performance.now() - began) / 1000);
     }
   };
   return (name, subject, payload, { headers: given = {}, ...options }) => {
@@ -279,24 +276,15 @@ export function spanContextOfMessage(message: { headers?: MsgHdrs | undefined })
  */
 export async function ensureStream(
   service: Service,
-  nats: Nats,
+  { manager }: Nats,
   config: Partial<StreamConfig> & { name: string; subjects: string[]; num_replicas: number },
 ): Promise<void> {
-  await retryUntilStopped(
-    `stream ${config.name}`,
-    async () => {
-      const exists = await nats.manager.streams.info(config.name).then(
-        () => true,
-        (error: { code?: number }) => {
-          if (error.code === 10_059 || error.code === 404) return false;
-          throw error;
-        },
-      );
-      const settings = { ...config, deny_delete: true };
-      if (exists) await nats.manager.streams.update(config.name, settings);
-      else await nats.manager.streams.add(settings);
-    },
-    service,
-  );
-  checkStream(service, nats.manager, config);
+  const settings = { ...config, deny_delete: true };
+  const ensure = async () => {
+    if (await manager.streams.info(config.name).catch(unlessMissing))
+      await manager.streams.update(config.name, settings);
+    else await manager.streams.add(settings);
+  };
+  await retryUntilStopped(`stream ${config.name}`, ensure, service);
+  checkStream(service, manager, config);
 }

@@ -1,10 +1,7 @@
 /** For each check. A service answers `bds doctor` within this time, also if nothing that it depends on works. */
 const CHECK_WITHIN_MS = 3_000;
 
-/**
- * The finding of a check. `warning`: callers notice nothing yet. `wrong`: something does not work, or will stop working soon. The
- * texts are for operators, and hold no secret.
- */
+/** A check's finding, for operators: no secret. `warning`: callers notice nothing yet. `wrong`: it does not, or will soon not, work. */
 export type Found =
   | { state: 'ok'; detail: string }
   | { state: 'warning' | 'wrong'; detail: string; advice: string };
@@ -30,13 +27,11 @@ export class Diagnosis {
 }
 
 async function inTime(check: () => Promise<Found>): Promise<Found> {
-  const { promise: late, resolve } = Promise.withResolvers<Found>();
   const advice = 'check that it runs, and that this service reaches it; the log of the service says more';
   const silent = (detail: string): Found => ({ state: 'wrong', detail, advice });
-  const timer = setTimeout(
-    () => resolve(silent(`no answer in ${CHECK_WITHIN_MS / 1_000} s`)),
-    CHECK_WITHIN_MS,
-  );
+  const { promise: late, resolve } = Promise.withResolvers<Found>();
+  const tooLate = silent(`no answer in ${CHECK_WITHIN_MS / 1_000} s`);
+  const timer = setTimeout(resolve, CHECK_WITHIN_MS, tooLate);
   try {
     return await Promise.race([check(), late]);
   } catch {
@@ -47,7 +42,7 @@ async function inTime(check: () => Promise<Found>): Promise<Found> {
   }
 }
 
-/** Returns the finding about how full something is, such as a disk. */
+/** Returns the finding about how full something is, as shares from 0 to 1. */
 export function foundFill(
   share: number,
   limits: { warning: number; wrong: number },

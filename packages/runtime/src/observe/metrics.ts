@@ -1,7 +1,6 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { VERSION } from '../base/version.ts';
 
-/** Identifies a build. */
 export interface Build {
   version: string;
   revision: string;
@@ -36,10 +35,8 @@ export function createMetrics(service: string, build: Build = { version: VERSION
 export function perRegistry<T>(make: (registry: Registry) => T): (registry: Registry) => T {
   const made = new WeakMap<Registry, T>();
   return (registry) => {
-    const existing = made.get(registry);
-    if (existing !== undefined) return existing;
-    const fresh = make(registry);
-    made.set(registry, fresh);
-    return fresh;
+    const value = made.get(registry) ?? make(registry);
+    made.set(registry, value);
+    return value;
   };
 }

@@ -26,8 +26,8 @@ const LONGEST_QUEUE = 4_096;
 
 /**
  * Sends traces to a collector over OTLP/HTTP, and makes OpenTelemetry's API follow spans through this process. The exporter reads
- * the collector's address and everything else about the connection from OpenTelemetry's environment variables
- * (OTEL_EXPORTER_OTLP_…, OTEL_RESOURCE_ATTRIBUTES). It drops spans that it cannot send.
+ * everything about the connection from OpenTelemetry's environment variables (OTEL_EXPORTER_OTLP_…, OTEL_RESOURCE_ATTRIBUTES). It
+ * drops spans that it cannot send.
  */
 export function startOtlp(
   service: string,
@@ -65,12 +65,9 @@ export function startOtlp(
 
 /** Returns the values of OTEL_TRACES_SAMPLER. */
 function samplerOf(name: string, ratio: number): Sampler {
-  const [, parentBased, root] = /^(parentbased_)?(.*)$/.exec(name) ?? [];
-  const sampler =
-    root === 'traceidratio'
-      ? new TraceIdRatioBasedSampler(ratio)
-      : root === 'always_off'
-        ? new AlwaysOffSampler()
-        : new AlwaysOnSampler();
-  return parentBased ? new ParentBasedSampler({ root: sampler }) : sampler;
+  const parent = 'parentbased_';
+  if (name.startsWith(parent))
+    return new ParentBasedSampler({ root: samplerOf(name.slice(parent.length), ratio) });
+  if (name === 'traceidratio') return new TraceIdRatioBasedSampler(ratio);
+  return name === 'always_off' ? new AlwaysOffSampler() : new AlwaysOnSampler();
 }

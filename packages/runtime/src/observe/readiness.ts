@@ -1,6 +1,4 @@
-/**
- * Knows whether a service is ready. A service is ready from the end of its start until its stop begins, while every check passes.
- */
+/** A service is ready from the end of its start until its stop begins, while every check passes. */
 export class Readiness {
   readonly #checks = new Map<string, () => unknown>();
   readonly #listeners: ((ready: boolean) => void)[] = [];

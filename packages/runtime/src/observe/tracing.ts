@@ -54,8 +54,8 @@ export function traceHeadersOf(span: Span): Record<string, string> {
 
 /**
  * Starts the span of a request from outside. The sampler decides whether to trace the request, and may follow `caller`'s
- * decision. A caller that is not trusted can only decide against a trace. If it demands one, the sampler decides as if the request
- * had no caller, and the span links to the caller's.
+ * decision. If a caller that is not trusted demands a trace, the sampler decides as if the request had no caller, and the span
+ * links to the caller's.
  */
 export function startServerSpan(
   tracer: Tracer,
@@ -73,9 +73,7 @@ export function startChildSpan(tracer: Tracer, name: string, options: SpanOption
   return parent && startSpanBelow(tracer, name, options, [parent.spanContext()]);
 }
 
-/**
- * Starts a child of the first sampled one of `spanContexts`, with links to the other sampled ones. Undefined if none is sampled.
- */
+/** Starts a child of the first sampled one of `spanContexts`, with links to the other sampled ones. Undefined if none is. */
 export function startSpanBelow(
   tracer: Tracer,
   name: string,
@@ -119,9 +117,7 @@ export async function endWith<T>(span: Span, work: () => Promise<T>): Promise<T>
   }
 }
 
-/**
- * Runs work for several calls in one span, which is a child of the first traced call's span and links to the other calls' spans.
- */
+/** Runs work for several calls in one span, a child of the first traced call's span with links to the other calls' spans. */
 export async function inBatchSpan<T>(
   tracer: Tracer | undefined,
   name: string,

@@ -5,15 +5,14 @@ import { installationOr, type Operator, type Operators } from '../grpc/operator.
 import type { Service } from '../service/service.ts';
 
 /**
- * Passes of operators. Only the accounts service stores operators' credentials, and the other services cannot ask it. Therefore
- * accounts gives an operator a signed, short-lived pass for one service, which says who the operator is. That service checks the
- * pass with accounts' public key.
+ * Only accounts stores operators' credentials, and the other services cannot ask it. Therefore accounts gives an operator a signed,
+ * short-lived pass for one service, which says who the operator is. That service checks the pass with accounts' public key.
  */
 const TYPE = 'operator-pass+jwt';
 const ISSUER = 'brand-data/accounts';
 const ALGORITHM = 'EdDSA';
 
-/** How long a pass is valid. A revoked credential still opens the other services for at most this long, plus CLOCKS_APART_S. */
+/** A revoked credential still opens the other services for at most this long, plus CLOCKS_APART_S. */
 export const PASS_LASTS_MS = 10 * 60_000;
 /** The clocks of two services may differ by this much. */
 const CLOCKS_APART_S = 30;
@@ -37,10 +36,7 @@ export async function signPass(
   return { pass, expiresAtMs: until * 1_000 };
 }
 
-/**
- * Authenticates passes for this service with the public keys of accounts. While accounts' key is being replaced, there are several.
- * If the setting PASS_PUBLIC_KEYS is in a file, a change of the file changes the keys.
- */
+/** Authenticates passes for this service with accounts' public keys: several, while the key is replaced in the setting's file. */
 export function passesFor(
   { name, onSettingChange }: Pick<Service, 'name' | 'onSettingChange'>,
   keys: readonly KeyObject[] = [],

@@ -13,10 +13,7 @@ const STORED_EVERY_MS = 1_000;
 /** A change that an operator makes, as its entry in the trail describes it. */
 export interface AuditedChange extends AuditDetails {
   method: string;
-  /**
-   * Calls with the same text share an entry if the same operator makes them on the same UTC day. A call without this text has a
-   * separate entry.
-   */
+  /** Calls with the same text share an entry if the same operator makes them on the same UTC day. */
   sharedBy?: string;
 }
 
@@ -87,28 +84,21 @@ export class Trail {
     try {
       const result = await change();
       count(event, { done: 1, ...countsOf(result) });
-      await this.#end(open);
       return result;
     } catch (error) {
       count(event, { failed: 1 });
       event.details = { ...event.details, failure: grpcStatusOf(error).details };
-      await this.#end(open);
       throw error;
+    } finally {
+      await this.#end(open);
     }
   }
 
   /** Begins a part of an entry, or continues the one that this process has begun. */
   #partOf(call: OperatorCall, audited: AuditedChange): Open {
+    const details = auditDetails(audited.details);
     const fresh = (entry: string): Open => ({
-      event: {
-        ...audited,
-        details: auditDetails(audited.details),
-        call,
-        entry,
-        part: randomUUID(),
-        atMs: 0,
-        counts: {},
-      },
+      event: { ...audited, details, call, entry, part: randomUUID(), atMs: 0, counts: {} },
       storedMs: Number.NEGATIVE_INFINITY,
     });
     if (audited.sharedBy === undefined) return fresh(randomUUID());
@@ -135,13 +125,10 @@ export class Trail {
   async #storeBegin(open: Open): Promise<void> {
     try {
       if (!isStoredOften(open)) await this.#storeNow(open);
-    } catch (error) {
+    } catch (cause) {
       this.#lost.inc({ stage: 'before' });
-      throw new Fault(
-        'unavailable',
-        'the trail of changes cannot be written now, so nothing was changed: try again',
-        { cause: error },
-      );
+      const detail = 'the trail of changes cannot be written now, so nothing was changed: try again';
+      throw new Fault('unavailable', detail, { cause });
     }
   }
 
@@ -159,10 +146,8 @@ export class Trail {
       await this.#storeNow(open);
     } catch (error) {
       this.#lost.inc({ stage: 'after' });
-      this.#log.error(
-        { err: { message: (error as Error).message } },
-        'the outcome of a change is only in this log',
-      );
+      const { message } = error as Error;
+      this.#log.error({ err: { message } }, 'the outcome of a change is only in this log');
       this.#logEvent('a change whose outcome the trail lacks', open.event);
     }
   }
@@ -190,9 +175,8 @@ function isStoredOften({ event, storedMs }: Open): boolean {
 }
 
 function count(event: TrailEvent, more: Record<string, number>): void {
-  const counts: Record<string, number> = { ...event.counts };
-  for (const [name, value] of Object.entries(more)) counts[name] = (counts[name] ?? 0) + value;
-  event.counts = counts;
+  for (const [name, value] of Object.entries(more))
+    event.counts = { ...event.counts, [name]: (event.counts[name] ?? 0) + value };
 }
 
 const LONGEST_DETAIL = 1_000;

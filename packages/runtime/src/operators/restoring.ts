@@ -9,8 +9,8 @@ import { retryUntilStopped } from '../service/retry.ts';
 import type { Service } from '../service/service.ts';
 
 /**
- * The collection of the mark that a database is being restored. `bds restore` writes the mark before the first document. The service
- * removes it when the restored data may be used. Neither a copy nor a restore touches this collection otherwise.
+ * The collection of the mark that a database is being restored. `bds restore` writes the mark before the first document, and the
+ * service removes it when the restored data may be used. Neither a copy nor a restore touches this collection otherwise.
  */
 export const RESTORING = 'restoring';
 
@@ -22,6 +22,9 @@ interface RestoringDoc {
 }
 
 const LOOK_EVERY_MS = 500;
+const NOT_UNDER_WAY =
+  'this restore is not under way, or an earlier attempt to end it has failed: stop the services and restore again';
+const WAS_RUNNING = 'this service was running when the restore began: stop all services and restore again';
 
 function marks(db: Db) {
   // Without it, a primary that has just been elected may not see the mark yet.
@@ -50,21 +53,15 @@ export async function endRestore<Result>(
 ): Promise<Result> {
   const filter = { _id: 'restore' as const, restoreId, isEnding: false };
   if (!(await marks(db).findOneAndUpdate(filter, { $set: { isEnding: true } })))
-    throw new Fault(
-      'failed_precondition',
-      'this restore is not under way, or an earlier attempt to end it has failed: stop the services and restore again',
-    );
+    throw new Fault('failed_precondition', NOT_UNDER_WAY);
   const result = await end();
   await marks(db).drop();
   return result;
 }
 
-/** The answer of a replica that has not found its database being restored when it started. */
+/** Answers for a replica that has not found its database being restored when it started. */
 export async function refuseRestore(): Promise<never> {
-  throw new Fault(
-    'failed_precondition',
-    'this service was running when the restore began: stop all services and restore again',
-  );
+  throw new Fault('failed_precondition', WAS_RUNNING);
 }
 
 /**
@@ -78,11 +75,8 @@ export async function untilRestored(service: Service, { db }: Mongo, server?: Gr
   if (!(await isRestoring())) return;
   service.log.warn('the database is being restored: only bds restore is answered');
   const stops: (() => unknown)[] = [];
-  const held: Service = {
-    ...service,
-    metrics: new Registry(),
-    onStop: (_what, stop) => stops.push(stop),
-  };
+  const onStop: Service['onStop'] = (_what, stop) => stops.push(stop);
+  const held: Service = { ...service, metrics: new Registry(), onStop };
   try {
     if (server !== undefined) {
       await startGrpcServer(held, { ...server, mayLastLong: true });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import v8 from 'node:v8';
@@ -81,9 +82,7 @@ export async function runService<Spec extends ConfigSpec>(
   const ops = await serveOps(config.HOST, config.OPS_PORT, readiness, metrics);
   onStop('operations port', () => ops.close());
   try {
-    const { signal } = stopping;
-    const trustsTraceOf = inNetworks(config.TRACE_TRUSTED_CALLERS);
-    const common = {
+    const service: Service = {
       name,
       log,
       metrics,
@@ -91,9 +90,12 @@ export async function runService<Spec extends ConfigSpec>(
       diagnosis: new Diagnosis(),
       build,
       tracer,
-      trustsTraceOf,
+      trustsTraceOf: inNetworks(config.TRACE_TRUSTED_CALLERS),
+      signal: stopping.signal,
+      onStop,
+      onSettingChange,
     };
-    await start({ ...common, signal, onStop, onSettingChange }, settings);
+    await start(service, settings);
     readiness.open();
     log.info('ready');
   } catch (error) {
@@ -141,15 +143,12 @@ async function serveOps(host: string, port: number, readiness: Readiness, metric
     }
   });
   server.requestTimeout = 5_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
+  await once(server.listen(port, host), 'listening');
   return {
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
   };
 }

@@ -5,7 +5,7 @@ import type { Build } from '../observe/metrics.ts';
 import type { Readiness } from '../observe/readiness.ts';
 import type { Tracer } from '../observe/tracing.ts';
 
-/** What runService gives to a service's start: its log, metrics, readiness and tracer, and its stop. */
+/** What runService gives to a service's start. */
 export interface Service {
   name: string;
   log: Logger;
@@ -13,7 +13,6 @@ export interface Service {
   readiness: Readiness;
   /** The checks for `bds doctor`. Absent in a set-up, which `bds doctor` does not ask. */
   diagnosis?: Diagnosis | undefined;
-  /** The build that runs. */
   build?: Build | undefined;
   /** Absent if tracing is off. */
   tracer: Tracer | undefined;
@@ -21,9 +20,7 @@ export interface Service {
   trustsTraceOf?: ((address: string) => boolean) | undefined;
   /** Aborted once the drain is over and the stop begins. */
   signal: AbortSignal;
-  /**
-   * Registers what releases a resource. Call it when the resource is acquired. At the stop, releases run in the reverse order.
-   */
+  /** Registers what releases a resource, when it is acquired. At the stop, releases run in the reverse order. */
   onStop(what: string, stop: () => unknown): void;
   /**
    * Calls `changed` with the new text of this setting each time that the setting's file changes. If the setting is not in a file,

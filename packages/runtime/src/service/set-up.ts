@@ -21,10 +21,6 @@ export async function runSetUp<Spec extends ConfigSpec>(
   spec: Spec,
   setUp: (service: Service, config: ConfigOf<typeof setUpSpec & Spec>) => Promise<unknown>,
 ): Promise<void> {
-  const end = (reason: unknown): void => {
-    process.stderr.write(`${name} set-up: ${reason instanceof Error ? reason.message : reason}\n`);
-    process.exitCode = 1;
-  };
   const config = readSettings(`${name} set-up`, { ...setUpSpec, ...spec });
   if (config === undefined) return;
   const { LOG_LEVEL, SET_UP_TIMEOUT_MS: withinMs } = config as ConfigOf<typeof setUpSpec>;
@@ -49,7 +45,8 @@ export async function runSetUp<Spec extends ConfigSpec>(
     await Promise.race([setUp(service, config), tooLong]);
     log.info('set up');
   } catch (error) {
-    end(error);
+    process.stderr.write(`${name} set-up: ${error instanceof Error ? error.message : error}\n`);
+    process.exitCode = 1;
   }
   clearTimeout(timer);
   // No work is under way any more, so a connection that does not close in time may end with the process.
