@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fullStock } from '../e2e/fixtures.ts';
-import { TestOperator } from '../e2e/operator.ts';
-import { startTestStack, type TestStack } from '../stack/index.ts';
 import { spreadOf } from './harness/in-turns.ts';
-import { noteResult } from './harness/results.ts';
+import { noteResult, table, whole } from './harness/results.ts';
+import { numberFrom, useBench } from './harness/servers.ts';
 import { callOver, percentilesOf, runLoad } from './load.ts';
 
-const ALLOWANCE = 100_000;
+const ALLOWANCE = numberFrom('BENCH_CALLS', 100_000);
 const CONNECTIONS = 256;
 const LONGEST_MS = 60_000;
 const WARM_UP_MS = 2_000;
@@ -14,19 +13,23 @@ const WARM_UP_MS = 2_000;
 const PHASES = [0.2, 0.05, 0.01, 0];
 const MOVED_AT = 0.18;
 /** The least share of the rate far from the limit. Near the limit, grants are small, so more of them are needed. */
-const GOAL = 0.5;
+const GOAL = { goal: 0.5, baseline: 'the same callers with more than a fifth of the allowance left' };
+const COUNTERS = [
+  ['metering', 'metering_acquires_total'],
+  ['metering', 'metering_recalls_total'],
+  ['metering', 'metering_reports_total'],
+  ['gateway', 'gateway_quota_waited_calls_total'],
+] as const;
 
 interface Answer {
   status: number;
   atMs: number;
   tookMs: number;
-  /** The number of counted answers before this one. */
-  counted: number;
+  /** The share of the allowance that was left before this answer. */
+  left: number;
 }
 
-/**
- * Makes calls over many connections until each connection gets a 429. `targetOf` names the gateway of a connection's next call.
- */
+/** Makes calls over many connections until each connection gets a 429. `targetOf` names the gateway of a connection's next call. */
 async function driveToTheEnd(
   path: string,
   targetOf: (connection: number, left: number) => string,
@@ -35,7 +38,7 @@ async function driveToTheEnd(
   const endAt = performance.now() + LONGEST_MS;
   let counted = 0;
   const left = () => 1 - counted / ALLOWANCE;
-  const drive = async (connection: number): Promise<void> => {
+  const drive = async (_: unknown, connection: number): Promise<void> => {
     let isOver = false;
     while (!isOver && performance.now() < endAt) {
       const target = targetOf(connection, left());
@@ -45,114 +48,66 @@ async function driveToTheEnd(
           return goesOn ? path : undefined;
         },
         answered: (status, tookMs) => {
-          answers.push({ status, atMs: performance.now(), tookMs, counted });
+          answers.push({ status, atMs: performance.now(), tookMs, left: left() });
           if (status === 200) counted += 1;
           if (status === 429) isOver = true;
         },
       });
     }
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, (_, connection) => drive(connection)));
+  await Promise.all(Array.from({ length: CONNECTIONS }, drive));
   return answers;
 }
 
-/** One line for each phase, with its counted answers, and the rates of the later phases, divided by that of the first. */
-function report(name: string, answers: readonly Answer[]): { lines: string[]; ratios: number[] } {
+/** One row for each phase and one for the answers after the last counted one, and the rates of the phases. */
+function report(answers: readonly Answer[]): { rows: string[][]; rates: number[] } {
   const last = answers.findLastIndex(({ status }) => status === 200);
-  const lines = [
-    name,
-    '  left       calls/s  of the first  p50 ms   p99 ms   longest  503 with permits left  by status',
-  ];
-  const ratios: number[] = [];
-  let first = 0;
-  let from = 1;
+  const rates: number[] = [];
   let beganMs = (answers[0]?.atMs ?? 0) - (answers[0]?.tookMs ?? 0);
-  for (const to of PHASES) {
-    const isWithin = ({ counted }: Answer) => 1 - counted / ALLOWANCE <= from && 1 - counted / ALLOWANCE > to;
-    const phase = answers.slice(0, last + 1).filter(isWithin);
-    const lasted = ((phase.at(-1)?.atMs ?? 0) - beganMs) / 1_000;
-    const rate = phase.filter(({ status }) => status === 200).length / lasted;
-    const took = phase.map(({ tookMs }) => tookMs);
-    const { p50, p99 } = percentilesOf(took);
-    const byStatus = Map.groupBy(phase, ({ status }) => status);
-    if (first > 0) ratios.push(rate / first);
-    first ||= rate;
-    lines.push(
-      [
-        `  ${`${from * 100}–${to * 100} %`.padEnd(9)}`,
-        Math.round(rate).toLocaleString('en').padStart(8),
-        (rate / first).toFixed(2).padStart(13),
-        ...[p50, p99, took.reduce((a, b) => Math.max(a, b), 0)].map((ms) => ms.toFixed(1).padStart(8)),
-        String(byStatus.get(503)?.length ?? 0).padStart(22),
-        ` ${[...byStatus].map(([status, { length }]) => `${length} × ${status}`).join(', ')}`,
-      ].join(' '),
-    );
-    beganMs = phase.at(-1)?.atMs ?? beganMs;
-    from = to;
-  }
-  const after = answers.slice(last + 1);
-  const { p50, p99 } = percentilesOf(after.map(({ tookMs }) => tookMs));
-  const statuses = [...Map.groupBy(after, ({ status }) => status)].map(
-    ([status, { length }]) => `${length} × ${status}`,
-  );
-  lines.push(
-    `  after the last counted answer: ${statuses.join(', ')}; p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms`,
-  );
-  return { lines, ratios };
+  const rowOf = (name: string, part: readonly Answer[]): string[] => {
+    const endMs = part.at(-1)?.atMs ?? beganMs;
+    const rate = part.filter(({ status }) => status === 200).length / ((endMs - beganMs) / 1_000);
+    rates.push(rate);
+    beganMs = endMs;
+    const { p50, p99 } = percentilesOf(part.map(({ tookMs }) => tookMs));
+    const longest = part.reduce((most, { tookMs }) => Math.max(most, tookMs), 0);
+    const statuses = [...Map.groupBy(part, ({ status }) => status)];
+    return [
+      name,
+      whole(rate),
+      (rate / (rates[0] ?? 1)).toFixed(2),
+      ...[p50, p99, longest].map((ms) => ms.toFixed(1)),
+      statuses.map(([status, { length }]) => `${length} × ${status}`).join(', '),
+    ];
+  };
+  const rows = PHASES.map((to, index) => {
+    const from = PHASES[index - 1] ?? 1;
+    const phase = answers.slice(0, last + 1).filter(({ left }) => left <= from && left > to);
+    return rowOf(`${from * 100}–${to * 100} %`, phase);
+  });
+  const phases = [...rates];
+  rows.push(rowOf('after the last counted answer', answers.slice(last + 1)));
+  return { rows, rates: phases };
 }
 
 describe.each([2, 5])('%i gateways', (gateways) => {
-  let stack: TestStack;
-  let operator: TestOperator;
-
-  beforeAll(async () => {
-    stack = await startTestStack({ gateways, replicas: { metering: 2 } });
-    operator = new TestOperator(stack);
+  const bench = useBench({ gateways, replicas: { metering: 2 } }, async ({ operator, stack }) => {
     await operator.putBrands([fullStock]);
     const { token } = await operator.newAccount(100_000_000);
     const paths = [`/v1/brands/ZPHX?token=${token}`];
     const connections = Math.ceil(CONNECTIONS / gateways);
     for (const { url } of stack.gateways) await runLoad(url, { paths, connections, forMs: WARM_UP_MS });
-  }, 120_000);
-
-  afterAll(async () => {
-    operator?.close();
-    await stack?.stop();
   });
 
-  /** Sums a metric over the processes of a service, for each value of its label `decision` or `outcome`. */
-  const metric = async (service: string, name: string): Promise<Map<string, number>> => {
-    const sums = new Map<string, number>();
-    for (const [process, opsUrl] of stack.opsUrls) {
-      if (!process.startsWith(service)) continue;
-      const text = await (await fetch(`${opsUrl}/metrics`)).text();
-      for (const [, labels = '', value] of text.matchAll(new RegExp(`^${name}({.*})? ([0-9.e+]+)$`, 'gm'))) {
-        const label = /(?:decision|outcome)="(\w+)"/.exec(labels)?.[1] ?? '';
-        sums.set(label, (sums.get(label) ?? 0) + Number(value));
-      }
-    }
-    return sums;
-  };
-
-  /** Returns a line with the increase of each counter since the last call. */
-  const counters = () => {
-    const before = new Map<string, number>();
-    const since = async (service: string, name: string): Promise<string> => {
-      const counts = [...(await metric(service, name))].map(([label, count]) => {
-        const more = count - (before.get(name + label) ?? 0);
-        before.set(name + label, count);
-        return [label, more] as const;
-      });
-      return counts
-        .filter(([, more]) => more > 0)
-        .map(([label, more]) => `${more} ${label}`.trim())
-        .join(', ');
+  /** Returns each counter, as the sum over the processes of its service. */
+  const counters = (): Promise<number[]> => {
+    const names = [...bench.stack.opsUrls.keys()];
+    const sumOf = async ([service, name]: (typeof COUNTERS)[number]) => {
+      const processes = names.filter((process) => process.startsWith(service));
+      const values = await Promise.all(processes.map((process) => bench.metric(process, name)));
+      return values.reduce((sum, value) => sum + value, 0);
     };
-    return async () =>
-      `  Acquires: ${await since('metering', 'metering_acquires_total')}; ` +
-      `recalls: ${(await since('metering', 'metering_recalls_total')) || 0}; ` +
-      `reports: ${(await since('metering', 'metering_reports_total')) || 0}; ` +
-      `calls that waited: ${(await since('gateway', 'gateway_quota_waited_calls_total')) || 0}`;
+    return Promise.all(COUNTERS.map(sumOf));
   };
 
   test.each([
@@ -164,27 +119,32 @@ describe.each([2, 5])('%i gateways', (gateways) => {
   ])(
     '%s get all of an allowance, and then 429',
     async (name, targetOf) => {
+      const { operator, stack, lines } = bench;
       const { accountId, token } = await operator.newAccount(ALLOWANCE);
       const urls = stack.gateways.map(({ url }) => url);
-      const counted = counters();
-      await counted();
+      const before = await counters();
       const answers = await driveToTheEnd(
         `/v1/brands/ZPHX?token=${token}`,
         (connection, left) => targetOf(urls, connection, left) ?? '',
       );
-      const { lines, ratios } = report(`${gateways} gateways, ${name}`, answers);
-      lines.push(await counted());
-      const billed = async () => (await operator.usage(accountId))[0]?.used;
-      lines.push(`  billed ${await billed()} of ${ALLOWANCE}`);
-      console.log(lines.join('\n'));
-      expect(await billed()).toBe(ALLOWANCE);
+      const more = (await counters()).map((count, index) => count - (before[index] ?? 0));
+      const { rows, rates } = report(answers);
+      const billed = (await operator.usage(accountId))[0]?.used;
+      lines.push(
+        `${gateways} gateways, ${name}`,
+        table(['left', 'calls/s', 'of the first', 'p50 ms', 'p99 ms', 'longest', 'by status'], rows),
+        `  ${COUNTERS.map(([, counter], index) => `${counter} ${more[index]}`).join(', ')}; billed ${billed} of ${ALLOWANCE}`,
+      );
+      expect(billed).toBe(ALLOWANCE);
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(ALLOWANCE);
       // The slowest phase counts: a median would hide that the last permits take long.
-      const slowest = { ...spreadOf(ratios), median: Math.min(...ratios) };
-      noteResult(`limit, ${gateways} gateways, ${name}`, slowest, {
-        goal: GOAL,
-        baseline: 'the same callers with more than a fifth of the allowance left',
-      });
+      const [first = 0, ...later] = rates;
+      const ratios = later.map((rate) => rate / first);
+      noteResult(
+        `limit, ${gateways} gateways, ${name}`,
+        { ...spreadOf(ratios), median: Math.min(...ratios) },
+        GOAL,
+      );
     },
     LONGEST_MS + 30_000,
   );

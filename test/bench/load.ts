@@ -11,6 +11,21 @@ export interface LoadResult {
   p99: number;
 }
 
+export interface Load {
+  /** Used in turn, or a function that returns the path of the next call. */
+  paths: readonly string[] | (() => string);
+  connections: number;
+  forMs: number;
+  /** After this many calls the load ends, although `forMs` has not passed. */
+  calls?: number;
+  /**
+   * Makes calls at this even rate, however long the answers take. If a call is due while its connection is still busy, its latency
+   * begins when it was due, so a slow answer also shows in the latencies of the calls behind it. By default connections are always
+   * busy.
+   */
+  callsPerSecond?: number;
+}
+
 /**
  * Makes calls one after another on a bare socket, since the client must use far less processor time than the server that it
  * measures. Resolves when `next` returns no path or the server closes the connection.
@@ -63,94 +78,41 @@ export function callOver(
   });
 }
 
-/** The paths of calls: some that are used in turn, or a function that returns the path of the next call. */
-export type Paths = readonly string[] | (() => string);
-
-/** Keeps `connections` busy for `forMs`, or until `calls` calls were made. */
-export async function runLoad(
-  target: string,
-  {
-    paths,
-    connections,
-    forMs,
-    calls = Number.POSITIVE_INFINITY,
-  }: { paths: Paths; connections: number; forMs: number; calls?: number },
-): Promise<LoadResult> {
+/** Makes calls over all connections until the load ends. */
+export async function runLoad(target: string, load: Load): Promise<LoadResult> {
+  const { paths, connections, forMs, calls = Number.POSITIVE_INFINITY, callsPerSecond } = load;
   const byStatus = new Map<number, number>();
   const latencies: number[] = [];
   const began = performance.now();
-  const endAt = began + forMs;
-  const nextPath = inTurn(paths);
   let sent = 0;
-  const drive = () =>
-    callOver(target, {
-      next: () => {
-        if (sent >= calls || performance.now() >= endAt) return undefined;
-        sent += 1;
-        return nextPath();
-      },
-      answered: (status, tookMs) => {
-        byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
-        latencies.push(tookMs);
-      },
-    });
-  await Promise.all(Array.from({ length: connections }, drive));
-  return resultOf(latencies, byStatus, performance.now() - began);
-}
-
-/**
- * Makes calls at an even rate for `forMs`, however long the answers take. If a call is due while its connection is still busy, its
- * latency begins when it was due, so a slow answer also shows in the latencies of the calls behind it.
- */
-export async function runSteadyLoad(
-  target: string,
-  {
-    paths,
-    connections,
-    forMs,
-    callsPerSecond,
-  }: { paths: Paths; connections: number; forMs: number; callsPerSecond: number },
-): Promise<LoadResult> {
-  const byStatus = new Map<number, number>();
-  const latencies: number[] = [];
-  const everyMs = (connections * 1_000) / callsPerSecond;
-  const nextPath = inTurn(paths);
-  const began = performance.now();
-  const drive = (connection: number) => {
+  const nextPath = () => {
+    if (sent >= calls || performance.now() >= began + forMs) return undefined;
+    sent += 1;
+    return typeof paths === 'function' ? paths() : paths[(sent - 1) % paths.length];
+  };
+  const drive = (_: unknown, connection: number) => {
+    const everyMs = (connections * 1_000) / (callsPerSecond ?? Number.POSITIVE_INFINITY);
     let dueMs = began + (connection / connections - 1) * everyMs;
     let lateMs = 0;
+    const nextInTime = async () => {
+      dueMs += everyMs;
+      const earlyMs = dueMs - performance.now();
+      if (earlyMs > 0) await delay(earlyMs);
+      lateMs = Math.max(0, -earlyMs);
+      return nextPath();
+    };
     return callOver(target, {
-      next: async () => {
-        dueMs += everyMs;
-        if (dueMs >= began + forMs) return undefined;
-        const earlyMs = dueMs - performance.now();
-        if (earlyMs > 0) await delay(earlyMs);
-        lateMs = Math.max(0, -earlyMs);
-        return nextPath();
-      },
+      next: callsPerSecond === undefined ? nextPath : nextInTime,
       answered: (status, tookMs) => {
         byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
         latencies.push(lateMs + tookMs);
       },
     });
   };
-  await Promise.all(Array.from({ length: connections }, (_, connection) => drive(connection)));
-  return resultOf(latencies, byStatus, performance.now() - began);
-}
-
-function inTurn(paths: Paths): () => string {
-  if (typeof paths === 'function') return paths;
-  let used = 0;
-  return () => paths[used++ % paths.length] ?? '';
-}
-
-function resultOf(latencies: readonly number[], byStatus: Map<number, number>, tookMs: number): LoadResult {
-  return {
-    calls: latencies.length,
-    byStatus,
-    callsPerSecond: (latencies.length / tookMs) * 1_000,
-    ...percentilesOf(latencies),
-  };
+  await Promise.all(Array.from({ length: connections }, drive));
+  const seconds = (performance.now() - began) / 1_000;
+  const made = latencies.length;
+  return { calls: made, byStatus, callsPerSecond: made / seconds, ...percentilesOf(latencies) };
 }
 
 /** Percentiles in milliseconds. 0 if there are no latencies. */

@@ -1,55 +1,36 @@
 import { createRandom } from '@brand-data/testing/random';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { TestOperator } from '../e2e/operator.ts';
-import { startTestStack, type TestStack } from '../stack/index.ts';
-import { askFor, KINDS } from './catalogue/identifiers.ts';
-import { bytes } from './catalogue/table.ts';
-import { createTokens } from './harness/account-tokens.ts';
+import { expect, test } from 'vitest';
 import { spreadOf } from './harness/in-turns.ts';
-import { importMadeUp } from './harness/made-up-catalogue.ts';
-import { numberFrom } from './harness/number-from.ts';
-import { noteResult } from './harness/results.ts';
-import { metricAt } from './harness/servers.ts';
+import { noteResult, whole } from './harness/results.ts';
+import { numberFrom, useBench } from './harness/servers.ts';
 import { runLoad } from './load.ts';
+import { askFor, importMadeUp, KINDS } from './made-up-companies.ts';
 
 const RECORDS = numberFrom('BENCH_RECORDS', 100_000);
 const ACCOUNTS = numberFrom('BENCH_ACCOUNTS', 10_000);
 const CALLS = numberFrom('BENCH_CALLS', 1_000_000);
 /** Small enough that the calls fill the cache soon. */
 const CACHE_BYTES = 64 * 1024 ** 2;
-/** What a gateway may need: its cache with what V8 keeps around it, and the rest of the process. */
-const ALLOWED_OF_GATEWAY = 1.3 * CACHE_BYTES + 110e6;
-const ALLOWED_OF_CATALOG = 200e6;
 /** Drawn in advance. Later calls repeat them. */
 const IDENTIFIERS = 500_000;
 const CONNECTIONS = 64;
 const SAMPLES = 40;
 const HOUR_MS = 3_600_000;
 
-let stack: TestStack;
-let operator: TestOperator;
-const lines: string[] = [];
+/** The memory that each process may need. That of a gateway is its cache with what V8 keeps around it, and the rest of the process. */
+const MEASURED = [
+  { name: 'gateway', process: 'gateway-1', allowed: 1.3 * CACHE_BYTES + 110e6 },
+  { name: 'catalog', process: 'catalog', allowed: 200e6 },
+].map((each) => ({ ...each, samples: [] as { x: number; y: number }[] }));
 
-beforeAll(async () => {
-  stack = await startTestStack({
-    gateways: 1,
-    environment: { RECORD_CACHE_BYTES: String(CACHE_BYTES), LOG_LEVEL: 'warn' },
-  });
-  operator = new TestOperator(stack);
+const environment = { RECORD_CACHE_BYTES: String(CACHE_BYTES), LOG_LEVEL: 'warn' };
+const bench = useBench({ environment }, async ({ stack }) => {
   await importMadeUp(stack, RECORDS);
   // The import needs more memory than the look-ups.
   await stack.restart('catalog');
-}, HOUR_MS);
-
-afterAll(async () => {
-  operator?.close();
-  await stack?.stop();
-  console.log(lines.join('\n'));
 });
 
-const metric = (service: string, name: string, label?: string) =>
-  metricAt(stack.opsUrls.get(service) ?? '', name, label);
-const memoryOf = (service: string) => metric(service, 'process_resident_memory_bytes');
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
 
 /** Returns the slope of the line through the points (least squares). */
 function slopeOf(points: readonly { x: number; y: number }[]): number {
@@ -59,10 +40,19 @@ function slopeOf(points: readonly { x: number; y: number }[]): number {
   return mean(({ x, y }) => (x - meanX) * (y - meanY)) / mean(({ x }) => (x - meanX) ** 2);
 }
 
+/** Samples the memory of each process after this many calls. */
+async function sample(calls: number): Promise<void> {
+  for (const { process, samples } of MEASURED) {
+    const bytes = await bench.metric(process, 'process_resident_memory_bytes');
+    samples.push({ x: calls / 1e6, y: bytes });
+  }
+}
+
 test(
-  `the memory of a gateway and of catalog after ${CALLS.toLocaleString('en')} calls of ${ACCOUNTS.toLocaleString('en')} accounts`,
+  `the memory of a gateway and of catalog after ${whole(CALLS)} calls of ${whole(ACCOUNTS)} accounts`,
   async () => {
-    const tokens = await createTokens(operator, ACCOUNTS);
+    const { gateway, lines } = bench;
+    const tokens = await bench.createTokens(ACCOUNTS);
     const random = createRandom(7);
     const identifiers = Array.from({ length: IDENTIFIERS }, () =>
       encodeURIComponent(askFor(random.pick(KINDS), RECORDS, random).identifier),
@@ -71,57 +61,36 @@ test(
     // The numbers of identifiers and accounts have common factors, so the account is drawn.
     const paths = () =>
       `/v1/brands/${identifiers[asked++ % IDENTIFIERS]}?token=${tokens[random.whole(0, ACCOUNTS - 1)]}`;
-    const atStart = { gateway: await memoryOf('gateway-1'), catalog: await memoryOf('catalog') };
-    const samples: { calls: number; gateway: number; catalog: number }[] = [];
-    const byStatus = new Map<number, number>();
+    const calls = Math.ceil(CALLS / SAMPLES);
+    await sample(0);
     const began = performance.now();
-    for (let sample = 1; sample <= SAMPLES; sample++) {
-      const calls = Math.ceil(CALLS / SAMPLES);
-      const result = await runLoad(stack.gateways[0]?.url ?? '', {
-        paths,
-        connections: CONNECTIONS,
-        forMs: HOUR_MS,
-        calls,
-      });
-      for (const [status, count] of result.byStatus)
-        byStatus.set(status, (byStatus.get(status) ?? 0) + count);
-      samples.push({
-        calls: sample * calls,
-        gateway: await memoryOf('gateway-1'),
-        catalog: await memoryOf('catalog'),
-      });
+    for (let number = 1; number <= SAMPLES; number++) {
+      const load = { paths, connections: CONNECTIONS, forMs: HOUR_MS, calls };
+      const { byStatus } = await runLoad(gateway.target, load);
+      expect([...byStatus.keys()]).toEqual([200]);
+      await sample(number * calls);
     }
     const rate = CALLS / ((performance.now() - began) / 1_000);
-    // A name with another legal form may mean no company.
-    expect([...byStatus.keys()].filter((status) => status !== 404)).toEqual([200]);
 
-    const cached = await metric('gateway-1', 'gateway_cache_size_bytes', 'cache="records"');
-    const lastHalf = samples.slice(SAMPLES / 2);
-    for (const { service, process, allowed } of [
-      { service: 'gateway', process: 'gateway-1', allowed: ALLOWED_OF_GATEWAY },
-      { service: 'catalog', process: 'catalog', allowed: ALLOWED_OF_CATALOG },
-    ] as const) {
-      const peak = Math.max(...samples.map((sample) => sample[service]));
-      const slope = slopeOf(lastHalf.map((sample) => ({ x: sample.calls / 1e6, y: sample[service] / 1e6 })));
-      noteResult(`memory, ${service}`, spreadOf([allowed / peak]), {
-        goal: 1,
-        baseline: `${bytes(allowed)} of memory`,
-      });
-      const atEnd = {
-        used: await metric(process, 'nodejs_heap_size_used_bytes'),
-        heap: await metric(process, 'nodejs_heap_size_total_bytes'),
-        external: await metric(process, 'nodejs_external_memory_bytes'),
-      };
+    for (const { name, process, allowed, samples } of MEASURED) {
+      const [{ y: atStart } = { y: 0 }, ...later] = samples;
+      const peak = Math.max(...later.map(({ y }) => y));
+      const growth = megabytes(slopeOf(later.slice(SAMPLES / 2)));
+      const goal = { goal: 1, baseline: `${megabytes(allowed)} of memory` };
+      noteResult(`memory, ${name}`, spreadOf([allowed / peak]), goal);
+      const used = await bench.metric(process, 'nodejs_heap_size_used_bytes');
+      const heap = await bench.metric(process, 'nodejs_heap_size_total_bytes');
+      const external = await bench.metric(process, 'nodejs_external_memory_bytes');
       lines.push(
-        `${service}: ${bytes(atStart[service])} at the start, at most ${bytes(peak)} in use of ${bytes(allowed)}, ` +
-          `ratio ${(allowed / peak).toFixed(2)}; in the last half ${slope.toFixed(1)} MB more for each million calls; ` +
-          `at the end V8's heap has ${bytes(atEnd.heap)}, of which ${bytes(atEnd.used)} are in use, and ${bytes(atEnd.external)} are outside it`,
+        `${name}: ${megabytes(atStart)} at the start, at most ${megabytes(peak)} in use of ${megabytes(allowed)}, ` +
+          `ratio ${(allowed / peak).toFixed(2)}; in the last half ${growth} more for each million calls; ` +
+          `at the end V8's heap has ${megabytes(heap)}, of which ${megabytes(used)} are in use, and ${megabytes(external)} are outside it`,
       );
     }
+    const cached = await bench.metric('gateway-1', 'gateway_cache_size_bytes', 'cache="records"');
     lines.push(
-      `${CALLS.toLocaleString('en')} calls of ${ACCOUNTS.toLocaleString('en')} accounts for ${RECORDS.toLocaleString('en')} companies ` +
-        `at ${Math.round(rate)}/s, answers ${[...byStatus].map(([status, count]) => `${status}: ${count}`).join(', ')}; ` +
-        `cached records ${bytes(cached)} of ${bytes(CACHE_BYTES)}`,
+      `${whole(CALLS)} calls of ${whole(ACCOUNTS)} accounts for ${whole(RECORDS)} companies at ${whole(rate)}/s; ` +
+        `cached records ${megabytes(cached)} of ${megabytes(CACHE_BYTES)}`,
     );
   },
   HOUR_MS,

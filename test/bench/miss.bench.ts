@@ -3,19 +3,13 @@ import { callUnary, connectChannel } from '@brand-data/runtime';
 import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
 import { createRandom } from '@brand-data/testing/random';
 import { MongoClient } from 'mongodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { TestOperator } from '../e2e/operator.ts';
-import { startTestStack, type TestStack } from '../stack/index.ts';
+import { expect, test } from 'vitest';
 import type { NaiveSettings } from './baselines/naive.ts';
-import { companyAt } from './catalogue/company.ts';
-import { zipfRank } from './catalogue/zipf.ts';
-import { createTokens } from './harness/account-tokens.ts';
 import { compareInTurns, inTurns, spreadOf } from './harness/in-turns.ts';
-import { importMadeUp } from './harness/made-up-catalogue.ts';
-import { numberFrom } from './harness/number-from.ts';
-import { linesOf, noteResult, shown } from './harness/results.ts';
-import { cpuMicrosAt, metricAt, pinLoad, pinServer, type Server, startBaseline } from './harness/servers.ts';
-import { callOver, percentilesOf, runLoad } from './load.ts';
+import { linesOf, noteResult, shown, whole } from './harness/results.ts';
+import { numberFrom, type Server, startBaseline, useBench } from './harness/servers.ts';
+import { percentilesOf, runLoad } from './load.ts';
+import { companyAt, importMadeUp, zipfRank } from './made-up-companies.ts';
 
 const RECORDS = numberFrom('BENCH_RECORDS', 100_000);
 /** How many bytes of its cache the gateway counts for a made-up record. */
@@ -33,89 +27,52 @@ const COLD_CALLS = 500;
 const COLD_STEP = 611_953;
 const LOGO_HOST = 'https://images.example.com/images';
 
-const GOAL_OF_RATE = 3;
-const GOAL_OF_RPCS = 5;
 const BASELINE = 'a gateway without caches, three RPCs a call';
+const GOAL_OF_RATE = { goal: 3, baseline: BASELINE };
+const GOAL_OF_RPCS = { goal: 5, baseline: BASELINE };
 
-let stack: TestStack;
-let operator: TestOperator;
-let gateway: Server;
 let tokens: string[];
-let mongo: MongoClient;
-const lines: string[] = [];
-
-beforeAll(async () => {
-  const cacheBytes = Math.max(LEAST_CACHE_BYTES, Math.round(RECORDS * CACHED_SHARE * RECORD_BYTES));
-  stack = await startTestStack({
-    gateways: 1,
-    logoHost: LOGO_HOST,
-    environment: { RECORD_CACHE_BYTES: String(cacheBytes), LOG_LEVEL: 'warn' },
-  });
-  operator = new TestOperator(stack);
-  mongo = new MongoClient(stack.mongodbUrl);
-  await importMadeUp(stack, RECORDS);
-  tokens = await createTokens(operator, ACCOUNTS);
-  const opsUrl = stack.opsUrls.get('gateway-1') ?? '';
-  gateway = { target: stack.gateways[0]?.url ?? '', cpuMicros: () => cpuMicrosAt(opsUrl) };
-}, 600_000);
-
-afterAll(async () => {
-  operator?.close();
-  await mongo?.close();
-  await stack?.stop();
-  console.log(lines.join('\n'));
+const cacheBytes = Math.max(LEAST_CACHE_BYTES, Math.round(RECORDS * CACHED_SHARE * RECORD_BYTES));
+const environment = { RECORD_CACHE_BYTES: String(cacheBytes), LOG_LEVEL: 'warn' };
+const bench = useBench({ logoHost: LOGO_HOST, environment }, async (begun) => {
+  await importMadeUp(begun.stack, RECORDS);
+  tokens = await begun.createTokens(ACCOUNTS);
 });
 
 const pathOf = (index: number, token = tokens[0]) => `/v1/brands/${companyAt(index).domain}?token=${token}`;
 
-/** Returns the gateway's cache of records. */
-async function cache(): Promise<{ entries: number; hits: number; misses: number }> {
-  const read = (name: string, label: string) =>
-    metricAt(stack.opsUrls.get('gateway-1') ?? '', name, `cache="records"${label}`);
-  return {
-    entries: await read('gateway_cache_entries', ''),
-    hits: await read('gateway_cache_requests_total', ',result="hit"'),
-    misses: await read('gateway_cache_requests_total', ',result="miss"'),
-  };
-}
-
 /** RPCs that the services behind the gateway have answered so far. */
 async function rpcs(): Promise<number> {
   const counts = ['accounts', 'catalog', 'metering'].map((service) =>
-    metricAt(stack.opsUrls.get(service) ?? '', 'grpc_server_handled_total'),
+    bench.metric(service, 'grpc_server_handled_total'),
   );
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
+/** Returns the p50 of some pieces of work one after another, in milliseconds. */
+async function p50Of(work: () => Promise<unknown>): Promise<number> {
+  const latencies: number[] = [];
+  for (let made = 0; made < COLD_CALLS; made++) {
+    const began = performance.now();
+    await work();
+    latencies.push(performance.now() - began);
+  }
+  return percentilesOf(latencies).p50;
+}
+
 test('a call for a record that no cache has, in parts, compared with a find of the bare driver', async () => {
+  const { gateway, stack, lines } = bench;
+  await using mongo = new MongoClient(stack.mongodbUrl);
+  const brands = mongo.db(`${stack.databasePrefix}_catalog`).collection<{ _id: string }>('brands');
+  const channel = channelAs('gateway', 'catalog');
+  const catalog = connectChannel(CatalogServiceClient, stack.targets.catalog ?? '', channel);
   let asked = 0;
   const nextIndex = () => (asked++ * COLD_STEP) % RECORDS;
-  const brands = mongo.db(`${stack.databasePrefix}_catalog`).collection<{ _id: string }>('brands');
-  const catalog = connectChannel(
-    CatalogServiceClient,
-    stack.targets.catalog ?? '',
-    channelAs('gateway', 'catalog'),
-  );
-  /** Returns the p50 of some pieces of work one after another, in milliseconds. */
-  const p50Of = async (work: () => Promise<void>): Promise<number> => {
-    const latencies: number[] = [];
-    for (let made = 0; made < COLD_CALLS; made++) {
-      const began = performance.now();
-      await work();
-      latencies.push(performance.now() - began);
-    }
-    return percentilesOf(latencies).p50;
-  };
   const calls = async (path: () => string): Promise<number> => {
-    const latencies: number[] = [];
-    await callOver(gateway.target, {
-      next: () => (latencies.length < COLD_CALLS ? path() : undefined),
-      answered: (status, tookMs) => {
-        expect(status).toBe(200);
-        latencies.push(tookMs);
-      },
-    });
-    return percentilesOf(latencies).p50;
+    const load = { paths: path, connections: 1, forMs: 60_000, calls: COLD_CALLS };
+    const { byStatus, p50 } = await runLoad(gateway.target, load);
+    expect([...byStatus.keys()]).toEqual([200]);
+    return p50;
   };
   const measureOwn = async () => ({
     cold: await calls(() => pathOf(nextIndex())),
@@ -147,48 +104,41 @@ test('a call for a record that no cache has, in parts, compared with a find of t
 }, 180_000);
 
 test("calls for records by Zipf's law with a cache for 1 % of them, compared with a gateway that asks the services at each call", async () => {
+  const { gateway, lines } = bench;
   const random = createRandom(1);
   const paths = Array.from({ length: PATHS }, () =>
     pathOf(zipfRank(RECORDS, random.unit()), tokens[random.whole(0, ACCOUNTS - 1)]),
   );
-  let used = 0;
-  const nextPath = () => paths[used++ % PATHS] ?? '';
-  const settings: NaiveSettings = {
-    targets: stack.targets,
-    certificates: stack.certificates,
-    logoHost: LOGO_HOST,
-  };
-  pinServer(stack.pid('gateway-1'));
-  pinLoad();
-  const naive = await startBaseline('naive.ts', [JSON.stringify(settings)]);
-  try {
-    for (const path of paths.slice(0, 50)) {
-      const textOf = async (target: string) => (await fetch(`${target}${path}`)).text();
-      expect(await textOf(naive.target)).toBe(await textOf(gateway.target));
-    }
-    const load = { paths: nextPath, connections: CONNECTIONS };
-    const before = await cache();
-    const comparison = await compareInTurns(gateway, naive, load);
-    const rpcsPerCall = async ({ target }: Server): Promise<number> => {
-      const before = await rpcs();
-      const { calls } = await runLoad(target, { ...load, forMs: COUNTED_MS });
-      return ((await rpcs()) - before) / calls;
-    };
-    const [own, ofNaive] = [await rpcsPerCall(gateway), await rpcsPerCall(naive)];
-    const after = await cache();
-    const hits = after.hits - before.hits;
-    const hitRate = hits / (hits + after.misses - before.misses);
-    const what = `miss, ${RECORDS.toLocaleString('en')} records, ${CONNECTIONS} connections`;
-    const [goal, baseline] = [GOAL_OF_RATE, BASELINE];
-    noteResult(`${what}, calls a second`, comparison.ratioOfCalls, { goal, baseline });
-    noteResult(`${what}, processor time`, comparison.ratioOfProcessorTime, { goal, baseline });
-    noteResult(`${what}, RPCs`, spreadOf([ofNaive / own]), { goal: GOAL_OF_RPCS, baseline });
-    lines.push(
-      `the cache holds ${after.entries} of ${RECORDS} records, and had ${(100 * hitRate).toFixed(1)} % of those that calls asked for`,
-      `RPCs a call: ${own.toFixed(3)}, ${BASELINE}: ${ofNaive.toFixed(3)}, ratio ${(ofNaive / own).toFixed(1)}`,
-      ...linesOf(what, BASELINE, comparison),
-    );
-  } finally {
-    naive.stop();
+  const { targets, certificates } = bench.stack;
+  const settings: NaiveSettings = { targets, certificates, logoHost: LOGO_HOST };
+  bench.pin();
+  using naive = await startBaseline('naive.ts', [JSON.stringify(settings)]);
+  for (const path of paths.slice(0, 50)) {
+    const textOf = async (target: string) => (await fetch(`${target}${path}`)).text();
+    expect(await textOf(naive.target)).toBe(await textOf(gateway.target));
   }
+  let used = 0;
+  const load = { paths: () => paths[used++ % PATHS] ?? '', connections: CONNECTIONS };
+  const cacheCount = (result: string) =>
+    bench.metric('gateway-1', 'gateway_cache_requests_total', `cache="records",result="${result}"`);
+  const before = { hits: await cacheCount('hit'), misses: await cacheCount('miss') };
+  const comparison = await compareInTurns(gateway, naive, load);
+  const rpcsPerCall = async ({ target }: Server): Promise<number> => {
+    const before = await rpcs();
+    const { calls } = await runLoad(target, { ...load, forMs: COUNTED_MS });
+    return ((await rpcs()) - before) / calls;
+  };
+  const [own, ofNaive] = [await rpcsPerCall(gateway), await rpcsPerCall(naive)];
+  const hits = (await cacheCount('hit')) - before.hits;
+  const hitRate = hits / (hits + (await cacheCount('miss')) - before.misses);
+  const entries = await bench.metric('gateway-1', 'gateway_cache_entries', 'cache="records"');
+  const what = `miss, ${whole(RECORDS)} records, ${CONNECTIONS} connections`;
+  noteResult(`${what}, calls a second`, comparison.ratioOfCalls, GOAL_OF_RATE);
+  noteResult(`${what}, processor time`, comparison.ratioOfProcessorTime, GOAL_OF_RATE);
+  noteResult(`${what}, RPCs`, spreadOf([ofNaive / own]), GOAL_OF_RPCS);
+  lines.push(
+    `the cache holds ${entries} of ${RECORDS} records, and had ${(100 * hitRate).toFixed(1)} % of those that calls asked for`,
+    `RPCs a call: ${own.toFixed(3)}, ${BASELINE}: ${ofNaive.toFixed(3)}, ratio ${(ofNaive / own).toFixed(1)}`,
+    ...linesOf(what, BASELINE, comparison),
+  );
 }, 300_000);

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { defineConfig, mergeConfig } from 'vitest/config';
 import base from '../../vitest.config.ts';
-import ResultsTable from './harness/results-table.ts';
+import { ResultsTable } from './harness/results.ts';
 
 // Benches must measure servers that write to a real disk.
 process.env.TEST_FOLDER ??= tmpdir();

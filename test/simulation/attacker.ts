@@ -20,10 +20,28 @@ interface Target {
 
 /** Carries out the planned attacks. The attacker reaches metering and the streams at any time, without losses. */
 export function attack(planned: PlannedAttack, target: Target): void {
-  const { holder, replica, jetStream } = target;
+  const { holder, accountId, pool, wallMs, jetStream } = target;
+  const { process, metering } = target.replica;
   const usage = [usageOf(planned, target)];
-  const { process, metering } = replica;
   const ignored = () => {};
+  const request = {
+    holder,
+    seq: 1_000_000,
+    accountId,
+    pool,
+    limit: 0,
+    limitRevision: 0,
+    want: 1,
+    ignoredFromSeq: 1,
+    usage,
+    fromMs: wallMs,
+    urgent: false,
+    wantSoon: 0,
+    waiting: 0,
+    allowance: '',
+  };
+  const acquire = (asked: typeof request) =>
+    process.reach(() => void metering.acquire(asked, ATTACKER).catch(ignored));
   switch (planned.kind) {
     case 'event':
       jetStream?.put({ holder: ATTACKER, usage }, ATTACKER);
@@ -34,68 +52,33 @@ export function attack(planned: PlannedAttack, target: Target): void {
     case 'report':
       process.reach(() => void metering.report(usage, ATTACKER).catch(ignored));
       return;
-    case 'limit': {
-      const { accountId, pool, wallMs } = target;
-      const poison = { limit: 0, limitRevision: Number.MAX_SAFE_INTEGER };
-      const request = {
+    case 'limit':
+      acquire({
+        ...request,
         holder: ATTACKER,
         seq: Math.floor(planned.atMs) + 1,
-        accountId,
-        pool,
-        ...poison,
-        want: 1,
+        limitRevision: Number.MAX_SAFE_INTEGER,
         ignoredFromSeq: 0,
         usage: [],
-        fromMs: wallMs,
-        urgent: false,
-        wantSoon: 0,
-        waiting: 0,
         allowance: planned.guesses ? `attacker ${accountId}` : '',
-      };
-      process.reach(() => void metering.acquire(request, ATTACKER).catch(ignored));
+      });
       return;
-    }
-    case 'acquire': {
-      const { accountId, pool, wallMs } = target;
-      const request = {
-        holder,
-        seq: 1_000_000,
-        accountId,
-        pool,
-        limit: 0,
-        limitRevision: 0,
-        want: 1,
-        ignoredFromSeq: 1,
-        usage,
-        fromMs: wallMs,
-        urgent: false,
-        wantSoon: 0,
-        waiting: 0,
-        allowance: '',
-      };
-      process.reach(() => void metering.acquire(request, ATTACKER).catch(ignored));
-    }
+    case 'acquire':
+      acquire(request);
   }
 }
 
-function usageOf(
-  { usage: { as, share, closed }, guesses }: PlannedAttack,
-  { grant, wallMs }: Target,
-): GrantUsage {
-  const permits = Math.floor(grant.size * share);
-  const used = as === 'used' ? permits : 0;
+function usageOf({ usage, guesses }: PlannedAttack, { grant, wallMs }: Target): GrantUsage {
+  const permits = Math.floor(grant.size * usage.share);
+  const used = usage.as === 'used' ? permits : 0;
   const day = `${monthOf(wallMs)}-01`;
+  const secret = parseGrantId(grant.id)?.secret;
   return {
-    grantId: guesses ? guessed(grant.id) : grant.id,
+    grantId: guesses && secret !== undefined ? grant.id.replace(secret, WRONG_SECRET) : grant.id,
     used,
     returned: permits - used,
-    closed,
+    closed: usage.closed,
     partial: false,
     cells: used === 0 ? [] : [{ keyId: 'key-x', route: Route.BRANDS, status: 200, day, count: used }],
   };
-}
-
-function guessed(id: string): string {
-  const secret = parseGrantId(id)?.secret;
-  return secret === undefined ? id : id.replace(secret, WRONG_SECRET);
 }

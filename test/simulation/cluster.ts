@@ -1,15 +1,14 @@
-import { ALLOWANCE_LASTS_MS, type Grant, monthOf } from '@brand-data/contracts';
+import { ALLOWANCE_LASTS_MS, type Grant, type Recall } from '@brand-data/contracts';
 import type { Allowance } from '@brand-data/gateway/src/quota/holding.ts';
 import type { ReplicaChoice } from '@brand-data/runtime';
-import type { Random } from '@brand-data/testing/random';
 import { attack } from './attacker.ts';
 import { broadcastRecall, GatewayNode, replicaInOrder } from './gateway-node.ts';
-import { InvariantChecker, type SeenOutcome } from './invariant-checker.ts';
+import { InvariantChecker } from './invariant-checker.ts';
+import type { SeenOutcome } from './invariants.ts';
 import { JetStream } from './jetstream.ts';
 import { Machine } from './machine.ts';
 import { type MeteringReplica, startReplica } from './metering-replica.ts';
 import { type ChangedLedger, ReplicaSet } from './mongo.ts';
-import { createNetwork, type Network } from './network.ts';
 import { GATEWAYS, type Plan, type PlannedAttack, type PlannedCall, REPLICAS } from './plan.ts';
 import type { Rules } from './rules.ts';
 import { signAllowance } from './signed-allowances.ts';
@@ -31,7 +30,6 @@ interface KnownPlan {
 
 /** The parts of a world, and what can be done to them. */
 export class QuotaCluster {
-  readonly network: Network;
   /** The usage streams, all on one server. */
   readonly jetStreams: readonly JetStream[];
   /** Dead letters, by their stream and sequence. */
@@ -39,11 +37,9 @@ export class QuotaCluster {
   readonly mongo: ReplicaSet;
   readonly checker: InvariantChecker;
   readonly #world: World;
-  readonly #random: Random;
   readonly #plan: Plan;
   readonly #rules: Rules;
   readonly #machines: ReadonlyMap<string, Machine>;
-  readonly #running = new Map<string, GatewayNode | MeteringReplica>();
   readonly #gateways = new Map<string, GatewayNode>();
   readonly #replicas = new Map<string, MeteringReplica>();
   readonly #boots = new Map<string, number>();
@@ -52,38 +48,22 @@ export class QuotaCluster {
   /** For each gateway, the accounts' plans. */
   readonly #plans: readonly Map<string, KnownPlan>[];
 
-  constructor(world: World, random: Random, plan: Plan, rules: Rules) {
-    const { startWallMs, accounts, clocks, mustServe } = plan;
+  constructor(world: World, plan: Plan, rules: Rules) {
+    const { accounts, clocks, streams } = plan;
     this.#world = world;
-    this.#random = random;
     this.#plan = plan;
     this.#rules = rules;
     this.#machines = new Map(
-      [...GATEWAYS, ...REPLICAS].map((name) => {
-        const faults = clocks[name] ?? { monotonicDrift: 0, wallDrift: 0 };
-        return [name, new Machine(world, random, name, startWallMs, faults)];
-      }),
+      [...GATEWAYS, ...REPLICAS].map((name) => [name, new Machine(world, name, clocks[name])]),
     );
-    const network = createNetwork(world, random);
-    this.network = network;
-    this.jetStreams = Array.from(
-      { length: plan.streams },
-      (_, index) => new JetStream({ world, random, network, startWallMs }, index + 1),
-    );
+    this.jetStreams = Array.from({ length: streams }, (_, index) => new JetStream(world, index + 1));
     const changed = (ledgers: readonly ChangedLedger[]) => this.checker.billChanged(ledgers);
-    this.mongo = new ReplicaSet({ world, random, network }, rules.mongo, changed);
-    const months = [...new Set([monthOf(startWallMs), monthOf(startWallMs + 3_600_000)])];
-    const trueWallMs = () => this.trueWallMs();
-    const checked = { months, trueWallMs, mustServe, rules };
-    this.checker = new InvariantChecker(world, () => this.mongo.durable(), checked);
+    this.mongo = new ReplicaSet(world, rules.mongo, changed);
+    this.checker = new InvariantChecker(world, () => this.mongo.durable(), plan, rules);
     this.#plans = GATEWAYS.map(
       () => new Map(accounts.map(({ accountId, limit }) => [accountId, { limit, limitRevision: 1 }])),
     );
     for (const name of [...REPLICAS, ...GATEWAYS]) this.boot(name);
-  }
-
-  trueWallMs(): number {
-    return this.#plan.startWallMs + this.#world.now();
   }
 
   machine(name: string): Machine {
@@ -98,7 +78,7 @@ export class QuotaCluster {
 
   /** Starts the machine's process unless it is running. */
   boot(name: string): void {
-    if (this.#running.get(name)?.process.isAlive()) return;
+    if (this.#running(name)?.process.isAlive()) return;
     const number = (this.#boots.get(name) ?? 0) + 1;
     this.#boots.set(name, number);
     if (name.startsWith('metering')) this.#bootReplica(name);
@@ -107,7 +87,7 @@ export class QuotaCluster {
 
   /** kill -9. */
   crash(name: string): void {
-    this.#running.get(name)?.process.end();
+    this.#running(name)?.process.end();
     this.#world.note(() => `${name} is killed`);
   }
 
@@ -134,7 +114,7 @@ export class QuotaCluster {
     if (!target || !replica) return;
     this.#world.note(() => `attack on ${target.grant.id}: ${JSON.stringify(planned)}`);
     const [jetStream] = this.jetStreams;
-    attack(planned, { ...target, replica, pool: POOL, jetStream, wallMs: this.trueWallMs() });
+    attack(planned, { ...target, replica, pool: POOL, jetStream, wallMs: this.#world.trueWallMs() });
   }
 
   /** A gateway learns of an account's plan. */
@@ -169,11 +149,9 @@ export class QuotaCluster {
       gateway.process.reach(() => {
         // The caller has hung up or the gateway's process has ended, so no answer reaches the caller.
         if (ended) return;
-        void gateway.answer(allowance, work, admitted).then((answer) => {
-          if (answerLost) end('unsure');
-          else if (answer.kind === 'free') end(answer.reason === 'permit' ? 'refused' : 'failed');
-          else end(answer.kind);
-        });
+        void gateway
+          .answer(allowance, work, admitted)
+          .then((outcome) => end(answerLost ? 'unsure' : outcome));
       });
       const lookAgain = () => {
         if (ended) return;
@@ -187,7 +165,7 @@ export class QuotaCluster {
 
   #allowanceOf(accountId: string, { limit, limitRevision }: KnownPlan): Allowance {
     // The token was verified as long ago as a gateway trusts it without accounts.
-    const signedUntilMs = this.trueWallMs() + ALLOWANCE_LASTS_MS - TOKEN_TRUSTED_MS;
+    const signedUntilMs = this.#world.trueWallMs() + ALLOWANCE_LASTS_MS - TOKEN_TRUSTED_MS;
     const limits = new Map([[POOL, limit]]);
     const signed = signAllowance({ accountId, limitRevision, limits, untilMs: signedUntilMs });
     return { accountId, pool: POOL, limit, limitRevision, signed, signedUntilMs };
@@ -203,29 +181,30 @@ export class QuotaCluster {
     return undefined;
   }
 
+  #running(name: string): GatewayNode | MeteringReplica | undefined {
+    return this.#gateways.get(name) ?? this.#replicas.get(name);
+  }
+
   #bootReplica(name: string): void {
-    const { network, jetStreams, deadLetters, mongo } = this;
+    const world = this.#world;
+    const recalled = ({ accountId, holder }: Recall) => {
+      world.note(() => `recall of ${accountId} for ${holder || 'the lower limit'}`);
+      return this.#gateways.values();
+    };
     const replica = startReplica({
-      world: this.#world,
-      random: this.#random,
-      broadcast: (from, recall) =>
-        broadcastRecall(network, from, recall, () => {
-          this.#world.note(() => `recall of ${recall.accountId} for ${recall.holder || 'the lower limit'}`);
-          return this.#gateways.values();
-        }),
+      world,
       machine: this.machine(name),
       rules: this.#rules,
-      connectDatabase: (client) => mongo.connect(client),
-      connectStreams: (client) => connectUsageStreams(client, network, jetStreams, deadLetters),
+      broadcast: (from, recall) => broadcastRecall(world, from, recall, () => recalled(recall)),
+      connectDatabase: (client) => this.mongo.connect(client),
+      connectStreams: (client) => connectUsageStreams(client, world, this.jetStreams, this.deadLetters),
     });
     this.#replicas.set(name, replica);
-    this.#running.set(name, replica);
   }
 
   #bootGateway(name: string, holder: string): void {
     const gateway = new GatewayNode({
       world: this.#world,
-      network: this.network,
       jetStreams: this.jetStreams,
       machine: this.machine(name),
       book: new this.#rules.Book(),
@@ -240,13 +219,12 @@ export class QuotaCluster {
       },
     });
     this.#gateways.set(name, gateway);
-    this.#running.set(name, gateway);
   }
 
   /** Gateways soon stop asking replicas that are down, but not replicas that hang. */
   #replicaFor(choice: ReplicaChoice): MeteringReplica | undefined {
     const connected = [...this.#replicas.values()].filter(({ process }) => process.isAlive());
-    const isMisdirected = this.#random.chance(this.#plan.misdirected);
+    const isMisdirected = this.#world.random.chance(this.#plan.misdirected);
     return replicaInOrder(connected, isMisdirected ? { ...choice, attempt: choice.attempt + 1 } : choice);
   }
 }

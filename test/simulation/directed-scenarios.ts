@@ -1,9 +1,9 @@
 import { Route } from '@brand-data/contracts';
 import type { Random } from '@brand-data/testing/random';
 import { NATS } from './jetstream-consumer.ts';
-import { NO_LINK_FAULTS } from './network.ts';
 import { GATEWAYS, type Plan, type PlannedCall, REPLICAS } from './plan.ts';
 import type { RuleName } from './rules.ts';
+import { NO_LINK_FAULTS } from './world.ts';
 
 /** Calls and faults of one account, chosen so that the world violates an invariant without a certain rule. */
 export type Scenario = Pick<Plan, 'accounts' | 'calls' | 'faults' | 'planChanges' | 'mustServe'> &

@@ -1,38 +1,21 @@
-import {
-  type AcquireRequest,
-  type AcquireResponse,
-  type Recall,
-  Route,
-  usageStream,
-  usageStreamOf,
-} from '@brand-data/contracts';
+import { type AcquireRequest, type AcquireResponse, type Recall, usageStreamOf } from '@brand-data/contracts';
 import type { Acquire } from '@brand-data/gateway/src/quota/acquirer.ts';
 import type { GrantBook } from '@brand-data/gateway/src/quota/grant-book.ts';
 import type { Allowance } from '@brand-data/gateway/src/quota/holding.ts';
 import { type Admitted, Quota } from '@brand-data/gateway/src/quota/quota.ts';
 import { UsageJournal, type UsagePaths } from '@brand-data/gateway/src/quota/usage-journal.ts';
 import { Fault, type ReplicaChoice } from '@brand-data/runtime';
+import type { SeenOutcome } from './invariants.ts';
 import type { JetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
-import type { Machine, Process } from './machine.ts';
+import type { Machine } from './machine.ts';
 import type { MeteringReplica } from './metering-replica.ts';
-import type { Network } from './network.ts';
 import type { CallWork } from './plan.ts';
-import type { World } from './world.ts';
+import type { Process, World } from './world.ts';
 
-/** The part of a gateway's answer that matters for billing. */
-type Answer =
-  | { kind: 'counted' }
-  | { kind: 'exhausted' }
-  /** 503 with X-Quota-Charged: 1. */
-  | { kind: 'unsure' }
-  /** 503 with X-Quota-Charged: 0. `reason`: what was missing. */
-  | { kind: 'free'; reason: 'permit' | 'record' };
-
-export interface GatewayParts {
+interface GatewayParts {
   world: World;
   machine: Machine;
-  network: Network;
   jetStreams: readonly JetStream[];
   /** Returns undefined if no replica can be reached. */
   replica: (choice: ReplicaChoice) => MeteringReplica | undefined;
@@ -41,6 +24,8 @@ export interface GatewayParts {
   /** Called when metering's reply to a request for a grant leaves metering. */
   decided: (request: AcquireRequest, response: AcquireResponse) => void;
 }
+
+const noAnswer = () => new Fault('unavailable', 'no answer in time');
 
 export class GatewayNode {
   readonly process: Process;
@@ -58,8 +43,7 @@ export class GatewayNode {
     this.holder = holder;
     this.book = book;
     const { clock } = this.process;
-    const stream = usageStream(usageStreamOf(holder, jetStreams.length));
-    const jetStream = jetStreams.find(({ name }) => name === stream.name);
+    const jetStream = jetStreams[usageStreamOf(holder, jetStreams.length) - 1];
     const paths: UsagePaths = {
       publish: async (event, messageId, withinMs) => {
         await jetStream?.publish(this.process, event, withinMs, messageId);
@@ -77,12 +61,13 @@ export class GatewayNode {
         decided(request, response);
         return response;
       });
+    const unheard = () => {};
     const events = {
-      committed: () => {},
-      waits: () => {},
-      asked: () => {},
-      waited: () => {},
-      recalled: () => {},
+      committed: unheard,
+      waits: unheard,
+      asked: unheard,
+      waited: unheard,
+      recalled: unheard,
       failed: (calls: number, error: unknown) =>
         world.note(() => `${holder} could not bill ${calls} calls: ${error}`),
     };
@@ -97,7 +82,11 @@ export class GatewayNode {
   }
 
   /** @param admitted gets the wall clock's time at which the call was admitted */
-  async answer(allowance: Allowance, work: CallWork, admitted: (wallMs: number) => void): Promise<Answer> {
+  async answer(
+    allowance: Allowance,
+    work: CallWork,
+    admitted: (wallMs: number) => void,
+  ): Promise<SeenOutcome> {
     this.#underWay += 1;
     const answer = await this.#answer(allowance, work, admitted);
     this.#underWay -= 1;
@@ -120,59 +109,60 @@ export class GatewayNode {
     allowance: Allowance,
     { keyId, route, status, lookUpMs, fails }: CallWork,
     admitted: (wallMs: number) => void,
-  ): Promise<Answer> {
+  ): Promise<SeenOutcome> {
     const { clock } = this.process;
     let admission: Admitted;
     try {
       admission = await this.#quota.admit(allowance);
     } catch {
-      return { kind: 'free', reason: 'permit' };
+      return 'refused';
     }
-    if (admission.kind === 'exhausted') return { kind: 'exhausted' };
+    if (admission.kind === 'exhausted') return 'exhausted';
     const { permit } = admission;
     admitted(clock.now().wallMs);
     if (lookUpMs > 0) await clock.sleep(lookUpMs);
     if (fails) {
       permit.release();
-      return { kind: 'free', reason: 'record' };
+      return 'failed';
     }
     permit.use({ keyId, route, status });
     try {
       await this.#quota.commit(permit);
-      return { kind: 'counted' };
+      return 'counted';
     } catch {
-      return { kind: 'unsure' };
+      return 'unsure';
     }
   }
 
+  /** One gRPC call with a deadline on the gateway's clock. */
   #call<T>(
     choice: ReplicaChoice,
-    deadlineMs: number,
+    withinMs: number,
     handle: (replica: MeteringReplica) => Promise<T>,
   ): Promise<T> {
-    const { network, replica } = this.#parts;
+    const { world, replica } = this.#parts;
     const server = replica(choice);
-    const answer = () =>
-      server ? handle(server) : Promise.reject(new Fault('unavailable', 'metering is away'));
-    return network.call(this.process, server, answer, deadlineMs);
+    return world.ask<T>(this.process, server?.process, withinMs, noAnswer, (reply) => {
+      if (server?.process.isAlive()) server.process.reach(() => handle(server).then(reply, reply));
+      else reply(noAnswer());
+    });
   }
 }
 
 /** Sends a recall of a replica to all gateways over core NATS. */
 export function broadcastRecall(
-  network: Network,
-  from: Process,
+  world: World,
+  sender: Process,
   recall: Recall,
   gateways: () => Iterable<GatewayNode>,
 ): void {
   const arrive = () => {
     for (const gateway of gateways()) {
-      const { machine } = gateway.process;
       const take = () => gateway.process.reach(() => gateway.recall(recall));
-      network.send({ from: NATS, to: machine.name, arrive: take });
+      world.send({ from: NATS, to: gateway.process.machine.name, arrive: take });
     }
   };
-  network.send({ from: from.machine.name, to: NATS, sender: from, arrive });
+  world.send({ from: sender.machine.name, to: NATS, sender, arrive });
 }
 
 /** Each replica is the first choice for about the same number of keys. */
@@ -183,5 +173,3 @@ export function replicaInOrder(
   const first = [...key].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0);
   return replicas[(first + attempt) % replicas.length];
 }
-
-export const ROUTES = [Route.BRANDS, Route.LOGOS] as const;

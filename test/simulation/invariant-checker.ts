@@ -8,9 +8,17 @@ import {
 import type { Ledger } from '@brand-data/metering/src/ledger/ledger.ts';
 import { breakdownOfMonth } from '@brand-data/metering/src/ledger/ledger-database.ts';
 import { LedgerStore } from '@brand-data/metering/src/ledger/ledger-store.ts';
-import type { Random } from '@brand-data/testing/random';
-import { type Account, billOf, brokenByBill, freeOf, newAccount, unheldOf } from './account-view.ts';
-import type { Invariant, Violation } from './invariants.ts';
+import {
+  type Account,
+  billOf,
+  brokenByBill,
+  freeOf,
+  type Invariant,
+  newAccount,
+  type SeenOutcome,
+  unheldOf,
+  type Violation,
+} from './invariants.ts';
 import { createMemoryDatabase, type Documents, monthOfAccount } from './ledger-documents.ts';
 import type { ChangedLedger } from './mongo.ts';
 import type { Plan } from './plan.ts';
@@ -37,17 +45,6 @@ interface SeenCall {
   admitted?: { month: string; day: string };
 }
 
-export type SeenOutcome =
-  | 'counted'
-  /** 429. */
-  | 'exhausted'
-  /** 503 with X-Quota-Charged: 1, or a broken connection: the call may be billed. */
-  | 'unsure'
-  /** 503 with X-Quota-Charged: 0, since there was no permit. */
-  | 'refused'
-  /** 503 with X-Quota-Charged: 0, since the record was not found in time. */
-  | 'failed';
-
 const CLOCKS_APART_MS = 30_000;
 const HANDED_OVER_WITHIN_MS = 500;
 const LIMITS_REMEMBERED_MS = 60_000;
@@ -63,41 +60,27 @@ export class InvariantChecker {
   health: Health = 'good';
   readonly #world: World;
   readonly #durable: () => Documents;
+  readonly #plan: Plan;
+  readonly #rules: Rules;
+  /** Every month that a clock of the world may reach. */
   readonly #months: readonly string[];
-  readonly #trueWallMs: () => number;
-  readonly #mustServe: Plan['mustServe'] | undefined;
-  readonly #rules: Pick<Rules, 'store'>;
   readonly #accounts = new Map<string, Account>();
   readonly #grantOfRequest = new Map<string, string>();
 
-  /** @param months every month that a clock of the world may reach */
-  constructor(
-    world: World,
-    durable: () => Documents,
-    {
-      months,
-      trueWallMs,
-      mustServe,
-      rules,
-    }: {
-      months: readonly string[];
-      trueWallMs: () => number;
-      mustServe: Plan['mustServe'] | undefined;
-      rules: Pick<Rules, 'store'>;
-    },
-  ) {
+  constructor(world: World, durable: () => Documents, plan: Plan, rules: Rules) {
     this.#world = world;
     this.#durable = durable;
-    this.#months = months;
-    this.#trueWallMs = trueWallMs;
-    this.#mustServe = mustServe;
+    this.#plan = plan;
     this.#rules = rules;
+    const { startWallMs } = world;
+    this.#months = [...new Set([monthOf(startWallMs), monthOf(startWallMs + 3_600_000)])];
   }
 
   callBegan(call: Pick<SeenCall, 'accountId' | 'limit' | 'kind'>): SeenCall {
-    const { accountId, fromMs = 0, toMs = 0 } = this.#mustServe ?? {};
-    const isMeant = call.accountId === accountId && this.#world.now() >= fromMs && this.#world.now() < toMs;
-    return { ...call, beganIn: this.health, mustBeServed: isMeant };
+    const { accountId, fromMs = 0, toMs = 0 } = this.#plan.mustServe ?? {};
+    const nowMs = this.#world.now();
+    const mustBeServed = call.accountId === accountId && nowMs >= fromMs && nowMs < toMs;
+    return { ...call, beganIn: this.health, mustBeServed };
   }
 
   callAdmitted(call: SeenCall, wallMs: number): void {
@@ -108,8 +91,8 @@ export class InvariantChecker {
 
   callEnded(call: SeenCall, outcome: SeenOutcome): void {
     const { accountId, kind, admitted, beganIn } = call;
-    const account = admitted && this.#accountOf(accountId, admitted.month);
-    if (account && admitted) {
+    if (admitted) {
+      const account = this.#accountOf(accountId, admitted.month);
       if (freeOf(account, call.limit) <= 0) account.noneFreeAtMs = this.#world.now();
       account.underWay -= 1;
       const cell = `${kind}/${admitted.day}`;
@@ -117,12 +100,11 @@ export class InvariantChecker {
         account.countedSum += 1;
         account.counted.set(cell, (account.counted.get(cell) ?? 0) + 1);
         const bound = account.known?.bound ?? call.limit;
-        if (account.countedSum > bound) {
-          this.#violated(
-            '3 counted answers stay within the allowance',
-            `${accountId} in ${admitted.month}: ${account.countedSum} answered of ${bound}`,
-          );
-        }
+        this.#require(
+          account.countedSum <= bound,
+          '3 counted answers stay within the allowance',
+          `${accountId} in ${admitted.month}: ${account.countedSum} answered of ${bound}`,
+        );
       } else if (outcome === 'unsure') {
         account.unsureSum += 1;
         account.unsure.set(cell, (account.unsure.get(cell) ?? 0) + 1);
@@ -131,12 +113,12 @@ export class InvariantChecker {
     if (outcome === 'exhausted') this.#judgeExhausted(call);
     const isFailure = outcome === 'unsure' || outcome === 'refused';
     if (isFailure && beganIn !== 'bad' && beganIn === this.health) this.#judgeFailure(call, outcome);
-    if (
-      outcome === 'refused' &&
-      call.mustBeServed &&
-      unheldOf(this.#accountOf(accountId, monthOf(this.#trueWallMs()))) > 0
-    )
-      this.#violated('a lost replica leaves no account without permits', `${accountId}: a call was refused`);
+    if (outcome !== 'refused' || !call.mustBeServed) return;
+    this.#require(
+      unheldOf(this.#accountOf(accountId, monthOf(this.#world.trueWallMs()))) <= 0,
+      'a lost replica leaves no account without permits',
+      `${accountId}: a call was refused`,
+    );
   }
 
   /** Called when metering has answered a request for a grant. */
@@ -144,13 +126,12 @@ export class InvariantChecker {
     if (outcome?.$case !== 'grant') return;
     const { id } = outcome.value;
     const request = `${holder}/${seq}`;
-    const before = this.#grantOfRequest.get(request);
-    if (before !== undefined && before !== id) {
-      this.#violated(
-        '7 a closed grant never opens again',
-        `request ${seq} of ${holder} had ${before}, now ${id}`,
-      );
-    }
+    const before = this.#grantOfRequest.get(request) ?? id;
+    this.#require(
+      before === id,
+      '7 a closed grant never opens again',
+      `request ${seq} of ${holder} had ${before}, now ${id}`,
+    );
     this.#grantOfRequest.set(request, id);
   }
 
@@ -160,24 +141,27 @@ export class InvariantChecker {
   }
 
   stopped(holder: string, grantsInBook: number): void {
-    if (grantsInBook > 0) {
-      this.#violated('12 memory is bounded', `${holder} stopped with ${grantsInBook} grants in its book`);
-    }
+    this.#require(
+      grantsInBook === 0,
+      '12 memory is bounded',
+      `${holder} stopped with ${grantsInBook} grants in its book`,
+    );
     for (const { accountId, grants } of this.#openLedgers()) {
       const left = grants.filter((grant) => grant.holder === holder);
-      if (left.length > 0) {
-        this.#violated(
-          '11 a rolling restart fails no call and loses no permit',
-          `${holder} stopped and left ${left.length} grants of ${accountId} open`,
-        );
-      }
+      this.#require(
+        left.length === 0,
+        '11 a rolling restart fails no call and loses no permit',
+        `${holder} stopped and left ${left.length} grants of ${accountId} open`,
+      );
     }
   }
 
   memory(holder: string, { holdings, grants }: { holdings: number; grants: number }): void {
-    if (grants > holdings * GRANTS_PER_HOLDING) {
-      this.#violated('12 memory is bounded', `${holder} keeps ${grants} grants for ${holdings} accounts`);
-    }
+    this.#require(
+      grants <= holdings * GRANTS_PER_HOLDING,
+      '12 memory is bounded',
+      `${holder} keeps ${grants} grants for ${holdings} accounts`,
+    );
   }
 
   openGrants(): number {
@@ -190,12 +174,11 @@ export class InvariantChecker {
     this.#readBill(accountId, month);
     const used = this.#accountOf(accountId, month).bill?.used ?? 0;
     // Other checks ensure that `used` is not larger than the limit.
-    if (used < limit) {
-      this.#violated(
-        '13 an account driven past its limit has billed exactly its allowance',
-        `${accountId} in ${month}: billed ${used} of ${limit}`,
-      );
-    }
+    this.#require(
+      used >= limit,
+      '13 an account driven past its limit has billed exactly its allowance',
+      `${accountId} in ${month}: billed ${used} of ${limit}`,
+    );
   }
 
   /** Called when calls of this account have no answer although there are no faults. */
@@ -207,34 +190,38 @@ export class InvariantChecker {
   }
 
   /** Checks the end of a world, when there are no faults and all grants should be settled. */
-  async atTheEnd(
-    { log, applied }: { log: readonly UsageEvent[]; applied: number },
-    random: Random,
-  ): Promise<void> {
-    if (applied < log.length) {
-      this.#violated(
-        '6 every acknowledged event is applied',
-        `${log.length - applied} of ${log.length} are not`,
-      );
-    }
+  async atTheEnd({ log, applied }: { log: readonly UsageEvent[]; applied: number }): Promise<void> {
+    this.#require(
+      applied >= log.length,
+      '6 every acknowledged event is applied',
+      `${log.length - applied} of ${log.length} are not`,
+    );
     const open = this.openGrants();
-    if (open > 0) this.#violated('settled: no grant stays open', `${open} grants are open`);
+    this.#require(open === 0, 'settled: no grant stays open', `${open} grants are open`);
     for (const [accountId, month] of this.#pairs()) {
       this.#readBill(accountId, month);
       const broken = brokenByBill(this.#accountOf(accountId, month), `${accountId} in ${month}`);
       for (const { invariant, text } of broken) this.#violated(invariant, text);
     }
-    const replayed = createMemoryDatabase(this.#durable());
+    const { random } = this.#world;
+    const database = createMemoryDatabase(this.#durable());
     const clock = { now: () => ({ monotonicMs: 0, wallMs: 0 }), sleep: async () => {} };
-    const store = this.#rules.store(new LedgerStore({ database: replayed, clock, random: random.unit }));
+    const store = this.#rules.store(new LedgerStore({ database, clock, random: random.unit }));
     const read = async () =>
       JSON.stringify(
         await Promise.all(this.#pairs().map(([accountId, month]) => store.readUsage(accountId, month))),
       );
     const before = await read();
     for (const event of random.shuffled([...log, ...log])) await store.applyUsage(event.usage);
-    if ((await read()) !== before)
-      this.#violated('5 replaying changes nothing', 'the bill is another after a replay');
+    this.#require(
+      (await read()) === before,
+      '5 replaying changes nothing',
+      'the bill is another after a replay',
+    );
+  }
+
+  #require(holds: boolean, invariant: Invariant, text: string): void {
+    if (!holds) this.#violated(invariant, text);
   }
 
   #violated(invariant: Invariant, text: string): void {
@@ -244,11 +231,8 @@ export class InvariantChecker {
 
   #accountOf(accountId: string, month: string): Account {
     const key = `${accountId}/${month}`;
-    let account = this.#accounts.get(key);
-    if (!account) {
-      account = newAccount();
-      this.#accounts.set(key, account);
-    }
+    const account = this.#accounts.get(key) ?? newAccount();
+    this.#accounts.set(key, account);
     return account;
   }
 
@@ -274,92 +258,68 @@ export class InvariantChecker {
       account.limits.push({ fromMs: this.#world.now(), limit: ledger.limit });
     }
     const { bound } = account.known;
-    if (bill.committed > bound) {
-      this.#violated(
-        '1 committed permits stay within the allowance',
-        `${name}: ${bill.committed} of ${bound}`,
-      );
-    }
-    if (bill.used > bound) {
-      this.#violated(
-        '3 counted answers stay within the allowance',
-        `${name}: billed ${bill.used} of ${bound}`,
-      );
-    }
-    if (before && bill.used < before.used) {
-      this.#violated(
-        '5 replaying changes nothing',
-        `${name}: the bill sank from ${before.used} to ${bill.used}`,
-      );
-    }
     const sum = cells.reduce((total, { count }) => total + count, 0);
-    // The breakdown of an open grant may be incomplete for a moment, because a message may contain only the changed cells.
-    if (sum > bill.used || sum < ledger.closedUsed) {
-      this.#violated(
-        '4 a billed call was seen as counted or as failed',
-        `${name}: parts sum to ${sum}, billed ${bill.used}`,
-      );
-    }
     const explained = account.countedSum + account.unsureSum + account.underWay;
-    if (bill.used > explained) {
-      this.#violated(
-        '4 a billed call was seen as counted or as failed',
-        `${name}: billed ${bill.used}, callers know of ${explained}`,
-      );
-    }
+    const within = '1 committed permits stay within the allowance';
+    this.#require(bill.committed <= bound, within, `${name}: ${bill.committed} of ${bound}`);
+    const counted = '3 counted answers stay within the allowance';
+    this.#require(bill.used <= bound, counted, `${name}: billed ${bill.used} of ${bound}`);
+    this.#require(
+      !before || bill.used >= before.used,
+      '5 replaying changes nothing',
+      `${name}: the bill sank from ${before?.used} to ${bill.used}`,
+    );
+    const seen = '4 a billed call was seen as counted or as failed';
+    // The breakdown of an open grant may be incomplete for a moment, because a message may contain only the changed cells.
+    const isComplete = sum <= bill.used && sum >= ledger.closedUsed;
+    this.#require(isComplete, seen, `${name}: parts sum to ${sum}, billed ${bill.used}`);
+    this.#require(bill.used <= explained, seen, `${name}: billed ${bill.used}, callers know of ${explained}`);
     const foreign = cells.find(({ day }) => !day.startsWith(month));
-    if (foreign)
-      this.#violated('9 no permit is spent outside its month', `${name}: a call of ${foreign.day} is billed`);
+    const inMonth = '9 no permit is spent outside its month';
+    this.#require(!foreign, inMonth, `${name}: a call of ${foreign?.day} is billed`);
 
     const open = new Set(ledger.grants.map(({ number }) => number));
     for (const number of account.openGrants) if (!open.has(number)) account.closedGrants.add(number);
     for (const number of open) {
-      if (account.closedGrants.has(number)) {
-        this.#violated('7 a closed grant never opens again', `${name}: grant ${number}`);
-      }
+      const isNew = !account.closedGrants.has(number);
+      this.#require(isNew, '7 a closed grant never opens again', `${name}: grant ${number}`);
     }
     account.openGrants = open;
   }
 
   #judgeExhausted({ accountId, limit }: SeenCall): void {
     // The clocks of the gateway and metering may differ, so the answer may be about either month.
-    const isTrue = this.#months.some((month) => {
-      const { bill, limits } = this.#accountOf(accountId, month);
-      const since = this.#world.now() - LIMITS_REMEMBERED_MS;
+    const accounts = this.#months.map((month) => this.#accountOf(accountId, month));
+    const sinceMs = this.#world.now() - LIMITS_REMEMBERED_MS;
+    const isTrue = accounts.some(({ bill, limits }) => {
       const inForce = limits.filter(
-        (_, index) => (limits[index + 1]?.fromMs ?? Number.POSITIVE_INFINITY) > since,
+        (_, index) => (limits[index + 1]?.fromMs ?? Number.POSITIVE_INFINITY) > sinceMs,
       );
       return bill && bill.used >= Math.min(limit, ...inForce.map((known) => known.limit));
     });
-    if (!isTrue) {
-      const used = this.#months
-        .map((month) => this.#accountOf(accountId, month).bill?.used ?? 0)
-        .join(' and ');
-      this.#violated(
-        '8 exhausted means that no permit is available or held',
-        `${accountId}: a caller was refused when ${used} of ${limit} were used`,
-      );
-    }
+    const used = accounts.map(({ bill }) => bill?.used ?? 0).join(' and ');
+    this.#require(
+      isTrue,
+      '8 exhausted means that no permit is available or held',
+      `${accountId}: a caller was refused when ${used} of ${limit} were used`,
+    );
   }
 
   #judgeFailure({ accountId, limit, admitted }: SeenCall, outcome: SeenOutcome): void {
-    const month = admitted?.month ?? monthOf(this.#trueWallMs());
+    const nowMs = this.#world.trueWallMs();
     // Near the end of the month, a gateway or metering may already be in the next month by its wall clock.
-    const isMonthsEnd =
-      monthOf(this.#trueWallMs() - CLOCKS_APART_MS) !== monthOf(this.#trueWallMs() + CLOCKS_APART_MS);
-    if (isMonthsEnd) return;
-    const account = this.#accountOf(accountId, month);
+    if (monthOf(nowMs - CLOCKS_APART_MS) !== monthOf(nowMs + CLOCKS_APART_MS)) return;
+    const account = this.#accountOf(accountId, admitted?.month ?? monthOf(nowMs));
     const isGood = this.health === 'good';
     const free = isGood ? freeOf(account, limit) : unheldOf(account);
     const noneAtMs = isGood ? account.noneFreeAtMs : account.noneUnheldAtMs;
     // A permit that was returned a moment ago may still be on its way to another gateway.
     const laysIdle = free > 0 && this.#world.now() - noneAtMs > HANDED_OVER_WITHIN_MS;
-    if (outcome === 'unsure' || laysIdle) {
-      this.#violated(
-        'healthy: no call fails while allowance remains',
-        `${accountId}: a call ended ${outcome} while ${free} permits were free`,
-      );
-    }
+    this.#require(
+      outcome !== 'unsure' && !laysIdle,
+      'healthy: no call fails while allowance remains',
+      `${accountId}: a call ended ${outcome} while ${free} permits were free`,
+    );
   }
 
   #pairs(): [accountId: string, month: string][] {

@@ -1,11 +1,33 @@
 import { ACK_WAIT_MS, MOST_ON_THE_WAY } from '@brand-data/metering/src/usage/usage-streams.ts';
-import type { Random } from '@brand-data/testing/random';
-import type { Process } from './machine.ts';
-import type { Network, WorldParts } from './network.ts';
-import type { World } from './world.ts';
+import type { Process, World } from './world.ts';
 
 export const NATS = 'nats';
 const PULL_FOR_MS = 5_000;
+
+/** The stream's faults at present. */
+export interface StreamFaults {
+  /** The share of stored messages whose acknowledgement is lost. */
+  acknowledgementsLost: number;
+  /** The leader has no majority: publishes fail or are acknowledged late, and its state of the consumer is old. */
+  deposed: boolean;
+  /** The consumer has no leader: it delivers nothing, loses acknowledgements and has forgotten its pulls. */
+  consumerStalled: boolean;
+  /** The share of the consumer's acknowledgements that are lost. */
+  consumerAcksLost: number;
+  /** The stream takes only a few messages, and refuses further publishes. */
+  small: boolean;
+  /** No copy of the stream answers reads. */
+  unread: boolean;
+}
+
+export const NO_STREAM_FAULTS: StreamFaults = {
+  acknowledgementsLost: 0,
+  deposed: false,
+  consumerStalled: false,
+  consumerAcksLost: 0,
+  small: false,
+  unread: false,
+};
 
 /** A process that takes messages. */
 export interface Reader {
@@ -19,13 +41,10 @@ export interface Reader {
   gone: () => void;
 }
 
-/** A stream's only durable consumer, as its server stores it. */
+/** A stream's only durable consumer, as its server stores it. Without a leader it delivers nothing and forgets what it is told. */
 export class JetStreamConsumer {
   readonly #world: World;
-  readonly #random: Random;
-  readonly #network: Network;
-  readonly #lastSequence: () => number;
-  readonly #isLed: () => boolean;
+  readonly #stream: { readonly faults: StreamFaults; readonly log: readonly unknown[] };
   readonly #pulls = new Map<Reader, number>();
   readonly #acked = new Set<number>();
   /** Messages that were delivered and are neither acknowledged nor given back. */
@@ -36,16 +55,9 @@ export class JetStreamConsumer {
   #floor = 0;
   #deliveries = 0;
 
-  /** @param isLed whether the consumer has a leader; it delivers nothing without one */
-  constructor(
-    { world, random, network }: WorldParts,
-    { lastSequence, isLed }: { lastSequence: () => number; isLed: () => boolean },
-  ) {
+  constructor(world: World, stream: { readonly faults: StreamFaults; readonly log: readonly unknown[] }) {
     this.#world = world;
-    this.#random = random;
-    this.#network = network;
-    this.#lastSequence = lastSequence;
-    this.#isLed = isLed;
+    this.#stream = stream;
   }
 
   /** All messages up to this sequence are acknowledged. */
@@ -54,6 +66,7 @@ export class JetStreamConsumer {
   }
 
   pull(reader: Reader): void {
+    if (this.#stream.faults.consumerStalled) return;
     for (const other of this.#pulls.keys()) if (!other.process.isAlive()) this.#pulls.delete(other);
     this.#pulls.set(reader, this.#world.now() + PULL_FOR_MS);
     this.pump();
@@ -67,39 +80,33 @@ export class JetStreamConsumer {
   isPulling(reader: Reader): boolean {
     const untilMs = this.#pulls.get(reader);
     if (untilMs === undefined) return false;
-    const { process } = reader;
-    if (untilMs >= this.#world.now()) return process.isAlive();
+    const { isAlive, machine } = reader.process;
+    if (untilMs >= this.#world.now()) return isAlive();
     // A reader that is alive and connected would have pulled again in time.
-    const { name } = process.machine;
+    const { name } = machine;
     const asksAgain =
-      process.isAlive() &&
-      !process.machine.isStopped() &&
-      !this.#network.isCut(name, NATS) &&
-      !this.#network.isCut(NATS, name);
+      isAlive() && !machine.isStopped() && !this.#world.isCut(name, NATS) && !this.#world.isCut(NATS, name);
     if (asksAgain) this.#pulls.set(reader, this.#world.now() + PULL_FOR_MS);
     else this.#pulls.delete(reader);
     return asksAgain;
   }
 
   acknowledge(sequence: number): void {
-    if (this.#isAcked(sequence)) return;
-    this.#pending.delete(sequence);
-    this.#deliveriesOf.delete(sequence);
-    this.#acked.add(sequence);
-    while (this.#acked.delete(this.#floor + 1)) this.#floor += 1;
+    const { consumerStalled, consumerAcksLost } = this.#stream.faults;
+    if (!consumerStalled && !this.#world.random.chance(consumerAcksLost)) this.#settle(sequence);
   }
 
-  /** The reader gives this delivery back. The message is delivered again after this time. */
+  /** The reader gives this delivery back, or is still working on it. The message is delivered again after this time. */
   redeliverIn(delayMs: number, sequence: number, delivery: number): void {
     const entry = this.#pending.get(sequence);
-    if (entry?.delivery !== delivery) return;
+    if (this.#stream.faults.consumerStalled || entry?.delivery !== delivery) return;
     entry.dueMs = this.#world.now() + delayMs;
     this.#redeliverWhenDue(sequence, delivery);
   }
 
   /** Delivers messages if there are any. */
   pump(): void {
-    if (!this.#isLed() || this.#pulls.size === 0) return;
+    if (this.#stream.faults.consumerStalled || this.#pulls.size === 0) return;
     // Messages that are delivered to one reader together arrive in order, or all of them are lost.
     const together = new Map<Reader, (() => void)[]>();
     while (this.#pending.size < MOST_ON_THE_WAY && this.#hasMore()) {
@@ -107,11 +114,11 @@ export class JetStreamConsumer {
       if (!first) break;
       const sequence = this.#again.shift() ?? this.#nextSequence++;
       if (this.#isAcked(sequence)) continue;
-      const reader = others.length > 0 ? this.#random.pick([first, ...others]) : first;
+      const reader = others.length > 0 ? this.#world.random.pick([first, ...others]) : first;
       together.set(reader, [...(together.get(reader) ?? []), this.#delivered(sequence, reader)]);
     }
     for (const [{ process }, arrivals] of together)
-      this.#network.send({
+      this.#world.send({
         from: NATS,
         to: process.machine.name,
         arrive: () => {
@@ -140,7 +147,7 @@ export class JetStreamConsumer {
     this.#floor = from;
     this.#nextSequence = from + 1;
     for (const { process, gone } of readers)
-      this.#network.send({ from: NATS, to: process.machine.name, arrive: () => process.reach(gone) });
+      this.#world.send({ from: NATS, to: process.machine.name, arrive: () => process.reach(gone) });
   }
 
   /** The stream has lost all messages after this sequence. */
@@ -158,12 +165,20 @@ export class JetStreamConsumer {
 
   /** The messages before this sequence were purged and count as acknowledged. */
   skipTo(firstSequence: number): void {
-    for (let sequence = this.#floor + 1; sequence < firstSequence; sequence++) this.acknowledge(sequence);
+    for (let sequence = this.#floor + 1; sequence < firstSequence; sequence++) this.#settle(sequence);
     this.#nextSequence = Math.max(this.#nextSequence, firstSequence);
   }
 
+  #settle(sequence: number): void {
+    if (this.#isAcked(sequence)) return;
+    this.#pending.delete(sequence);
+    this.#deliveriesOf.delete(sequence);
+    this.#acked.add(sequence);
+    while (this.#acked.delete(this.#floor + 1)) this.#floor += 1;
+  }
+
   #hasMore(): boolean {
-    return this.#again.length > 0 || this.#nextSequence <= this.#lastSequence();
+    return this.#again.length > 0 || this.#nextSequence <= this.#stream.log.length;
   }
 
   #isAcked(sequence: number): boolean {
@@ -172,8 +187,7 @@ export class JetStreamConsumer {
 
   /** Notes the delivery, and returns what happens when it arrives at the reader. */
   #delivered(sequence: number, reader: Reader): () => void {
-    this.#deliveries += 1;
-    const delivery = this.#deliveries;
+    const delivery = ++this.#deliveries;
     const times = (this.#deliveriesOf.get(sequence) ?? 0) + 1;
     this.#deliveriesOf.set(sequence, times);
     this.#pending.set(sequence, { delivery, dueMs: this.#world.now() + ACK_WAIT_MS });

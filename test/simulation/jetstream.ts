@@ -1,37 +1,10 @@
 import { type UsageEvent, type UsageStream, usageStream } from '@brand-data/contracts';
-import { ACK_WAIT_MS } from '@brand-data/metering/src/usage/usage-streams.ts';
-import { JetStreamConsumer, NATS, type Reader } from './jetstream-consumer.ts';
-import type { Process } from './machine.ts';
-import type { WorldParts } from './network.ts';
+import { JetStreamConsumer, NATS, NO_STREAM_FAULTS, type StreamFaults } from './jetstream-consumer.ts';
+import type { Process, World } from './world.ts';
 
 const DUPLICATE_WINDOW_MS = 600_000;
 /** How many messages a small stream takes. Retention leaves enough room for messages that are being sent. */
 const SMALL = 12;
-
-/** The stream's faults at present. */
-export interface StreamFaults {
-  /** The share of stored messages whose acknowledgement is lost. */
-  acknowledgementsLost: number;
-  /** The leader has no majority: publishes fail or are acknowledged late, and its state of the consumer is old. */
-  deposed: boolean;
-  /** The consumer has no leader: it delivers nothing, loses acknowledgements and has forgotten its pulls. */
-  consumerStalled: boolean;
-  /** The share of the consumer's acknowledgements that are lost. */
-  consumerAcksLost: number;
-  /** The stream takes only a few messages, and refuses further publishes. */
-  small: boolean;
-  /** No copy of the stream answers reads. */
-  unread: boolean;
-}
-
-export const NO_STREAM_FAULTS: StreamFaults = {
-  acknowledgementsLost: 0,
-  deposed: false,
-  consumerStalled: false,
-  consumerAcksLost: 0,
-  small: false,
-  unread: false,
-};
 
 /** A stored message. */
 interface StoredMessage {
@@ -43,11 +16,6 @@ interface StoredMessage {
   signer: string;
 }
 
-export interface StreamParts extends WorldParts {
-  /** The true time when the world begins, in milliseconds since 1970. The server's clock is right. */
-  startWallMs: number;
-}
-
 /**
  * A usage stream and its only durable consumer, as their server stores them. Messages and requests reach it over the network.
  */
@@ -56,30 +24,23 @@ export class JetStream implements UsageStream {
   readonly subjects: string;
   readonly subjectOf: UsageStream['subjectOf'];
   readonly faults: StreamFaults = { ...NO_STREAM_FAULTS };
-  readonly #parts: StreamParts;
-  readonly #consumer: JetStreamConsumer;
-  readonly #log: StoredMessage[] = [];
+  /** All messages that were ever stored, in order. */
+  readonly log: StoredMessage[] = [];
+  readonly consumer: JetStreamConsumer;
+  readonly #world: World;
   readonly #storedIds = new Map<string, { sequence: number; at: number }>();
   #firstSequence = 1;
   #oldFloor = 0;
   /** The leader's term. A message that a former leader had received and not stored is never stored. */
   #term = 1;
 
-  constructor(parts: StreamParts, number: number) {
+  constructor(world: World, number: number) {
     const { name, subjects, subjectOf } = usageStream(number);
     this.name = name;
     this.subjects = subjects;
     this.subjectOf = subjectOf;
-    this.#parts = parts;
-    this.#consumer = new JetStreamConsumer(parts, {
-      lastSequence: () => this.#log.length,
-      isLed: () => !this.faults.consumerStalled,
-    });
-  }
-
-  /** All messages that were ever stored, in order. */
-  get log(): readonly StoredMessage[] {
-    return this.#log;
+    this.#world = world;
+    this.consumer = new JetStreamConsumer(world, this);
   }
 
   get firstSequence(): number {
@@ -91,11 +52,6 @@ export class JetStream implements UsageStream {
     return this.faults.small ? SMALL : Number.POSITIVE_INFINITY;
   }
 
-  /** Metering has acknowledged all messages up to this sequence. */
-  get appliedUpTo(): number {
-    return this.#consumer.floor;
-  }
-
   /** Resolves to the message's sequence once it is stored. Rejects if it is refused or no acknowledgement arrives in time. */
   publish(
     from: Process,
@@ -103,7 +59,7 @@ export class JetStream implements UsageStream {
     timeoutMs: number,
     messageId?: string,
   ): Promise<number> {
-    const { world, random } = this.#parts;
+    const { random } = this.#world;
     return this.#ask<number>(from, timeoutMs, (reply) => {
       const inTerm = this.#term;
       const storeAndReply = () => {
@@ -117,7 +73,7 @@ export class JetStream implements UsageStream {
         }
       };
       if (!this.faults.deposed) storeAndReply();
-      else if (random.chance(0.5)) world.after(random.between(50, 3_000), storeAndReply);
+      else if (random.chance(0.5)) this.#world.after(random.between(50, 3_000), storeAndReply);
     });
   }
 
@@ -132,52 +88,24 @@ export class JetStream implements UsageStream {
   /** The sequence up to which all messages are acknowledged, as far as the server knows. undefined: no server answers. */
   floor(): number | undefined {
     if (this.faults.consumerStalled) return undefined;
-    if (!this.faults.deposed) this.#oldFloor = this.#consumer.floor;
+    if (!this.faults.deposed) this.#oldFloor = this.consumer.floor;
     return this.#oldFloor;
   }
 
   /** Some of the stream's messages. A copy may lack the latest. undefined: no copy answers. */
   read(from: number, most: number): readonly StoredMessage[] | undefined {
     if (this.faults.unread) return undefined;
-    const { random } = this.#parts;
+    const { random } = this.#world;
     const behind = random.chance(0.3) ? random.whole(1, 5) : 0;
     const first = Math.max(from, this.#firstSequence);
-    const end = Math.min(first - 1 + most, Math.max(first - 1, this.#log.length - behind));
-    return this.#log.slice(first - 1, end);
-  }
-
-  pull(reader: Reader): void {
-    if (!this.faults.consumerStalled) this.#consumer.pull(reader);
-  }
-
-  isPulling(reader: Reader): boolean {
-    return this.#consumer.isPulling(reader);
-  }
-
-  leave(reader: Reader): void {
-    this.#consumer.leave(reader);
-  }
-
-  acknowledge(sequence: number): void {
-    const { consumerStalled, consumerAcksLost } = this.faults;
-    if (!consumerStalled && !this.#parts.random.chance(consumerAcksLost))
-      this.#consumer.acknowledge(sequence);
-  }
-
-  /** A reader gives this delivery back. The message is delivered again after this time. */
-  redeliverIn(delayMs: number, sequence: number, delivery: number): void {
-    if (!this.faults.consumerStalled) this.#consumer.redeliverIn(delayMs, sequence, delivery);
-  }
-
-  /** A reader is still working on this delivery. */
-  working(sequence: number, delivery: number): void {
-    this.redeliverIn(ACK_WAIT_MS, sequence, delivery);
+    const end = Math.min(first - 1 + most, Math.max(first - 1, this.log.length - behind));
+    return this.log.slice(first - 1, end);
   }
 
   purge(firstKept: number): number {
     const before = this.#firstSequence;
-    this.#firstSequence = Math.max(before, Math.min(firstKept, this.#log.length + 1));
-    this.#consumer.skipTo(this.#firstSequence);
+    this.#firstSequence = Math.max(before, Math.min(firstKept, this.log.length + 1));
+    this.consumer.skipTo(this.#firstSequence);
     return this.#firstSequence - before;
   }
 
@@ -193,76 +121,60 @@ export class JetStream implements UsageStream {
 
   /** An operator deletes the consumer. When it is opened again, it begins with the first message in the stream. */
   deleteConsumer(): void {
-    this.#consumer.begin(this.#firstSequence - 1);
-    this.#oldFloor = this.#consumer.floor;
-    this.#parts.world.note(() => 'the consumer is deleted');
+    this.consumer.begin(this.#firstSequence - 1);
+    this.#oldFloor = this.consumer.floor;
+    this.#world.note(() => 'the consumer is deleted');
   }
 
   /** The server is killed. The consumer's latest acknowledgements are forgotten, so their messages are delivered again. */
   killHard(): void {
-    const { random, world } = this.#parts;
-    const before = Math.max(this.#firstSequence - 1, this.#consumer.floor - random.whole(0, 20));
-    this.#consumer.fallBack(before);
+    const { random } = this.#world;
+    const before = Math.max(this.#firstSequence - 1, this.consumer.floor - random.whole(0, 20));
+    this.consumer.fallBack(before);
     this.#changeLeader();
     this.#oldFloor = Math.min(this.#oldFloor, before);
-    const last = this.#log.length;
-    world.note(() => `the stream's server is killed: its consumer goes back to ${before} of ${last}`);
+    const last = this.log.length;
+    this.#world.note(() => `the stream's server is killed: its consumer goes back to ${before} of ${last}`);
   }
 
   /** The stream loses its latest messages although it acknowledged them. The protocol does not promise to survive that. */
   loseTail(messages: number): void {
-    const last = Math.max(0, this.#log.length - messages);
-    this.#log.length = last;
+    const last = Math.max(0, this.log.length - messages);
+    this.log.length = last;
     for (const [id, { sequence }] of this.#storedIds) if (sequence > last) this.#storedIds.delete(id);
     this.#firstSequence = Math.min(this.#firstSequence, last + 1);
-    this.#consumer.cutBack(last);
+    this.consumer.cutBack(last);
     this.#changeLeader();
-    this.#oldFloor = Math.min(this.#oldFloor, this.#consumer.floor);
-    this.#parts.world.note(() => `the stream goes back to ${last}`);
+    this.#oldFloor = Math.min(this.#oldFloor, this.consumer.floor);
+    this.#world.note(() => `the stream goes back to ${last}`);
   }
 
   #hasRoom(): boolean {
-    return this.#log.length + 1 - this.#firstSequence < this.mostMessages;
+    return this.log.length + 1 - this.#firstSequence < this.mostMessages;
   }
 
   #store(event: UsageEvent | undefined, messageId: string | undefined, signer = event?.holder ?? ''): number {
-    const { world, startWallMs } = this.#parts;
+    const world = this.#world;
     const before = messageId === undefined ? undefined : this.#storedIds.get(messageId);
     if (before && world.now() - before.at < DUPLICATE_WINDOW_MS) return before.sequence;
     if (!this.#hasRoom()) throw new Error('maximum messages exceeded');
-    const sequence = this.#log.length + 1;
-    this.#log.push({ sequence, event, signer, storedMs: Math.floor(startWallMs + world.now()) });
+    const sequence = this.log.length + 1;
+    this.log.push({ sequence, event, signer, storedMs: Math.floor(world.trueWallMs()) });
     if (messageId !== undefined) this.#storedIds.set(messageId, { sequence, at: world.now() });
-    this.#consumer.pump();
+    this.consumer.pump();
     return sequence;
   }
 
   #changeLeader(): void {
     this.#term += 1;
-    this.#consumer.forgetPulls();
+    this.consumer.forgetPulls();
   }
 
-  /** @param answer may never reply */
   #ask<Answer>(
     from: Process,
-    timeoutMs: number,
-    answer: (reply: (value: Answer | Error) => void) => void,
+    withinMs: number,
+    perform: (reply: (answer: Answer | Error) => void) => void,
   ): Promise<Answer> {
-    const { network } = this.#parts;
-    return new Promise((resolve, reject) => {
-      let ended = false;
-      void from.clock.sleep(timeoutMs).then(() => {
-        if (!ended) reject(new Error('timeout'));
-      });
-      const { name } = from.machine;
-      const arrived = (value: Answer | Error) => {
-        ended = true;
-        if (value instanceof Error) reject(value);
-        else resolve(value);
-      };
-      const reply = (value: Answer | Error) =>
-        network.send({ from: NATS, to: name, arrive: () => from.reach(() => arrived(value)) });
-      network.send({ from: name, to: NATS, sender: from, arrive: () => answer(reply) });
-    });
+    return this.#world.ask(from, NATS, withinMs, () => new Error('timeout'), perform);
   }
 }

@@ -6,11 +6,10 @@ import { startSettler, usageBarrier } from '@brand-data/metering/src/settling/se
 import { UsageConsumer } from '@brand-data/metering/src/usage/usage-consumer.ts';
 import { keepRoom } from '@brand-data/metering/src/usage/usage-retention.ts';
 import type { UsageStreams } from '@brand-data/metering/src/usage/usage-streams.ts';
-import type { Random } from '@brand-data/testing/random';
-import type { Machine, Process } from './machine.ts';
+import type { Machine } from './machine.ts';
 import type { Rules } from './rules.ts';
 import { ACCOUNTS_WORD } from './signed-allowances.ts';
-import type { World } from './world.ts';
+import type { Process, World } from './world.ts';
 
 /** Small, so that breakdowns are merged although there are few calls. */
 const MOST_UNMERGED_CELLS = 3;
@@ -24,7 +23,6 @@ export interface MeteringReplica {
 export interface ReplicaParts {
   world: World;
   machine: Machine;
-  random: Random;
   connectDatabase: (client: Process) => LedgerDatabase;
   connectStreams: (client: Process) => UsageStreams;
   /** Broadcasts on core NATS. */
@@ -35,7 +33,6 @@ export interface ReplicaParts {
 export function startReplica({
   world,
   machine,
-  random,
   connectDatabase,
   connectStreams,
   broadcast,
@@ -48,7 +45,7 @@ export function startReplica({
     new LedgerStore({
       database: rules.database(connectDatabase(process)),
       clock,
-      random: random.unit,
+      random: world.random.unit,
       mostUnmergedCells: MOST_UNMERGED_CELLS,
     }),
   );
@@ -70,7 +67,7 @@ export function startReplica({
       clock,
       recall: (recall) => broadcast(process, recall),
       allowances: ACCOUNTS_WORD,
-      newSecret: () => Array.from({ length: 22 }, () => random.whole(0, 9)).join(''),
+      newSecret: () => Array.from({ length: 22 }, () => world.random.whole(0, 9)).join(''),
     },
     {
       decided: () => {},

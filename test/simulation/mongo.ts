@@ -1,7 +1,6 @@
 import { type LedgerKey, ledgerIdOf, parseLedgerId } from '@brand-data/metering/src/ledger/ledger.ts';
 import type { LedgerChange, LedgerDatabase } from '@brand-data/metering/src/ledger/ledger-database.ts';
 import { Fault } from '@brand-data/runtime';
-import type { Random } from '@brand-data/testing/random';
 import {
   type DatabaseRules,
   type Documents,
@@ -9,10 +8,8 @@ import {
   NO_DOCUMENTS,
   type Write,
 } from './ledger-documents.ts';
-import type { Process } from './machine.ts';
-import type { Network, WorldParts } from './network.ts';
 import { REPLICAS } from './plan.ts';
-import type { World } from './world.ts';
+import type { Process, World } from './world.ts';
 
 export const MONGO = 'mongo';
 const GIVES_UP_AFTER_MS = 3_000;
@@ -63,8 +60,6 @@ interface Primary {
 export class ReplicaSet {
   slow = false;
   readonly #world: World;
-  readonly #random: Random;
-  readonly #network: Network;
   readonly #rules: MongoRules;
   readonly #changed: (ledgers: readonly ChangedLedger[]) => void;
   #current = newPrimary(NO_DOCUMENTS);
@@ -74,14 +69,8 @@ export class ReplicaSet {
   readonly #locks = new Map<string, { holder: Process; untilMs: number }>();
 
   /** @param changed called as soon as the durable state changes */
-  constructor(
-    { world, random, network }: WorldParts,
-    rules: MongoRules,
-    changed: (ledgers: readonly ChangedLedger[]) => void,
-  ) {
+  constructor(world: World, rules: MongoRules, changed: (ledgers: readonly ChangedLedger[]) => void) {
     this.#world = world;
-    this.#random = random;
-    this.#network = network;
     this.#rules = rules;
     this.#changed = changed;
   }
@@ -100,14 +89,14 @@ export class ReplicaSet {
   electPrimary({ deposed }: { deposed: boolean }): void {
     const former = this.#current;
     // The new primary has the first few of the writes that a majority does not have.
-    const kept = former.pending.slice(0, this.#random.whole(0, former.pending.length));
-    const behindBy = this.#random.whole(0, former.earlier.length);
+    const kept = former.pending.slice(0, this.#world.random.whole(0, former.pending.length));
+    const behindBy = this.#world.random.whole(0, former.earlier.length);
     const elected: Primary = {
       ...newPrimary(former.durable),
       latest: kept.at(-1)?.documents ?? former.durable,
       earlier: former.earlier,
       behind: behindBy === 0 ? former.durable : former.earlier.at(-behindBy),
-      answersFromMs: this.#world.now() + READS_BEHIND_MS * this.#random.between(0.5, 1),
+      answersFromMs: this.#world.now() + READS_BEHIND_MS * this.#world.random.between(0.5, 1),
     };
     // Their clients no longer wait for an answer.
     elected.pending = kept.map(({ documents }) => ({ documents, replicated: () => {} }));
@@ -123,17 +112,17 @@ export class ReplicaSet {
       if (last) this.#replicate(elected, last);
     });
     if (!deposed) return;
-    const untilMs = this.#world.now() + this.#random.between(500, DEPOSED_ANSWERS_MS);
+    const untilMs = this.#world.now() + this.#world.random.between(500, DEPOSED_ANSWERS_MS);
     for (const client of REPLICAS)
-      if (this.#random.chance(0.5)) this.#deceived.set(client, { primary: former, untilMs });
+      if (this.#world.random.chance(0.5)) this.#deceived.set(client, { primary: former, untilMs });
   }
 
   connect(client: Process): LedgerDatabase {
     const database = documentDatabase({
       rules: this.#rules,
       read: (of) =>
-        this.#ask(client, ({ behind, durable }, answer) => {
-          void Promise.resolve(of(behind ?? durable)).then(answer);
+        this.#ask(client, ({ behind, durable }, reply) => {
+          void Promise.resolve(of(behind ?? durable)).then(reply);
         }),
       writeAll: (changes) => this.#writeAll(client, changes),
     });
@@ -152,33 +141,18 @@ export class ReplicaSet {
   /** One command of a client: it is sent, performed and answered, and has a deadline. */
   #ask<Answer>(
     client: Process,
-    perform: (primary: Primary, answer: (value: Answer) => void, fail: () => void) => void,
+    perform: (primary: Primary, reply: (answer: Answer | Error) => void) => void,
   ): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      let ended = false;
-      const end = (settle: () => void) => {
-        if (!ended) settle();
-        ended = true;
-      };
-      const fail = () => end(() => reject(new Fault('unavailable', 'the database did not answer in time')));
-      void client.clock.sleep(GIVES_UP_AFTER_MS).then(fail);
-      const { name } = client.machine;
-      const reply = (settle: () => void) =>
-        this.#network.send({ from: MONGO, to: name, arrive: () => client.reach(settle) });
-      const work = () => {
-        const primary = this.#primaryFor(name);
-        if (primary)
-          perform(
-            primary,
-            (value) => reply(() => end(() => resolve(value))),
-            () => reply(fail),
-          );
+    const { random } = this.#world;
+    const late = () => new Fault('unavailable', 'the database did not answer in time');
+    return this.#world.ask<Answer>(client, MONGO, GIVES_UP_AFTER_MS, late, (reply) => {
+      const workMs = this.slow ? random.between(50, 1_500) : random.between(0.3, 3);
+      this.#world.after(workMs, () => {
+        const primary = this.#primaryFor(client.machine.name);
+        if (primary) perform(primary, reply);
         // Some clients get the answer that there is no primary. The other clients wait until their deadline.
-        else if (this.#random.chance(0.5)) reply(fail);
-      };
-      const workMs = () => (this.slow ? this.#random.between(50, 1_500) : this.#random.between(0.3, 3));
-      const arrive = () => this.#world.after(workMs(), work);
-      this.#network.send({ from: name, to: MONGO, sender: client, arrive });
+        else if (random.chance(0.5)) reply(late());
+      });
     });
   }
 
@@ -190,14 +164,14 @@ export class ReplicaSet {
 
   /** The single writes of one command, answered once all are durable. If the command fails, some of them may be durable. */
   #writeAll<Answer>(client: Process, changes: readonly Write<Answer>[]): Promise<Answer[]> {
-    return this.#ask(client, (primary, answer) => {
+    return this.#ask<Answer[]>(client, (primary, reply) => {
       let left = changes.length;
       const answers: Answer[] = [];
       const replicated = () => {
         left -= 1;
-        if (left === 0) answer(answers);
+        if (left === 0) reply(answers);
       };
-      if (left === 0) answer([]);
+      if (left === 0) reply([]);
       for (const change of changes) answers.push(this.#write(primary, change, replicated));
     });
   }
@@ -208,7 +182,7 @@ export class ReplicaSet {
     const pending = { documents: after, replicated };
     primary.pending.push(pending);
     const waitMs = Math.max(0, primary.answersFromMs - this.#world.now());
-    this.#world.after(waitMs + this.#random.between(...REPLICATED_MS), () =>
+    this.#world.after(waitMs + this.#world.random.between(...REPLICATED_MS), () =>
       this.#replicate(primary, pending),
     );
     return answer;
@@ -254,15 +228,16 @@ export class ReplicaSet {
   }
 
   #lock(client: Process, ids: readonly string[]): Promise<void> {
-    return this.#ask<void>(client, (_, answer, fail) => {
-      if (this.#isLocked(client, ids)) fail();
-      else {
-        for (const id of ids) {
-          const untilMs = this.#world.now() + this.#random.between(...LOCKED_MS);
-          this.#locks.set(id, { holder: client, untilMs });
-        }
-        answer();
+    return this.#ask<void>(client, (_, reply) => {
+      if (this.#isLocked(client, ids)) {
+        reply(new Fault('unavailable', 'the ledger is locked'));
+        return;
       }
+      for (const id of ids) {
+        const untilMs = this.#world.now() + this.#world.random.between(...LOCKED_MS);
+        this.#locks.set(id, { holder: client, untilMs });
+      }
+      reply(undefined);
     });
   }
 

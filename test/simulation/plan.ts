@@ -1,7 +1,7 @@
 import type { Route } from '@brand-data/contracts';
-import type { StreamFaults } from './jetstream.ts';
+import type { StreamFaults } from './jetstream-consumer.ts';
 import type { ClockFaults } from './machine.ts';
-import type { LinkFaults } from './network.ts';
+import type { LinkFaults } from './world.ts';
 
 export const GATEWAYS = ['gateway-1', 'gateway-2', 'gateway-3'] as const;
 export const REPLICAS = ['metering-1', 'metering-2'] as const;

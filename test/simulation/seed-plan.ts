@@ -1,9 +1,8 @@
+import { Route } from '@brand-data/contracts';
 import { createRandom, type Random } from '@brand-data/testing/random';
 import { DIRECTED_SCENARIOS, type Scenario } from './directed-scenarios.ts';
-import { ROUTES } from './gateway-node.ts';
 import { NATS } from './jetstream-consumer.ts';
 import { MONGO } from './mongo.ts';
-import { NO_LINK_FAULTS } from './network.ts';
 import {
   type Fault,
   GATEWAYS,
@@ -16,6 +15,7 @@ import {
   REPLICAS,
 } from './plan.ts';
 import { RULE_NAMES } from './rules.ts';
+import { NO_LINK_FAULTS } from './world.ts';
 
 const MID_MONTH = Date.UTC(2026, 10, 20, 12);
 const NEXT_MONTH = Date.UTC(2026, 11, 1);
@@ -142,7 +142,7 @@ function callsOf(
         accountId,
         gateway: random.whole(0, GATEWAYS.length - 1),
         keyId: `key-${random.whole(1, 2)}`,
-        route: random.pick(ROUTES),
+        route: random.pick([Route.BRANDS, Route.LOGOS]),
         status: random.pick([200, 200, 304, 404]),
         lookUpMs: lookUpMsOf(random, isHealthy),
         fails: random.chance(failing),

@@ -2,12 +2,11 @@ import { monthOf, Route, type UsageEvent } from '@brand-data/contracts';
 import { createRandom } from '@brand-data/testing/random';
 import { ATTACKER } from './attacker.ts';
 import { QuotaCluster } from './cluster.ts';
-import { applyFault, STRANGER } from './faults.ts';
 import type { Violation } from './invariants.ts';
-import { LATEST_MESSAGE_MS } from './network.ts';
-import { GATEWAYS, type Plan, REPLICAS } from './plan.ts';
+import { NO_STREAM_FAULTS } from './jetstream-consumer.ts';
+import { type Fault, GATEWAYS, type Plan, REPLICAS } from './plan.ts';
 import type { Rules } from './rules.ts';
-import { createWorld, type World } from './world.ts';
+import { LATEST_MESSAGE_MS, NO_LINK_FAULTS, World } from './world.ts';
 
 /**
  * The time until metering has settled a grant, measured by a slow clock: the longest lifetime, the grace, the drift of clocks,
@@ -17,6 +16,8 @@ const SETTLED_WITHIN_MS = 645_000;
 /** The time to finish calls that wait, look up records and report usage, and to publish the last batch. */
 const STOPPED_WITHIN_MS = 30_000;
 const MOST_CALLS_TO_DRIVE = 60;
+/** The name under which strange messages are published. */
+const STRANGER = 'stranger';
 /** This long after the last fault, all attempts that began during the fault have ended. */
 const RECOVERED_AFTER_MS = 12_000;
 const PLAIN_CALL = {
@@ -37,9 +38,8 @@ export interface Outcome {
 
 /** Runs a plan from its first call to the end of the last grant, and checks the invariants. */
 export async function simulate(plan: Plan, rules: Rules, keepsHistory = false): Promise<Outcome> {
-  const world = createWorld({ keepsHistory });
-  const random = createRandom(plan.seed + 1_000_003);
-  const cluster = new QuotaCluster(world, random, plan, rules);
+  const world = new World(createRandom(plan.seed + 1_000_003), plan.startWallMs, { keepsHistory });
+  const cluster = new QuotaCluster(world, plan, rules);
   const { checker } = cluster;
 
   schedule(world, cluster, plan);
@@ -52,7 +52,7 @@ export async function simulate(plan: Plan, rules: Rules, keepsHistory = false): 
   checker.health = 'good';
   await drive(world, cluster, plan);
   await stopGateways(world, cluster);
-  await checker.atTheEnd(streamsAtTheEnd(cluster), random);
+  await checker.atTheEnd(streamsAtTheEnd(cluster));
   return { violations: checker.violations, history: world.history, lastedMs: world.now() };
 }
 
@@ -63,7 +63,7 @@ function schedule(world: World, cluster: QuotaCluster, plan: Plan): void {
   for (const { atMs, forMs, fault } of plan.faults) {
     world.after(atMs, () => {
       world.note(() => `fault for ${(forMs / 1_000).toFixed(1)} s: ${JSON.stringify(fault)}`);
-      const end = applyFault(cluster, fault);
+      const end = applyFault(world, cluster, fault);
       world.after(forMs, () => {
         world.note(() => `over: ${JSON.stringify(fault)}`);
         end();
@@ -123,7 +123,7 @@ function streamsAtTheEnd({ jetStreams, deadLetters }: QuotaCluster): { log: Usag
   const all = jetStreams.flatMap((stream) => stream.log);
   const messages = all.filter((message) => !ofAttacker(message));
   const log = messages.flatMap(({ event }) => (event && !isStrange(event) ? event : []));
-  const unapplied = jetStreams.reduce((sum, stream) => sum + stream.log.length - stream.appliedUpTo, 0);
+  const unapplied = jetStreams.reduce((sum, stream) => sum + stream.log.length - stream.consumer.floor, 0);
   const dead = [...deadLetters.values()].filter((letter) => !ofAttacker(letter));
   const strange = messages.length - log.length;
   const astray = dead.filter(({ event }) => !isStrange(event)).length;
@@ -136,7 +136,7 @@ async function settle(world: World, cluster: QuotaCluster): Promise<void> {
   await stopGateways(world, cluster);
   await world.runUntil(world.now() + LATEST_MESSAGE_MS);
   const deadline = world.now() + SETTLED_WITHIN_MS;
-  while (world.now() < deadline && (await cluster.checker.openGrants()) > 0) {
+  while (world.now() < deadline && cluster.checker.openGrants() > 0) {
     await world.runUntil(world.now() + 5_000);
   }
 }
@@ -184,7 +184,7 @@ async function drive(world: World, cluster: QuotaCluster, plan: Plan): Promise<v
     const reached = await Promise.all(GATEWAYS.map((_, gateway) => driveOne(accountId, gateway)));
     if (reached.every(Boolean)) {
       const { limit } = latestPlan(plan, accountId);
-      await cluster.checker.drivenPast(accountId, monthOf(cluster.trueWallMs()), limit);
+      cluster.checker.drivenPast(accountId, monthOf(world.trueWallMs()), limit);
     }
   };
   const unanswered = new Set(plan.accounts.map(({ accountId }) => accountId));
@@ -193,4 +193,70 @@ async function drive(world: World, cluster: QuotaCluster, plan: Plan): Promise<v
   await world.runUntil(world.now() + 30_000);
   // Callers that still have no answer now would wait for ever.
   for (const accountId of unanswered) cluster.checker.unanswered(accountId);
+}
+
+/** Starts a fault. The returned function ends it, and every other fault of the same kind. */
+function applyFault(world: World, cluster: QuotaCluster, fault: Fault): () => void {
+  const { jetStreams, mongo } = cluster;
+  switch (fault.kind) {
+    case 'crash':
+      cluster.crash(fault.machine);
+      return () => cluster.boot(fault.machine);
+    case 'pause':
+    case 'suspend':
+      cluster.machine(fault.machine).stop(fault.kind === 'pause' ? 'paused' : 'suspended');
+      return () => cluster.machine(fault.machine).resume();
+    case 'wall jump':
+      cluster.machine(fault.machine).jumpWall(fault.byMs);
+      return () => {};
+    case 'link faults':
+      world.linkFaults = fault.faults;
+      return () => {
+        world.linkFaults = NO_LINK_FAULTS;
+      };
+    case 'cut':
+      for (const { from, to } of fault.links) world.cut(from, to);
+      return () => {
+        for (const { from, to } of fault.links) world.mend(from, to);
+      };
+    case 'stream':
+      for (const [index, jetStream] of jetStreams.entries()) {
+        const { stream = index } = fault;
+        if (stream % jetStreams.length === index) jetStream.setFaults(fault.faults);
+      }
+      return () => {
+        for (const jetStream of jetStreams) jetStream.setFaults(NO_STREAM_FAULTS);
+      };
+    case 'stream killed':
+      for (const each of jetStreams) each.killHard();
+      world.cut('*', 'nats');
+      return () => world.mend('*', 'nats');
+    case 'consumer deleted':
+      for (const each of jetStreams) each.deleteConsumer();
+      return () => {};
+    case 'strange message': {
+      const { grantId } = fault;
+      const usage = { used: 1, returned: 0, closed: false, partial: false };
+      const day = new Date(world.trueWallMs()).toISOString().slice(0, 10);
+      const cells = [{ keyId: 'key-1', route: Route.BRANDS, status: 200, day, count: 1 }];
+      jetStreams[0]?.put(
+        grantId === undefined ? undefined : { holder: STRANGER, usage: [{ ...usage, grantId, cells }] },
+      );
+      return () => {};
+    }
+    case 'lost tail':
+      for (const each of jetStreams) each.loseTail(fault.messages);
+      return () => {};
+    case 'fail-over':
+      mongo.losePrimary();
+      return () => mongo.electPrimary({ deposed: false });
+    case 'election':
+      mongo.electPrimary({ deposed: fault.deposed });
+      return () => {};
+    case 'slow database':
+      mongo.slow = true;
+      return () => {
+        mongo.slow = false;
+      };
+  }
 }

@@ -1,15 +1,15 @@
 import type { UsageEvent, UsageStream } from '@brand-data/contracts';
 import { sentBy } from '@brand-data/metering/src/ledger/senders.ts';
-import type {
-  DeadLetterReason,
-  UsageMessage,
-  UsageMessages,
-  UsageStreams,
+import {
+  ACK_WAIT_MS,
+  type DeadLetterReason,
+  type UsageMessage,
+  type UsageMessages,
+  type UsageStreams,
 } from '@brand-data/metering/src/usage/usage-streams.ts';
 import type { JetStream } from './jetstream.ts';
 import { NATS, type Reader } from './jetstream-consumer.ts';
-import type { Process } from './machine.ts';
-import type { Network } from './network.ts';
+import type { Process, World } from './world.ts';
 
 const ASK_WITHIN_MS = 2_000;
 /** Heartbeats arrive every half second. After two missed ones the process pulls again. */
@@ -24,7 +24,7 @@ export interface DeadLetter {
 /** Returns the usage streams as one process uses them over the network, with requests, pulls and heartbeats. */
 export function connectUsageStreams(
   process: Process,
-  network: Network,
+  world: World,
   jetStreams: readonly JetStream[],
   deadLetters: Map<string, DeadLetter>,
 ): UsageStreams {
@@ -42,7 +42,7 @@ export function connectUsageStreams(
     list: async () => [...jetStreams],
     open: async (stream) => {
       await ask(stream, () => true);
-      return new Deliveries(process, network, of(stream));
+      return new Deliveries(process, world, of(stream));
     },
     lastSequence: (stream) => ask(stream, ({ log }) => log.length),
     acknowledgedUpTo: (stream) => ask(stream, (jetStream) => jetStream.floor()),
@@ -75,7 +75,7 @@ export function connectUsageStreams(
 /** The deliveries of a stream to a process. */
 class Deliveries implements UsageMessages {
   readonly #process: Process;
-  readonly #network: Network;
+  readonly #world: World;
   readonly #jetStream: JetStream;
   readonly #reader: Reader;
   readonly #waiting: UsageMessage[] = [];
@@ -85,9 +85,9 @@ class Deliveries implements UsageMessages {
   #isSilent = false;
   #silence = Promise.withResolvers<void>();
 
-  constructor(process: Process, network: Network, jetStream: JetStream) {
+  constructor(process: Process, world: World, jetStream: JetStream) {
     this.#process = process;
-    this.#network = network;
+    this.#world = world;
     this.#jetStream = jetStream;
     this.#reader = {
       process,
@@ -107,7 +107,7 @@ class Deliveries implements UsageMessages {
 
   close(): void {
     this.#end();
-    this.#tell(() => this.#jetStream.leave(this.#reader));
+    this.#tell(() => this.#jetStream.consumer.leave(this.#reader));
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<UsageMessage> {
@@ -137,7 +137,7 @@ class Deliveries implements UsageMessages {
       const wasSilent = this.#isSilent;
       this.#isSilent =
         !this.#isHeard &&
-        (!this.#jetStream.isPulling(this.#reader) || this.#network.isCut(NATS, machine.name));
+        (!this.#jetStream.consumer.isPulling(this.#reader) || this.#world.isCut(NATS, machine.name));
       if (wasSilent && !this.#isSilent) this.#silence = Promise.withResolvers();
       if (this.#isSilent) {
         this.#silence.resolve();
@@ -149,35 +149,35 @@ class Deliveries implements UsageMessages {
 
   #pull(): void {
     this.#tell(() => {
-      if (!this.#isClosed) this.#jetStream.pull(this.#reader);
+      if (!this.#isClosed) this.#jetStream.consumer.pull(this.#reader);
     });
   }
 
   #tell(arrive: () => void): void {
     const sender = this.#process;
-    this.#network.send({ from: sender.machine.name, to: NATS, sender, arrive });
+    this.#world.send({ from: sender.machine.name, to: NATS, sender, arrive });
   }
 
   #messageOf(sequence: number, deliveries: number, delivery: number): UsageMessage {
-    const jetStream = this.#jetStream;
-    const stored = jetStream.log[sequence - 1];
+    const { name, log, consumer } = this.#jetStream;
+    const stored = log[sequence - 1];
     let isDone = false;
     const finish = (arrive: () => void) => {
       if (!isDone) this.#tell(arrive);
       isDone = true;
     };
-    const acknowledge = () => finish(() => jetStream.acknowledge(sequence));
+    const acknowledge = () => finish(() => consumer.acknowledge(sequence));
     return {
-      stream: jetStream.name,
+      stream: name,
       sequence,
       storedMs: stored?.storedMs ?? 0,
       deliveries,
       ...readStored(stored),
       ack: acknowledge,
       term: acknowledge,
-      nak: (delayMs) => finish(() => jetStream.redeliverIn(delayMs, sequence, delivery)),
+      nak: (delayMs) => finish(() => consumer.redeliverIn(delayMs, sequence, delivery)),
       working: () => {
-        if (!isDone) this.#tell(() => jetStream.working(sequence, delivery));
+        if (!isDone) this.#tell(() => consumer.redeliverIn(ACK_WAIT_MS, sequence, delivery));
       },
     };
   }

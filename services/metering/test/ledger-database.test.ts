@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createMemoryDatabase } from '@brand-data/test/simulation/ledger-documents.ts';
 import { Machine } from '@brand-data/test/simulation/machine.ts';
 import { ReplicaSet } from '@brand-data/test/simulation/mongo.ts';
-import { createNetwork } from '@brand-data/test/simulation/network.ts';
 import { ALL_RULES } from '@brand-data/test/simulation/rules.ts';
-import { createWorld } from '@brand-data/test/simulation/world.ts';
+import { World } from '@brand-data/test/simulation/world.ts';
 import { type MongodCluster, startMongodCluster } from '@brand-data/testing/clusters';
 import { createRandom } from '@brand-data/testing/random';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
@@ -47,14 +46,10 @@ ledgerDatabaseContract('on a simulated replica set', async () => simulated(1));
 
 /** Returns a simulated replica set in a separate world. The world's time passes while a test waits for an answer. */
 function simulated(seed: number): ElectingDatabase {
-  const world = createWorld({ keepsHistory: false });
   const random = createRandom(seed);
-  const replicaSet = new ReplicaSet(
-    { world, random, network: createNetwork(world, random) },
-    ALL_RULES.mongo,
-    () => {},
-  );
-  const client = new Machine(world, random, 'metering-1', 0, { monotonicDrift: 0, wallDrift: 0 }).boot();
+  const world = new World(random, 0);
+  const replicaSet = new ReplicaSet(world, ALL_RULES.mongo, () => {});
+  const client = new Machine(world, 'metering-1').boot();
   return {
     database: replicaSet.connect(client),
     answer: async (answer) => {

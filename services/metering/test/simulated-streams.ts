@@ -2,14 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@brand-data/runtime';
 import { JetStream } from '@brand-data/test/simulation/jetstream.ts';
 import { Machine } from '@brand-data/test/simulation/machine.ts';
-import { createNetwork } from '@brand-data/test/simulation/network.ts';
 import { connectUsageStreams, type DeadLetter } from '@brand-data/test/simulation/usage-streams.ts';
-import { createWorld } from '@brand-data/test/simulation/world.ts';
+import { World } from '@brand-data/test/simulation/world.ts';
 import { createRandom } from '@brand-data/testing/random';
 import type { CopiedStreams } from './usage-streams.contract.ts';
 
 const ELECTED_AFTER_MS = 5_000;
-const EXACT_CLOCKS = { monotonicDrift: 0, wallDrift: 0 };
 
 export interface SimulatedStreams extends CopiedStreams {
   /** The clock of the replica that connects. */
@@ -18,15 +16,13 @@ export interface SimulatedStreams extends CopiedStreams {
 
 /** Returns the simulation's streams, in a world whose time passes by itself as fast as possible. */
 export async function simulatedStreams(): Promise<SimulatedStreams> {
-  const world = createWorld({ keepsHistory: false });
-  const random = createRandom(1);
-  const network = createNetwork(world, random);
-  const stream = new JetStream({ world, random, network, startWallMs: Date.UTC(2026, 10, 20) }, 1);
+  const world = new World(createRandom(1), Date.UTC(2026, 10, 20));
+  const stream = new JetStream(world, 1);
   const deadLetters = new Map<string, DeadLetter>();
   let machines = 0;
   const boot = () => {
     machines += 1;
-    return new Machine(world, random, `machine-${machines}`, Date.UTC(2026, 10, 20), EXACT_CLOCKS).boot();
+    return new Machine(world, `machine-${machines}`).boot();
   };
   const gateway = boot();
   const replica = boot();
@@ -39,7 +35,7 @@ export async function simulatedStreams(): Promise<SimulatedStreams> {
   })();
   return {
     clock: replica.clock,
-    connect: async () => connectUsageStreams(boot(), network, [stream], deadLetters),
+    connect: async () => connectUsageStreams(boot(), world, [stream], deadLetters),
     publish: (event, messageId) => stream.publish(gateway, event, 2_000, messageId),
     nowMs: () => world.now(),
     sleep: (ms) => new Promise((resolve) => world.after(ms, resolve)),

@@ -19,8 +19,7 @@ import { fastify } from 'fastify';
  * gets one permit from metering and looks up the record in catalog. The request for an account's next permit carries the usage of
  * the one before, so a call makes three requests. A call is answered before its usage is stored.
  *
- * Argument: NaiveSettings in JSON. It sends its own URL to the parent, and answers every message with the processor time that it has
- * used.
+ * Argument: NaiveSettings in JSON. To its parent it behaves like same-answer.ts.
  */
 export interface NaiveSettings {
   /** host:port of accounts, catalog and metering. */
@@ -30,22 +29,19 @@ export interface NaiveSettings {
   logoHost: string;
 }
 
-/** Takes permits of one account for one call after another. */
+/** Takes permits of one account for one call after another. `usage` has the permit of the call before. */
 interface Taker {
   holder: HolderIdentity;
   seq: number;
-  /** The permit of the call before. */
   usage: GrantUsage[];
 }
-
-const DEADLINE_MS = 5_000;
 
 const { targets, certificates, logoHost }: NaiveSettings = JSON.parse(process.argv[2] ?? '');
 const channel = (peer: string) => channelFrom(certificates, 'gateway', peer);
 const accounts = connectChannel(AccountsServiceClient, targets.accounts ?? '', channel('accounts'));
 const catalog = connectChannel(CatalogServiceClient, targets.catalog ?? '', channel('catalog'));
 const metering = connectChannel(MeteringServiceClient, targets.metering ?? '', channel('metering'));
-const options = { deadlineMs: DEADLINE_MS, waitForReady: true };
+const options = { deadlineMs: 5_000, waitForReady: true };
 
 /** Calls of an account that run at once need a holder each: a holder's requests for the permits of an account have an order. */
 const holders: HolderIdentity[] = [];
@@ -56,14 +52,9 @@ function takerOf(accountId: string): Taker {
   takersOf.set(accountId, takers);
   const idle = takers.idle.pop();
   if (idle) return idle;
-  const holder = holders[takers.made] ?? createHolderIdentity();
-  holders[takers.made] = holder;
-  takers.made += 1;
-  return { holder, seq: 0, usage: [] };
+  holders[takers.made] ??= createHolderIdentity();
+  return { holder: holders[takers.made++] ?? createHolderIdentity(), seq: 0, usage: [] };
 }
-
-/** Metering checks each proof once, and a holder uses it for half a minute. */
-const proofOf = ({ holder }: Taker) => ({ [HOLDER_PROOF_METADATA]: holder.proofAt(Date.now()) });
 
 const app = fastify({ logger: false });
 app.get<{ Params: { identifier: string }; Querystring: { token: string } }>(
@@ -97,7 +88,8 @@ app.get<{ Params: { identifier: string }; Querystring: { token: string } }>(
         fromMs: 0,
         usage: taker.usage,
       },
-      { ...options, metadata: proofOf(taker) },
+      // Metering checks each proof once, and a holder uses it for half a minute.
+      { ...options, metadata: { [HOLDER_PROOF_METADATA]: taker.holder.proofAt(Date.now()) } },
     );
     if (acquired.outcome?.$case !== 'grant') return reply.code(429).send({ error: 'no permit' });
     const cell = {

@@ -8,21 +8,20 @@ import { MongoClient } from 'mongodb';
  * other notation of an identifier finds the record, and answers have no ETag that the service computes, no quota headers and no
  * suggestions.
  *
- * Arguments: the URL of MongoDB, and the database. It sends its own URL to the parent, and answers every message with the processor
- * time that it has used.
+ * Arguments: the URL of MongoDB, and the database. To its parent it behaves like same-answer.ts.
  */
 const [mongodbUrl = '', database = ''] = process.argv.slice(2);
 
-interface Token {
+export interface Token {
   _id: string;
   accountId: string;
 }
-interface Account {
+export interface Account {
   _id: string;
   used: number;
   allowance: number;
 }
-interface Brand {
+export interface Brand {
   _id: string;
   identifiers: string[];
   record: object;

@@ -1,16 +1,13 @@
 import { expect } from 'vitest';
-import { type LoadResult, type Paths, runLoad, runSteadyLoad } from '../load.ts';
+import { type Load, type LoadResult, runLoad } from '../load.ts';
 import type { Server } from './servers.ts';
 
-const WARM_UP_MS = 3_000;
-const ROUND_MS = 2_500;
-const ROUNDS = 5;
-/**
- * A pause of the machine spoils the 99th percentile of the round that it falls into. Therefore these rounds are short and
- * numerous.
- */
-const LATENCY_ROUND_MS = 1_000;
-const LATENCY_ROUNDS = 15;
+/** How two servers are loaded. Each of them gets all of the load in its turns. */
+export interface Turns extends Omit<Load, 'forMs' | 'calls'> {
+  warmUpMs?: number;
+  rounds?: number;
+  roundMs?: number;
+}
 
 /** The median, the lowest and the highest of some rounds. */
 export interface Spread {
@@ -19,32 +16,27 @@ export interface Spread {
   highest: number;
 }
 
+/** The figures of a server: its calls a second, the microseconds of processor time of a call, and its latency in ms. */
+type Figures = Record<'callsPerSecond' | 'micros' | 'p99', Spread>;
+
 export interface Comparison {
-  subject: { callsPerSecond: Spread; micros: Spread; p99: Spread };
-  baseline: { callsPerSecond: Spread; micros: Spread; p99: Spread };
+  subject: Figures;
+  baseline: Figures;
   /** Calls a second, divided by those of the baseline in the same round. */
   ratioOfCalls: Spread;
   /** Calls for the same processor time of the server's process, divided by those of the baseline in the same round. */
   ratioOfProcessorTime: Spread;
+  /** By how many ms the 99th percentile of the latency is above that of the baseline in the same round. */
+  differenceOfP99: Spread;
 }
 
 /** Loads the two servers in turns, so that both find the machine in the same state. Fails unless all answers are 200. */
-export async function compareInTurns(
-  subject: Server,
-  baseline: Server,
-  {
-    paths,
-    connections,
-    warmUpMs = WARM_UP_MS,
-    rounds: times = ROUNDS,
-    roundMs = ROUND_MS,
-  }: { paths: Paths; connections: number; warmUpMs?: number; rounds?: number; roundMs?: number },
-): Promise<Comparison> {
-  for (const { target } of [subject, baseline])
-    await runLoad(target, { paths, connections, forMs: warmUpMs });
+export async function compareInTurns(subject: Server, baseline: Server, turns: Turns): Promise<Comparison> {
+  const { warmUpMs = 3_000, rounds: times = 5, roundMs = 2_500, ...load } = turns;
+  for (const { target } of [subject, baseline]) await runLoad(target, { ...load, forMs: warmUpMs });
   const measure = async ({ target, cpuMicros }: Server): Promise<LoadResult & { micros: number }> => {
     const before = await cpuMicros();
-    const result = await runLoad(target, { paths, connections, forMs: roundMs });
+    const result = await runLoad(target, { ...load, forMs: roundMs });
     expect([...result.byStatus.keys()]).toEqual([200]);
     return { ...result, micros: ((await cpuMicros()) - before) / result.calls };
   };
@@ -54,50 +46,17 @@ export async function compareInTurns(
     times,
   );
   const over = (figure: (round: (typeof rounds)[number]) => number) => spreadOf(rounds.map(figure));
+  const figuresOf = (side: 'own' | 'base'): Figures => ({
+    callsPerSecond: over((round) => round[side].callsPerSecond),
+    micros: over((round) => round[side].micros),
+    p99: over((round) => round[side].p99),
+  });
   return {
-    subject: {
-      callsPerSecond: over(({ own }) => own.callsPerSecond),
-      micros: over(({ own }) => own.micros),
-      p99: over(({ own }) => own.p99),
-    },
-    baseline: {
-      callsPerSecond: over(({ base }) => base.callsPerSecond),
-      micros: over(({ base }) => base.micros),
-      p99: over(({ base }) => base.p99),
-    },
+    subject: figuresOf('own'),
+    baseline: figuresOf('base'),
     ratioOfCalls: over(({ own, base }) => own.callsPerSecond / base.callsPerSecond),
     ratioOfProcessorTime: over(({ own, base }) => base.micros / own.micros),
-  };
-}
-
-/** The 99th percentiles of two servers' latencies, and by how much the first is above the second, in milliseconds. */
-export interface LatencyComparison {
-  subject: Spread;
-  baseline: Spread;
-  difference: Spread;
-}
-
-/** Compares the latencies of two servers at the same rate of calls. Fails unless all answers are 200. */
-export async function compareLatencies(
-  subject: Server,
-  baseline: Server,
-  load: { paths: Paths; connections: number; callsPerSecond: number },
-): Promise<LatencyComparison> {
-  for (const { target } of [subject, baseline]) await runSteadyLoad(target, { ...load, forMs: WARM_UP_MS });
-  const measure = async ({ target }: Server): Promise<number> => {
-    const { byStatus, p99 } = await runSteadyLoad(target, { ...load, forMs: LATENCY_ROUND_MS });
-    expect([...byStatus.keys()]).toEqual([200]);
-    return p99;
-  };
-  const rounds = await inTurns(
-    () => measure(subject),
-    () => measure(baseline),
-    LATENCY_ROUNDS,
-  );
-  return {
-    subject: spreadOf(rounds.map(({ own }) => own)),
-    baseline: spreadOf(rounds.map(({ base }) => base)),
-    difference: spreadOf(rounds.map(({ own, base }) => own - base)),
+    differenceOfP99: over(({ own, base }) => own.p99 - base.p99),
   };
 }
 
@@ -105,7 +64,7 @@ export async function compareLatencies(
 export async function inTurns<Own, Base>(
   measureOwn: () => Promise<Own>,
   measureBase: () => Promise<Base>,
-  times = ROUNDS,
+  times = 5,
 ): Promise<{ own: Own; base: Base }[]> {
   const rounds: { own: Own; base: Base }[] = [];
   for (let round = 0; round < times; round++)

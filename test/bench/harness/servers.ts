@@ -1,12 +1,80 @@
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
+import { afterAll, beforeAll } from 'vitest';
+import { TestOperator } from '../../e2e/operator.ts';
+import { startTestStack, type TestStack, type TestStackOptions } from '../../stack/index.ts';
 
 /** A process that a bench measures. */
 export interface Server {
   target: string;
   /** Processor time so far, in microseconds. */
   cpuMicros(): Promise<number>;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** What the tests of a bench share. All but `lines` is set before the first test. */
+export class Bench {
+  declare stack: TestStack;
+  declare operator: TestOperator;
+  /** The first gateway. */
+  declare gateway: Server;
+  /** Printed after the last test. */
+  readonly lines: string[] = [];
+
+  /** Sums a metric of a process, over the samples whose labels contain the text. */
+  metric(process: string, name: string, label?: string): Promise<number> {
+    return metricAt(this.stack.opsUrls.get(process) ?? '', name, label);
+  }
+
+  /** Creates accounts whose allowance no bench can use up. Returns a token of each. */
+  async createTokens(accounts: number): Promise<string[]> {
+    const { operator } = this;
+    await operator.setPlan('bench', [
+      { name: 'calls', allowance: 100_000_000, routes: ['ROUTE_BRANDS', 'ROUTE_LOGOS'] },
+    ]);
+    const waiting = Array(accounts).keys();
+    const tokens: string[] = [];
+    const create = async () => {
+      for (const _ of waiting) {
+        const { token } = await operator.createKey(await operator.createAccount('bench'));
+        tokens.push(token);
+      }
+    };
+    await Promise.all([create(), create(), create(), create()]);
+    return tokens;
+  }
+
+  /** Keeps the gateway away from the load, which this process makes. Without `taskset` and with one processor, does nothing. */
+  pin(): void {
+    pinServer(this.stack.pid('gateway-1'));
+    const last = availableParallelism() - 1;
+    if (last > 0) spawnSync('taskset', ['-apc', String(last), String(process.pid)]);
+  }
+}
+
+/** Starts a stack before the tests of a file and stops it after them. By default it has one gateway. */
+export function useBench(
+  options: TestStackOptions = {},
+  prepare: (bench: Bench) => Promise<unknown> | void = () => {},
+): Bench {
+  const bench = new Bench();
+  beforeAll(async () => {
+    bench.stack = await startTestStack({ gateways: 1, ...options });
+    bench.operator = new TestOperator(bench.stack);
+    bench.gateway = {
+      target: bench.stack.gateways[0]?.url ?? '',
+      cpuMicros: async () => (await bench.metric('gateway-1', 'process_cpu_seconds_total')) * 1_000_000,
+    };
+    await prepare(bench);
+  }, HOUR_MS);
+  afterAll(async () => {
+    bench.operator?.close();
+    await bench.stack?.stop();
+    console.log(bench.lines.join('\n'));
+  });
+  return bench;
 }
 
 /**
@@ -16,7 +84,7 @@ export interface Server {
 export async function startBaseline(
   program: string,
   programArguments: readonly string[],
-): Promise<Server & { stop(): void }> {
+): Promise<Server & Disposable> {
   const child = fork(new URL(`../baselines/${program}`, import.meta.url), programArguments);
   const [target] = await once(child, 'message');
   pinServer(child.pid);
@@ -27,17 +95,13 @@ export async function startBaseline(
       const [{ user, system }] = (await once(child, 'message')) as [NodeJS.CpuUsage];
       return user + system;
     },
-    stop: () => child.kill(),
+    [Symbol.dispose]: () => void child.kill(),
   };
 }
 
-/** Starts bare Fastify with the answer at `url`. */
-export const startSameAnswer = (url: string, { headers = 'all' }: { headers?: string } = {}) =>
+/** Starts bare Fastify with the answer at `url`. `headers`: those that it repeats, "all" or a name. */
+export const startSameAnswer = (url: string, headers = 'all') =>
   startBaseline('same-answer.ts', [url, headers]);
-
-/** Returns the processor time of a service, by its metrics. */
-export const cpuMicrosAt = async (opsUrl: string): Promise<number> =>
-  (await metricAt(opsUrl, 'process_cpu_seconds_total')) * 1_000_000;
 
 /** Returns the sum of a metric's samples, or of those whose labels contain the text. */
 export async function metricAt(opsUrl: string, name: string, label = ''): Promise<number> {
@@ -49,16 +113,16 @@ export async function metricAt(opsUrl: string, name: string, label = ''): Promis
   );
 }
 
-/**
- * Keeps a measured server on the first processor, so that both servers of a comparison have the same one. Without `taskset` and with
- * one processor, does nothing.
- */
-export function pinServer(pid: number | undefined): void {
+/** Keeps a measured server on the first processor, so that both servers of a comparison have the same one. */
+function pinServer(pid: number | undefined): void {
   if (pid !== undefined && availableParallelism() > 1) spawnSync('taskset', ['-apc', '0', String(pid)]);
 }
 
-/** Keeps the load, which this process makes, away from the measured servers. */
-export function pinLoad(): void {
-  const last = availableParallelism() - 1;
-  if (last > 0) spawnSync('taskset', ['-apc', String(last), String(process.pid)]);
+/** Returns a positive whole number from the environment. */
+export function numberFrom(variable: string, byDefault: number): number {
+  const text = process.env[variable] ?? String(byDefault);
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1)
+    throw new Error(`${variable}: a positive whole number, not "${text}"`);
+  return number;
 }
