@@ -1,22 +1,41 @@
 import { Route } from '@brand-data/contracts';
 import type { Random } from '@brand-data/testing/random';
 import { NATS } from './jetstream-consumer.ts';
-import { GATEWAYS, type Plan, type PlannedCall, REPLICAS } from './plan.ts';
+import {
+  type Fault,
+  GATEWAYS,
+  MOST_DRIFT,
+  type Plan,
+  type PlannedCall,
+  type PlannedFault,
+  REPLICAS,
+} from './plan.ts';
 import type { RuleName } from './rules.ts';
 import { NO_LINK_FAULTS } from './world.ts';
 
 /** Calls and faults of one account, chosen so that the world violates an invariant without a certain rule. */
-export type Scenario = Pick<Plan, 'accounts' | 'calls' | 'faults' | 'planChanges' | 'mustServe'> &
-  Partial<Pick<Plan, 'attacks'>>;
+export type Scenario = Pick<Plan, 'accounts' | 'calls' | 'faults' | 'planChanges' | 'mustServe' | 'attacks'>;
 
-export interface DirectedScenario {
+interface DirectedScenario {
   lastsMs: number;
   /** @param fromMs when the scenario begins, in milliseconds of the world's time */
   planFrom(random: Random, fromMs: number): Scenario;
 }
 
+/** What is drawn for most scenarios: a gateway, by its number and by the name of its machine. */
+interface Place {
+  random: Random;
+  fromMs: number;
+  gateway: number;
+  machine: string;
+}
+
+/** A scenario of one account with this limit. */
+type Parts = Partial<Scenario> & { limit: number };
+
 const ACCOUNT = 'ambushed';
 const FILLING = 'filling';
+const MID_MONTH = Date.UTC(2026, 10, 20, 12);
 
 const call = (atMs: number, gateway: number, more: Partial<PlannedCall> = {}): PlannedCall => ({
   atMs,
@@ -31,12 +50,68 @@ const call = (atMs: number, gateway: number, more: Partial<PlannedCall> = {}): P
   ...more,
 });
 
-const account = (limit: number) => ({ accounts: [{ accountId: ACCOUNT, limit }], planChanges: [] });
+const fault = (atMs: number, forMs: number, of: Fault): PlannedFault => ({ atMs, forMs, fault: of });
 
-const somewhere = (random: Random) => {
+/** `count` calls, one after another. */
+function callsEvery(
+  everyMs: number,
+  count: number,
+  firstMs: number,
+  gateway: number,
+  more?: Partial<PlannedCall>,
+) {
+  return Array.from({ length: count }, (_, index) => call(firstMs + index * everyMs, gateway, more));
+}
+
+function placeOf(random: Random, fromMs: number): Place {
   const gateway = random.whole(0, GATEWAYS.length - 1);
-  return { gateway, machine: GATEWAYS[gateway] ?? GATEWAYS[0] };
-};
+  return { random, fromMs, gateway, machine: GATEWAYS[gateway] ?? GATEWAYS[0] };
+}
+
+const filled = ({ limit, ...scenario }: Parts): Scenario => ({
+  accounts: [{ accountId: ACCOUNT, limit }],
+  planChanges: [],
+  calls: [],
+  faults: [],
+  attacks: [],
+  ...scenario,
+});
+
+/** A scenario at a gateway. */
+const at = (lastsMs: number, partsOf: (place: Place) => Parts): DirectedScenario => ({
+  lastsMs,
+  planFrom: (random, fromMs) => filled(partsOf(placeOf(random, fromMs))),
+});
+
+/** A scenario at all gateways. */
+const everywhere = (
+  lastsMs: number,
+  partsOf: (random: Random, fromMs: number) => Parts,
+): DirectedScenario => ({
+  lastsMs,
+  planFrom: (random, fromMs) => filled(partsOf(random, fromMs)),
+});
+
+const STALLED = { kind: 'stream', faults: { consumerStalled: true, unread: true } } as const;
+
+const redelivered = at(20_000, ({ random, fromMs, gateway }) => ({
+  limit: random.whole(3, 10),
+  calls: callsEvery(500, 6, fromMs + 100, gateway),
+  faults: [fault(fromMs, 8_000, { kind: 'stream', faults: { consumerAcksLost: 0.9 } })],
+}));
+
+const unstored = at(15_000, ({ random, fromMs, gateway, machine }) => {
+  const accounts = [ACCOUNT, FILLING].map((accountId) => ({ accountId, limit: random.whole(1, 3) }));
+  return {
+    limit: 0,
+    accounts,
+    calls: accounts.map(({ accountId }) => call(fromMs, gateway, { accountId })),
+    faults: [
+      fault(fromMs + 50, random.between(2_000, 5_000), { kind: 'fail-over' }),
+      fault(fromMs + random.between(50, 300), 10_000, { kind: 'crash', machine }),
+    ],
+  };
+});
 
 /**
  * For each rule, a scenario with the fault that the rule guards against. The account is so near its limit that its grants live
@@ -44,331 +119,217 @@ const somewhere = (random: Random) => {
  */
 export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
   // Usage is in the stream and not applied when its holder crashes and metering wants to settle the grant.
-  'marker-barrier': {
-    lastsMs: 40_000,
-    planFrom: (random, fromMs) => {
-      const { gateway, machine } = somewhere(random);
-      const usedMs = fromMs + 500;
-      return {
-        ...account(random.whole(1, 3)),
-        calls: [call(usedMs, gateway)],
-        faults: [
-          { atMs: fromMs, forMs: random.between(15_000, 35_000), fault: stalled() },
-          { atMs: usedMs + random.between(20, 200), forMs: 20_000, fault: { kind: 'crash', machine } },
-        ],
-      };
-    },
-  },
+  'marker-barrier': at(40_000, ({ random, fromMs, gateway, machine }) => ({
+    limit: random.whole(1, 3),
+    calls: [call(fromMs + 500, gateway)],
+    faults: [
+      fault(fromMs, random.between(15_000, 35_000), STALLED),
+      fault(fromMs + 500 + random.between(20, 200), 20_000, { kind: 'crash', machine }),
+    ],
+  })),
   // A holder is stopped while a call is in progress, and continues after metering has settled its grant.
-  'acknowledgement-deadline': {
-    lastsMs: 35_000,
-    planFrom: (random, fromMs) => {
-      const { gateway, machine } = somewhere(random);
-      return {
-        ...account(random.whole(1, 3)),
-        calls: [call(fromMs, gateway, { lookUpMs: random.between(500, 2_000) })],
-        faults: [
-          { atMs: fromMs + 400, forMs: random.between(14_000, 30_000), fault: { kind: 'pause', machine } },
-        ],
-      };
-    },
-  },
+  'acknowledgement-deadline': at(35_000, ({ random, fromMs, gateway, machine }) => ({
+    limit: random.whole(1, 3),
+    calls: [call(fromMs, gateway, { lookUpMs: random.between(500, 2_000) })],
+    faults: [fault(fromMs + 400, random.between(14_000, 30_000), { kind: 'pause', machine })],
+  })),
   // A call is admitted within a grant's lifetime and ends in the grace for acknowledgements after it.
-  'grace-and-drift': {
-    lastsMs: 15_000,
-    planFrom: (random, fromMs) => {
-      const { gateway } = somewhere(random);
-      const lookUpMs = random.between(5_500, 9_500);
-      return { ...account(random.whole(1, 3)), calls: [call(fromMs, gateway, { lookUpMs })], faults: [] };
-    },
-  },
+  'grace-and-drift': at(15_000, ({ random, fromMs, gateway }) => {
+    const lookUpMs = random.between(5_500, 9_500);
+    return { limit: random.whole(1, 3), calls: [call(fromMs, gateway, { lookUpMs })] };
+  }),
   // All replies to one Acquire and its retries are lost for longer than a grant's lifetime. Then a reply arrives.
-  'time-from-first-send': {
-    lastsMs: 30_000,
-    planFrom: (random, fromMs) => {
-      const { gateway, machine } = somewhere(random);
-      const forMs = random.between(5_500, 9_500);
-      const calls = Array.from({ length: 8 }, (_, index) => call(fromMs + 100 + index * 1_500, gateway));
-      return {
-        ...account(1),
-        calls: calls.map((planned) => ({ ...planned, lookUpMs: random.between(5_000, 7_500) })),
-        faults: [
-          {
-            atMs: fromMs,
-            forMs,
-            fault: { kind: 'cut', links: REPLICAS.map((from) => ({ from, to: machine })) },
-          },
-        ],
-      };
-    },
-  },
+  'time-from-first-send': at(30_000, ({ random, fromMs, gateway, machine }) => {
+    const links = REPLICAS.map((from) => ({ from, to: machine }));
+    const faults = [fault(fromMs, random.between(5_500, 9_500), { kind: 'cut', links })];
+    const calls = callsEvery(1_500, 8, fromMs + 100, gateway).map((planned) => ({
+      ...planned,
+      lookUpMs: random.between(5_000, 7_500),
+    }));
+    return { limit: 1, calls, faults };
+  }),
   // Requests are duplicated. The second copy arrives when the grant of the first is used up and closed.
-  'stale-seq-refused': {
-    lastsMs: 20_000,
-    planFrom: (random, fromMs) => {
-      const { gateway } = somewhere(random);
-      return {
-        ...account(random.whole(10, 20)),
-        calls: Array.from({ length: 12 }, (_, index) => call(fromMs + 100 + index * 400, gateway)),
-        faults: [
-          {
-            atMs: fromMs,
-            forMs: 6_000,
-            fault: { kind: 'link faults', faults: { ...NO_LINK_FAULTS, doubled: 0.8, late: 0.3 } },
-          },
-        ],
-      };
-    },
-  },
+  'stale-seq-refused': at(20_000, ({ random, fromMs, gateway }) => {
+    const faults = { ...NO_LINK_FAULTS, doubled: 0.8, late: 0.3 };
+    return {
+      limit: random.whole(10, 20),
+      calls: callsEvery(400, 12, fromMs + 100, gateway),
+      faults: [fault(fromMs, 6_000, { kind: 'link faults', faults })],
+    };
+  }),
   // As in 'acknowledgement-deadline', but the holder is cut off from the stream, so it can only report.
-  'closed-report-refused': {
-    lastsMs: 35_000,
-    planFrom: (random, fromMs) => {
-      const { gateway, machine } = somewhere(random);
-      const links = [
-        { from: machine, to: NATS },
-        { from: NATS, to: machine },
-      ];
-      return {
-        ...account(random.whole(1, 3)),
-        calls: [call(fromMs, gateway, { lookUpMs: random.between(500, 2_000) })],
-        faults: [
-          { atMs: fromMs + 400, forMs: random.between(14_000, 30_000), fault: { kind: 'pause', machine } },
-          { atMs: fromMs + 300, forMs: 34_000, fault: { kind: 'cut', links } },
-        ],
-      };
-    },
-  },
+  'closed-report-refused': at(35_000, ({ random, fromMs, gateway, machine }) => {
+    const links = [
+      { from: machine, to: NATS },
+      { from: NATS, to: machine },
+    ];
+    return {
+      limit: random.whole(1, 3),
+      calls: [call(fromMs, gateway, { lookUpMs: random.between(500, 2_000) })],
+      faults: [
+        fault(fromMs + 400, random.between(14_000, 30_000), { kind: 'pause', machine }),
+        fault(fromMs + 300, 34_000, { kind: 'cut', links }),
+      ],
+    };
+  }),
   // A grant's lifetime ends while a call that uses it is in progress.
-  'closed-only-when-quiet': {
-    lastsMs: 10_000,
-    planFrom: (random, fromMs) => {
-      const { gateway } = somewhere(random);
-      const lookUpMs = random.between(4_900, 6_500);
-      return { ...account(random.whole(1, 3)), calls: [call(fromMs, gateway, { lookUpMs })], faults: [] };
-    },
-  },
+  'closed-only-when-quiet': at(10_000, ({ random, fromMs, gateway }) => {
+    const lookUpMs = random.between(4_900, 6_500);
+    return { limit: random.whole(1, 3), calls: [call(fromMs, gateway, { lookUpMs })] };
+  }),
   // Usage is delivered again after its grant is closed.
-  'closed-events-dropped': { lastsMs: 20_000, planFrom: redelivered },
-  'closing-only-if-open': { lastsMs: 20_000, planFrom: redelivered },
+  'closed-events-dropped': redelivered,
+  'closing-only-if-open': redelivered,
   // An attacker names a limit of 0 with a revision that accounts never gave.
-  'signed-limits': {
-    lastsMs: 5_000,
-    planFrom: (random, fromMs) => {
-      const { gateway } = somewhere(random);
-      const usage = { as: 'used', share: 0, closed: false } as const;
-      return {
-        ...account(random.whole(3, 9)),
-        calls: [call(fromMs, gateway)],
-        attacks: [
-          { atMs: fromMs + random.between(500, 900), kind: 'limit', grant: 0, usage, guesses: false },
-        ],
-        faults: [],
-      };
-    },
-  },
+  'signed-limits': at(5_000, ({ random, fromMs, gateway }) => {
+    const usage = { as: 'used', share: 0, closed: false } as const;
+    return {
+      limit: random.whole(3, 9),
+      calls: [call(fromMs, gateway)],
+      attacks: [{ atMs: fromMs + random.between(500, 900), kind: 'limit', grant: 0, usage, guesses: false }],
+    };
+  }),
   // An attacker closes another holder's grant while a call that uses it is in progress.
-  'own-grants-only': {
-    lastsMs: 10_000,
-    planFrom: (random, fromMs) => {
-      const { gateway } = somewhere(random);
-      const close = { as: 'used', share: 0, closed: true } as const;
-      return {
-        ...account(random.whole(1, 3)),
-        calls: [call(fromMs, gateway, { lookUpMs: random.between(300, 500) })],
-        attacks: [
-          { atMs: fromMs + random.between(150, 250), kind: 'event', grant: 0, usage: close, guesses: false },
-        ],
-        faults: [],
-      };
-    },
-  },
+  'own-grants-only': at(10_000, ({ random, fromMs, gateway }) => {
+    const usage = { as: 'used', share: 0, closed: true } as const;
+    return {
+      limit: random.whole(1, 3),
+      calls: [call(fromMs, gateway, { lookUpMs: random.between(300, 500) })],
+      attacks: [{ atMs: fromMs + random.between(150, 250), kind: 'event', grant: 0, usage, guesses: false }],
+    };
+  }),
   // Another primary is elected right after a grant was given out. Its reads do not show the grant when the usage arrives.
-  'refused-only-if-proven': {
-    lastsMs: 25_000,
-    planFrom: (random, fromMs) => {
-      const { gateway, machine } = somewhere(random);
-      const atMs = fromMs + random.between(40, 400);
-      return {
-        ...account(random.whole(1, 3)),
-        calls: [call(fromMs, gateway)],
-        faults: [
-          { atMs, forMs: 1, fault: { kind: 'election', deposed: false } },
-          { atMs: fromMs + random.between(100, 900), forMs: 20_000, fault: { kind: 'crash', machine } },
-        ],
-      };
-    },
-  },
+  'refused-only-if-proven': at(25_000, ({ random, fromMs, gateway, machine }) => {
+    const electedMs = fromMs + random.between(40, 400);
+    return {
+      limit: random.whole(1, 3),
+      calls: [call(fromMs, gateway)],
+      faults: [
+        fault(electedMs, 1, { kind: 'election', deposed: false }),
+        fault(fromMs + random.between(100, 900), 20_000, { kind: 'crash', machine }),
+      ],
+    };
+  }),
   // Both replicas decide on one ledger at the same moment.
-  'compare-and-set': {
-    lastsMs: 15_000,
-    planFrom: (random, fromMs) => ({
-      ...account(random.whole(2, 9)),
-      calls: Array.from({ length: 40 }, (_, index) =>
-        call(fromMs + 100 + Math.floor(index / 8) * 700 + random.between(0, 2), index % GATEWAYS.length),
-      ),
-      faults: [],
-    }),
-  },
+  'compare-and-set': everywhere(15_000, (random, fromMs) => ({
+    limit: random.whole(2, 9),
+    calls: Array.from({ length: 40 }, (_, index) =>
+      call(fromMs + 100 + Math.floor(index / 8) * 700 + random.between(0, 2), index % GATEWAYS.length),
+    ),
+  })),
   // Breakdowns are merged into a day, but the replica fails to store the ledger without them.
-  'merged-once': {
-    lastsMs: 25_000,
-    planFrom: (random, fromMs) => ({
-      ...account(random.whole(30, 60)),
-      calls: Array.from({ length: 60 }, (_, index) =>
-        call(fromMs + 100 + index * 250 + random.between(0, 3), index % GATEWAYS.length, {
-          keyId: `key-${index % 7}`,
-        }),
-      ),
-      faults: Array.from({ length: 12 }, (_, index) => ({
-        atMs: fromMs + 1_000 + index * 1_400 + random.between(0, 900),
-        forMs: 1,
-        fault: { kind: 'election' as const, deposed: random.chance(0.3) },
-      })),
-    }),
-  },
+  'merged-once': everywhere(25_000, (random, fromMs) => ({
+    limit: random.whole(30, 60),
+    calls: Array.from({ length: 60 }, (_, index) =>
+      call(fromMs + 100 + index * 250 + random.between(0, 3), index % GATEWAYS.length, {
+        keyId: `key-${index % 7}`,
+      }),
+    ),
+    faults: Array.from({ length: 12 }, (_, index) =>
+      fault(fromMs + 1_000 + index * 1_400 + random.between(0, 900), 1, {
+        kind: 'election',
+        deposed: random.chance(0.3),
+      }),
+    ),
+  })),
   // A replica is killed while it closes a grant.
-  'no-lock-outlives-its-holder': {
-    lastsMs: 20_000,
-    planFrom: (random, fromMs) => {
-      const slowFromMs = fromMs + 1_500;
-      // Calls that find no record keep an account near its limit, where grants are closed soon after they become idle.
-      const calls = Array.from({ length: 60 }, (_, index) =>
-        call(fromMs + 100 + index * 330 + random.between(0, 50), index % GATEWAYS.length, { fails: true }),
-      );
-      return {
-        ...account(random.whole(4, 8)),
-        calls,
-        faults: [
-          { atMs: slowFromMs, forMs: 5_000, fault: { kind: 'slow database' } },
-          ...REPLICAS.map((machine) => ({
-            atMs: slowFromMs + random.between(1_000, 4_900),
-            forMs: 1_500,
-            fault: { kind: 'crash' as const, machine },
-          })),
-        ],
-        mustServe: { accountId: ACCOUNT, fromMs: fromMs + 12_000, toMs: fromMs + 20_000 },
-      };
-    },
-  },
+  'no-lock-outlives-its-holder': everywhere(20_000, (random, fromMs) => {
+    const slowFromMs = fromMs + 1_500;
+    // Calls that find no record keep an account near its limit, where grants are closed soon after they become idle.
+    const calls = Array.from({ length: 60 }, (_, index) =>
+      call(fromMs + 100 + index * 330 + random.between(0, 50), index % GATEWAYS.length, { fails: true }),
+    );
+    return {
+      limit: random.whole(4, 8),
+      calls,
+      faults: [
+        fault(slowFromMs, 5_000, { kind: 'slow database' }),
+        ...REPLICAS.map((machine) =>
+          fault(slowFromMs + random.between(1_000, 4_900), 1_500, { kind: 'crash', machine }),
+        ),
+      ],
+      mustServe: { accountId: ACCOUNT, fromMs: fromMs + 12_000, toMs: fromMs + 20_000 },
+    };
+  }),
   // The allowance is lowered, and for some seconds only one gateway knows.
-  'revision-order': {
-    lastsMs: 20_000,
-    planFrom: (random, fromMs) => {
-      const informed = somewhere(random).gateway;
-      const others = [0, 1, 2].filter((gateway) => gateway !== informed);
-      const heardAfterMs = [0, 1, 2].map((gateway) =>
-        gateway === informed ? 1 : random.between(5_000, 19_000),
-      );
-      return {
-        accounts: [{ accountId: ACCOUNT, limit: 40 }],
-        planChanges: [
-          { atMs: fromMs, accountId: ACCOUNT, limit: random.whole(0, 3), revision: 2, heardAfterMs },
-        ],
-        calls: [
-          call(fromMs + 100, informed),
-          ...Array.from({ length: 24 }, (_, index) =>
-            call(fromMs + 500 + index * 150, others[index % 2] ?? 0),
-          ),
-        ],
-        faults: [],
-      };
-    },
-  },
+  'revision-order': at(20_000, ({ random, fromMs, gateway: informed }) => {
+    const others = [0, 1, 2].filter((gateway) => gateway !== informed);
+    const heardAfterMs = [0, 1, 2].map((gateway) =>
+      gateway === informed ? 1 : random.between(5_000, 19_000),
+    );
+    const lowered = { accountId: ACCOUNT, limit: random.whole(0, 3), revision: 2, heardAfterMs };
+    const late = Array.from({ length: 24 }, (_, index) =>
+      call(fromMs + 500 + index * 150, others[index % 2] ?? 0),
+    );
+    return {
+      limit: 40,
+      planChanges: [{ atMs: fromMs, ...lowered }],
+      calls: [call(fromMs + 100, informed), ...late],
+    };
+  }),
   // A gateway holds the next month's permits before that month begins.
-  'months-cut': {
-    lastsMs: 20_000,
-    planFrom: (random, fromMs) => {
-      const { gateway } = somewhere(random);
-      const calls = Array.from({ length: 80 }, () => call(fromMs + random.between(0, 19_000), gateway));
-      return { ...account(random.whole(65, 200)), calls, faults: [] };
-    },
-  },
+  'months-cut': at(20_000, ({ random, fromMs, gateway }) => {
+    const calls = Array.from({ length: 80 }, () => call(fromMs + random.between(0, 19_000), gateway));
+    return { limit: random.whole(65, 200), calls };
+  }),
   // The database cannot store usage from the stream, or does not show its grants. No gateway sends that usage again.
-  'acknowledged-once-stored': { lastsMs: 15_000, planFrom: unstored },
-  'unstored-comes-again': { lastsMs: 15_000, planFrom: unstored },
+  'acknowledged-once-stored': unstored,
+  'unstored-comes-again': unstored,
   // The account's usage is the oldest message in a stream that is nearly full and has no applied message. No gateway sends it
   // again.
-  'only-applied-purged': {
-    lastsMs: 40_000,
-    planFrom: (random, fromMs) => {
-      const { gateway, machine } = somewhere(random);
-      const others = [0, 1, 2].filter((other) => other !== gateway);
-      const fill = others.flatMap((other) =>
-        Array.from({ length: 5 }, (_, index) =>
-          call(fromMs + 1_000 + index * 400, other, { accountId: FILLING }),
-        ),
-      );
-      const faults = { consumerStalled: true, unread: true, small: true };
-      return {
-        accounts: [
-          { accountId: ACCOUNT, limit: random.whole(1, 3) },
-          { accountId: FILLING, limit: 100 },
-        ],
-        planChanges: [],
-        calls: [call(fromMs + 100, gateway), ...fill],
-        faults: [
-          { atMs: fromMs, forMs: random.between(14_000, 25_000), fault: { kind: 'stream', faults } },
-          { atMs: fromMs + random.between(150, 300), forMs: 30_000, fault: { kind: 'crash', machine } },
-        ],
-      };
-    },
-  },
+  'only-applied-purged': at(40_000, ({ random, fromMs, gateway, machine }) => {
+    const others = [0, 1, 2].filter((other) => other !== gateway);
+    const fill = others.flatMap((other) => callsEvery(400, 5, fromMs + 1_000, other, { accountId: FILLING }));
+    const faults = { consumerStalled: true, unread: true, small: true };
+    return {
+      limit: 0,
+      accounts: [
+        { accountId: ACCOUNT, limit: random.whole(1, 3) },
+        { accountId: FILLING, limit: 100 },
+      ],
+      calls: [call(fromMs + 100, gateway), ...fill],
+      faults: [
+        fault(fromMs, random.between(14_000, 25_000), { kind: 'stream', faults }),
+        fault(fromMs + random.between(150, 300), 30_000, { kind: 'crash', machine }),
+      ],
+    };
+  }),
 };
 
-function unstored(random: Random, fromMs: number): Scenario {
-  const { gateway, machine } = somewhere(random);
-  const accounts = [ACCOUNT, FILLING].map((accountId) => ({ accountId, limit: random.whole(1, 3) }));
-  return {
-    accounts,
-    planChanges: [],
-    calls: accounts.map(({ accountId }) => call(fromMs, gateway, { accountId })),
-    faults: [
-      { atMs: fromMs + 50, forMs: random.between(2_000, 5_000), fault: { kind: 'fail-over' } },
-      { atMs: fromMs + random.between(50, 300), forMs: 10_000, fault: { kind: 'crash', machine } },
-    ],
-  };
-}
-
-function redelivered(random: Random, fromMs: number): Scenario {
-  const { gateway } = somewhere(random);
-  return {
-    ...account(random.whole(3, 10)),
-    calls: Array.from({ length: 6 }, (_, index) => call(fromMs + 100 + index * 500, gateway)),
-    faults: [{ atMs: fromMs, forMs: 8_000, fault: { kind: 'stream', faults: { consumerAcksLost: 0.9 } } }],
-  };
-}
-
-function stalled() {
-  return { kind: 'stream' as const, faults: { consumerStalled: true, unread: true } };
-}
+/** A world in which nothing happens by itself. */
+const QUIET = {
+  seed: 1,
+  streams: 1,
+  misdirected: 0,
+  clocks: {},
+  restarts: [],
+  healthyUntilMs: 0,
+  startWallMs: MID_MONTH,
+};
 
 /**
  * The stream acknowledges usage, and loses it before metering has applied it. `holderLives`: the holder uses another permit of
  * the grant afterwards. Otherwise the holder is killed.
  */
 export function planOfLostTail(random: Random, holderLives: boolean): Plan {
-  const { gateway, machine } = somewhere(random);
+  const { gateway, machine } = placeOf(random, 0);
   const lostAtMs = 3_000 + random.between(0, 400);
   const after = holderLives ? [call(lostAtMs + 2_000, gateway)] : [];
+  const killed = holderLives ? [] : [fault(2_900, 10_000, { kind: 'crash', machine })];
+  // This is so far from the limit that one grant is enough for all these calls.
+  const limit = random.whole(500, 600);
   return {
-    // This is so far from the limit that one grant is enough for all these calls.
-    ...account(random.whole(500, 600)),
-    calls: [...Array.from({ length: 6 }, (_, index) => call(1_000 + index * 300, gateway)), ...after],
-    faults: [
-      { atMs: 2_000, forMs: 1_500, fault: stalled() },
-      { atMs: lostAtMs, forMs: 1, fault: { kind: 'lost tail', messages: random.whole(1, 3) } },
-      ...(holderLives ? [] : [{ atMs: 2_900, forMs: 10_000, fault: { kind: 'crash' as const, machine } }]),
-    ],
-    seed: 1,
-    streams: 1,
-    misdirected: 0,
-    clocks: {},
-    restarts: [],
-    healthyUntilMs: 0,
+    ...filled({
+      limit,
+      calls: [...callsEvery(300, 6, 1_000, gateway), ...after],
+      faults: [
+        fault(2_000, 1_500, STALLED),
+        fault(lostAtMs, 1, { kind: 'lost tail', messages: random.whole(1, 3) }),
+        ...killed,
+      ],
+    }),
+    ...QUIET,
     healAtMs: 40_000,
-    attacks: [],
-    startWallMs: Date.UTC(2026, 10, 20, 12),
   };
 }
 
@@ -377,15 +338,25 @@ export function planOfScenario(rule: RuleName, random: Random): Plan {
   const { lastsMs, planFrom } = DIRECTED_SCENARIOS[rule];
   const monthEndsAtMs = 11_000;
   return {
-    attacks: [],
     ...planFrom(random, 1_000),
-    seed: 1,
+    ...QUIET,
     streams: 2,
     misdirected: 0.5,
-    clocks: {},
-    restarts: [],
-    healthyUntilMs: 0,
     healAtMs: 2_000 + lastsMs,
-    startWallMs: rule === 'months-cut' ? Date.UTC(2026, 11, 1) - monthEndsAtMs : Date.UTC(2026, 10, 20, 12),
+    startWallMs: rule === 'months-cut' ? Date.UTC(2026, 11, 1) - monthEndsAtMs : MID_MONTH,
+  };
+}
+
+/** A gateway's clocks are slow and metering's are fast. A call ends some time after its grant of ten minutes has ended. */
+export function planOfDriftingClocks(lookUpMs: number): Plan {
+  const clock = (drift: number) => ({ monotonicDrift: drift, wallDrift: drift });
+  return {
+    ...filled({ limit: 100, calls: [call(1_000, 0), call(599_000, 0, { lookUpMs })] }),
+    ...QUIET,
+    healAtMs: 630_000,
+    clocks: Object.fromEntries([
+      ...GATEWAYS.map((name) => [name, clock(-MOST_DRIFT)]),
+      ...REPLICAS.map((name) => [name, clock(MOST_DRIFT)]),
+    ]),
   };
 }

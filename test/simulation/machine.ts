@@ -7,7 +7,7 @@ export interface ClockFaults {
   wallDrift: number;
 }
 
-export const EXACT_CLOCKS: ClockFaults = { monotonicDrift: 0, wallDrift: 0 };
+const EXACT_CLOCKS: ClockFaults = { monotonicDrift: 0, wallDrift: 0 };
 
 /** One computer with its own clocks. It runs one process at a time. */
 export class Machine {

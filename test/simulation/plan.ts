@@ -4,6 +4,8 @@ import type { ClockFaults } from './machine.ts';
 import type { LinkFaults } from './world.ts';
 
 export const GATEWAYS = ['gateway-1', 'gateway-2', 'gateway-3'] as const;
+/** The most by which a clock may be too fast or too slow, as a share. */
+export const MOST_DRIFT = 0.015;
 export const REPLICAS = ['metering-1', 'metering-2'] as const;
 
 /**

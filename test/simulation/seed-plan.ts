@@ -6,6 +6,7 @@ import { MONGO } from './mongo.ts';
 import {
   type Fault,
   GATEWAYS,
+  MOST_DRIFT,
   type Plan,
   type PlanChange,
   type PlannedAccount,
@@ -19,8 +20,6 @@ import { NO_LINK_FAULTS } from './world.ts';
 
 const MID_MONTH = Date.UTC(2026, 10, 20, 12);
 const NEXT_MONTH = Date.UTC(2026, 11, 1);
-/** The most by which a clock may be too fast or too slow, as a share. */
-export const MOST_DRIFT = 0.015;
 /** The most calls of one account. */
 const MOST_CALLS = 110;
 
@@ -56,7 +55,7 @@ export function planOf(seed: number): Plan {
     faults: [...faults, ...scenario.faults],
     calls: [...calls, ...scenario.calls],
     planChanges: [...planChanges, ...scenario.planChanges],
-    attacks: [...attacksOf(createRandom(seed + ATTACKS_SEED), healAtMs), ...(scenario.attacks ?? [])],
+    attacks: [...attacksOf(createRandom(seed + ATTACKS_SEED), healAtMs), ...scenario.attacks],
     restarts: restartsOf(random, healAtMs),
     misdirected: random.pick([0, 0.1, 0.5]),
   };
@@ -89,7 +88,7 @@ function accountsOf(random: Random): PlannedAccount[] {
 }
 
 function scenarioOf(random: Random, fromMs: number, healAtMs: number): Scenario {
-  const none: Scenario = { accounts: [], calls: [], faults: [], planChanges: [] };
+  const none: Scenario = { accounts: [], calls: [], faults: [], planChanges: [], attacks: [] };
   const fitting = RULE_NAMES.map((rule) => DIRECTED_SCENARIOS[rule]).filter(
     ({ lastsMs }) => fromMs + lastsMs < healAtMs,
   );

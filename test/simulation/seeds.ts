@@ -1,34 +1,52 @@
 import { once } from 'node:events';
-import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
-import type { RuleName } from './rules.ts';
-import type { SeedResult, SeedTask } from './seed-worker.ts';
+import { availableParallelism, constants, setPriority } from 'node:os';
+import { parentPort, Worker, workerData } from 'node:worker_threads';
+import type { Violation } from './invariants.ts';
+import { ALL_RULES, type RuleName, WITHOUT } from './rules.ts';
+import { planOf } from './seed-plan.ts';
+import { simulate } from './simulate.ts';
 
-const SEEDS_AT_ONCE = 20;
+/** The seeds that one thread runs. */
+interface SeedTask {
+  seeds: readonly number[];
+  without: RuleName | undefined;
+}
 
-/** Runs all these seeds on every core. Calls `done` for each finished part of them. */
+/** A seed that was run, with the first violation of each invariant. */
+export interface SeedResult {
+  seed: number;
+  violations: readonly Violation[];
+}
+
+/** Runs all these seeds on every core, in threads that begin with this file. Calls `done` for each of them. */
 export async function runSeeds(
   seeds: readonly number[],
   without: RuleName | undefined,
-  done: (seeds: readonly number[], result: SeedResult) => void,
+  done: (result: SeedResult) => void,
 ): Promise<void> {
-  const parts: number[][] = [];
-  for (let at = 0; at < seeds.length; at += SEEDS_AT_ONCE) parts.push(seeds.slice(at, at + SEEDS_AT_ONCE));
-  const threads = Math.min(parts.length, availableParallelism());
-  await Promise.all(
-    Array.from({ length: threads }, async () => {
-      const worker = new Worker(new URL('./seed-worker.ts', import.meta.url));
-      try {
-        for (let part = parts.shift(); part; part = parts.shift()) {
-          const task: SeedTask = { seeds: part, without };
-          const answer = once(worker, 'message');
-          worker.postMessage(task);
-          const [result]: SeedResult[] = await answer;
-          if (result) done(part, result);
-        }
-      } finally {
-        await worker.terminate();
-      }
-    }),
-  );
+  const threads = Math.min(seeds.length, availableParallelism());
+  const run = async (_: unknown, thread: number) => {
+    const seedTask: SeedTask = { seeds: seeds.filter((_, index) => index % threads === thread), without };
+    const worker = new Worker(new URL(import.meta.url), { workerData: { seedTask } });
+    worker.on('message', done);
+    await once(worker, 'exit');
+  };
+  await Promise.all(Array.from({ length: threads }, run));
 }
+
+async function runTask({ seeds, without }: SeedTask): Promise<void> {
+  // On Linux this is the priority of this thread. Seeds take all the time of the processors that nothing else needs.
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  for (const seed of seeds) {
+    const { violations } = await simulate(planOf(seed), without ? WITHOUT[without] : ALL_RULES);
+    const byInvariant = Map.groupBy(violations, ({ invariant }) => invariant);
+    const result: SeedResult = {
+      seed,
+      violations: [...byInvariant.values()].flatMap(([first]) => first ?? []),
+    };
+    parentPort?.postMessage(result);
+  }
+}
+
+const task: SeedTask | undefined = workerData?.seedTask;
+if (task) await runTask(task);
