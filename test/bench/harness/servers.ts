@@ -57,7 +57,7 @@ export class Bench {
 /** Starts a stack before the tests of a file and stops it after them. By default it has one gateway. */
 export function useBench(
   options: TestStackOptions = {},
-  prepare: (bench: Bench) => Promise<unknown> | void = () => {},
+  prepare: (bench: Bench) => Promise<unknown> = async () => {},
 ): Bench {
   const bench = new Bench();
   beforeAll(async () => {
