@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { EXAMPLE_DOCS_URL, openApiDocument } from './src/openapi/document.ts';
 import type { OpenApi, Schema } from './src/openapi/types.ts';
-import { KIND, STRENGTH } from './src/records/brand-match.ts';
+import { KIND, STRENGTH } from './src/records/catalog-answer.ts';
 
 const document: OpenApi = JSON.parse(
   openApiDocument({ docsUrl: EXAMPLE_DOCS_URL, logoHost: 'https://api.example.com/images' }),

@@ -8,7 +8,7 @@ import {
 } from '@brand-data/runtime';
 import { readSite } from '@brand-data/site';
 import { connectAdmission } from './admission/admission.ts';
-import { measureLateness } from './admission/measure-lateness.ts';
+import { measureLateness } from './admission/turns.ts';
 import { followAccountChanges } from './auth/account-changes.ts';
 import { StreamProgress } from './auth/stream-progress.ts';
 import { Tokens } from './auth/tokens.ts';
@@ -29,13 +29,10 @@ import { countCharged } from './quota/quota-metrics.ts';
 import { createChangeReader, followCatalogChanges } from './records/catalog-changes.ts';
 import { Records } from './records/records.ts';
 import { connectServices } from './upstream/connect-services.ts';
-import { createMessages } from './upstream/messages.ts';
+import { Messages } from './upstream/messages.ts';
 
-/**
- * If many calls wait for metering at the start, V8 takes some of their objects for long-lived, and from then on allocates objects
- * of these kinds with the old ones. Each then keeps all other objects of its call until the next major collection
- * (test/bench/README.md).
- */
+// Many calls that wait for metering at the start would make V8 allocate some of their objects with the old ones. Each of these then
+// keeps all other objects of its call until the next major collection (test/bench/README.md).
 v8.setFlagsFromString('--no-allocation-site-pretenuring');
 // A collection of young objects finds little that lives. To share this work among threads costs more than it saves.
 v8.setFlagsFromString('--no-parallel-scavenge');
@@ -52,7 +49,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
   });
   const { accounts, catalog, metering } = await connectServices(service, config);
   const nats = await connectNats(service, config);
-  const messages = createMessages(service, nats);
+  const messages = new Messages(service, nats);
   const admission = connectAdmission(service, nats, messages);
   await waitForUsageStreams(service, nats, config.USAGE_STREAMS);
   await waitForConnection(service, 'accounts', accounts);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { identifierFromSegment } from '../src/calls/brand-request.ts';
+import { identifierFromSegment } from '../src/calls/answer-call.ts';
 import { createPublicApi } from './public-api.ts';
 
 const identifier = fc

@@ -2,7 +2,7 @@ import type { CallLimits, GatewayDemand } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CallsLimiter, TICK_MS } from '../src/admission/limits/call-limits.ts';
-import { fairShare } from '../src/admission/limits/shares.ts';
+import { fairShare } from '../src/admission/limits/peers.ts';
 
 const STEP_MS = 5;
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { GrantBook, type NextAcquire, type Permit } from '../src/quota/grant-book.ts';
 import { type HeldGrant, snapshotOf } from '../src/quota/held-grant.ts';
 import { type Allowance, countCall } from '../src/quota/holding.ts';
-import { awaitedGrants } from '../src/quota/recall.ts';
+import { awaitedGrants } from '../src/quota/renewal.ts';
 
 const monthStart = Date.UTC(2026, 10, 1);
 const monthEnd = Date.UTC(2026, 11, 1);

@@ -2,9 +2,8 @@ import { MatchKind, MatchStrength } from '@brand-data/contracts';
 import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime/http';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { monthAround } from '../src/admission/permits.ts';
-import { quotaHeaders } from '../src/calls/rate-limit.ts';
-import { brandMatchOf } from '../src/records/brand-match.ts';
+import { monthAround, quotaHeaders } from '../src/calls/call-headers.ts';
+import { brandMatchOf } from '../src/records/catalog-answer.ts';
 
 const match = { kind: MatchKind.NAME, strength: MatchStrength.EXACT };
 

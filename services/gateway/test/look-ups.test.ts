@@ -1,7 +1,7 @@
 import type { CatalogServiceClient, LookupRequest, LookupResponse } from '@brand-data/contracts';
 import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import { describe, expect, test } from 'vitest';
-import { batchLookups } from '../src/records/look-ups.ts';
+import { LookupBatches } from '../src/records/look-ups.ts';
 
 const WITHIN_MS = 2_000;
 
@@ -26,14 +26,14 @@ function setUp(answersAfterMs: readonly number[]) {
     await clock.sleep(answersAfterMs[requests++] ?? Number.POSITIVE_INFINITY);
     callback(null, missed(request));
   };
-  const find = batchLookups({ lookup } as unknown as CatalogServiceClient, {
+  const lookUps = new LookupBatches({ lookup } as unknown as CatalogServiceClient, {
     withinMs: WITHIN_MS,
     clock,
     onBatch: () => {},
     tracer: undefined,
   });
   const answeredAtMs = async () => {
-    const answer = find({ identifier: 'acme', superinvestors: true, suggest: false });
+    const answer = lookUps.lookup({ identifier: 'acme', superinvestors: true, suggest: false });
     const told = answer.then(() => clock.now().monotonicMs);
     await clock.advance(WITHIN_MS);
     return told;

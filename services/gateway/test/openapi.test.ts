@@ -8,13 +8,13 @@ import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PROBLEMS, type ProblemCode } from '../src/answers/problem.ts';
+import { identifierFromSegment } from '../src/calls/answer-call.ts';
 import { createUsageAnswers } from '../src/calls/answer-usage.ts';
-import { identifierFromSegment } from '../src/calls/brand-request.ts';
 import { usageSchema } from '../src/calls/usage-schema.ts';
 import { EXAMPLE_DOCS_URL, openApiDocument } from '../src/openapi/document.ts';
 import type { Path } from '../src/openapi/responses.ts';
 import type { Header, OpenApi, Schema } from '../src/openapi/types.ts';
-import { KIND, STRENGTH } from '../src/records/brand-match.ts';
+import { KIND, STRENGTH } from '../src/records/catalog-answer.ts';
 import { createPublicApi } from './public-api.ts';
 import { manualClock, unaryMethod } from './stand-ins.ts';
 

@@ -4,6 +4,7 @@ import {
   BrandType,
   type CatalogServiceClient,
   type Credential,
+  type LookupQuery,
   type LookupRequest,
   type LookupResult,
   MatchKind,
@@ -29,18 +30,10 @@ import { outOfReach, unaryMethod } from './stand-ins.ts';
 
 /** Made up, so that tests of answers do not change with the pages' texts. */
 const SITE = [
-  {
-    path: '/playground',
-    type: 'text/html; charset=utf-8',
-    body: Buffer.from('<!doctype html><title>T</title>'),
-  },
-  { path: '/elements.js', type: 'text/javascript; charset=utf-8', body: Buffer.from('export {};') },
-  {
-    path: '/docs/errors',
-    type: 'text/html; charset=utf-8',
-    body: Buffer.from('<!doctype html><title>E</title>'),
-  },
-];
+  ['/playground', 'text/html; charset=utf-8', '<!doctype html><title>T</title>'],
+  ['/elements.js', 'text/javascript; charset=utf-8', 'export {};'],
+  ['/docs/errors', 'text/html; charset=utf-8', '<!doctype html><title>E</title>'],
+].map(([path = '', type = '', text = '']) => ({ path, type, body: Buffer.from(text) }));
 
 const ADDRESSES = { docsUrl: '/docs/errors', logoHost: 'https://logos.example.com' };
 const INSTALLATION = { ...ADDRESSES, publicUrl: '', demoToken: '', description: openApiDocument(ADDRESSES) };
@@ -65,19 +58,12 @@ const CREDENTIALS: Record<string, Credential> = {
   good: credential({}),
   free: credential({ plan: 'free', routes: [logos], limitRevision: 2 }),
   listed: credential({ allowedOrigins: ['https://app.example.com'] }),
-  new: credential({ accountId: 'new' }),
-  spent: credential({ accountId: 'spent' }),
-  rated: credential({ accountId: 'rated' }),
-  fast: credential({ accountId: 'fast' }),
-  wide: credential({ accountId: 'wide' }),
-  crowded: credential({ accountId: 'crowded' }),
-  'no-permit': credential({ accountId: 'no-permit' }),
-  'not-recorded': credential({ accountId: 'not-recorded' }),
-};
-const ROUTE_NAME: Record<Route, string> = {
-  [Route.UNSPECIFIED]: 'unspecified',
-  [Route.BRANDS]: 'brands',
-  [Route.LOGOS]: 'logos',
+  ...Object.fromEntries(
+    ['new', 'spent', 'rated', 'fast', 'wide', 'crowded', 'no-permit', 'not-recorded'].map((accountId) => [
+      accountId,
+      credential({ accountId }),
+    ]),
+  ),
 };
 const REFUSALS: Record<string, TokenRefusal> = {
   revoked: TokenRefusal.REVOKED,
@@ -95,40 +81,23 @@ const tokens = {
   },
 } as unknown as Tokens;
 
-const readUsage = unaryMethod(async () => ({
-  usage: MonthUsage.fromPartial({
-    complete: true,
-    pools: [
-      {
-        pool: 'calls',
-        limit: 50_000,
-        used: 3,
-        cells: [{ keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20', count: 3 }],
-      },
-    ],
-  }),
-}));
+const cells = [{ keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20', count: 3 }];
+const pools = [{ pool: 'calls', limit: 50_000, used: 3, cells }];
+const readUsage = unaryMethod(async () => ({ usage: MonthUsage.fromPartial({ complete: true, pools }) }));
 
-const limits: AdmissionParts['limits'] = {
-  admit: ({ accountId }) => {
-    if (accountId === 'rated') return { release: () => {}, second: { perSecond: 10, remaining: 7 } };
-    if (accountId === 'fast')
-      return { refusedBy: 'key_rate', retryAfterMs: 1_200, second: { perSecond: 10, remaining: 0 } };
-    if (accountId === 'wide')
-      return { refusedBy: 'account_concurrency', retryAfterMs: 1_000, second: undefined };
-    return undefined;
-  },
+/** The limits' decision about calls of these accounts. */
+const DECISIONS: Record<string, ReturnType<AdmissionParts['limits']['admit']>> = {
+  rated: { release: () => {}, second: { perSecond: 10, remaining: 7 } },
+  fast: { refusedBy: 'key_rate', retryAfterMs: 1_200, second: { perSecond: 10, remaining: 0 } },
+  wide: { refusedBy: 'account_concurrency', retryAfterMs: 1_000, second: undefined },
 };
 
 const turns: AdmissionParts['turns'] = {
-  admit: (accountId) =>
-    accountId === 'crowded'
-      ? Promise.reject(
-          new ProblemError('overloaded', 'The service has more to do than it can. Try again in a second.', {
-            'Retry-After': '1',
-          }),
-        )
-      : { accountId, inProcess: 1, queue: [] },
+  admit: async (accountId) => {
+    if (accountId !== 'crowded') return { accountId, inProcess: 1, queue: [] };
+    const detail = 'The service has more to do than it can. Try again in a second.';
+    throw new ProblemError('overloaded', detail, { 'Retry-After': '1' });
+  },
   release: ({ accountId }) => {
     if (accountId === 'crowded') throw new Error('this call had no turn');
   },
@@ -144,8 +113,7 @@ const quotaThatTells = (permits: string[]) =>
         permit: {
           grant: { id: accountId },
           use: ({ keyId, route, status }) =>
-            permits.push(`used by ${keyId}, ${ROUTE_NAME[route]}, ${status}`),
-          settled: () => {},
+            permits.push(`used by ${keyId}, ${route === Route.BRANDS ? 'brands' : 'logos'}, ${status}`),
           release: () => permits.push('released'),
         },
       };
@@ -156,47 +124,36 @@ const quotaThatTells = (permits: string[]) =>
     remaining: ({ accountId }) => (accountId === 'new' ? undefined : 42),
   }) as Partial<Quota> as Quota;
 
-/** Suggestions are only for `No Such Apple`, and `No Such Investor` names a superinvestor. */
-const missed = (name: string, superinvestors: boolean): LookupResult => ({
-  suggestions:
-    name === 'No Such Apple'
-      ? [
-          { name: 'Apple', identifier: 'AAPL' },
-          { name: 'Applied "Materials"', identifier: 'AMAT' },
-        ]
-      : [],
-  namesSuperinvestor: name === 'No Such Investor' && !superinvestors,
-  leftOut: false,
-  keys: [1],
-});
+const NO_ANSWER: LookupResult = { suggestions: [], namesSuperinvestor: false, leftOut: false, keys: [1] };
+const SUGGESTIONS = [
+  { name: 'Apple', identifier: 'AAPL' },
+  { name: 'Applied "Materials"', identifier: 'AMAT' },
+];
 
-/** @param held the look-up of `Held` waits for this promise */
-const catalogWith = (held: Promise<void>) =>
-  unaryMethod(async ({ queries }: LookupRequest) => {
-    const results = queries.map(async (query): Promise<LookupResult> => {
-      const name = query.identifier;
-      if (name === 'Held') await held;
-      if (name === 'catalog-away') return outOfReach();
-      if (name.includes('No Such')) return missed(name, query.superinvestors);
-      const brand = Brand.fromPartial({
-        id: 'acme',
-        type: BrandType.BRAND,
-        name,
-        description: 'Made up.',
-        category: 'brand',
-        images: { logo: { big: { path: '/logos/acme.svg' } } },
-      });
+/**
+ * Suggestions are only for `No Such Apple`, and `No Such Investor` names a superinvestor.
+ *
+ * @param held the look-up of `Held` waits for this promise
+ */
+const catalogWith = (held: Promise<void>) => {
+  const answer = async ({ identifier: name, superinvestors }: LookupQuery): Promise<LookupResult> => {
+    if (name === 'Held') await held;
+    if (name === 'catalog-away') return outOfReach();
+    if (name.includes('No Such'))
       return {
-        brand,
-        match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT },
-        suggestions: [],
-        namesSuperinvestor: false,
-        leftOut: false,
-        keys: [1],
+        ...NO_ANSWER,
+        suggestions: name === 'No Such Apple' ? SUGGESTIONS : [],
+        namesSuperinvestor: name === 'No Such Investor' && !superinvestors,
       };
-    });
-    return { results: await Promise.all(results) };
-  });
+    const images = { logo: { big: { path: '/logos/acme.svg' } } };
+    const facts = { id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' };
+    const match = { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT };
+    return { ...NO_ANSWER, brand: Brand.fromPartial({ ...facts, images }), match };
+  };
+  return unaryMethod(async ({ queries }: LookupRequest) => ({
+    results: await Promise.all(queries.map(answer)),
+  }));
+};
 
 /**
  * Starts the public API on stand-ins, with the date 2026-11-20. The token `good` may call both routes. Every other token is named
@@ -208,12 +165,7 @@ export function createPublicApi({
   log = createLogger('test', 'silent'),
   accessLog = false,
   pace = {},
-  trustedProxies = [],
-}: {
-  log?: ReturnType<typeof createLogger>;
-  accessLog?: boolean;
-  pace?: Partial<Parameters<typeof createPacing>[1]>;
-  trustedProxies?: string[];
+  trustedProxies = [] as string[],
 } = {}) {
   /** The outcome of each permit. */
   const permits: string[] = [];
@@ -222,7 +174,7 @@ export function createPublicApi({
   const lookedUp: string[] = [];
   const { promise, resolve: release } = Promise.withResolvers<void>();
   const records = new Records({ lookup: catalogWith(promise) } as unknown as CatalogServiceClient, {
-    logoHost: 'https://logos.example.com',
+    logoHost: ADDRESSES.logoHost,
     cacheBytes: 1_000_000,
   });
   const readiness = { started: true };
@@ -231,7 +183,7 @@ export function createPublicApi({
     { log, metrics, tracer: undefined, readiness },
     {
       tokens,
-      limits,
+      limits: { admit: ({ accountId }) => DECISIONS[accountId] },
       turns,
       quota: quotaThatTells(permits),
       chargedCalls,

@@ -14,7 +14,7 @@ import {
 import type { Clock } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AccountChanges, StreamProgress } from '../src/auth/stream-progress.ts';
+import { StreamProgress } from '../src/auth/stream-progress.ts';
 import { Tokens } from '../src/auth/tokens.ts';
 import { manualClock, outOfReach, unaryMethod } from './stand-ins.ts';
 
@@ -39,7 +39,9 @@ const credentialOf = (keyId: string, expiresAtMs?: number): Outcome => ({
 const revoked: Outcome = { $case: 'refusal', value: TokenRefusal.REVOKED };
 
 /** Tokens with a stand-in for accounts. Its keys are in one map, and the test can make it unavailable. */
-function setUp<C extends AccountChanges>(changesOf: (clock: Pick<Clock, 'now'>) => C) {
+function setUp<C extends Pick<StreamProgress, 'allArrivedSince'>>(
+  changesOf: (clock: Pick<Clock, 'now'>) => C,
+) {
   const clock = manualClock();
   const outcomes = new Map<string, Outcome>();
   const state = { isUp: true, asked: 0, askedMs: [] as number[], checkKeys: [] as Buffer[] };

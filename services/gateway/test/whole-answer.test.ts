@@ -6,8 +6,8 @@ import { closeHttpServer } from '@brand-data/runtime';
 import { answerUnreadable, PUBLIC_SERVER } from '@brand-data/runtime/http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { headText, namesAndValues } from '../src/answers/head.ts';
-import { sendWhole } from '../src/http/whole-answer.ts';
+import { headText, namesAndValues } from '../src/answers/answer.ts';
+import { sendWhole } from '../src/http/send.ts';
 
 interface Content {
   status: number;

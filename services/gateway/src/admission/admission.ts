@@ -17,7 +17,7 @@ const UNCOUNTED_ANSWERS = { perSecond: 200, burst: 400 };
  * 2. Limits (limits/): the calls a second and at once that the plan and the key allow, at all gateways together. Refuses with 429
  *    `rate_limited`.
  * 3. Turns (turns.ts): the account's part of the process's time while the event loop is late. Refuses with 503 `overloaded`.
- * 4. Permits (permits.ts): one of the month's calls, which quota gives. Refuses with 429 `quota_exceeded`, or with 503
+ * 4. Permits (calls/answer-call.ts): one of the month's calls, which quota gives. Refuses with 429 `quota_exceeded`, or with 503
  *    `upstream_unavailable` if metering gives no permit in time.
  *
  * All other answers, such as errors and pages, are not counted. They pass the pacing (pacing.ts) before they are sent. It closes the

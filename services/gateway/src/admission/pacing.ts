@@ -12,25 +12,15 @@ export class TooManyHeld extends Error {
   override readonly name = 'TooManyHeld';
 }
 
-/** Slows down answers that are not counted, so that they cannot take the processor's time away from counted calls. */
-export interface Pacing {
-  /**
-   * Resolves when the next answer may go to this account or address. Returns undefined if it may go at once. Rejects with
-   * TooManyHeld. An answer releases its place itself when it goes.
-   *
-   * @param cost how many answers this one counts as
-   */
-  admit(who: string, cost?: number): Promise<void> | undefined;
-}
+export type Pacing = ReturnType<typeof createPacing>;
 
 /**
+ * Slows down answers that are not counted, so that they cannot take the processor's time away from counted calls.
+ *
  * @param perSecond answers a second for each account or address
  * @param burst answers that may go at once after a pause
  */
-export function createPacing(
-  clock: Clock,
-  { perSecond, burst }: { perSecond: number; burst: number },
-): Pacing {
+export function createPacing(clock: Clock, { perSecond, burst }: { perSecond: number; burst: number }) {
   const intervalMs = 1_000 / perSecond;
   /** By account or address, the time at which its answers so far would have gone without any burst. */
   const dueMs = new LRUCache<string, number>({ max: KEPT });
@@ -44,7 +34,13 @@ export function createPacing(
   };
 
   return {
-    admit: (who, cost = 1) => {
+    /**
+     * Resolves when the next answer may go to this account or address. Returns undefined if it may go at once. Rejects with
+     * TooManyHeld. An answer releases its place itself when it goes.
+     *
+     * @param cost how many answers this one counts as
+     */
+    admit: (who: string, cost = 1): Promise<void> | undefined => {
       const nowMs = clock.now().monotonicMs;
       const due = Math.max(nowMs, dueMs.get(who) ?? 0);
       const waitMs = due + (cost - burst) * intervalMs - nowMs;

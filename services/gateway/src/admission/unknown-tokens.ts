@@ -17,14 +17,7 @@ interface Question {
   release(): void;
 }
 
-/**
- * Limits the questions to accounts about tokens that may be made up. Questions about valid tokens do not count once they are
- * answered. Therefore, after a restart, a gateway learns all tokens in use as fast as accounts answers.
- */
-export interface UnknownTokens {
-  /** Resolves when the question may be asked, and to undefined if it may not in time. */
-  admit(address: string): Promise<Question | undefined>;
-}
+export type UnknownTokens = ReturnType<typeof createUnknownTokens>;
 
 /** The questions of the last second that count, by the time at which they were asked. */
 type Asked = number[];
@@ -40,7 +33,11 @@ interface Waiting {
   resolve: (question: Question | undefined) => void;
 }
 
-export function createUnknownTokens(clock: Clock): UnknownTokens {
+/**
+ * Limits the questions to accounts about tokens that may be made up. Questions about valid tokens do not count once they are
+ * answered. Therefore, after a restart, a gateway learns all tokens in use as fast as accounts answers.
+ */
+export function createUnknownTokens(clock: Clock) {
   const all: Asked = [];
   const addresses = new LRUCache<string, Address>({ max: ADDRESSES_KEPT });
   let queue: Waiting[] = [];
@@ -94,7 +91,8 @@ export function createUnknownTokens(clock: Clock): UnknownTokens {
   };
 
   return {
-    admit: async (given) => {
+    /** Resolves when the question may be asked, and to undefined if it may not in time. */
+    admit: async (given: string): Promise<Question | undefined> => {
       const address = addressOf(networkOf(given));
       const question = address.waiting === 0 ? take(address) : undefined;
       if (question) return question;

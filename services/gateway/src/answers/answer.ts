@@ -1,8 +1,8 @@
-import type { HttpAnswer, ProblemDetails } from '@brand-data/runtime/http';
+import { compress, type Encoding, type HttpAnswer, type ProblemDetails } from '@brand-data/runtime/http';
 import type { ProblemCode } from './problem.ts';
 
 export interface Content extends HttpAnswer {
-  /** Further headers, as lines that end with CRLF (head.ts). */
+  /** Further headers, as lines that end with CRLF (`headText`). */
   head?: string;
 }
 
@@ -17,4 +17,57 @@ export type CallAnswer = Content | ProblemDetails<ProblemCode>;
  */
 export function cacheHeader(seconds: number, isPrivate: boolean): string {
   return `${isPrivate ? 'private' : 'public'}, max-age=${seconds}`;
+}
+
+const EXPOSED_HEADERS = [
+  'Brand-Match',
+  'Cache-Control',
+  'ETag',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'X-Quota-Charged',
+  'X-Request-Id',
+].join(', ');
+
+/** The headers that every answer has beside its X-Request-Id. */
+export const COMMON_HEADERS = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': EXPOSED_HEADERS,
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** Returns the headers as text, each as a line that ends with CRLF. */
+export function headText(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+}
+
+/** Returns the names and values in a text of headers in turn, as Node's `writeHead` takes them. */
+export function namesAndValues(head: string): string[] {
+  return head.split('\r\n').flatMap((line) => {
+    const colon = line.indexOf(': ');
+    return colon < 0 ? [] : [line.slice(0, colon), line.slice(colon + 2)];
+  });
+}
+
+/** A body that callers get in the encoding that they accept. */
+export interface Encodable {
+  body: Buffer;
+  /** Compressed bodies, or promises of them. Each is made when the first caller accepts it. */
+  encoded: Partial<Record<Encoding, Buffer | Promise<Buffer>>>;
+}
+
+/** Returns the body's bytes in an encoding. Each encoding is compressed once. */
+export function encodeBody(text: Encodable, encoding: Encoding): Promise<Buffer> | Buffer {
+  if (encoding === 'identity') return text.body;
+  text.encoded[encoding] ??= compressFirst(text, encoding);
+  return text.encoded[encoding];
+}
+
+async function compressFirst(text: Encodable, encoding: Exclude<Encoding, 'identity'>): Promise<Buffer> {
+  const compressed = await compress(text.body, encoding);
+  text.encoded[encoding] = compressed;
+  return compressed;
 }

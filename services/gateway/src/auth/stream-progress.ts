@@ -12,12 +12,6 @@ const STUCK_AFTER_MS = 10_000;
 /** Older beats are longer than `CURRENT_FOR_MS` on their way, and prove nothing any more. */
 const MOST_BEATS_ON_THE_WAY = 64;
 
-/** The stream of changes of keys, accounts and plans. */
-export interface AccountChanges {
-  /** Whether this gateway has received every change that was confirmed since `since`, except for changes of the last second. */
-  allArrivedSince(since: Instant): boolean;
-}
-
 /** A message of a consumer. `deliverySequence` numbers the consumer's messages from 1. */
 interface Delivery {
   consumer: string;
@@ -33,7 +27,7 @@ interface Delivery {
  * gateway has also received every earlier message. A beat's payload is random, so no other process can make a gateway believe that
  * one of its beats has come back.
  */
-export class StreamProgress implements AccountChanges {
+export class StreamProgress {
   readonly #clock: Pick<Clock, 'now'>;
   #followed: { consumer: string; since: Instant; delivered: number } | undefined;
   #currentAsOf: Instant | undefined;
@@ -101,6 +95,7 @@ export class StreamProgress implements AccountChanges {
     return since !== undefined && elapsedMs(since, this.#clock.now()) >= STUCK_AFTER_MS;
   }
 
+  /** Whether this gateway has received every change that was confirmed since `since`, except for changes of the last second. */
   allArrivedSince(since: Instant): boolean {
     this.#askedAt = this.#clock.now();
     if (this.#followed === undefined || this.#currentAsOf === undefined) return false;

@@ -13,7 +13,7 @@ import { type Clock, callUnary, elapsedMs, Fault, type Instant } from '@brand-da
 import { LRUCache } from 'lru-cache';
 import { createUnknownTokens, type UnknownTokens } from '../admission/unknown-tokens.ts';
 import type { CacheStats } from '../metrics/upstream-metrics.ts';
-import type { AccountChanges } from './stream-progress.ts';
+import type { StreamProgress } from './stream-progress.ts';
 
 /**
  * How often the gateway verifies a cached token if the stream of changes does not prove that the token is up to date. The
@@ -43,6 +43,7 @@ type PlanTerms = Pick<Credential, 'plan' | 'routes' | 'accountLimits'>;
 
 /** The gateway has asked accounts about too many tokens that may be made up, and cannot ask about this one now. */
 type Unasked = { unasked: true };
+type Verification = Verified | Unasked;
 
 interface CachedToken {
   verified: Verified;
@@ -54,15 +55,24 @@ interface CachedToken {
   changed: boolean;
 }
 
+interface TokensOptions {
+  /** The stream of changes of keys, accounts and plans. */
+  changes: Pick<StreamProgress, 'allArrivedSince'>;
+  clock: Clock;
+  /** The most tokens that the cache holds. */
+  entries: number;
+  /** Called each time that accounts does not answer. */
+  onFailure?: () => void;
+}
+
 /**
  * Verifies tokens and caches the answers by the tokens' digest. It neither stores nor sends the tokens themselves. Refusals have a
  * separate cache, so that made-up tokens cannot evict valid ones.
  */
 export class Tokens {
   readonly #accounts: AccountsServiceClient;
-  readonly #changes: AccountChanges;
   readonly #clock: Clock;
-  readonly #onFailure: () => void;
+  readonly #options: TokensOptions;
   readonly #valid: LRUCache<string, CachedToken>;
   readonly #refused = new LRUCache<string, CachedToken>({ max: REFUSALS_KEPT });
   /**
@@ -70,7 +80,7 @@ export class Tokens {
    * cached token's memory.
    */
   readonly #plans = new LRUCache<string, PlanTerms>({ max: PLAN_TERMS_KEPT });
-  readonly #asking = new Map<string, Promise<Verified | Unasked>>();
+  readonly #asking = new Map<string, Promise<Verification>>();
   readonly #unknownTokens: UnknownTokens;
   #checkKeys: readonly TokenCheckKey[] = [];
   /** The first question to accounts, while it has no answer. */
@@ -83,27 +93,12 @@ export class Tokens {
   readonly #refusals = { hits: 0, misses: 0, stale: 0 };
   readonly #unasked = { wrong: 0, limited: 0 };
 
-  constructor(
-    accounts: AccountsServiceClient,
-    {
-      changes,
-      clock,
-      entries,
-      onFailure = () => {},
-    }: {
-      changes: AccountChanges;
-      clock: Clock;
-      entries: number;
-      /** Called each time that accounts does not answer. */
-      onFailure?: () => void;
-    },
-  ) {
+  constructor(accounts: AccountsServiceClient, options: TokensOptions) {
     this.#accounts = accounts;
-    this.#changes = changes;
-    this.#clock = clock;
-    this.#onFailure = onFailure;
-    this.#valid = new LRUCache({ max: entries });
-    this.#unknownTokens = createUnknownTokens(clock);
+    this.#clock = options.clock;
+    this.#options = options;
+    this.#valid = new LRUCache({ max: options.entries });
+    this.#unknownTokens = createUnknownTokens(options.clock);
   }
 
   /**
@@ -112,7 +107,7 @@ export class Tokens {
    *
    * @param address returns the client's address; called only if the token may be made up
    */
-  verify(token: string, address: () => string): Verified | Unasked | Promise<Verified | Unasked> {
+  verify(token: string, address: () => string): Verification | Promise<Verification> {
     if (token.length > LONGEST_TOKEN) return this.#refuseWrong();
     const digest = hash('sha256', token, 'base64');
     const known = this.#valid.get(digest) ?? this.#refused.get(digest);
@@ -134,12 +129,10 @@ export class Tokens {
     for (const entry of this.#refused.values()) entry.changed = true;
   }
 
-  /** Returns the figures of the cache of valid tokens. */
   cacheStats(): CacheStats {
     return { ...this.#stats, entries: this.#valid.size };
   }
 
-  /** Returns the figures of the cache of refused tokens. */
   refusalStats(): CacheStats {
     return { ...this.#refusals, entries: this.#refused.size };
   }
@@ -152,21 +145,16 @@ export class Tokens {
   #isCurrent(known: CachedToken, now: Instant): boolean {
     const ageMs = elapsedMs(known.askedAt, now);
     if (!isUsable(known, now) || ('refusal' in known.verified && ageMs >= REFUSAL_TRUSTED_MS)) return false;
-    return ageMs < VERIFY_EVERY_MS || this.#changes.allArrivedSince(known.askedAt);
+    return ageMs < VERIFY_EVERY_MS || this.#options.changes.allArrivedSince(known.askedAt);
   }
 
-  async #verifyAgain(
-    known: CachedToken,
-    token: string,
-    digest: string,
-    address: () => string,
-  ): Promise<Verified | Unasked> {
+  async #verifyAgain(known: CachedToken, token: string, digest: string, address: () => string) {
     if (sinceFailureMs(known, this.#clock.now()) < VERIFY_EVERY_MS) return this.#withoutAccounts(known);
     return 'refusal' in known.verified ? this.#askAboutUnknown(token, digest, address) : this.#ask(digest);
   }
 
   /** Asks about a token that the gateway does not know to be valid. If the token may be made up, the questions are limited. */
-  async #askAboutUnknown(token: string, digest: string, address: () => string): Promise<Verified | Unasked> {
+  async #askAboutUnknown(token: string, digest: string, address: () => string): Promise<Verification> {
     const check = checkToken(token, this.#checkKeys);
     if (check === 'wrong') return this.#refuseWrong();
     if (check === 'genuine') return this.#ask(digest);
@@ -188,7 +176,7 @@ export class Tokens {
     return answer;
   }
 
-  async #askIfAdmitted(digest: string, address: string): Promise<Verified | Unasked> {
+  async #askIfAdmitted(digest: string, address: string): Promise<Verification> {
     const question = await this.#unknownTokens.admit(address);
     if (!question) {
       this.#unasked.limited += 1;
@@ -202,12 +190,12 @@ export class Tokens {
     return verified;
   }
 
-  #ask(digest: string): Promise<Verified | Unasked> {
+  #ask(digest: string): Promise<Verification> {
     return this.#shared(digest, () => this.#verifyByAccounts(digest));
   }
 
   /** Concurrent verifications of one token share one request. */
-  #shared(digest: string, verify: () => Promise<Verified | Unasked>): Promise<Verified | Unasked> {
+  #shared(digest: string, verify: () => Promise<Verification>): Promise<Verification> {
     let pending = this.#asking.get(digest);
     if (!pending) {
       pending = verify().finally(() => this.#asking.delete(digest));
@@ -240,7 +228,7 @@ export class Tokens {
       (isValid ? this.#valid : this.#refused).set(digest, { verified, askedAt, changed });
       return verified;
     } catch (error) {
-      this.#onFailure();
+      this.#options.onFailure?.();
       this.#isFailing = true;
       const known = this.#valid.get(digest) ?? this.#refused.get(digest);
       if (known) known.failedAt = askedAt;

@@ -1,27 +1,40 @@
-import type { Credential } from '@brand-data/contracts';
+import { type Credential, Route } from '@brand-data/contracts';
 import { explainMiss } from '@brand-data/identifiers';
 import { chooseEncoding, matchesTag } from '@brand-data/runtime/http';
 import type { AdmissionParts } from '../admission/admission.ts';
 import { releaseOf, type SecondPolicy } from '../admission/limits/call-limits.ts';
-import { permitOf } from '../admission/permits.ts';
 import type { Turn } from '../admission/turns.ts';
-import { type CallAnswer, cacheHeader } from '../answers/answer.ts';
-import { encodeBody } from '../answers/encodable.ts';
+import { type CallAnswer, cacheHeader, encodeBody } from '../answers/answer.ts';
 import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
-import { authenticate, checkOrigin } from '../auth/caller.ts';
+import { authenticate, type CallerClaims, checkOrigin } from '../auth/caller.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { Permit } from '../quota/grant-book.ts';
 import type { Allowance } from '../quota/holding.ts';
-import type { Quota } from '../quota/quota.ts';
+import type { Admitted, Quota } from '../quota/quota.ts';
 import type { ChargedCalls } from '../quota/quota-metrics.ts';
-import type { CatalogAnswer } from '../records/catalog-answer.ts';
+import type { CatalogAnswer, Variant } from '../records/catalog-answer.ts';
 import type { Records } from '../records/records.ts';
-import { type BrandRequest, COUNTED_ROUTES, identifierFromSegment } from './brand-request.ts';
-import { quotaHeaders } from './rate-limit.ts';
-import { recordHead } from './record-head.ts';
+import { monthAround, quotaHeaders, recordHead } from './call-headers.ts';
 
 /** How long caches may keep that an identifier finds nothing. */
 const MISS_SECONDS = 60;
+const LONGEST_IDENTIFIER = 256;
+
+/** The two counted routes: `route` identifies the route in usage and plans, and `name` is its name in messages to callers. */
+const COUNTED_ROUTES: Record<Variant, { route: Route; name: string }> = {
+  grouped: { route: Route.BRANDS, name: 'the Brand API' },
+  flat: { route: Route.LOGOS, name: 'logo requests' },
+};
+
+/** A call of a counted route as the caller sent it: nothing is checked yet. */
+export interface BrandRequest {
+  caller: CallerClaims;
+  variant: Variant;
+  /** The path's segment, still percent-encoded. */
+  segment: string;
+  ifNoneMatch: string | undefined;
+  acceptEncoding: string | undefined;
+}
 
 export interface CallParts extends Pick<AdmissionParts, 'limits' | 'turns'> {
   tokens: Tokens;
@@ -66,7 +79,7 @@ export async function answerCall(
     const begun = turns.admit(credential.accountId);
     turn = begun instanceof Promise ? await begun : begun;
     const admitted = quota.admit(allowance);
-    permit = permitOf(admitted instanceof Promise ? await admitted : admitted, allowance, now);
+    permit = permitOf(admitted instanceof Promise ? await admitted : admitted, allowance, now());
     const looked = findOrRelease(records, permit, request, identifier);
     const found = looked instanceof Promise ? await looked : looked;
     const { record } = found;
@@ -107,6 +120,35 @@ function authorize(credential: Credential, request: BrandRequest): Allowance {
     ).of(credential.accountId);
   const { accountId, limitRevision, allowance: signed, allowanceUntilMs: signedUntilMs } = credential;
   return { accountId, pool: found.pool, limit: found.allowance, limitRevision, signed, signedUntilMs };
+}
+
+/** Returns the decoded identifier. Throws ProblemError unless it has 1 to 256 characters, none of them a control character. */
+export function identifierFromSegment({ segment }: Pick<BrandRequest, 'segment'>): string {
+  let identifier: string;
+  try {
+    identifier = decodeURIComponent(segment);
+  } catch {
+    throw new ProblemError('identifier_invalid', 'The identifier is not valid percent-encoded UTF-8.');
+  }
+  // A string has at least as many code units as characters.
+  const length = identifier.length <= LONGEST_IDENTIFIER ? identifier.length : [...identifier].length;
+  if (length === 0 || length > LONGEST_IDENTIFIER) {
+    throw new ProblemError(
+      'identifier_invalid',
+      `The identifier has ${length} characters; give 1 to ${LONGEST_IDENTIFIER}.`,
+    );
+  }
+  if (/\p{Cc}/u.test(identifier)) {
+    throw new ProblemError('identifier_invalid', 'The identifier holds a control character.');
+  }
+  return identifier;
+}
+
+/** Returns the permit that the quota gives a call. Throws ProblemError if the allowance is used up. */
+function permitOf(admitted: Admitted, { limit }: Allowance, nowMs: number): Permit {
+  if (admitted.kind === 'permit') return admitted.permit;
+  const detail = `The account has used its ${limit} calls of this month. The next month begins at 00:00 UTC on its first day.`;
+  throw new ProblemError('quota_exceeded', detail, { 'Retry-After': String(monthAround(nowMs).leftSeconds) });
 }
 
 /** Finds the record. If that fails, the call is not counted, and another call can take its permit. */

@@ -1,5 +1,6 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter, type Histogram, type Registry } from 'prom-client';
+import { readAtScrape } from '../metrics/series.ts';
 
 const DURATION = {
   name: 'gateway_http_request_duration_seconds',
@@ -17,16 +18,11 @@ interface Series {
   seconds: number;
 }
 
-export interface AnswerCounts {
-  /** @param tookMs undefined: there was no request to measure from */
-  add(route: string, status: number, tookMs?: number): void;
-}
-
 /**
  * Registers the counter and the histogram of answers. Both are made from plain numbers at each scrape: the library's histogram looks
  * its labels up at each answer, which takes a fiftieth of the processor time of a call.
  */
-export function countAnswers({ metrics }: Pick<Service, 'metrics'>): AnswerCounts {
+export function countAnswers({ metrics }: Pick<Service, 'metrics'>) {
   const byRoute = new Map<string, Map<number, Series>>();
   const seriesOf = (route: string, status: number): Series => {
     let ofRoute = byRoute.get(route);
@@ -46,20 +42,17 @@ export function countAnswers({ metrics }: Pick<Service, 'metrics'>): AnswerCount
   // These series start at zero. Without them Prometheus would not see the first failure as an increase.
   for (const route of ['brands', 'logos', 'usage']) for (const status of [500, 503]) seriesOf(route, status);
 
-  new Counter({
+  const requests = {
     name: 'gateway_http_requests_total',
     help: 'Answers to callers, by route and status',
     labelNames: ['route', 'status'],
-    registers: [metrics],
-    collect() {
-      this.reset();
-      for (const { labels, answers } of all()) this.inc(labels, answers);
-    },
-  });
+  };
+  readAtScrape(Counter, metrics, requests, () => all().map(({ labels, answers }) => [labels, answers]));
   registerHistogram(metrics, () => all().flatMap(samplesOf));
 
   return {
-    add: (route, status, tookMs) => {
+    /** @param tookMs undefined: there was no request to measure from */
+    add: (route: string, status: number, tookMs?: number) => {
       const series = seriesOf(route, status);
       series.answers += 1;
       if (tookMs === undefined) return;

@@ -2,7 +2,7 @@ import { createPublicServer, encodeProblem, originForm, type PublicService } fro
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Pacing, TooManyHeld } from '../admission/pacing.ts';
 import { networkOf } from '../admission/unknown-tokens.ts';
-import { COMMON_HEADERS } from '../answers/cors.ts';
+import { COMMON_HEADERS } from '../answers/answer.ts';
 import { PROBLEMS, problemErrorFrom } from '../answers/problem.ts';
 import { openAccessLog } from './access-log.ts';
 import { countAnswers } from './answer-counts.ts';

@@ -23,7 +23,7 @@ export function readAtScrape(
   Metric: typeof Counter | typeof Gauge,
   metrics: Registry,
   { labelNames = [], ...text }: MetricText & { labelNames?: string[] },
-  read: () => Iterable<readonly [labels: Record<string, string>, value: number]>,
+  read: () => Iterable<readonly [labels: Record<string, string | number>, value: number]>,
 ): void {
   new Metric({
     ...text,

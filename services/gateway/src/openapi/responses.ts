@@ -2,7 +2,7 @@
 
 import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
 import { encodeProblem } from '@brand-data/runtime/http';
-import { COMMON_HEADERS } from '../answers/cors.ts';
+import { COMMON_HEADERS } from '../answers/answer.ts';
 import { PROBLEMS, type ProblemCode } from '../answers/problem.ts';
 import { usageSchema } from '../calls/usage-schema.ts';
 import description from './description.json' with { type: 'json' };

@@ -27,20 +27,20 @@ interface Example {
   value: unknown;
 }
 
-export interface Parameter {
-  name: string;
-  in: string;
-  required?: boolean;
-  description: string;
+export interface Media {
   schema: Schema;
   example?: unknown;
   examples?: Record<string, Example>;
 }
 
-export interface Media {
-  schema: Schema;
-  example?: unknown;
-  examples?: Record<string, Example>;
+export interface Header extends Media {
+  description: string;
+  required?: boolean;
+}
+
+export interface Parameter extends Header {
+  name: string;
+  in: string;
 }
 
 export interface ResponseObject {
@@ -58,13 +58,6 @@ export interface Operation {
   security?: readonly [];
   parameters?: readonly Parameter[];
   responses: Readonly<Record<string, ResponseObject>>;
-}
-
-export interface Header {
-  description: string;
-  required?: boolean;
-  schema: Schema;
-  example: unknown;
 }
 
 export interface OpenApi {

@@ -1,9 +1,10 @@
 import { EXAMPLE_LOGO_HOST } from '@brand-data/presenters';
-import { escapeHtml, html } from '@brand-data/runtime/html';
-import type { SiteFile } from '@brand-data/site';
+import { escapeHtml, type Html, html } from '@brand-data/runtime/html';
+import { contents, heading, list, type SiteFile } from '@brand-data/site';
 import type { Content } from '../answers/answer.ts';
-import { errorSections } from './errors.ts';
-import { referenceSections } from './reference.ts';
+import { PROBLEMS, type ProblemCode } from '../answers/problem.ts';
+import { exampleProblem } from '../openapi/responses.ts';
+import { codeOf, inline, jsonBlock, referenceSections } from './reference.ts';
 import { createStaticFile, type FileAnswer } from './static-file.ts';
 
 /** Short, because the files keep their names from one version to the next. After that, browsers ask with the ETag. */
@@ -83,6 +84,25 @@ function fillingFor({
       if (filled.includes(place)) filled = filled.replace(place, html);
     return filled;
   };
+}
+
+/**
+ * Returns the sections of the page of errors, one for each code, under the anchor to which a problem's `type` leads.
+ *
+ * @param docsUrl the URL of the page, for examples
+ */
+function errorSections(docsUrl: string): Html {
+  const codes = Object.keys(PROBLEMS) as ProblemCode[];
+  const links = codes.map((code) => html`<a href="#${code}">${codeOf(code)}</a>`);
+  const sections = codes.map((code) => {
+    const { status, title, help } = PROBLEMS[code];
+    return html`<section aria-labelledby="${code}">
+${heading(3, code, [codeOf(code), ` (${status})`])}<p><strong>${title}.</strong> ${inline(help)}</p>
+<details><summary>Example of ${codeOf(code)}</summary>
+${jsonBlock(exampleProblem(code, docsUrl), `Example of ${code}`)}</details>
+</section>\n`;
+  });
+  return html`${contents('Codes', list(links))}\n${sections}`;
 }
 
 function demoButton(token: string): string {

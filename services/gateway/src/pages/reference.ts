@@ -1,7 +1,6 @@
-import { Html, type HtmlPart, html } from '@brand-data/runtime/html';
+import { escapeHtml, Html, type HtmlPart, html } from '@brand-data/runtime/html';
 import { codeBlock, contents, heading, list, scrollTable } from '@brand-data/site';
 import type { Header, OpenApi, Operation, Parameter, ResponseObject, Schema } from '../openapi/types.ts';
-import { codeOf, inline, jsonBlock, paragraphs } from './html.ts';
 
 /**
  * Returns the reference of the API. It is made from the document that the gateway serves, so the two cannot differ.
@@ -197,4 +196,21 @@ function limitsOf(schema: Schema): HtmlPart {
   if (limits.length === 0) return undefined;
   const text = html`${joined(limits, ', ')}`.markup;
   return html`<small>${new Html(text.charAt(0).toUpperCase() + text.slice(1))}.</small>`;
+}
+
+/** Returns a text in which `code` is between backticks. */
+export function inline(text: string): Html {
+  return new Html(escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>'));
+}
+
+/** Paragraphs, with an empty line between two of them. */
+function paragraphs(text: string): Html {
+  return html`${text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>\n`)}`;
+}
+
+export const codeOf = (text: string): Html => html`<code>${text}</code>`;
+
+/** Returns a value as indented JSON. */
+export function jsonBlock(value: unknown, label: string): Html {
+  return codeBlock(JSON.stringify(value, null, 2), 'json', label);
 }

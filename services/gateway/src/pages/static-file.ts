@@ -1,6 +1,5 @@
 import { chooseEncoding, etagOf, matchesTag, tagOf } from '@brand-data/runtime/http';
-import type { Content } from '../answers/answer.ts';
-import { type Encodable, encodeBody } from '../answers/encodable.ts';
+import { type Content, type Encodable, encodeBody } from '../answers/answer.ts';
 
 /** Answers a GET or HEAD request with these headers. */
 export type FileAnswer = (

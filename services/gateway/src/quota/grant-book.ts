@@ -1,4 +1,11 @@
-import { ACKNOWLEDGEMENT_GRACE_MS, dayOf, type Grant, monthOf, type Route } from '@brand-data/contracts';
+import {
+  ACKNOWLEDGEMENT_GRACE_MS,
+  type AcquireRequest,
+  dayOf,
+  type Grant,
+  monthOf,
+  type Route,
+} from '@brand-data/contracts';
 import { elapsedMs, type Instant, setInstant } from '@brand-data/runtime';
 import { DueQueue } from './due-queue.ts';
 import {
@@ -26,8 +33,7 @@ import {
   type PendingAcquire,
   pendingAcquireAt,
 } from './holding.ts';
-import { returnUnneeded, unreportedGrants } from './recall.ts';
-import { permitsWanted, wantsNextMonth, wantsRenewal } from './renewal.ts';
+import { permitsWanted, returnUnneeded, unreportedGrants, wantsNextMonth, wantsRenewal } from './renewal.ts';
 
 /** One permit, reserved for one call. Exactly one of `use` and `release` is called, once. */
 export interface Permit {
@@ -48,15 +54,10 @@ export type Admission =
   | { kind: 'empty' };
 
 /** The fields of the next Acquire that the book decides. Account, pool and limit come from the holding. */
-export interface NextAcquire {
-  seq: number;
-  want: number;
-  wantSoon: number;
-  waiting: number;
-  ignoredFromSeq: number;
+export interface NextAcquire
+  extends Pick<AcquireRequest, 'seq' | 'want' | 'wantSoon' | 'waiting' | 'ignoredFromSeq' | 'fromMs'> {
   /** Usage of the holding's grants, except grants whose latest usage metering has confirmed. */
   snapshots: Map<HeldGrant, UsageSnapshot>;
-  fromMs: number;
 }
 
 /**
@@ -92,10 +93,7 @@ export class GrantBook {
       if (!this.#isSpendable(grant, now)) continue;
       grant.reserved += 1;
       setInstant(grant.lastUse, now);
-      return {
-        kind: 'permit',
-        permit: this.#permitOf(holding, grant, dayOf(now.wallMs)),
-      };
+      return { kind: 'permit', permit: this.#permitOf(holding, grant, dayOf(now.wallMs)) };
     }
     const exhausted = exhaustedNow(holding, now);
     return exhausted ? { kind: 'exhausted', periodEndMs: exhausted.periodEndMs } : { kind: 'empty' };
@@ -135,9 +133,7 @@ export class GrantBook {
   }
 
   /**
-   * Returns the next request to metering: a repetition of the pending Acquire, or a new one.
-   *
-   * @param waiting how many calls wait for the answer
+   * Returns the next request to metering, for whose answer `waiting` calls wait: a repetition of the pending Acquire, or a new one.
    */
   nextAcquire(holding: Holding, waiting: number, now: Instant): NextAcquire {
     const pending = pendingAcquireAt(holding, now) ?? this.#newAcquire(holding, now);
@@ -165,9 +161,8 @@ export class GrantBook {
   }
 
   /**
-   * Adds the grant that metering gave for the pending Acquire. Ignores an answer to an abandoned seq.
-   *
-   * @returns whether the grant's permits can be spent now
+   * Adds the grant that metering gave for the pending Acquire. Ignores an answer to an abandoned seq. Returns whether the grant's
+   * permits can be spent now.
    */
   granted(holding: Holding, seq: number, grant: Grant, now: Instant): boolean {
     if (holding.pendingAcquire?.seq !== seq) return false;
@@ -202,9 +197,8 @@ export class GrantBook {
   }
 
   /**
-   * Retires a holding's grants that are expired, spent or idle. Closes the retired grants that have no call under way.
-   *
-   * @returns the closed grants, whose usage is final
+   * Retires a holding's grants that are expired, spent or idle. Closes the retired grants that have no call under way. Returns the
+   * closed grants, whose usage is final.
    */
   retire(holding: Holding, now: Instant): HeldGrant[] {
     const open = holding.grants.filter((grant) => !grant.closed);
@@ -223,7 +217,6 @@ export class GrantBook {
     return this.#sweepHoldings(this.#due.take(now.monotonicMs), now);
   }
 
-  /** Sweeps all holdings. */
   sweepAll(now: Instant): HeldGrant[] {
     this.#wallOffsetMs = now.wallMs - now.monotonicMs;
     return this.#sweepHoldings(this.#holdings.all(), now);
@@ -262,21 +255,13 @@ export class GrantBook {
     return holding;
   }
 
-  /**
-   * Returns the permits of a holding that this gateway does not need, because calls wait at another gateway.
-   *
-   * @returns the closed grants, whose usage is final
-   */
+  /** Gives up the permits of a holding that this gateway does not need, because calls wait at another one. Returns the closed grants. */
   giveBack(holding: Holding, now: Instant): HeldGrant[] {
     returnUnneeded(holding, now);
     return this.retire(holding, now);
   }
 
-  /**
-   * Retires every grant when the gateway stops.
-   *
-   * @returns the grants without calls under way, which are closed
-   */
+  /** Retires every grant when the gateway stops. Returns the grants without calls under way, which are closed. */
   retireAll(now: Instant): HeldGrant[] {
     for (const holding of this.#holdings.all()) {
       holding.pendingAcquire = undefined;

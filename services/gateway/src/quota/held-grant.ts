@@ -8,16 +8,10 @@ interface HeldCell extends UsageCell {
 }
 
 /** A grant that this gateway holds. */
-export interface HeldGrant {
-  readonly id: string;
+export interface HeldGrant extends Readonly<Omit<Grant, 'remaining'>> {
   /** Account and pool of the grant's holding. */
   readonly accountId: string;
   readonly pool: string;
-  readonly size: number;
-  readonly ttlMs: number;
-  readonly idleMs: number;
-  readonly periodStartMs: number;
-  readonly periodEndMs: number;
   /** When the gateway first sent the grant's Acquire. The grant's lifetime starts at this moment. */
   readonly since: Instant;
   /** Permits of admitted calls that have no outcome yet. */

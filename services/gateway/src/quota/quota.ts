@@ -3,7 +3,7 @@ import { type Clock, elapsedMs, Fault, type Instant } from '@brand-data/runtime'
 import { Acquirer, type QuotaParts, RETRY_AFTER_MS } from './acquirer.ts';
 import type { Admission, GrantBook, Permit } from './grant-book.ts';
 import { type Allowance, countCall, type Holding } from './holding.ts';
-import { awaitedGrants, isRecalled } from './recall.ts';
+import { awaitedGrants, isRecalled } from './renewal.ts';
 
 const ADMIT_WITHIN_MS = 2_000;
 const SWEEP_EVERY_MS = 100;

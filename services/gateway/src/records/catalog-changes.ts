@@ -11,20 +11,17 @@ const TICK_MS = SERIES_INTERVAL_MS / 2;
  */
 const SILENT_TICKS = 6;
 
-/** Reads the series of `CatalogChanged`, and notices when it may have missed a message. */
-export interface ChangeReader {
-  read(message: CatalogChanged): void;
-  /** Call this every TICK_MS. */
-  tick(): void;
-  /** The connection is a new one, and messages may have been missed. */
-  reconnected(): void;
-}
+type ChangeReader = ReturnType<typeof createChangeReader>;
 
-/** @param onFullExpiry called with the reason each time that all cached records are expired */
+/**
+ * Reads the series of `CatalogChanged`, and notices when it may have missed a message.
+ *
+ * @param onFullExpiry called with the reason each time that all cached records are expired
+ */
 export function createChangeReader(
   records: Pick<Records, 'expire' | 'expireAll'>,
   onFullExpiry: (reason: FullExpiry) => void,
-): ChangeReader {
+) {
   /** The series that have not ended. Those that fall silent are removed, so there are few. */
   const open = new Map<string, { messages: number; silentTicks: number }>();
 
@@ -34,7 +31,7 @@ export function createChangeReader(
   }
 
   return {
-    read({ keys, everyRecord, series, number, last }) {
+    read({ keys, everyRecord, series, number, last }: CatalogChanged): void {
       // A series that is first heard in its middle may have begun before the connection. But its last message may also be one that
       // NATS lost on this connection, and the gateway cannot tell the two apart.
       if (number !== (open.get(series)?.messages ?? 0)) expireAllFor('missed_message');
@@ -44,13 +41,15 @@ export function createChangeReader(
       else records.expire(keys);
     },
 
-    tick() {
+    /** Call this every TICK_MS. */
+    tick(): void {
       const silent = [...open].filter(([, each]) => ++each.silentTicks >= SILENT_TICKS);
       for (const [series] of silent) open.delete(series);
       if (silent.length > 0) expireAllFor('missed_message');
     },
 
-    reconnected() {
+    /** The connection is a new one, and messages may have been missed. */
+    reconnected(): void {
       open.clear();
       expireAllFor('reconnect');
     },

@@ -18,14 +18,11 @@ const LOOKUPS_WAITING = 10_000;
 /** The second goes to another replica. A third would triple the work of a catalog that is only slow. */
 const ATTEMPTS = 2;
 
-/** Looks one identifier up in catalog. */
-export type Lookup = (query: LookupQuery) => Promise<LookupResult>;
-
 interface BatchOptions {
   withinMs: number;
   clock: Clock;
-  onFailure?: () => void;
-  onBatch: (queries: number) => void;
+  onFailure?: (() => void) | undefined;
+  onBatch?: ((queries: number) => void) | undefined;
   tracer: Tracer | undefined;
 }
 
@@ -36,16 +33,8 @@ interface WaitingLookup {
   reject: (error: unknown) => void;
 }
 
-/**
- * Returns a look-up function that puts the look-ups of the same moment into one request to catalog. If the replica that has the
- * request hangs, another one answers.
- */
-export function batchLookups(catalog: CatalogServiceClient, options: BatchOptions): Lookup {
-  const batches = new LookupBatches(catalog, options);
-  return (query) => batches.lookup(query);
-}
-
-class LookupBatches {
+/** Puts the look-ups of the same moment into one request to catalog. If the replica that has the request hangs, another one answers. */
+export class LookupBatches {
   readonly #catalog: CatalogServiceClient;
   readonly #options: BatchOptions;
   #waiting: WaitingLookup[] = [];
@@ -57,6 +46,7 @@ class LookupBatches {
     this.#options = options;
   }
 
+  /** Looks one identifier up in catalog. */
   lookup(query: LookupQuery): Promise<LookupResult> {
     return new Promise((resolve, reject) => {
       if (this.#underWay + this.#waiting.length >= LOOKUPS_WAITING) {
@@ -81,7 +71,7 @@ class LookupBatches {
 
   async #send(batch: WaitingLookup[]): Promise<void> {
     this.#underWay += batch.length;
-    this.#options.onBatch(batch.length);
+    this.#options.onBatch?.(batch.length);
     try {
       const { results } = await this.#request(batch);
       const leftOut: WaitingLookup[] = [];

@@ -3,9 +3,8 @@ import { presentFlat, presentGrouped } from '@brand-data/presenters';
 import { answerWithin, systemClock, type Tracer } from '@brand-data/runtime';
 import { tagOf } from '@brand-data/runtime/http';
 import type { CacheStats } from '../metrics/upstream-metrics.ts';
-import { brandMatchOf } from './brand-match.ts';
-import type { CatalogAnswer, FoundRecord, Variant } from './catalog-answer.ts';
-import { batchLookups, type Lookup } from './look-ups.ts';
+import { brandMatchOf, type CatalogAnswer, type FoundRecord, type Variant } from './catalog-answer.ts';
+import { LookupBatches } from './look-ups.ts';
 import { type Cached, RecordCache } from './record-cache.ts';
 
 /** The largest age at which the gateway answers with an old record while catalog does not answer. */
@@ -20,6 +19,18 @@ const LOOKUP_WITHIN_MS = 2_000;
 /** A 404 waits this long for suggestions. Catalog itself gives up their search after 100 ms. */
 const SUGGEST_WITHIN_MS = 200;
 
+interface RecordsOptions {
+  logoHost: string;
+  cacheBytes: number;
+  /** The monotonic clock, in milliseconds. */
+  now?: () => number;
+  /** Called each time that catalog does not answer. */
+  onFailure?: () => void;
+  /** Called with the number of look-ups in each request. */
+  onBatch?: (queries: number) => void;
+  tracer?: Tracer | undefined;
+}
+
 /**
  * Finds records and caches them by variant and identifier, up to a number of bytes. Concurrent calls for one identifier share a
  * look-up, and look-ups of the same moment share a request to catalog. A miss is asked for once more, with suggestions.
@@ -27,37 +38,21 @@ const SUGGEST_WITHIN_MS = 200;
 export class Records {
   readonly #logoHost: string;
   readonly #now: () => number;
-  readonly #lookup: Lookup;
-  readonly #lookupMissed: Lookup;
+  readonly #lookUps: LookupBatches;
+  readonly #lookUpsOfMissed: LookupBatches;
   readonly #cache: RecordCache;
   readonly #fetching = new Map<string, Promise<CatalogAnswer>>();
   readonly #stats = { hits: 0, misses: 0, stale: 0 };
 
   constructor(
     catalog: CatalogServiceClient,
-    {
-      logoHost,
-      cacheBytes,
-      now = () => performance.now(),
-      onFailure = () => {},
-      onBatch = () => {},
-      tracer,
-    }: {
-      logoHost: string;
-      cacheBytes: number;
-      now?: () => number;
-      /** Called each time that catalog does not answer. */
-      onFailure?: () => void;
-      /** Called with the number of look-ups in each request. */
-      onBatch?: (queries: number) => void;
-      tracer?: Tracer | undefined;
-    },
+    { logoHost, cacheBytes, now = () => performance.now(), onFailure, onBatch, tracer }: RecordsOptions,
   ) {
     const batching = { clock: systemClock, onBatch, tracer };
     this.#logoHost = logoHost;
     this.#now = now;
-    this.#lookup = batchLookups(catalog, { ...batching, withinMs: LOOKUP_WITHIN_MS, onFailure });
-    this.#lookupMissed = batchLookups(catalog, { ...batching, withinMs: SUGGEST_WITHIN_MS });
+    this.#lookUps = new LookupBatches(catalog, { ...batching, withinMs: LOOKUP_WITHIN_MS, onFailure });
+    this.#lookUpsOfMissed = new LookupBatches(catalog, { ...batching, withinMs: SUGGEST_WITHIN_MS });
     this.#cache = new RecordCache({ maxBytes: cacheBytes, now });
   }
 
@@ -88,7 +83,6 @@ export class Records {
     this.#cache.expire(keys);
   }
 
-  /** Expires everything that is cached. */
   expireAll(): void {
     this.#cache.expireAll();
   }
@@ -133,8 +127,10 @@ export class Records {
 
   /** Asks for suggestions in a second request, because catalog would answer the whole batch only after their search. */
   async #lookupWithSuggestions(query: Omit<LookupQuery, 'suggest'>): Promise<LookupResult> {
-    const result = await this.#lookup({ ...query, suggest: false });
-    return result.brand ? result : this.#lookupMissed({ ...query, suggest: true }).catch(() => result);
+    const result = await this.#lookUps.lookup({ ...query, suggest: false });
+    return result.brand
+      ? result
+      : this.#lookUpsOfMissed.lookup({ ...query, suggest: true }).catch(() => result);
   }
 
   async #renewed(cached: Cached, pending: Promise<CatalogAnswer>): Promise<CatalogAnswer> {
@@ -173,13 +169,9 @@ function present(
   logoHost: string,
 ): FoundRecord | undefined {
   if (!brand || !match) return undefined;
-  const record =
-    variant === 'grouped' ? presentGrouped(brand, { logoHost }) : presentFlat(brand, { logoHost });
+  const record = (variant === 'grouped' ? presentGrouped : presentFlat)(brand, { logoHost });
   if (!record) return undefined;
   const body = bytesOf(JSON.stringify(record));
-  return {
-    content: { tag: tagOf(body), body, encoded: {} },
-    brandMatch: brandMatchOf(match as Match),
-    heads: [],
-  };
+  const content = { tag: tagOf(body), body, encoded: {} };
+  return { content, brandMatch: brandMatchOf(match as Match), heads: [] };
 }

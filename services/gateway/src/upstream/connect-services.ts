@@ -7,19 +7,12 @@ import {
   type transportSpec,
 } from '@brand-data/runtime';
 
-/** The services that the gateway asks. */
-export interface Upstreams {
-  accounts: AccountsServiceClient;
-  catalog: CatalogServiceClient;
-  metering: MeteringServiceClient;
-}
-
 /** Opens the channels to the other services. They are closed when the service stops. */
 export async function connectServices(
   service: Service,
   config: ConfigOf<typeof transportSpec> &
     Record<'ACCOUNTS_TARGET' | 'CATALOG_TARGET' | 'METERING_TARGET', string>,
-): Promise<Upstreams> {
+) {
   const channel = { transport: await openTransport(service, config), service };
   const upstreams = {
     accounts: connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, {

@@ -2,8 +2,7 @@ import type { CallLimits, Credential, GatewayDemand, LimitDemand } from '@brand-
 import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../../answers/problem.ts';
 import { begin, isHalfUsed, type Limited, measureDemand, newLimited, offer, setShare } from './limited.ts';
-import { Peers } from './peers.ts';
-import { fairShare } from './shares.ts';
+import { fairShare, Peers } from './peers.ts';
 
 export const TICK_MS = 500;
 const PRESENCE_EVERY_MS = 5_000;
@@ -32,11 +31,18 @@ export interface SecondPolicy {
   remaining: number;
 }
 
+interface LimiterOptions {
+  /** A name that no other process has. */
+  gateway: string;
+  /** Sends a message to all gateways, also to this one. It may be lost. */
+  publish(message: GatewayDemand): void;
+  /** The monotonic clock. */
+  nowMs(): number;
+}
+
 /** Keeps accounts and keys to their calls a second and calls at once, together with the other gateways. */
 export class CallsLimiter {
-  readonly #gateway: string;
-  readonly #publish: (message: GatewayDemand) => void;
-  readonly #nowMs: () => number;
+  readonly #options: LimiterOptions;
   readonly #all = new LRUCache<string, Limited>({ max: ENTRIES });
   /** Those that had calls since the last tick, or whose share is not equal. */
   readonly #active = new Set<Limited>();
@@ -44,19 +50,8 @@ export class CallsLimiter {
   #tickedMs: number;
   #publishedMs = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param options.gateway a name that no other process has
-   * @param options.publish sends a message to all gateways, also to this one; it may be lost
-   * @param options.nowMs the monotonic clock
-   */
-  constructor(options: {
-    gateway: string;
-    publish: (message: GatewayDemand) => void;
-    nowMs: () => number;
-  }) {
-    this.#gateway = options.gateway;
-    this.#publish = options.publish;
-    this.#nowMs = options.nowMs;
+  constructor(options: LimiterOptions) {
+    this.#options = options;
     this.#peers = new Peers(options.gateway);
     this.#tickedMs = options.nowMs();
   }
@@ -69,7 +64,7 @@ export class CallsLimiter {
     keyLimits,
   }: Pick<Credential, 'accountId' | 'keyId' | 'accountLimits' | 'keyLimits'>): LimitsDecision | undefined {
     if (!accountLimits && !keyLimits) return undefined;
-    const atMs = this.#nowMs();
+    const atMs = this.#options.nowMs();
     const account = accountLimits && this.#limitedOf(`account/${accountId}`, accountLimits, atMs);
     const key = keyLimits && this.#limitedOf(`key/${keyId}`, keyLimits, atMs);
     const accountWaitsMs = account && offer(account, atMs);
@@ -94,7 +89,7 @@ export class CallsLimiter {
 
   /** Handles a message of any gateway, also of this one. */
   heard(message: GatewayDemand): void {
-    const atMs = this.#nowMs();
+    const atMs = this.#options.nowMs();
     const peers = this.#peers;
     const toAnswer: LimitDemand[] = [];
     const wereNear = new Set(
@@ -110,14 +105,14 @@ export class CallsLimiter {
       }
       if (nearLimit && !wereNear.has(name)) toAnswer.push(this.#demandNamed(name));
     }
-    if (message.gateway !== this.#gateway && (message.hello || toAnswer.length > 0))
+    if (message.gateway !== this.#options.gateway && (message.hello || toAnswer.length > 0))
       this.#send({ demands: toAnswer });
     if (peers.count !== count) this.#shareAnew(this.#all.values(), atMs);
   }
 
   /** Publishes what the other gateways must know, and gives the shares the latest news. Call it every TICK_MS. */
   tick(): void {
-    const atMs = this.#nowMs();
+    const atMs = this.#options.nowMs();
     const tookMs = Math.max(MEASURED_FOR_MS, atMs - this.#tickedMs);
     this.#tickedMs = atMs;
     const peers = this.#peers;
@@ -138,12 +133,10 @@ export class CallsLimiter {
       }
   }
 
-  /** Publishes that this gateway starts. */
   hello(): void {
     this.#send({ hello: true });
   }
 
-  /** Publishes that this gateway stops. */
   leave(): void {
     this.#send({ leaving: true });
   }
@@ -204,9 +197,15 @@ export class CallsLimiter {
   }
 
   #send(more: Partial<GatewayDemand>): void {
-    this.#publishedMs = this.#nowMs();
+    this.#publishedMs = this.#options.nowMs();
     this.#peers.published(this.#publishedMs);
-    this.#publish({ gateway: this.#gateway, hello: false, leaving: false, demands: [], ...more });
+    this.#options.publish({
+      gateway: this.#options.gateway,
+      hello: false,
+      leaving: false,
+      demands: [],
+      ...more,
+    });
   }
 }
 
