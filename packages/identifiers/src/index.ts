@@ -19,10 +19,25 @@ export {
   comparableNames,
   compareNames,
   isNamedAfter,
+  isOfOnePlace,
 } from './link/company-names.ts';
-export { contradictionsBetween } from './link/contradictions.ts';
+export {
+  type CompanyTraits,
+  type Contradiction,
+  contradictionsBetween,
+  contradictionsOfCompany,
+} from './link/contradictions.ts';
 export { identityOf, kindOf, type RecordIdentity, secondaryKeys } from './link/identity.ts';
-export { haveOneDomain, type Link, linkBetween, whyNotLinked } from './link/link.ts';
+export {
+  type Comparison,
+  type Fact,
+  haveOneDomain,
+  type Link,
+  linkBetween,
+  showOneCompany,
+  whyNotLinked,
+} from './link/link.ts';
+export type { NameAgreement } from './link/name-agreement.ts';
 export { compareTexts } from './names/compare-texts.ts';
 export { compareLegalFamilies, type FormsAgreement, legalFamiliesOf } from './names/legal-families.ts';
 export { coreName, legalFormOf, type NameForm, nameForms, normalName } from './names/names.ts';

@@ -648,6 +648,178 @@ test('a group and the company that it is the parent of stay apart, on one exchan
   expect(companies(await readRows(carrier, parent, abroad))).toEqual(['0KIT@XLON 9992@XTKS', '9991@XTKS']);
 });
 
+describe('two facts that agree and none that contradicts make one company', () => {
+  const at = (symbol: string, name: string, country: string, city: string, site: string): Facts => ({
+    symbol,
+    name,
+    summary: `${name} operates in ${city}.`,
+    country,
+    city,
+    website: `http://www.${site}`,
+  });
+
+  test('a row with one company’s name and the other’s ISIN and FIGI does not join companies of two legal forms', async () => {
+    const german = {
+      ...at('FLK.DE', 'FALKE Kommanditgesellschaft auf Aktien', 'Germany', 'Ulm', 'falkegroup.com'),
+      figi: 'BBG001FLKDE1',
+    };
+    const american = {
+      ...at('FLK.MX', 'Falke & Co., Inc.', 'United States', 'Rahway', 'falke.com'),
+      isin: 'US3062001055',
+    };
+    const result = await readRows(
+      german,
+      { symbol: 'FLK.BE', name: 'FALKE KGAA O.N.', country: 'United States', figi: 'BBG001FLKDE1' },
+      american,
+      {
+        symbol: 'FLKD.BA',
+        name: 'FALKE & CO INC',
+        country: 'United States',
+        isin: 'DE0006500005',
+        figi: 'BBG001FLKDE1',
+      },
+    );
+    expect(companies(result)).toEqual(['FLK@XBER FLK@XETR', 'FLK@XMEX FLKD@XBUE']);
+    expect(JSON.stringify(result.brands)).not.toContain('DE0006500005');
+  });
+
+  test('a CUSIP that rows of two companies have is no fact, and initials are no name against it', async () => {
+    const cusip = '05464C101';
+    expect(
+      companies(
+        await readRows(
+          { symbol: 'TKS.IL', name: 'TKS GROUP HOLDING PLC', country: 'India', cusip },
+          { ...at('TKS.NS', 'Tana Konsult Services Limited', 'India', 'Mumbai', 'tks.example.com'), cusip },
+          { symbol: 'TKS.BE', name: 'Ketch Enterprise Inc', isin: 'US05464C1018', cusip },
+        ),
+      ),
+    ).toEqual(['TKS@XBER', 'TKS@XLON', 'TKS@XNSE']);
+    expect(
+      companies(
+        await readRows(
+          { ...at('KSR.AX', 'KSR Limited', 'Australia', 'North Ryde', 'ksr.example.com'), cusip },
+          {
+            ...at('KSR.BK', 'Kite Sports and Recreation PCL', 'Thailand', 'Bangkok', 'navat.example.com'),
+            cusip,
+          },
+        ),
+      ),
+    ).toEqual(['KSR@XASX', 'KSR@XBKK']);
+    expect(
+      companies(
+        await readRows(
+          { ...at('KEO.NZ', 'Keo Limited', 'New Zealand', 'Wellington', 'keowork.example.com'), cusip },
+          { symbol: 'KEG.BE', name: 'KEO GROUP INC. DL -,01', country: 'United States', cusip },
+          {
+            ...at('KEO1.MX', 'The Keo Group, Inc.', 'United States', 'Boca Raton', 'keogroup.example.com'),
+            cusip,
+          },
+        ),
+      ),
+    ).toEqual(['KEG@XBER KEO1@XMEX', 'KEO@XNZE']);
+    expect(
+      companies(
+        await readRows(
+          {
+            ...at('ELY.BK', 'Elly Leasehold Real Estate Trust', 'Thailand', 'Bangkok', ''),
+            cusip,
+            website: '',
+          },
+          {
+            ...at('ELY1.MX', 'Elly Financial Inc.', 'United States', 'Detroit', 'elly.com'),
+            isin: 'US05464C1018',
+            cusip,
+          },
+        ),
+      ),
+    ).toEqual(['ELY1@XMEX', 'ELY@XBKK']);
+  });
+
+  test.each([
+    ['Peeka Limited', 'PEEK Limited', 'New Zealand', 'Australia', 'PEK.NZ', 'PEK.AX'],
+    [
+      'KPM Kingfisher Holdings Limited',
+      'Kingfisher Holdings Limited',
+      'Hong Kong',
+      'China',
+      '3817.HK',
+      '0529.HK',
+    ],
+    ['eWan a.s.', 'Everwoman Media Group plc', 'Czech Republic', 'United Kingdom', 'EWAN.PR', 'EWAN.L'],
+  ])(
+    '%s and %s, in two countries, have one ISIN and FIGI by mistake',
+    async (name, otherName, country, other, symbol, otherSymbol) => {
+      const ids = { isin: 'KYG525550000', figi: 'BBG003FV0000' };
+      const result = await readRows(
+        { ...at(symbol, name, country, 'Here', 'one.example.com'), ...ids },
+        { ...at(otherSymbol, otherName, other, 'There', 'two.example.com'), ...ids },
+      );
+      expect(result.brands).toHaveLength(2);
+    },
+  );
+
+  test('a short name of one word is no abbreviation of another word with its letters', async () => {
+    const result = await readRows(
+      { ...at('EWAN.PR', 'eWan a.s.', 'Czech Republic', 'Prague', 'ewan.cz'), figi: 'BBG003FV0000' },
+      { symbol: 'EWGA.BE', name: 'EWAGIN DL -,01', country: 'United States', figi: 'BBG003FV0000' },
+    );
+    expect(result.brands).toHaveLength(2);
+  });
+
+  test('a listed subsidiary with the parent’s website or name, in another country, is a company', async () => {
+    const parent = at('KRB.DE', 'KRB SE & Co. KGaA', 'Germany', 'Ulm', 'krb.com');
+    const subsidiary = at('KRB.NS', 'KRB Limited', 'India', 'Pune', 'krb.com');
+    expect(companies(await readRows(parent, subsidiary))).toEqual(['KRB@XETR', 'KRB@XNSE']);
+    const bank = {
+      ...at('BHA.MX', 'Banco Harbour, S.A.', 'Spain', 'Madrid', 'harbour.example.com'),
+      figi: 'BBG001BHARB1',
+    };
+    const inBrazil = {
+      ...at('BHB.BA', 'Banco Harbour SA (Brazil)', 'Brazil', 'Sao Paulo', ''),
+      summary: 'Banco Harbour SA is based in Sao Paulo.',
+      website: '',
+      figi: 'BBG001BHARB1',
+    };
+    const inBerlin = {
+      symbol: 'BHZ.BE',
+      name: 'BCO HARBOUR N.EO0,5',
+      country: 'Spain',
+      figi: 'BBG001BHARB1',
+    };
+    expect(companies(await readRows(bank, inBrazil, inBerlin))).toEqual(['BHA@XMEX BHZ@XBER', 'BHB@XBUE']);
+  });
+
+  test('a row at home that has the name of a company abroad gets the name in its description, or is set aside', async () => {
+    const abroad = {
+      ...at('HRN.DE', 'Horn Aktiengesellschaft', 'Germany', 'Ulm', 'horn.com'),
+      isin: 'DE0007230001',
+    };
+    const named = {
+      ...abroad,
+      symbol: 'HORN.NS',
+      country: 'India',
+      city: 'Mumbai',
+      website: 'http://www.horn.co.in',
+    };
+    const described = await readRows(abroad, { ...named, summary: 'Horn Limited sells motors.' });
+    expect(described.brands.map(({ name, stock }) => [name, stock?.isin])).toEqual([
+      ['Horn Limited', ''],
+      ['Horn Aktiengesellschaft', 'DE0007230001'],
+    ]);
+    const setAside = await readRows(abroad, named);
+    expect(companies(setAside)).toEqual(['HRN@XETR']);
+    expect(setAside.skipped).toMatchObject([
+      { skipped: expect.stringContaining('HORN.NS: its name, "Horn') },
+    ]);
+    const byWebsite = await readRows(
+      at('XFI.DE', 'X Finance', 'China', 'Shenzhen', 'xiao.example.com'),
+      at('XFI.L', 'X Finance', 'China', 'Shenzhen', 'xiao.example.com'),
+      at('MFS.NS', 'X Finance', 'India', 'Noida', 'xiao.example.com'),
+    );
+    expect(companies(byWebsite)).toEqual(['XFI@XETR XFI@XLON']);
+  });
+});
+
 test('two codes of Tokyo, and two prefixes of Toronto, belong to two issuers, even if the names are equal', async () => {
   const issuer: Facts = {
     symbol: '9991.T',

@@ -1,4 +1,7 @@
+import { legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, normalName } from '../names/names.ts';
+import { isPlace } from '../names/places.ts';
+import { areDisjoint } from './sets.ts';
 
 /** A company's name, in the form in which names of different sources are compared. */
 export interface CompanyName {
@@ -6,14 +9,17 @@ export interface CompanyName {
   readonly words: readonly string[];
   /** Equal names have a form in common (comparableNames). */
   readonly forms: readonly string[];
-  /** The legal form, in one spelling for all variants ("corp", "ltd"). '' if the name has none. */
-  readonly legal: string;
+  /** The families of the legal form at the name's end (legalFamiliesOf). */
+  readonly legalFamilies: readonly string[];
   /** "group", "holdings", both or ''. */
   readonly collective: string;
 }
 
 /** "equal": the same name. "alike": one may be an abbreviation of the other. "other": the names of two companies. */
 export type Likeness = 'equal' | 'alike' | 'other';
+
+/** A shorter word may have only letters of another one by chance. */
+const LONG_ABBREVIATION = 6;
 
 /** Words that only some spellings of a name have. */
 const INSIGNIFICANT: ReadonlySet<string> = new Set(
@@ -37,27 +43,11 @@ export function companyName(
   return {
     words: significant.length > 0 ? significant : words,
     forms: comparableNames(words.join(' ')),
-    legal: marksOf(plain, LEGAL_FORMS),
-    collective: marksOf(plain, COLLECTIVES),
+    legalFamilies: legalFamiliesOf(plain),
+    collective: collectivesIn(plain),
   };
 }
 
-const LEGAL_FORMS = spellings({
-  ab: ['aktiebolag', 'aktiebolaget', 'ab'],
-  ag: ['aktiengesellschaft', 'ag'],
-  as: ['asa', 'as'],
-  bhd: ['berhad', 'bhd'],
-  corp: ['corporation', 'corp', 'cor'],
-  inc: ['incorporated', 'inc'],
-  kgaa: ['kgaa'],
-  ltd: ['limited', 'ltd', 'pcl'],
-  nv: ['nv'],
-  oyj: ['oyj', 'oy', 'abp'],
-  plc: ['plc'],
-  sa: ['sa', 'sab'],
-  se: ['se'],
-  spa: ['spa'],
-});
 const COLLECTIVES = spellings({
   group: ['group', 'grp', 'gr', 'gp', 'gro'],
   holdings: ['holding', 'holdings', 'hldg', 'hldgs', 'hdgs', 'hdg', 'hlds', 'hld', 'hl', 'hd', 'hds'],
@@ -69,9 +59,9 @@ function spellings(byMark: Record<string, string[]>): ReadonlyMap<string, string
   );
 }
 
-function marksOf(name: string, marks: ReadonlyMap<string, string>): string {
-  const words = normalName(name).replace('public limited company', 'plc').split(' ');
-  return [...new Set(words.flatMap((word) => marks.get(word) ?? []))].toSorted().join(' ');
+function collectivesIn(name: string): string {
+  const words = normalName(name).split(' ');
+  return [...new Set(words.flatMap((word) => COLLECTIVES.get(word) ?? []))].toSorted().join(' ');
 }
 
 /**
@@ -80,12 +70,20 @@ function marksOf(name: string, marks: ReadonlyMap<string, string>): string {
  */
 export function compareNames(a: CompanyName, b: CompanyName): Likeness {
   if (a.forms.some((form) => b.forms.includes(form))) return 'equal';
+  if (isOfOnePlace(a, b)) return 'other';
   const isAlike =
     abbreviates(a, b) ||
     abbreviates(b, a) ||
     shareMostWords(a.words, b.words) ||
     shareStart(a.words, b.words);
   return isAlike ? 'alike' : 'other';
+}
+
+/** Checks whether one name is the other with a place at its end, as that of a subsidiary: "Nestlé" and "Nestlé India". */
+export function isOfOnePlace({ words: one }: CompanyName, { words: other }: CompanyName): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  if (short.length === long.length || !short.every((word, index) => word === long[index])) return false;
+  return isPlace(long.slice(short.length).join(' '));
 }
 
 /**
@@ -95,8 +93,9 @@ export function compareNames(a: CompanyName, b: CompanyName): Likeness {
  */
 function abbreviates(short: CompanyName, long: CompanyName): boolean {
   // "Saga plc" does not abbreviate "Saga Pure ASA".
-  if (short.words.length === 1 && short.legal !== '' && long.legal !== '' && short.legal !== long.legal)
+  if (short.words.length === 1 && areDisjoint(new Set(short.legalFamilies), new Set(long.legalFamilies)))
     return false;
+  if (short.words.length === 1 && isChance(short.words[0] ?? '', long.words[0] ?? '')) return false;
   const isWrittenOut = short.words[0] === long.words[1] && (short.words[0]?.length ?? 0) >= 5;
   return (
     standsFor(short.words, long.words) ||
@@ -147,6 +146,11 @@ function isAbbreviation(short: string, word: string): boolean {
     if (at === 0) return false;
   }
   return true;
+}
+
+/** Checks whether a short name of one word has letters of the other word by chance: "eMan" is neither "eMagin" nor "Everyman". */
+function isChance(short: string, word: string): boolean {
+  return short.length < LONG_ABBREVIATION && !word.startsWith(short) && isAbbreviation(short, word);
 }
 
 /** Recognizes renamed products: "Boost S&P 500 VIX Short-Term Futures", "WisdomTree S&P 500 VIX Short-Term Futures". */

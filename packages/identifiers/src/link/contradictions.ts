@@ -30,7 +30,10 @@ export function contradictionsBetween(a: RecordIdentity, b: RecordIdentity): rea
   // The records are compared because other records are linked, so one name may be the beginning of the other.
   const found = nameAgreementOf(a, b, true);
   const names = found === 'begins' ? 'equal' : found;
-  return [...contradictionsOfEntity(a.evidence(), b.evidence()), ...contradictionsOfCompany(a, b, names)];
+  return [
+    ...contradictionsOfEntity(a.evidence(), b.evidence()),
+    ...contradictionsOfCompany(traitsOf(a), traitsOf(b), names),
+  ];
 }
 
 /** Says in the words of a report what a contradiction consists in. */
@@ -75,21 +78,31 @@ export function contradictionsOfEntity(a: LinkEvidence, b: LinkEvidence): Contra
   return differ('qid') || differ('lei') ? ['entity'] : [];
 }
 
+/** What two descriptions of one company have in common: two records, or two rows of a source. */
+export interface CompanyTraits
+  extends Pick<LinkEvidence, 'sureCountry' | 'domains'>,
+    Pick<Names, 'currentNames'> {
+  readonly legalFamilies: Iterable<string>;
+}
+
+export function traitsOf(identity: RecordIdentity): CompanyTraits {
+  const { sureCountry, domains } = identity.evidence();
+  const { currentNames, legalFamilies } = identity.names();
+  return { sureCountry, domains, currentNames, legalFamilies };
+}
+
 /** Returns no contradiction after a stated rename or merger, which explains another legal form, country and website. */
 export function contradictionsOfCompany(
-  a: RecordIdentity,
-  b: RecordIdentity,
+  a: CompanyTraits,
+  b: CompanyTraits,
   names: NameAgreement,
 ): Contradiction[] {
   if (names === 'former') return [];
-  const [ofA, ofB] = [a.evidence(), b.evidence()];
+  const areFormsAtOdds = compareLegalFamilies(a.legalFamilies, b.legalFamilies) === 'clash';
+  const areInTwoCountries = a.sureCountry !== '' && b.sureCountry !== '' && a.sureCountry !== b.sureCountry;
   return [
-    ...(compareLegalFamilies(a.names().legalFamilies, b.names().legalFamilies) === 'clash'
-      ? (['legalForm'] as const)
-      : []),
-    ...(ofA.sureCountry !== '' && ofB.sureCountry !== '' && ofA.sureCountry !== ofB.sureCountry
-      ? (['country'] as const)
-      : []),
+    ...(areFormsAtOdds ? (['legalForm'] as const) : []),
+    ...(areInTwoCountries ? (['country'] as const) : []),
     ...(haveOtherWebsites(a, b, names === 'equal') ? (['website'] as const) : []),
   ];
 }
@@ -108,8 +121,8 @@ export function securitiesDiffer(a: LinkEvidence, b: LinkEvidence): boolean {
  * Checks whether the records' websites are those of two companies. Toyota.co.jp and toyota.com may be one company's. If the names
  * are equal, so may tesco.com and tescoplc.com, and two websites that are both named after the company.
  */
-function haveOtherWebsites(a: RecordIdentity, b: RecordIdentity, areNamesEqual: boolean): boolean {
-  const [ofA, ofB] = [a.evidence().domains, b.evidence().domains];
+function haveOtherWebsites(a: CompanyTraits, b: CompanyTraits, areNamesEqual: boolean): boolean {
+  const [ofA, ofB] = [a.domains, b.domains];
   if (!areDisjoint(ofA, ofB)) return false;
   const [labelsOfA, labelsOfB] = [labelsOf(ofA), labelsOf(ofB)];
   if (labelsOfA.some((label) => labelsOfB.includes(label))) return false;
@@ -117,9 +130,9 @@ function haveOtherWebsites(a: RecordIdentity, b: RecordIdentity, areNamesEqual: 
   const isLonger = labelsOfA.some((one) =>
     labelsOfB.some((other) => Math.min(one.length, other.length) >= SHORTEST_LABEL && areLonger(one, other)),
   );
-  const isNamed = (domains: ReadonlySet<string>, { currentNames }: Names) =>
+  const isNamed = (domains: ReadonlySet<string>, { currentNames }: CompanyTraits) =>
     [...domains].some((domain) => currentNames.some((name) => isNamedAfter(domain, name)));
-  return !isLonger && !(isNamed(ofA, b.names()) && isNamed(ofB, a.names()));
+  return !isLonger && !(isNamed(ofA, b) && isNamed(ofB, a));
 }
 
 function labelsOf(domains: ReadonlySet<string>): string[] {

@@ -6,6 +6,7 @@ import {
   describeContradiction,
   haveOtherFirms,
   securitiesDiffer,
+  traitsOf,
 } from './contradictions.ts';
 import { kindOf, type LinkEvidence, type RecordIdentity } from './identity.ts';
 import { type NameAgreement, nameAgreementOf } from './name-agreement.ts';
@@ -45,7 +46,7 @@ const WEIGHTS = {
   /** Each source has only one record with the name in the country. */
   uniqueName: 2,
 } as const;
-type Fact = keyof typeof WEIGHTS;
+export type Fact = keyof typeof WEIGHTS;
 
 /** Facts that alone say which company a record describes. */
 const IDENTIFYING: ReadonlySet<Fact> = new Set(['id', 'wikidata', 'lei', 'security', 'figi']);
@@ -57,7 +58,8 @@ const NEEDED_FACTS = 2;
 /** This many facts, the name among them, outweigh one contradiction. */
 const FIRM_FACTS = 3;
 
-interface Comparison {
+/** What two descriptions have in common, and what speaks against one company. */
+export interface Comparison {
   readonly names: NameAgreement;
   readonly facts: ReadonlySet<Fact>;
   readonly contradictions: readonly Contradiction[];
@@ -84,8 +86,8 @@ export function linkBetween(a: RecordIdentity, b: RecordIdentity): Link {
   const mayBeUnique = common.has('named') && names === 'equal' && isCountrySure(a, b);
   const unique: Comparison = { ...comparison, facts: new Set<Fact>([...facts, 'uniqueName']) };
   return {
-    strength: isLinked(comparison) ? weightOf(facts) : 0,
-    strengthIfUnique: mayBeUnique && isLinked(unique) ? weightOf(unique.facts) : 0,
+    strength: showOneCompany(comparison) ? weightOf(facts) : 0,
+    strengthIfUnique: mayBeUnique && showOneCompany(unique) ? weightOf(unique.facts) : 0,
     isFirm: isFirm(comparison),
   };
 }
@@ -125,7 +127,11 @@ function isSameManager(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet
   return isFirmUnknown || common.has('superinvestor');
 }
 
-function isLinked({ facts, names, contradictions }: Comparison): boolean {
+/**
+ * Checks whether the facts show one company: two facts that agree and none that contradicts, or three, the name among them, and one
+ * that contradicts.
+ */
+export function showOneCompany({ facts, names, contradictions }: Comparison): boolean {
   if (facts.size < NEEDED_FACTS || ![...facts].some((fact) => ANCHORS.has(fact))) return false;
   if (contradictions.length === 0) return true;
   const [only, ...others] = contradictions;
@@ -168,7 +174,7 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
 
   const contradictions: Contradiction[] = [
     ...contradictionsOfEntity(ofA, ofB),
-    ...contradictionsOfCompany(a, b, names),
+    ...contradictionsOfCompany(traitsOf(a), traitsOf(b), names),
   ];
   const isSure = isIdentified || facts.has('listing') || facts.has('domain');
   const isEqual = names === 'equal' || names === 'former';

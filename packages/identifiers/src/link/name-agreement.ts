@@ -1,5 +1,4 @@
-import { isPlace } from '../names/places.ts';
-import { type CompanyName, compareNames, isNamedAfter } from './company-names.ts';
+import { type CompanyName, compareNames, isNamedAfter, isOfOnePlace } from './company-names.ts';
 import type { RecordIdentity } from './identity.ts';
 import { hasCommon } from './sets.ts';
 
@@ -37,13 +36,6 @@ export function nameAgreementOf(a: RecordIdentity, b: RecordIdentity, isLoose: b
     isSiteNamedAfter(b.evidence().domains, ofA.currentNames);
   if (isAlike) return 'alike';
   return some(haveFirstWord) ? 'firstWord' : 'other';
-}
-
-/** Checks whether one name is the other with a place at its end, as that of a subsidiary: "Nestlé" and "Nestlé India". */
-function isOfOnePlace({ words: one }: CompanyName, { words: other }: CompanyName): boolean {
-  const [short, long] = one.length < other.length ? [one, other] : [other, one];
-  if (short.length === long.length || !short.every((word, index) => word === long[index])) return false;
-  return isPlace(long.slice(short.length).join(' '));
 }
 
 /** Checks whether the name is the other's first words, in whatever spaces: "Supermicro" of "Super Micro Computer". */

@@ -87,5 +87,5 @@ function compareFamilies(a: Family, b: Family): FormsAgreement {
 function isUsedFor(english: Family, other: Family): boolean {
   if (english === 'ltd') return other === 'inc' || TRANSLATED.has(other) || CALLED_LIMITED.has(other);
   if (english === 'inc') return TRANSLATED.has(other);
-  return english === 'plc' && other === 'pcl';
+  return english === 'plc' && (other === 'pcl' || other === 'oyj');
 }

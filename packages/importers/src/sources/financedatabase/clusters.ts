@@ -1,6 +1,7 @@
+import { type Contradiction, showOneCompany } from '@brand-data/identifiers';
 import { OptionError } from '../../framework/option-error.ts';
 import { MERGE, type Merge, type MergeReason } from './links.ts';
-import { agreementOf, areAtOdds, areOfTwoIssuers, areSisters, haveOneAddress } from './row-evidence.ts';
+import { areOfTwoIssuers, areSisters, compareRows, haveOneAddress } from './row-evidence.ts';
 import { bySymbol, type Row } from './rows.ts';
 
 /** How many pairs of rows are compared to find contradictions. FinanceDatabase has a thousandth of them. */
@@ -42,15 +43,12 @@ export class Clusters {
     const isSafe =
       link.reason === MERGE.germanFigi ||
       (link.reason === MERGE.nameAndPlace && haveOneAddress(link.a, link.b));
-    return isSafe || this.#leadersAgree(link);
+    return (isSafe || this.#leadersAgree(link)) && !isContradicted(link, ofA, ofB);
   }
 
   #leadersAgree({ a, b, reason }: Merge): boolean {
-    const [leaderOfA, leaderOfB] = [leaderOf(this.of(a)), leaderOf(this.of(b))];
-    return (
-      agreementOf(leaderOfA, leaderOfB) !== 'other' ||
-      (reason === MERGE.renamed && !areAtOdds(leaderOfA, leaderOfB))
-    );
+    const { names, contradictions } = compareRows(leaderOf(this.of(a)), leaderOf(this.of(b)));
+    return names !== 'other' || (reason === MERGE.renamed && contradictions.length === 0);
   }
 
   all(): Row[][] {
@@ -60,6 +58,21 @@ export class Clusters {
 
 /** Joins that rest on the name, because the rows share no identifier, or other identifiers contradict it. */
 const BY_NAME: ReadonlySet<MergeReason> = new Set([MERGE.conflicting, MERGE.nameAndPlace, MERGE.name]);
+
+/** Whether rows that are not linked contradict the link, and no third fact outweighs that, as in the catalogue. */
+function isContradicted({ a, b }: Merge, ofA: readonly Row[], ofB: readonly Row[]): boolean {
+  const found = new Set<Contradiction>();
+  for (const one of ofA)
+    for (const other of ofB) {
+      const comparison = compareRows(one, other);
+      if (!showOneCompany(comparison)) for (const each of comparison.contradictions) found.add(each);
+    }
+  if (ofA.some(({ domain }) => domain !== '' && ofB.some((other) => other.domain === domain)))
+    found.delete('website');
+  const { names, facts } = compareRows(a, b);
+  const isFirm = facts.size >= 3 && (names === 'equal' || names === 'former');
+  return found.size > 1 || (found.size === 1 && !isFirm);
+}
 
 /** Returns the row with the most frequent name. Among rows with that name, the row with the most facts. */
 function leaderOf(rows: readonly Row[]): Row {

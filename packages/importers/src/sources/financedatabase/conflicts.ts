@@ -1,5 +1,5 @@
 import type { Clusters } from './clusters.ts';
-import { areAtOdds, identifiersDiffer } from './row-evidence.ts';
+import { compareRows, identifiersDiffer } from './row-evidence.ts';
 import { grouped, identifiersOf, pairsOf, type Row } from './rows.ts';
 
 const CONFLICT = {
@@ -62,6 +62,6 @@ export function rowConflictsOf(
 function whyApart(a: Row, b: Row, identifiers: readonly string[]): ConflictReason {
   if (identifiers.length === 0)
     return a.domain !== '' && b.domain !== '' ? CONFLICT.websites : CONFLICT.legalForms;
-  if (areAtOdds(a, b)) return CONFLICT.described;
+  if (compareRows(a, b).contradictions.length > 0) return CONFLICT.described;
   return identifiersDiffer(a, b) ? CONFLICT.identifiers : CONFLICT.names;
 }

@@ -47,7 +47,7 @@ export function joinRows(unordered: readonly Row[]): Joined {
       !clusters.of(other).some((each) => areOfTwoIssuers(each, row));
     if (isOne) {
       clusters.unite(other, row);
-      merges.push({ a: other, b: row, reason: MERGE.nameless });
+      merges.push({ a: other, b: row, names: 'other', reason: MERGE.nameless });
     } else {
       refused.push({ row, reason: whyNameless(row, found) });
     }
@@ -77,7 +77,7 @@ function isEvidence(row: Row, other: Row): boolean {
 }
 
 function whyNameless({ symbol, name }: Row, found: readonly Row[]): string {
-  const what = name === '' ? 'it has no name' : `its name, "${name}", is that of many securities`;
+  const what = name === '' ? 'it has no name' : `its name, "${name}", is that of other securities`;
   const which =
     found.length === 0
       ? 'no listing with a name shares an identifier with it'

@@ -28,9 +28,12 @@ const WRONG_NAMES: readonly {
   { symbol: 'DC2.AX', wrong: 'two', right: 'DC Two Limited' },
   { symbol: 'GNM.AX', wrong: 'Northern Minerals Limited', right: 'Great Northern Minerals Limited' },
   { symbol: 'IDT.AX', wrong: 'IDT Corporation Class B', right: 'IDT Australia Limited' },
+  { symbol: 'IDFCFIRSTB.NS', wrong: 'First Bank', right: 'IDFC First Bank Limited' },
+  { symbol: 'MFSL.NS', wrong: 'X Financial', right: 'Max Financial Services Limited' },
   { symbol: 'PNM.AX', wrong: 'Nickel Mines Limited', right: 'Pacific Nickel Mines Limited' },
   { symbol: 'RHP.AX', wrong: 'RH', right: 'rhipe Limited' },
   { symbol: 'RNO.AX', wrong: 'RH', right: 'Rhinomed Limited' },
+  { symbol: 'SANOFI.NS', wrong: 'Sanofi', right: 'Sanofi India Limited' },
   {
     symbol: 'TGI.BE',
     wrong: 'TETRA TECHS DL-,01',

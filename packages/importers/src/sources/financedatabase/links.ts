@@ -1,14 +1,14 @@
-import { type CompanyName, compareNames, compareTexts, exchangeOfMic } from '@brand-data/identifiers';
-import { countryCodeOf } from '../../formats/places.ts';
 import {
-  agreementOf,
-  areAtOdds,
-  FIT,
-  fitOf,
-  haveOneAddress,
-  haveOneIsin,
-  identifiersDiffer,
-} from './row-evidence.ts';
+  type CompanyName,
+  type Comparison,
+  compareNames,
+  compareTexts,
+  exchangeOfMic,
+  type NameAgreement,
+  showOneCompany,
+} from '@brand-data/identifiers';
+import { countryCodeOf } from '../../formats/places.ts';
+import { compareRows, FIT, fitOf, haveOneIsin, identifiersDiffer } from './row-evidence.ts';
 import { grouped, identifiersOf, isGerman, pairsOf, type Row } from './rows.ts';
 
 /** The reasons to join two listings, the strongest evidence first. */
@@ -30,6 +30,7 @@ const STRENGTHS: readonly MergeReason[] = Object.values(MERGE);
 export interface Merge {
   a: Row;
   b: Row;
+  names: NameAgreement;
   reason: MergeReason;
 }
 
@@ -48,6 +49,7 @@ function fullNamesOf({ issuer, subject }: Row): CompanyName[] {
 function byStrength(one: Merge, other: Merge): number {
   return (
     STRENGTHS.indexOf(one.reason) - STRENGTHS.indexOf(other.reason) ||
+    Number(other.names === 'equal') - Number(one.names === 'equal') ||
     compareTexts(one.a.symbol, other.a.symbol) ||
     compareTexts(one.b.symbol, other.b.symbol)
   );
@@ -55,16 +57,26 @@ function byStrength(one: Merge, other: Merge): number {
 
 function identifierLinks(rows: readonly Row[]): Merge[] {
   return [...grouped(rows, identifiersOf)].flatMap(([identifier, holders]) => {
-    const isSure = !identifier.startsWith('cusip:');
-    return pairsOf(holders).flatMap(([a, b]): Merge[] => {
-      const agreement = agreementOf(a, b);
-      if (agreement === 'name')
-        return [{ a, b, reason: identifiersDiffer(a, b) ? MERGE.conflicting : MERGE.identifier }];
-      if (identifiersDiffer(a, b)) return [];
-      if (agreement === 'website') return [{ a, b, reason: MERGE.website }];
-      return isSure && (isRenamed(a, b) || isRenamed(b, a)) ? [{ a, b, reason: MERGE.renamed }] : [];
+    const pairs = pairsOf(holders);
+    const isCusip = identifier.startsWith('cusip:');
+    const isOfOne = isCusip && pairs.every(([a, b]) => mayBeOne(compareRows(a, b)));
+    return pairs.flatMap(([a, b]): Merge[] => {
+      const comparison = compareRows(a, b, isOfOne);
+      const { names } = comparison;
+      const differ = identifiersDiffer(a, b);
+      if (showOneCompany(comparison)) {
+        if (!comparison.facts.has('name')) return differ ? [] : [{ a, b, names, reason: MERGE.website }];
+        return [{ a, b, names, reason: differ ? MERGE.conflicting : MERGE.identifier }];
+      }
+      const isNewName = !isCusip && !differ && (isRenamed(a, b) || isRenamed(b, a));
+      return isNewName ? [{ a, b, names, reason: MERGE.renamed }] : [];
     });
   });
+}
+
+/** Whether the names agree and nothing speaks against one company. */
+function mayBeOne({ names, contradictions }: Comparison): boolean {
+  return names !== 'other' && contradictions.length === 0;
 }
 
 /**
@@ -87,14 +99,12 @@ function germanLinks(rows: readonly Row[]): Merge[] {
   const byTicker = grouped(rows.filter(isGerman), ({ ticker }) => [ticker]);
   return [...byTicker.values()].flatMap((holders) =>
     pairsOf(holders).flatMap(([a, b]): Merge[] => {
-      const agree = agreementOf(a, b);
-      if (
-        a.shareClassFigi !== '' &&
-        a.shareClassFigi === b.shareClassFigi &&
-        (agree !== 'other' || isPlausible(a, b))
-      )
-        return [{ a, b, reason: MERGE.germanFigi }];
-      return agree === 'name' ? [{ a, b, reason: MERGE.germanTicker }] : [];
+      const comparison = compareRows(a, b);
+      const { facts } = comparison;
+      if (!showOneCompany(comparison)) return [];
+      if (facts.has('figi') && (facts.has('name') || isPlausible(a, b)))
+        return [{ a, b, names: comparison.names, reason: MERGE.germanFigi }];
+      return facts.has('name') ? [{ a, b, names: comparison.names, reason: MERGE.germanTicker }] : [];
     }),
   );
 }
@@ -105,7 +115,6 @@ function germanLinks(rows: readonly Row[]): Merge[] {
  * be equal.
  */
 function isPlausible(a: Row, b: Row): boolean {
-  if (identifiersDiffer(a, b)) return false;
   if (a.subject === undefined || b.subject === undefined || haveOneIsin(a, b)) return true;
   return a.issuer?.words.some((word) => word.length >= 5 && b.issuer?.words.includes(word)) ?? false;
 }
@@ -114,10 +123,10 @@ function nameLinks(byName: ReadonlyMap<string, Row[]>): Merge[] {
   return [...byName.values()].flatMap((holders) => {
     const sites = [...new Set(holders.map(({ domain }) => domain).filter((domain) => domain !== ''))];
     return pairsOf(holders).flatMap(([a, b]): Merge[] => {
-      if (areAtOdds(a, b)) return [];
-      if ((a.domain !== '' && a.domain === b.domain) || haveOneAddress(a, b))
-        return [{ a, b, reason: MERGE.nameAndPlace }];
-      return isSameIssuer(a, b, holders, sites) ? [{ a, b, reason: MERGE.name }] : [];
+      const comparison = compareRows(a, b);
+      if (showOneCompany(comparison)) return [{ a, b, names: comparison.names, reason: MERGE.nameAndPlace }];
+      const isOne = comparison.contradictions.length === 0 && isSameIssuer(a, b, holders, sites);
+      return isOne ? [{ a, b, names: comparison.names, reason: MERGE.name }] : [];
     });
   });
 }

@@ -1,6 +1,8 @@
-import { type CompanyName, compareNames, isNamedAfter } from '@brand-data/identifiers';
+import { type CompanyName, compareNames, exchangeOfMic, isNamedAfter } from '@brand-data/identifiers';
+import { countryCodeOf } from '../../formats/places.ts';
 import { isProduct, subjectOf } from './issuer-names.ts';
 import { MOST_SHARES } from './other-securities.ts';
+import { FIT, fitOf, haveOneIdentifier } from './row-evidence.ts';
 import {
   grouped,
   haveGermanTicker,
@@ -30,6 +32,8 @@ import {
  *   (brookfield.com).
  * - A name may have come with a wrong identifier. Then the description and the website belong to another company, and other
  *   rows with the name are in another country. The row gets the name in the description and loses the identifiers.
+ * - A row at home in one country may have the name of a company in another one, with its identifiers or website (a subsidiary in
+ *   Mumbai that is called Sanofi). It gets the name in its description, if that is another one, else none.
  */
 export function withoutMisattributedFacts(rows: readonly Row[]): Row[] {
   const ambiguous = ambiguousNames(rows);
@@ -175,10 +179,22 @@ function withOwnName(rows: readonly Row[]): (row: Row) => Row {
   const byName = Map.groupBy(rows, ({ issuer }) => issuer?.forms[0]);
   return (row) => {
     const { issuer, subject, domain } = row;
-    if (issuer === undefined || subject === undefined || compareNames(issuer, subject) !== 'other')
-      return row;
+    if (issuer === undefined) return row;
+    const namesakes = byName.get(issuer.forms[0]) ?? [];
+    const isDescribedOtherwise =
+      subject !== undefined &&
+      (compareNames(issuer, subject) === 'other' || areDisjoint(issuer.legalFamilies, subject.legalFamilies));
+    const described = () => ({
+      ...row,
+      ...NO_IDENTIFIERS,
+      name: subjectOf(row.summary),
+      issuer: subject,
+    });
+    if (isOfCompanyAbroad(row, namesakes))
+      return isDescribedOtherwise ? described() : { ...row, ...NO_IDENTIFIERS, issuer: undefined };
+    if (subject === undefined || compareNames(issuer, subject) !== 'other') return row;
     if (domain === '' || (beginsWith(domain, issuer) && !isNamedInFull(domain, subject))) return row;
-    const abroad = (byName.get(issuer.forms[0]) ?? []).filter(
+    const abroad = namesakes.filter(
       (other) =>
         other.country !== '' &&
         row.country !== '' &&
@@ -186,9 +202,28 @@ function withOwnName(rows: readonly Row[]): (row: Row) => Row {
         other.domain !== domain,
     );
     const isMisattributed = beginsWith(domain, subject) || abroad.some((other) => other.domain !== '');
-    if (abroad.length === 0 || !isMisattributed) return row;
-    return { ...row, ...NO_IDENTIFIERS, name: subjectOf(row.summary), issuer: subject };
+    return abroad.length > 0 && isMisattributed ? described() : row;
   };
+}
+
+/**
+ * Tells whether the row, at home in its country, has the name and an identifier or the website of a company in another country. The
+ * ISIN is of another country, or several listings are there, and no listing with the name shows that the company is also here.
+ */
+function isOfCompanyAbroad(row: Row, namesakes: readonly Row[]): boolean {
+  const country = countryCodeOf(row.country);
+  if (row.city === '' || country === undefined || country !== exchangeOfMic(row.mic)?.country) return false;
+  const abroad = namesakes.filter(
+    (other) => other !== row && other.city !== '' && fitOf(row, other) !== FIT.none,
+  );
+  if (abroad.some((other) => other.country === row.country || other.mic === row.mic)) return false;
+  const isForeign = row.isin === '' ? abroad.length > 1 : !row.isin.startsWith(country);
+  return (
+    isForeign &&
+    abroad.some(
+      (other) => haveOneIdentifier(row, other) || (row.domain !== '' && row.domain === other.domain),
+    )
+  );
 }
 
 /** Tells whether the domain begins with the whole name: sumogroupplc.com with "Sumo Group", not with "Sumo Logic". */
@@ -199,4 +234,8 @@ function isNamedInFull(domain: string, { words }: CompanyName): boolean {
 /** Tells whether the domain begins with the name's first word: nostrumoilandgas.com with "Nostrum Oil & Gas". */
 function beginsWith(domain: string, { words: [first = ''] }: CompanyName): boolean {
   return first.length >= 4 && domain.replaceAll('-', '').startsWith(first);
+}
+
+function areDisjoint(some: readonly string[], others: readonly string[]): boolean {
+  return some.length > 0 && others.length > 0 && !some.some((one) => others.includes(one));
 }

@@ -1,43 +1,72 @@
-import { type CompanyName, compareNames, cusipOfIsin, isNamedAfter } from '@brand-data/identifiers';
-import { isGerman, type Row } from './rows.ts';
+import {
+  type CompanyName,
+  type CompanyTraits,
+  type Comparison,
+  compareNames,
+  contradictionsOfCompany,
+  cusipOfIsin,
+  type Fact,
+  isNamedAfter,
+  isOfOnePlace,
+  type NameAgreement,
+} from '@brand-data/identifiers';
+import { haveGermanTicker, isGerman, type Row } from './rows.ts';
 
 /**
- * "name": the rows' names, or those in their descriptions, are equal, or one abbreviates the other.
- * "website": the names differ, but the website is the same, or is named after the other row's name.
+ * Compares two rows by the rules for records of different sources. The identifiers of a row were looked up together, and are
+ * therefore one fact.
+ *
+ * @param haveOneCusip whether both rows have a CUSIP that is only one company's
  */
-export type RowAgreement = 'name' | 'website' | 'other';
-
-export function agreementOf(a: Row, b: Row): RowAgreement {
-  if (a.issuer === undefined || b.issuer === undefined || areAtOdds(a, b)) return 'other';
-  const areAlike = namesOn(a).some((one) => namesOn(b).some((other) => compareNames(one, other) !== 'other'));
-  if (areAlike) return 'name';
-  const isSameSite =
-    (a.domain !== '' && a.domain === b.domain) ||
-    isNamedAfter(a.domain, b.issuer) ||
-    isNamedAfter(b.domain, a.issuer);
-  return isSameSite ? 'website' : 'other';
+export function compareRows(a: Row, b: Row, haveOneCusip = false): Comparison {
+  const facts = new Set<Fact>();
+  if (haveOneFigi(a, b)) facts.add('figi');
+  else if (haveOneIsin(a, b) || haveOneCusip) facts.add('security');
+  if (haveGermanTicker(a, b)) facts.add('listing');
+  const names = namesAgree(a, b);
+  if (names === 'equal' || names === 'former' || (names === 'alike' && facts.size > 0)) facts.add('name');
+  if (a.domain !== '' && a.domain === b.domain) facts.add('domain');
+  if (haveOneAddress(a, b)) facts.add('place');
+  const contradictions = contradictionsOfCompany(traitsOf(a), traitsOf(b), names);
+  // A company at one address may have several websites.
+  return {
+    names,
+    facts,
+    contradictions: contradictions.filter((each) => each !== 'website' || !facts.has('place')),
+  };
 }
 
-/** Returns the row's own name, the name in its description, and its former names. */
-function namesOn({ issuer, subject, formers }: Row): CompanyName[] {
-  return [issuer, subject, ...formers].filter((name) => name !== undefined);
+function namesAgree(a: Row, b: Row): NameAgreement {
+  if (a.issuer === undefined || b.issuer === undefined) return 'other';
+  const [ofA, ofB] = [currentNamesOf(a), currentNamesOf(b)];
+  const some = (some: readonly CompanyName[], others: readonly CompanyName[], likeness: string) =>
+    some.some((one) => others.some((other) => compareNames(one, other) === likeness));
+  if (some(ofA, ofB, 'equal')) return 'equal';
+  const [allOfA, allOfB] = [
+    [...ofA, ...a.formers],
+    [...ofB, ...b.formers],
+  ];
+  if (some(allOfA, allOfB, 'equal')) return 'former';
+  const isAlike =
+    some(allOfA, allOfB, 'alike') || isNamedAfter(a.domain, b.issuer) || isNamedAfter(b.domain, a.issuer);
+  return isAlike ? 'alike' : 'other';
 }
 
-function namesMeet(a: CompanyName | undefined, b: CompanyName | undefined): boolean {
-  return a !== undefined && b !== undefined && compareNames(a, b) !== 'other';
+/** Returns the row's own name, and the name in its description, unless this is that of a parent company without the place. */
+function currentNamesOf({ issuer, subject }: Row): CompanyName[] {
+  if (issuer === undefined) return [];
+  if (subject === undefined) return [issuer];
+  const isOfParent = isOfOnePlace(issuer, subject) && subject.words.length < issuer.words.length;
+  return isOfParent ? [issuer] : [issuer, subject];
 }
 
-/** Tells whether the rows have descriptions of two companies and two websites, and neither equal names nor one address. */
-export function areAtOdds(a: Row, b: Row): boolean {
-  return (
-    a.subject !== undefined &&
-    b.subject !== undefined &&
-    a.domain !== '' &&
-    b.domain !== '' &&
-    a.domain !== b.domain &&
-    !namesMeet(a.subject, b.subject) &&
-    !(namesMeet(a.issuer, b.issuer) && haveOneAddress(a, b))
-  );
+function traitsOf(row: Row): CompanyTraits {
+  return {
+    sureCountry: row.city === '' ? '' : row.country,
+    domains: new Set(row.domain === '' ? [] : [row.domain]),
+    currentNames: currentNamesOf(row),
+    legalFamilies: legalNamesOf(row).flatMap(({ legalFamilies }) => legalFamilies),
+  };
 }
 
 export function identifiersDiffer(a: Row, b: Row): boolean {
@@ -47,6 +76,14 @@ export function identifiersDiffer(a: Row, b: Row): boolean {
 
 export function haveOneIsin(a: Row, b: Row): boolean {
   return a.isin !== '' && a.isin === b.isin;
+}
+
+function haveOneFigi(a: Row, b: Row): boolean {
+  return a.shareClassFigi !== '' && a.shareClassFigi === b.shareClassFigi;
+}
+
+export function haveOneIdentifier(a: Row, b: Row): boolean {
+  return haveOneFigi(a, b) || haveOneIsin(a, b);
 }
 
 export function areOfTwoIssuers(a: Row, b: Row): boolean {
@@ -119,14 +156,21 @@ function sayingTheSame({ issuer, subject }: Row): CompanyName[] {
  * English legal forms that descriptions also use for forms of other countries ("Suominen Corporation" for an Oyj). Therefore they
  * do not count as evidence in a description.
  */
-const ENGLISH: ReadonlySet<string> = new Set(['corp', 'inc', 'ltd']);
+const ENGLISH: ReadonlySet<string> = new Set(['inc', 'ltd']);
 
-/** Returns the legal forms in the row's name and in its description. The description often has the form if the name omits it. */
-function legalFormsOf({ issuer, subject }: Row): string[] {
-  const own = issuer === undefined || issuer.legal === '' ? [] : [issuer.legal];
-  if (issuer === undefined || subject === undefined || subject.legal === '') return own;
-  if (compareNames(issuer, subject) === 'other') return own;
-  return own.length === 0 && ENGLISH.has(subject.legal) ? [] : [...own, subject.legal];
+/** Returns the names that say the legal form: the row's, and the one in its description, which often has it if the name omits it. */
+function legalNamesOf({ issuer, subject }: Row): CompanyName[] {
+  if (issuer === undefined) return [];
+  const isSame = subject !== undefined && compareNames(issuer, subject) !== 'other';
+  const isTranslated =
+    issuer.legalFamilies.length === 0 && subject?.legalFamilies.every((family) => ENGLISH.has(family));
+  const names = isSame && !isTranslated ? [issuer, subject] : [issuer];
+  return names.filter(({ legalFamilies }) => legalFamilies.length > 0);
+}
+
+/** Returns the legal forms, each with all its families. In Thailand a public company limited is also called a limited company. */
+function legalFormsOf(row: Row): string[] {
+  return legalNamesOf(row).map(({ legalFamilies }) => legalFamilies.join(' ').replace('pcl', 'ltd'));
 }
 
 export function haveOneAddress(a: Row, b: Row): boolean {
