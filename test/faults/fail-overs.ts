@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createAllowanceSigner } from '@brand-data/accounts/src/rpc/allowance-signer.ts';
+import { AllowanceSigner } from '@brand-data/accounts/src/rpc/allowance-signer.ts';
 import { type GrantUsage, Route, usageStream } from '@brand-data/contracts';
 import {
   meteringClient,
@@ -116,7 +116,7 @@ async function connectAsGateways({ stack }: Stand) {
   const { certificates, operator, secrets, natsUrl, meteringTargets } = stack;
   const nats = await connect({ servers: natsUrl.split(','), maxReconnectAttempts: -1 });
   const stream = jetstream(nats);
-  const signer = createAllowanceSigner(signingKeyFromPem(secrets.allowanceSigningKey));
+  const signer = new AllowanceSigner(signingKeyFromPem(secrets.allowanceSigningKey));
   const channel = (identity: string, peer: string) => channelFrom(certificates, identity, peer);
   const replicas = meteringTargets.map((target) =>
     meteringClient({ target, adminTarget: operator.metering }, operator.operatorToken, {

@@ -5,7 +5,7 @@ import { storedOperators } from './model/operator.ts';
 import { untilAccountsRestored } from './restoring/until-restored.ts';
 import { accountsService } from './rpc/accounts-service.ts';
 import { accountsAdminService } from './rpc/admin-service.ts';
-import { createAllowanceSigner } from './rpc/allowance-signer.ts';
+import { AllowanceSigner } from './rpc/allowance-signer.ts';
 import { Outbox } from './storage/outbox.ts';
 import { openStorage } from './storage.ts';
 import { followAuditEvents } from './trail/audit-events.ts';
@@ -15,14 +15,14 @@ await runBackend('accounts', backend, async (service, config, ports) => {
   const { store, nats } = await openStorage(service, config, (mongo) =>
     untilAccountsRestored(service, mongo, ports, config),
   );
-  const signer = createAllowanceSigner(config.ALLOWANCE_SIGNING_KEY);
+  const signer = new AllowanceSigner(config.ALLOWANCE_SIGNING_KEY);
   service.onSettingChange('ALLOWANCE_SIGNING_KEY', (pem) => signer.replaceKey(signingKeyFromPem(pem)));
   followAuditEvents(service, nats, { store: store.trail, days: config.AUDIT_DAYS });
   let signingKey = config.PASS_SIGNING_KEY;
   service.onSettingChange('PASS_SIGNING_KEY', (pem) => {
     signingKey = signingKeyFromPem(pem);
   });
-  const outbox = Outbox.start(service, store, nats);
+  const outbox = Outbox.start(service, store.database, nats);
   const tokenHashKey = config.TOKEN_HASH_KEY;
   await ports.serve(
     GRPC_SERVICES.AccountsService,

@@ -8,14 +8,13 @@ import {
   connectNats,
   ensureStream,
   type Mongo,
-  type Nats,
   openDatabase,
   type Service,
   untilRestored,
 } from '@brand-data/runtime';
 import { RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import type { storageSpec } from './config.ts';
-import { Store } from './storage/store.ts';
+import { openStore } from './storage/store.ts';
 import { ensureAuditStream } from './trail/audit-events.ts';
 
 const MINUTES_NS = 60_000_000_000;
@@ -29,11 +28,11 @@ export async function openStorage(
   service: Service,
   config: ConfigOf<typeof storageSpec>,
   restored: (mongo: Mongo) => Promise<void> = (mongo) => untilRestored(service, mongo),
-): Promise<{ store: Store; nats: Nats }> {
+) {
   const store = await openDatabase(
     service,
     config,
-    (mongo) => Store.open(service, mongo, { auditDays: config.AUDIT_DAYS }),
+    (mongo) => openStore(service, mongo, { auditDays: config.AUDIT_DAYS }),
     { restored, hasTransactions: true },
   );
   const nats = await connectNats(service, config);

@@ -6,7 +6,7 @@ import { inStaleView } from '@brand-data/testing/stale-view';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Store } from '../src/storage/store.ts';
+import { openStore } from '../src/storage/store.ts';
 import { present, type RunningAccounts, startAccounts } from './running-accounts.ts';
 
 const patiently = { timeout: 40_000 };
@@ -85,20 +85,20 @@ test('a notice that was stored just before an election is not overlooked after i
   });
   try {
     // No replica of accounts uses this database, so none sends the notice.
-    const store = await Store.open(
+    const { database, plans } = await openStore(
       { log: createLogger('test', 'silent') },
       { client, db: client.db('accounts_without_replicas') },
       { auditDays: 1 },
     );
     const by = { operator: INSTALLATION, from: '127.0.0.1:9', requestId: 'test' };
     const outbox = () =>
-      store.listOutbox(10).then(
+      database.listOutbox(10).then(
         (notices) => notices.length,
         ({ kind }: { kind?: string }) => kind ?? 'defect',
       );
     await inStaleView(
       mongodb,
-      () => store.plans.set('free', { pools: [] }, by),
+      () => plans.set('free', { pools: [] }, by),
       async () => expect(await outbox()).toBe('unavailable'),
     );
     await expect.poll(outbox, patiently).toBe(1);

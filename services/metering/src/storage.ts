@@ -16,13 +16,11 @@ import {
   untilRestored,
 } from '@brand-data/runtime';
 import type { storageSpec } from './config.ts';
-import type { LedgerDatabase } from './ledger/ledger-database.ts';
 import { openMongoLedgerDatabase } from './ledger/mongo-ledger-database.ts';
 import { Senders } from './ledger/senders.ts';
-import { openUsageLists, type UsageLists } from './ledger/usage-lists.ts';
+import { openUsageLists } from './ledger/usage-lists.ts';
 import { type MongoNotices, openMongoNotices } from './notices/mongo-notices.ts';
 import { ensureUsageStreams, natsUsageStreams } from './usage/nats-usage-streams.ts';
-import type { UsageStreams } from './usage/usage-streams.ts';
 
 const HOURS_NS = 3_600_000_000_000;
 
@@ -35,31 +33,26 @@ export async function openStorage(
   service: Service,
   settings: ConfigOf<typeof storageSpec>,
   restored: (mongo: Mongo) => Promise<void> = (mongo) => untilRestored(service, mongo),
-): Promise<{
-  database: LedgerDatabase;
-  notices: MongoNotices;
-  lists: UsageLists;
-  nats: Nats;
-  streams: UsageStreams;
-  senders: Senders;
-}> {
+) {
+  const openCollections = async (mongo: Mongo) => ({
+    database: await openMongoLedgerDatabase(mongo),
+    lists: await openUsageLists(mongo),
+    notices: await openMongoNotices(mongo),
+  });
   const { database, lists, notices } = await openDatabase(service, settings, openCollections, { restored });
   const nats = await connectNats(service, settings);
-  await ensureStream(service, nats, {
-    name: DEAD_LETTER_STREAM,
-    subjects: [DEAD_LETTER_SUBJECTS],
-    max_age: 30 * 24 * HOURS_NS,
-    max_bytes: 256 * 1024 ** 2,
-    num_replicas: settings.STREAM_REPLICAS,
-  });
+  for (const [name, subjects, days] of [
+    [DEAD_LETTER_STREAM, DEAD_LETTER_SUBJECTS, 30],
+    [NOTICES_STREAM, NOTICES_SUBJECTS, 366],
+  ] as const)
+    await ensureStream(service, nats, {
+      name,
+      subjects: [subjects],
+      max_age: days * 24 * HOURS_NS,
+      max_bytes: 256 * 1024 ** 2,
+      num_replicas: settings.STREAM_REPLICAS,
+    });
   checkDeadLetters(service, nats);
-  await ensureStream(service, nats, {
-    name: NOTICES_STREAM,
-    subjects: [NOTICES_SUBJECTS],
-    max_age: 366 * 24 * HOURS_NS,
-    max_bytes: 256 * 1024 ** 2,
-    num_replicas: settings.STREAM_REPLICAS,
-  });
   checkNotices(service, notices);
   const usageStreams = {
     streams: settings.USAGE_STREAMS,
@@ -70,13 +63,6 @@ export async function openStorage(
   const senders = new Senders(systemClock);
   const streams = natsUsageStreams(service, nats, usageStreams, senders);
   return { database, notices, lists, nats, senders, streams };
-}
-
-async function openCollections(mongo: Mongo) {
-  const database = await openMongoLedgerDatabase(mongo);
-  const lists = await openUsageLists(mongo);
-  const notices = await openMongoNotices(mongo);
-  return { database, lists, notices };
 }
 
 function checkDeadLetters({ diagnosis }: Service, { manager }: Nats): void {

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { createAllowanceSigner } from '@brand-data/accounts/src/rpc/allowance-signer.ts';
+import { AllowanceSigner } from '@brand-data/accounts/src/rpc/allowance-signer.ts';
 import { ALLOWANCE_LASTS_MS } from '@brand-data/contracts';
 import { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from '@brand-data/runtime';
 import { SignJWT } from 'jose';
@@ -18,7 +18,7 @@ const plan = {
     { name: 'logos', allowance: 100, routes: [] },
   ],
 };
-const signed = async (key: KeyObject) => (await createAllowanceSigner(key).sign(account, plan, NOW_MS)).token;
+const signed = async (key: KeyObject) => (await new AllowanceSigner(key).sign(account, plan, NOW_MS)).token;
 const said = {
   accountId: 'acct',
   limitRevision: 9,

@@ -7,13 +7,9 @@ import { grantIdOf, type Ledger, newGrantSecret, usedOf } from '../src/ledger/le
 import { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';
 import { askFor, NOW_MS, newKey, openGrant, read, usageOf } from './ledger-actions.ts';
-import { ledgerStoreContract } from './ledger-store.contract.ts';
 import { memoryStore, mongoLedgers } from './ledger-stores.ts';
 
 const mongo = mongoLedgers();
-
-ledgerStoreContract('in memory', async () => memoryStore());
-ledgerStoreContract('on MongoDB', mongo.open);
 
 const holder = fc.constantFrom('a', 'b', 'c');
 const usage = fc.record({

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createAllowanceSigner } from '@brand-data/accounts/src/rpc/allowance-signer.ts';
+import { AllowanceSigner } from '@brand-data/accounts/src/rpc/allowance-signer.ts';
 import {
   type AcquireRequest,
   type AcquireResponse,
@@ -66,7 +66,7 @@ export function proofOf(holder: string): Record<string, string> {
   return { [HOLDER_PROOF_METADATA]: identityOf(holder).proofAt(Date.now()) };
 }
 
-const signer = createAllowanceSigner(signingKeyFromPem(allowanceKeys.signing));
+const signer = new AllowanceSigner(signingKeyFromPem(allowanceKeys.signing));
 
 /** Returns the statement about this limit that accounts signs. */
 export async function allowanceOf({

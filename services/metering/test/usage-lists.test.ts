@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { outOf, usedOf } from '../src/ledger/ledger.ts';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { openUsageLists, type UsageLists } from '../src/ledger/usage-lists.ts';
-import { listLastCalls, listUsage } from '../src/rpc/account-lists.ts';
+import { listLastCalls, listUsage } from '../src/rpc/usage-answers.ts';
 import { NOW_MS, openGrant, usageOf } from './ledger-actions.ts';
 import { mongoLedgers, mongoStore } from './ledger-stores.ts';
 

@@ -6,10 +6,8 @@ import {
 } from '@brand-data/contracts';
 import type { OperatorCall } from '@brand-data/runtime';
 import { Binary, type Db } from 'mongodb';
-import type { KeyDoc } from '../model/key.ts';
-import type { PlanDoc } from '../model/plan.ts';
-import { type OutboxDoc, REVISION } from '../storage/collections.ts';
-import { type AuditDoc, auditEntry } from '../trail/audit.ts';
+import { type AccountsCollections, collectionsOf, REVISION } from '../storage/collections.ts';
+import { auditEntry } from '../trail/audit.ts';
 
 /** More than any number of changes between a copy and its restore. */
 const REVISIONS_LEFT_OUT = 1_000_000;
@@ -23,14 +21,15 @@ export async function finishRestore(
   { changes, revokeChangedKeys, services, copyEndedAt }: FinishRestoreRequest,
   { by, auditDays }: { by: OperatorCall; auditDays: number },
 ): Promise<FinishRestoreResponse> {
-  const changed = changedAfter(await lastRevision(db), changes);
-  const validKeys = await validKeysOf(db, changed.keys);
+  const collections = collectionsOf(db);
+  const { keys, counters, audit } = collections;
+  const last = await counters.findOne({ _id: REVISION });
+  const changed = changedAfter(Number(last?.value ?? 0), changes);
+  const validKeys = await validKeysOf(keys, changed.keys);
   const revoked = revokeChangedKeys ? validKeys : [];
   const revokedIds = revoked.map(({ id }) => id);
-  await db
-    .collection<KeyDoc>('keys')
-    .updateMany({ _id: { $in: revokedIds } }, { $set: { revokedAt: new Date() } });
-  await renewRevisions(db);
+  await keys.updateMany({ _id: { $in: revokedIds } }, { $set: { revokedAt: new Date() } });
+  await renewRevisions(collections);
   const entry = auditEntry(
     // The restore replaces the trail, so its entry stands for those who have the databases' users.
     { ...by, operator: { name: 'restore', role: 'databases', credentialId: '' } },
@@ -46,7 +45,7 @@ export async function finishRestore(
     },
     { nowMs: Date.now(), days: auditDays },
   );
-  await db.collection<AuditDoc>('audit').insertOne(entry);
+  await audit.insertOne(entry);
   return { ...changed, validKeys };
 }
 
@@ -65,17 +64,13 @@ function changedAfter(
   };
 }
 
-/** Returns the number of the last change that the database contains. */
-async function lastRevision(db: Db): Promise<number> {
-  const counter = await db.collection<{ _id: string; value: number }>('counters').findOne({ _id: REVISION });
-  return Number(counter?.value ?? 0);
-}
-
 /** Returns those of the keys that are valid in the restored database. An operator may have revoked them after the copy. */
-async function validKeysOf(db: Db, keys: readonly string[]): Promise<RestoredKey[]> {
-  const found = await db
-    .collection<KeyDoc>('keys')
-    .find({ _id: { $in: [...keys] }, revokedAt: { $exists: false } }, { projection: { accountId: 1 } })
+async function validKeysOf(
+  keys: AccountsCollections['keys'],
+  ids: readonly string[],
+): Promise<RestoredKey[]> {
+  const found = await keys
+    .find({ _id: { $in: [...ids] }, revokedAt: { $exists: false } }, { projection: { accountId: 1 } })
     .sort({ _id: 1 })
     .toArray();
   return found.map(({ _id, accountId }) => ({ id: _id, accountId }));
@@ -86,9 +81,7 @@ async function validKeysOf(db: Db, keys: readonly string[]): Promise<RestoredKey
  * lower ones. Therefore this raises the counter, and makes each plan as new as if an operator had set it again, with its notice to
  * the gateways. Gateways then verify every token again.
  */
-async function renewRevisions(db: Db): Promise<void> {
-  const counters = db.collection<{ _id: string; value: number }>('counters');
-  const plans = db.collection<PlanDoc>('plans');
+async function renewRevisions({ counters, plans, outbox }: AccountsCollections): Promise<void> {
   const counter = await counters.findOneAndUpdate(
     { _id: REVISION },
     { $inc: { value: REVISIONS_LEFT_OUT } },
@@ -99,7 +92,7 @@ async function renewRevisions(db: Db): Promise<void> {
     revision += 1;
     await plans.updateOne({ _id }, { $set: { revision } });
     const notice = AccountChanged.encode({ subject: { $case: 'plan', value: _id }, revision }).finish();
-    await db.collection<OutboxDoc>('outbox').insertOne({ _id: revision, notice: new Binary(notice) });
+    await outbox.insertOne({ _id: revision, notice: new Binary(notice) });
   }
   await counters.updateOne({ _id: REVISION }, { $set: { value: revision } });
 }

@@ -10,7 +10,8 @@ import {
   untilRestored,
 } from '@brand-data/runtime';
 import { Binary } from 'mongodb';
-import { type OperatorDoc, storedOperators } from '../model/operator.ts';
+import { storedOperators } from '../model/operator.ts';
+import { collectionsOf } from '../storage/collections.ts';
 import { finishRestore } from './finish-restore.ts';
 
 /** Resolves when accounts' database is not being restored. Until then its admin port answers FinishRestore alone. */
@@ -21,7 +22,7 @@ export function untilAccountsRestored(
   { OPERATOR_TOKEN, AUDIT_DAYS }: { OPERATOR_TOKEN: readonly string[]; AUDIT_DAYS: number },
 ): Promise<void> {
   const { db } = mongo;
-  const operators = db.collection<OperatorDoc>('operators');
+  const { operators } = collectionsOf(db);
   const findOperator = async (hash: Buffer) =>
     (await operators.findOne({ hash: new Binary(hash) })) ?? undefined;
   const handlers = {

@@ -2,37 +2,39 @@ import type { AccountsAdminServiceServer } from '@brand-data/contracts';
 import { Fault, operatorCallOf, type Service, unary } from '@brand-data/runtime';
 import { type AccountDoc, accountToProto, createAccountId } from '../model/account.ts';
 import { requireAccountPage } from '../model/account-page.ts';
+import { requireLimits } from '../model/call-limits.ts';
 import { requireSlug, requireText } from '../model/input.ts';
 import { keyToProto } from '../model/key.ts';
+import { planToProto, requirePools } from '../model/plan.ts';
 import type { Outbox } from '../storage/outbox.ts';
 import type { Store } from '../storage/store.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
 
 const LONGEST_NAME = 200;
 
-type AccountCalls = Pick<
-  AccountsAdminServiceServer,
-  | 'createAccount'
-  | 'signAllowance'
-  | 'listAccounts'
-  | 'getAccount'
-  | 'setAccountPlan'
-  | 'renameAccount'
-  | 'closeAccount'
-  | 'reopenAccount'
->;
-
-/** Returns the calls about accounts. */
+/** Returns the calls about plans and accounts. */
 export function accountCalls(
   service: Service,
-  { store, outbox, signer }: { store: Store; outbox: Outbox; signer: Pick<AllowanceSigner, 'sign'> },
-): AccountCalls {
-  const { accounts, keys } = store;
+  { store, outbox, signer }: { store: Store; outbox: Outbox; signer: AllowanceSigner },
+) {
+  const { accounts, keys, plans } = store;
   const confirm = async (change: Promise<AccountDoc>, hintOf?: (account: AccountDoc) => string) => ({
     account: accountToProto(await outbox.confirm(change, hintOf)),
   });
 
   return {
+    setPlan: unary(service, async ({ name, pools, limits }, metadata) => {
+      const by = operatorCallOf(metadata);
+      const wanted = { pools: requirePools(pools), limits: requireLimits(limits) };
+      const plan = await outbox.confirm(plans.set(requireSlug('a plan name', name), wanted, by));
+      return { plan: planToProto(plan) };
+    }),
+
+    listPlans: unary(service, async () => {
+      const listed = await plans.list();
+      return { plans: listed.map(planToProto) };
+    }),
+
     createAccount: unary(service, async ({ id, name, plan }, metadata) => {
       const account = {
         _id: id === '' ? createAccountId() : requireSlug('an account id', id),
@@ -77,5 +79,5 @@ export function accountCalls(
     reopenAccount: unary(service, async ({ id }, metadata) =>
       confirm(accounts.reopen(id, operatorCallOf(metadata))),
     ),
-  };
+  } satisfies Partial<AccountsAdminServiceServer>;
 }

@@ -19,7 +19,7 @@ const SHA256_BYTES = 32;
 export function accountsService(
   service: Service,
   keys: KeyStore,
-  { tokenHashKey, signer }: { tokenHashKey: string; signer: Pick<AllowanceSigner, 'sign'> },
+  { tokenHashKey, signer }: { tokenHashKey: string; signer: AllowanceSigner },
 ): AccountsServiceServer {
   const tokenCheckKeys = [Buffer.from(tokenCheckKeyFrom(tokenHashKey).bytes)];
   return {
@@ -34,7 +34,7 @@ export function accountsService(
 
 async function outcomeOf(
   found: FoundKey | undefined,
-  signer: Pick<AllowanceSigner, 'sign'>,
+  signer: AllowanceSigner,
   nowMs: number,
 ): Promise<VerifyTokenResponse['outcome']> {
   const refuse = (value: TokenRefusal) => ({ $case: 'refusal' as const, value });

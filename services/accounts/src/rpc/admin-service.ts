@@ -8,7 +8,6 @@ import { accountCalls } from './account-calls.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
 import { keyCalls } from './key-calls.ts';
 import { operatorCalls } from './operator-calls.ts';
-import { planCalls } from './plan-calls.ts';
 
 /**
  * Returns the gRPC service for operators. See proto/brand_data/v1/accounts.proto for messages and errors. It answers a change
@@ -21,12 +20,11 @@ export function accountsAdminService(
     store: Store;
     outbox: Outbox;
     tokenHashKey: string;
-    signer: Pick<AllowanceSigner, 'sign'>;
+    signer: AllowanceSigner;
     signingKey: () => KeyObject | undefined;
   },
 ): AccountsAdminServiceServer {
   return {
-    ...planCalls(service, parts),
     ...accountCalls(service, parts),
     ...keyCalls(service, parts),
     ...operatorCalls(service, parts),

@@ -2,20 +2,13 @@ import { AccountChanged } from '@brand-data/contracts';
 import { type AuditDetails, answerWithin, Fault, type OperatorCall, type Service } from '@brand-data/runtime';
 import { Binary, type ClientSession, type MongoClient } from 'mongodb';
 import { auditEntry } from '../trail/audit.ts';
-import { type AccountsCollections, PRESENT, REVISION } from './collections.ts';
+import { type AccountsCollections, type OutboxDoc, PRESENT, REVISION } from './collections.ts';
 import { type LinearizableReads, linearizableReads } from './linearizable-reads.ts';
 
 const ANSWER_WITHIN_MS = 5_000;
 
 /** What a transaction has changed, and the details that the trail stores about it. */
-export interface Changed<Result> extends AuditDetails {
-  result: Result;
-}
-
-/** The same for a change about which the gateways get a notice. */
-export interface NoticedChange<Result> extends Changed<Result> {
-  notice: AccountChanged['subject'];
-}
+type Changed<Result> = AuditDetails & { result: Result };
 
 /** Reads and changes the accounts database. Every method rejects with Fault `unavailable` while it cannot be reached in time. */
 export class Database {
@@ -46,6 +39,13 @@ export class Database {
     return withDeadline(write);
   }
 
+  /** Returns the first `most` notices that are still in the outbox, in the order of their revisions. */
+  listOutbox(most: number): Promise<OutboxDoc[]> {
+    return this.read((session) =>
+      this.collections.outbox.find({}, { session }).sort({ _id: 1 }).limit(most).toArray(),
+    );
+  }
+
   /**
    * Makes a change of a plan, an account or a key: a recorded change, which also stores the notice to the gateways in the outbox. If
    * the replica crashes after the commit, another replica sends the notice.
@@ -53,7 +53,10 @@ export class Database {
   change<Result>(
     by: OperatorCall,
     method: string,
-    work: (session: ClientSession, revision: number) => Promise<NoticedChange<Result>>,
+    work: (
+      session: ClientSession,
+      revision: number,
+    ) => Promise<Changed<Result> & { notice: AccountChanged['subject'] }>,
   ): Promise<Result> {
     return this.record({ by, method, counter: REVISION }, async (session, revision) => {
       const { notice: subject, ...changed } = await work(session, revision);

@@ -1,10 +1,16 @@
-import { createKeyedBatches, Fault, type KeyedBatches, type OperatorCall } from '@brand-data/runtime';
+import {
+  type AuditDetails,
+  createKeyedBatches,
+  Fault,
+  type KeyedBatches,
+  type OperatorCall,
+} from '@brand-data/runtime';
 import { Binary, type ClientSession } from 'mongodb';
 import type { AccountDoc } from '../model/account.ts';
 import type { KeyDoc } from '../model/key.ts';
 import type { PlanDoc } from '../model/plan.ts';
 import { requireOpenAccount } from './account-store.ts';
-import type { Database, NoticedChange } from './database.ts';
+import type { Database } from './database.ts';
 
 const MOST_KEYS = 100;
 /** The list of an account's keys shows only this many revoked keys, those that were revoked last, so that it has a bound. */
@@ -56,17 +62,12 @@ export class KeyStore {
   }
 
   create(key: KeyDoc, by: OperatorCall): Promise<KeyDoc> {
-    return this.#database.change(by, 'CreateKey', async (session) => {
-      const { _id, accountId, label, allowedOrigins, expiresAt } = key;
-      await this.#requireRoom(session, accountId);
+    return this.#change(by, 'CreateKey', async (session) => {
+      const { label, allowedOrigins, expiresAt } = key;
+      await this.#requireRoom(session, key.accountId);
       await this.#keys.insertOne(key, { session });
       const origins = allowedOrigins.join(' ');
-      return {
-        result: key,
-        notice: noticeOf(_id),
-        about: [accountId, _id],
-        details: { account: accountId, key: _id, label, origins, expires: expiresAt?.toISOString() },
-      };
+      return { key, result: key, details: { label, origins, expires: expiresAt?.toISOString() } };
     });
   }
 
@@ -75,17 +76,14 @@ export class KeyStore {
     update: Partial<Pick<KeyDoc, 'label' | 'allowedOrigins'>>,
     by: OperatorCall,
   ): Promise<KeyDoc> {
-    return this.#database.change(by, 'UpdateKey', async (session) => {
+    return this.#change(by, 'UpdateKey', async (session) => {
       const key = await this.#requireUnrevoked(session, id);
       await this.#keys.updateOne({ _id: id }, { $set: update }, { session });
       const { label, allowedOrigins: origins } = update;
       return {
+        key,
         result: { ...key, ...update },
-        notice: noticeOf(id),
-        about: [key.accountId, id],
         details: {
-          account: key.accountId,
-          key: id,
           label,
           origins: origins && originsText(origins),
           label_before: label === undefined ? undefined : key.label,
@@ -105,7 +103,7 @@ export class KeyStore {
     overlapMs: number,
     by: OperatorCall,
   ): Promise<{ key: KeyDoc; replaced: KeyDoc }> {
-    return this.#database.change(by, 'RotateKey', async (session) => {
+    return this.#change(by, 'RotateKey', async (session) => {
       const old = await this.#requireUnrevoked(session, id);
       const { accountId, label, allowedOrigins, limits } = old;
       const nowMs = made.createdAt.getTime();
@@ -130,12 +128,11 @@ export class KeyStore {
       await this.#keys.insertOne(key, { session });
       await this.#keys.updateOne({ _id: id }, { $set: replacement }, { session });
       return {
+        // No gateway knows the new key yet, so the notice is about the old one.
+        key: old,
         result: { key, replaced: { ...old, ...replacement } },
-        // No gateway knows the new key yet.
-        notice: noticeOf(id),
-        about: [accountId, id, made._id],
+        about: [made._id],
         details: {
-          account: accountId,
           key: made._id,
           replaces: id,
           label,
@@ -148,16 +145,33 @@ export class KeyStore {
 
   /** If the key is revoked already, keeps the time of the first revocation, and sends the notice again. */
   revoke(id: string, now: Date, by: OperatorCall): Promise<KeyDoc> {
-    return this.#database.change(by, 'RevokeKey', async (session) => {
+    return this.#change(by, 'RevokeKey', async (session) => {
       const key = await this.#require(session, id);
-      const { accountId, label } = key;
       const revokedAt = key.revokedAt ?? now;
       await this.#keys.updateOne({ _id: id }, { $set: { revokedAt } }, { session });
+      const before = key.revokedAt ? 'revoked' : undefined;
+      return { key, result: { ...key, revokedAt }, details: { label: key.label, before } };
+    });
+  }
+
+  /** Makes a change of which the notice is about `key`. The trail names it and its account, beside what `work` returns. */
+  #change<Result>(
+    by: OperatorCall,
+    method: string,
+    work: (
+      session: ClientSession,
+    ) => Promise<
+      { key: KeyDoc; result: Result } & Partial<Pick<AuditDetails, 'about'>> & Pick<AuditDetails, 'details'>
+    >,
+  ): Promise<Result> {
+    return this.#database.change(by, method, async (session) => {
+      const { key, result, about = [], details } = await work(session);
+      const { _id, accountId } = key;
       return {
-        result: { ...key, revokedAt },
-        notice: noticeOf(id),
-        about: [accountId, id],
-        details: { account: accountId, key: id, label, before: key.revokedAt ? 'revoked' : undefined },
+        result,
+        notice: { $case: 'keyId', value: _id },
+        about: [accountId, _id, ...about],
+        details: { account: accountId, key: _id, ...details },
       };
     });
   }
@@ -200,10 +214,6 @@ export class KeyStore {
       `there is no key ${JSON.stringify(id)}: bds key list shows the keys of an account`,
     );
   }
-}
-
-function noticeOf(keyId: string): NoticedChange<unknown>['notice'] {
-  return { $case: 'keyId', value: keyId };
 }
 
 function originsText(origins: readonly string[]): string {

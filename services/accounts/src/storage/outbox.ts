@@ -1,6 +1,6 @@
 import { accountChangesSubject } from '@brand-data/contracts';
 import { Fault, type Nats, type Service } from '@brand-data/runtime';
-import type { Store } from './store.ts';
+import type { Database } from './database.ts';
 
 const SENT_WITHIN_MS = 5_000;
 const SWEEP_MS = 5_000;
@@ -16,21 +16,21 @@ const LONGEST_PAUSE_MS = 2_000;
  */
 export class Outbox {
   readonly #log: Service['log'];
-  readonly #store: Store;
+  readonly #database: Database;
   readonly #publish: Nats['publish'];
   /** The functions that resolve the calls that wait for their notices. */
   readonly #waiting = new Set<() => void>();
   #isStopped = false;
   #wake = () => {};
 
-  private constructor({ log }: Service, store: Store, { publish }: Nats) {
+  private constructor({ log }: Service, database: Database, { publish }: Nats) {
     this.#log = log;
-    this.#store = store;
+    this.#database = database;
     this.#publish = publish;
   }
 
-  static start(service: Service, store: Store, nats: Nats): Outbox {
-    const outbox = new Outbox(service, store, nats);
+  static start(service: Service, database: Database, nats: Nats): Outbox {
+    const outbox = new Outbox(service, database, nats);
     const running = outbox.#run();
     service.onStop('outbox', async () => {
       outbox.#isStopped = true;
@@ -94,13 +94,13 @@ export class Outbox {
 
   async #sendAll(): Promise<void> {
     for (;;) {
-      const notices = await this.#store.listOutbox(BATCH);
+      const notices = await this.#database.listOutbox(BATCH);
       for (const { _id: revision, notice } of notices) {
         await this.#publish('account changes', accountChangesSubject(revision), notice.value(), {
           msgID: String(revision),
           timeout: PUBLISH_WITHIN_MS,
         });
-        await this.#store.removeFromOutbox(revision);
+        await this.#database.write(this.#database.collections.outbox.deleteOne({ _id: revision }));
       }
       if (notices.length < BATCH) return;
     }

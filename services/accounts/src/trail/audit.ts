@@ -87,10 +87,9 @@ function outcomeOf({ calls = 0, done = 0, failed = 0 }: Record<string, number>):
 }
 
 /** How a message of another service changes its entry. */
-export interface AuditUpdate {
-  _id: string;
-  update: UpdateFilter<AuditDoc>;
-}
+export type AuditUpdate = ReturnType<typeof auditUpdateOf>;
+/** A page of the trail, latest first. */
+export type AuditPage = ReturnType<typeof requirePage>;
 
 const ID = /^[\w-]{1,64}$/;
 const NAME = /^[a-z][a-z_]{0,31}$/i;
@@ -102,7 +101,7 @@ const MOST_ABOUT = 500;
  * the same effect in any order and any number of times. The entry's id begins with the service, so no service can change an entry
  * of another.
  */
-export function auditUpdateOf(service: string, event: AuditEvent, days: number): AuditUpdate {
+export function auditUpdateOf(service: string, event: AuditEvent, days: number) {
   const { entry, part, method, operator, role, credentialId, from, requestId } = event;
   const counts = Object.entries(event.counts);
   const names = [method, ...counts.map(([name]) => name), ...Object.keys(event.details)];
@@ -129,7 +128,7 @@ export function auditUpdateOf(service: string, event: AuditEvent, days: number):
           Object.entries(details).map(([name, value]) => [`details.${name}`, auditDetail(value)]),
         ),
       },
-      ...(failure === undefined ? {} : { $set: { 'details.failure': auditDetail(failure) } }),
+      ...(failure !== undefined && { $set: { 'details.failure': auditDetail(failure) } }),
       $min: { at },
       $max: {
         lastAt: at,
@@ -139,21 +138,15 @@ export function auditUpdateOf(service: string, event: AuditEvent, days: number):
   };
 }
 
-/** A page of the trail, latest first. */
-export interface AuditPage {
-  filter: Filter<AuditDoc>;
-  limit: number;
-}
-
 /** Throws Fault `invalid_argument` if the request is not one that `bds` would send. */
-export function requirePage({ limit, after, sinceMs, untilMs, ...equal }: ListAuditRequest): AuditPage {
+export function requirePage({ limit, after, sinceMs, untilMs, ...equal }: ListAuditRequest) {
   if (limit < 0 || limit > HIGHEST_LIMIT)
     throw new Fault('invalid_argument', `a page can have at most ${HIGHEST_LIMIT} entries`);
   const { operator, service, method, about } = equal;
   const given = Object.entries({ operator, service, method, about }).filter(([, value]) => value !== '');
   const at = {
-    ...(sinceMs === undefined ? {} : { $gte: new Date(sinceMs) }),
-    ...(untilMs === undefined ? {} : { $lt: new Date(untilMs) }),
+    ...(sinceMs !== undefined && { $gte: new Date(sinceMs) }),
+    ...(untilMs !== undefined && { $lt: new Date(untilMs) }),
   };
   const conditions: Filter<AuditDoc>[] = [
     Object.fromEntries(given),

@@ -1,5 +1,5 @@
 import { monthOf, type ReplayUsageResponse, type ReportedUsage, UsageEvent } from '@brand-data/contracts';
-import { Fault, type Mongo, systemClock } from '@brand-data/runtime';
+import { Fault, inBatches, type Mongo, systemClock } from '@brand-data/runtime';
 import type { AnyBulkWriteOperation, Collection } from 'mongodb';
 import {
   type LedgerKey,
@@ -9,7 +9,13 @@ import {
   parseLedgerId,
   usedOf,
 } from '../ledger/ledger.ts';
-import { CONCERNS, ledgerCollections } from '../ledger/ledger-collections.ts';
+import {
+  CONCERNS,
+  type Counts,
+  cellsFromCounts,
+  countsAt,
+  ledgerCollections,
+} from '../ledger/ledger-collections.ts';
 import type { LedgerDatabase } from '../ledger/ledger-database.ts';
 import { mergedBelow, withMerged } from '../ledger/ledger-usage.ts';
 import { openMongoLedgerDatabase } from '../ledger/mongo-ledger-database.ts';
@@ -17,7 +23,6 @@ import type { SentUsage } from '../ledger/senders.ts';
 import { Senders } from '../ledger/senders.ts';
 import { usageDefect } from '../ledger/usage-check.ts';
 import { openUsageLists } from '../ledger/usage-lists.ts';
-import { cellFromName, cellName } from '../ledger/usage-merge.ts';
 import { closeAllGrants, NUMBERS_LEFT_OUT, type ReportedGrant } from './close-all-grants.ts';
 
 /** The usage of one grant that one sender has reported: the largest figures of all its messages. */
@@ -28,7 +33,7 @@ interface ReportedDoc {
   sender: string;
   used: number;
   returned: number;
-  cells?: Record<string, number>;
+  cells?: Counts;
 }
 
 const COLLECTION = 'reported_usage';
@@ -54,7 +59,6 @@ export async function billReportedUsage(
   await reported.createIndex({ ledgerId: 1, _id: 1 });
   const read = await storeReported(reported, messages);
   const done: ReplayUsageResponse = { ...read, billed: 0, closed: 0, adopted: 0, disputed: 0 };
-
   const closeIn = async ({ ledgerId, grants }: LedgerReports): Promise<void> => {
     const key = parseLedgerId(ledgerId);
     if (!key) return;
@@ -66,17 +70,14 @@ export async function billReportedUsage(
   };
   await someAtOnce(reportsByLedger(reported.find().sort({ ledgerId: 1, _id: 1 })), closeIn);
 
-  const ledgers = mongo.db.collection<LedgerKey & { _id: string; nextGrant: number; version: number }>(
-    'ledgers',
-    CONCERNS,
-  );
+  const { ledgers, grantCells } = ledgerCollections(mongo.db);
   // The grants that are still open are those that no message is about.
   const open = ledgers.find({ 'grants.0': { $exists: true } }, { projection: { _id: 1 } });
   await someAtOnce(
     open.map(({ _id }) => ({ ledgerId: _id, grants: [] })),
     closeIn,
   );
-  await ledgerCollections(mongo.db).grantCells.deleteMany({});
+  await grantCells.deleteMany({});
   // Gateways may also have got grants of these ledgers that no message is about. Their numbers must not be given out again.
   const sinceMonth = monthOf(Date.now() - LONGEST_WITHOUT_GRANTS_MS);
   await ledgers.updateMany(
@@ -112,14 +113,7 @@ async function* reportsByLedger(docs: AsyncIterable<ReportedDoc>): AsyncGenerato
 
 /** Each write waits for the journal, so writes of several ledgers wait together. */
 async function someAtOnce<T>(items: AsyncIterable<T>, work: (item: T) => Promise<void>): Promise<void> {
-  let batch: T[] = [];
-  for await (const item of items) {
-    batch.push(item);
-    if (batch.length < LEDGERS_AT_ONCE) continue;
-    await Promise.all(batch.map(work));
-    batch = [];
-  }
-  await Promise.all(batch.map(work));
+  for await (const batch of inBatches(items, { items: LEDGERS_AT_ONCE })) await Promise.all(batch.map(work));
 }
 
 /** Keeps the largest figures of each grant in the database, because the grants of an hour may not fit into memory. */
@@ -127,13 +121,18 @@ async function storeReported(
   reported: Collection<ReportedDoc>,
   messages: AsyncIterable<ReportedUsage>,
 ): Promise<Pick<ReplayUsageResponse, 'messages' | 'unreadable'>> {
-  const senders = new Senders(systemClock);
   const read = { messages: 0, unreadable: 0 };
-  let writes: AnyBulkWriteOperation<ReportedDoc>[] = [];
-  const flush = async (): Promise<void> => {
-    if (writes.length > 0) await reported.bulkWrite(writes);
-    writes = [];
-  };
+  for await (const writes of inBatches(writesOf(messages, read), { items: WRITES_AT_ONCE }))
+    await reported.bulkWrite(writes);
+  return read;
+}
+
+/** @param read counts the messages, and those that cannot be billed */
+async function* writesOf(
+  messages: AsyncIterable<ReportedUsage>,
+  read: Pick<ReplayUsageResponse, 'messages' | 'unreadable'>,
+): AsyncGenerator<AnyBulkWriteOperation<ReportedDoc>> {
+  const senders = new Senders(systemClock);
   for await (const { data, signature } of messages) {
     read.messages += 1;
     const event = decoded(data);
@@ -143,13 +142,10 @@ async function storeReported(
       continue;
     }
     for (const usage of event.usage) {
-      if (usageDefect(usage) === undefined) writes.push(...raise({ ...usage, sender }));
+      if (usageDefect(usage) === undefined) yield* raise({ ...usage, sender });
       else read.unreadable += 1;
     }
-    if (writes.length >= WRITES_AT_ONCE) await flush();
   }
-  await flush();
-  return read;
 }
 
 function decoded(data: Uint8Array): UsageEvent | undefined {
@@ -163,13 +159,12 @@ function decoded(data: Uint8Array): UsageEvent | undefined {
 function raise({ grantId, sender, used, returned, cells }: SentUsage): AnyBulkWriteOperation<ReportedDoc>[] {
   const parsed = parseGrantId(grantId);
   if (!parsed) return [];
-  const counts = Object.fromEntries(cells.map((cell) => [`cells.${cellName(cell)}`, cell.count]));
   return [
     {
       updateOne: {
         filter: { _id: `${grantId} ${sender}` },
         update: {
-          $max: { used, returned, ...counts },
+          $max: { used, returned, ...countsAt('cells', cells) },
           $setOnInsert: { grantId, sender, ledgerId: ledgerIdOf(parsed.key) },
         },
         upsert: true,
@@ -178,17 +173,9 @@ function raise({ grantId, sender, used, returned, cells }: SentUsage): AnyBulkWr
   ];
 }
 
-function reportedFromDoc({ grantId, sender, used, returned, cells = {} }: ReportedDoc): ReportedGrant {
-  const parsed = parseGrantId(grantId);
-  return {
-    grantId,
-    sender,
-    used,
-    returned,
-    number: parsed?.number ?? 0,
-    secret: parsed?.secret ?? '',
-    cells: Object.entries(cells).map(([name, count]) => cellFromName(name, count)),
-  };
+function reportedFromDoc({ _id, ledgerId, cells = {}, ...reported }: ReportedDoc): ReportedGrant {
+  const { number = 0, secret = '' } = parseGrantId(reported.grantId) ?? {};
+  return { ...reported, number, secret, cells: cellsFromCounts(cells) };
 }
 
 async function closeInLedger(

@@ -1,14 +1,4 @@
-import type {
-  GetUsageRequest,
-  GetUsageResponse,
-  MeteringAdminServiceServer,
-  RedeliverNoticesRequest,
-  RedeliverNoticesResponse,
-  RepairLimitsRequest,
-  RepairLimitsResponse,
-  TestWebhookRequest,
-  TestWebhookResponse,
-} from '@brand-data/contracts';
+import type { MeteringAdminServiceServer } from '@brand-data/contracts';
 import {
   clientStream,
   operatorCallOf,
@@ -24,8 +14,7 @@ import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { UsageLists } from '../ledger/usage-lists.ts';
 import { listNotices, type NoticeAdmin, redeliverNotices, testWebhook } from '../notices/notice-admin.ts';
 import type { CatchUp } from '../usage/catch-up.ts';
-import { listLastCalls, listUsage } from './account-lists.ts';
-import { readMonthUsage } from './month-usage.ts';
+import { listLastCalls, listUsage, readMonthUsage } from './usage-answers.ts';
 
 /** Returns the gRPC service for operators. See proto/brand_data/v1/metering.proto for messages and errors. */
 export function meteringAdminService(
@@ -47,7 +36,7 @@ export function meteringAdminService(
   },
 ): MeteringAdminServiceServer {
   return {
-    getUsage: unary<GetUsageRequest, GetUsageResponse>(service, async (request) => ({
+    getUsage: unary(service, async (request) => ({
       usage: await withLedgerDeadline(readMonthUsage({ store, catchUp: catchUp.now }, request)),
     })),
 
@@ -57,24 +46,21 @@ export function meteringAdminService(
 
     listLastCalls: unary(service, (request) => listLastCalls({ lists }, request)),
 
-    repairLimits: unary<RepairLimitsRequest, RepairLimitsResponse>(
-      service,
-      async ({ allowance }, metadata) => {
-        const account = (await allowances.verify(allowance))?.accountId;
-        const repaired = await trail.record(
-          operatorCallOf(metadata),
-          { method: 'RepairLimits', about: account ? [account] : [], details: { account: account ?? '' } },
-          () => withLedgerDeadline(repairLimits({ store, allowances }, allowance, Date.now())),
-          ({ limits }) => ({ ledgers: limits.length }),
-        );
-        service.log.warn(repaired, 'an operator has repaired limits');
-        return repaired;
-      },
-    ),
+    repairLimits: unary(service, async ({ allowance }, metadata) => {
+      const account = (await allowances.verify(allowance))?.accountId;
+      const repaired = await trail.record(
+        operatorCallOf(metadata),
+        { method: 'RepairLimits', about: account ? [account] : [], details: { account: account ?? '' } },
+        () => withLedgerDeadline(repairLimits({ store, allowances }, allowance, Date.now())),
+        ({ limits }) => ({ ledgers: limits.length }),
+      );
+      service.log.warn(repaired, 'an operator has repaired limits');
+      return repaired;
+    }),
 
     listNotices: unary(service, (request) => listNotices(notices, request)),
 
-    redeliverNotices: unary<RedeliverNoticesRequest, RedeliverNoticesResponse>(service, (request, metadata) =>
+    redeliverNotices: unary(service, (request, metadata) =>
       trail.record(
         operatorCallOf(metadata),
         {
@@ -87,7 +73,7 @@ export function meteringAdminService(
       ),
     ),
 
-    testWebhook: unary<TestWebhookRequest, TestWebhookResponse>(service, (_request, metadata) =>
+    testWebhook: unary(service, (_request, metadata) =>
       trail.record(operatorCallOf(metadata), { method: 'TestWebhook', about: [], details: {} }, () =>
         testWebhook(notices),
       ),

@@ -1,13 +1,4 @@
-import {
-  type AcquireRequest,
-  type AcquireResponse,
-  HOLDER_PROOF_METADATA,
-  type MeteringServiceServer,
-  type ReadUsageRequest,
-  type ReadUsageResponse,
-  type ReportRequest,
-  type ReportResponse,
-} from '@brand-data/contracts';
+import { HOLDER_PROOF_METADATA, type MeteringServiceServer } from '@brand-data/contracts';
 import { type CallMetadata, type Service, unary } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
 import type { Metering } from '../granting/metering.ts';
@@ -16,7 +7,7 @@ import { countRejected } from '../ledger/ledger-counters.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { Sender, Senders } from '../ledger/senders.ts';
 import type { CatchUp } from '../usage/catch-up.ts';
-import { readMonthUsage } from './month-usage.ts';
+import { readMonthUsage } from './usage-answers.ts';
 
 /** Returns the gRPC service for gateways. See proto/brand_data/v1/metering.proto for messages and errors. */
 export function meteringService(
@@ -45,11 +36,11 @@ export function meteringService(
     }
   };
   return {
-    acquire: unary<AcquireRequest, AcquireResponse>(service, async (request, metadata, isOver) =>
+    acquire: unary(service, async (request, metadata, isOver) =>
       withLedgerDeadline(metering.acquire(request, senderOf(request, metadata), isOver)),
     ),
 
-    report: unary<ReportRequest, ReportResponse>(service, async (request, metadata) => {
+    report: unary(service, async (request, metadata) => {
       const { holder, usage } = request;
       const sender = senderOf(request, metadata);
       const { refused, unavailable, unknown, ...senseless } = await withLedgerDeadline(
@@ -67,7 +58,7 @@ export function meteringService(
       return { refusedGrantIds: [...refused, ...unreadable], unavailableGrantIds: notStored };
     }),
 
-    readUsage: unary<ReadUsageRequest, ReadUsageResponse>(service, async (request) => ({
+    readUsage: unary(service, async (request) => ({
       usage: await withLedgerDeadline(readMonthUsage({ store, catchUp: catchUp.recently }, request)),
     })),
   };

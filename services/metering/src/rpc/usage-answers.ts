@@ -1,0 +1,97 @@
+import {
+  isMonth,
+  type ListLastCallsRequest,
+  type ListLastCallsResponse,
+  type ListUsageRequest,
+  type ListUsageResponse,
+  MONTH_MARGIN_MS,
+  type MonthUsage,
+  monthOf,
+} from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
+import { outOf, remainingOf, usedOf } from '../ledger/ledger.ts';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
+import type { UsageLists } from '../ledger/usage-lists.ts';
+import { countOf } from '../ledger/usage-merge.ts';
+
+const MOST_ACCOUNTS = 100;
+const MOST_LEDGERS = 500;
+
+/**
+ * Returns an account's calls in a month ("YYYY-MM"; empty: the current one). If `complete` is true, they include every call that
+ * was answered before the time up to which `catchUp` applies the usage streams. It is false if `catchUp` resolves to false, or if
+ * a breakdown does not have all billed calls yet.
+ */
+export async function readMonthUsage(
+  { store, catchUp }: { store: LedgerStore; catchUp: () => Promise<boolean> },
+  { accountId, ...request }: { accountId: string; month: string },
+): Promise<MonthUsage> {
+  const { month, isOver } = monthAsked(request.month);
+  if (accountId === '')
+    throw new Fault('invalid_argument', 'the id of the account is missing: bds account list shows all');
+  const caughtUp = await catchUp();
+  const usage = await store.readUsage(accountId, month);
+  const pools = usage.map(({ ledger, cells }) => ({
+    pool: ledger.pool,
+    limit: ledger.limit,
+    used: usedOf(ledger),
+    remaining: remainingOf(ledger),
+    out: outOf(ledger),
+    cells,
+  }));
+  return {
+    month,
+    pools,
+    final: isOver && usage.every(({ ledger }) => ledger.grants.length === 0),
+    complete: caughtUp && pools.every(({ used, cells }) => countOf(cells) === used),
+  };
+}
+
+/**
+ * Returns a page of all accounts' usage in a month, or of some accounts' usage. See ListUsage in
+ * proto/brand_data/v1/metering.proto.
+ */
+export async function listUsage(
+  { lists, catchUp }: { lists: UsageLists; catchUp: () => Promise<boolean> },
+  { accountIds, limit, after, ...request }: ListUsageRequest,
+): Promise<ListUsageResponse> {
+  const { month, isOver } = monthAsked(request.month);
+  if (limit < 0 || limit > MOST_LEDGERS)
+    throw new Fault('invalid_argument', `a page can have at most ${MOST_LEDGERS} entries`);
+  requireFew(accountIds);
+  const page = { month, accountIds, limit: limit || MOST_LEDGERS, after: cursorOf(after, month) };
+  // Later pages are read later, so they have the same calls.
+  const complete = after !== '' || (await catchUp());
+  const { ledgers, next, anyOpen } = await lists.list(page);
+  return { month, ledgers, next, complete, final: isOver && !anyOpen };
+}
+
+export async function listLastCalls(
+  { lists }: { lists: UsageLists },
+  { accountIds }: ListLastCallsRequest,
+): Promise<ListLastCallsResponse> {
+  requireFew(accountIds);
+  return { lastCalls: await lists.lastCalls(accountIds) };
+}
+
+function requireFew(accountIds: readonly string[]): void {
+  if (accountIds.length > MOST_ACCOUNTS)
+    throw new Fault('invalid_argument', `a request can name at most ${MOST_ACCOUNTS} accounts`);
+}
+
+/** Returns the month, and whether no call of it can be billed any more, except those of open grants. */
+function monthAsked(asked: string): { month: string; isOver: boolean } {
+  const nowMs = Date.now();
+  const month = asked || monthOf(nowMs);
+  if (!isMonth(month)) throw new Fault('invalid_argument', 'a month is YYYY-MM, for example 2026-11');
+  return { month, isOver: month < monthOf(nowMs - MONTH_MARGIN_MS) };
+}
+
+/** A page ends with the id of its last ledger, which begins with the account's. */
+function cursorOf(after: string, month: string) {
+  if (after === '') return undefined;
+  const [, accountId, ofMonth] = /^([^/]+)\/[^/]+\/(\d{4}-\d{2})$/.exec(after) ?? [];
+  if (accountId === undefined || ofMonth !== month)
+    throw new Fault('invalid_argument', 'a page must begin where the page before ended');
+  return { accountId, ledgerId: after };
+}
