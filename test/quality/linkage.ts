@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CatalogDoc } from '@brand-data/catalog/src/records/catalog-doc.ts';
+import { type CatalogDoc, sourceRecordsFromDoc } from '@brand-data/catalog/src/records/catalog-doc.ts';
 import type { SourceRecord } from '@brand-data/catalog/src/records/source-record.ts';
 import {
   compareLegalFamilies,
@@ -11,13 +11,13 @@ import {
 import type { MemoryCatalogue } from './memory-catalogue.ts';
 
 /** A company and its source records. */
-interface Cluster {
+export interface Cluster {
   readonly doc: CatalogDoc;
   readonly records: readonly SourceRecord[];
 }
 
 export function clustersOf(catalogue: MemoryCatalogue): Cluster[] {
-  return [...catalogue.docs()].map((doc) => ({ doc, records: catalogue.sourceRecords(doc) }));
+  return [...catalogue.docs()].map((doc) => ({ doc, records: sourceRecordsFromDoc(doc) }));
 }
 
 /** Companies whose records have two certain countries, websites with other names, or legal forms that clash. */
@@ -34,25 +34,22 @@ function contradictionsOf(records: readonly SourceRecord[]): string[] {
     return known.some((one) => known.some((other) => [...one].every((value) => !other.has(value))));
   };
   const families = records.map(({ brand }) => legalFamiliesOf(brand.name));
-  return [
-    ...(differ(({ brand }) => {
+  const found = {
+    country: differ(({ brand }) => {
       const { city = '', countryCode = '' } = brand.company?.headquarters ?? {};
       return city === '' || countryCode === '' ? [] : [countryCode];
-    })
-      ? ['country']
-      : []),
-    ...(differ(({ brand }) =>
-      [...(brand.links?.websites ?? []), ...brand.domains].flatMap(
-        (address) => readWebHost(address)?.domain.split('.', 1)[0] ?? [],
-      ),
-    )
-      ? ['website']
-      : []),
-    ...(families.some((one) => families.some((other) => compareLegalFamilies(one, other) !== 'compatible'))
-      ? ['legal form']
-      : []),
-  ];
+    }),
+    website: differ(({ brand }) =>
+      websitesOf(brand).flatMap((address) => readWebHost(address)?.domain.split('.', 1)[0] ?? []),
+    ),
+    'legal form': families.some((one) =>
+      families.some((other) => compareLegalFamilies(one, other) !== 'compatible'),
+    ),
+  };
+  return Object.entries(found).flatMap(([name, isFound]) => (isFound ? [name] : []));
 }
+
+const websitesOf = ({ links, domains }: SourceRecord['brand']) => [...(links?.websites ?? []), ...domains];
 
 /** Returns this many pairs of joined records of different sources, the same ones on each run. */
 export function someJoins(clusters: readonly Cluster[], count: number) {
@@ -73,29 +70,20 @@ export function drawn<T>(items: readonly T[], count: number, nameOf: (item: T) =
     .map(({ item }) => item);
 }
 
-export interface Twins {
-  readonly companies: number;
-  readonly twins: { readonly id: string; readonly name: string; readonly others: readonly string[] }[];
-}
-
 /**
  * Companies with a listing in New York and their headquarters in the United States, and those of them that are in the catalogue
  * twice: another company of the country has the same name, or the same name without "Group" and the like and the same ticker on
  * some exchange, or another company has the same ticker on the same exchange.
  */
-export function americanTwins(clusters: readonly Cluster[]): Twins {
-  const holders = new Map<string, Cluster[]>();
-  for (const cluster of clusters) {
-    for (const key of new Set(cluster.records.flatMap(keysOfTwin))) {
-      const ofKey = holders.get(key);
-      if (ofKey === undefined) holders.set(key, [cluster]);
-      else ofKey.push(cluster);
-    }
-  }
+export function americanTwins(clusters: readonly Cluster[]) {
+  const keyed = clusters.flatMap((cluster) =>
+    cluster.records.flatMap(keysOfTwin).map((key) => ({ key, cluster })),
+  );
+  const holders = Map.groupBy(keyed, ({ key }) => key);
   const american = clusters.filter(({ records }) => records.some(isAmericanShare));
   const twins = american.flatMap((cluster) => {
     const keys = cluster.records.filter(isAmericanShare).flatMap(keysOfTwin);
-    const others = new Set(keys.flatMap((key) => holders.get(key) ?? []));
+    const others = new Set(keys.flatMap((key) => holders.get(key)?.map((held) => held.cluster) ?? []));
     others.delete(cluster);
     const ids = [...others].filter(({ records }) => mayBeAmerican(records)).map(({ doc }) => doc._id);
     const [first] = cluster.records;
@@ -130,7 +118,7 @@ function summaryOf({ source, id, brand }: SourceRecord): string {
   const listings = brand.listings
     .slice(0, 4)
     .map(({ mic, ticker, isin }) => `${mic}:${ticker} ${isin}`.trim());
-  const websites = [...(brand.links?.websites ?? []), ...brand.domains].slice(0, 3);
+  const websites = websitesOf(brand).slice(0, 3);
   const formerly = brand.history?.formerly ?? [];
   return [
     `${source}/${id}`,

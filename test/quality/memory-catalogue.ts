@@ -5,13 +5,8 @@ import type { PutRefusedLink } from '@brand-data/catalog/src/linkage/refused-lin
 import { byEntry, meaningsOf, readQueries } from '@brand-data/catalog/src/lookup/answers.ts';
 import { type CandidateRecord, candidateFromDoc } from '@brand-data/catalog/src/lookup/candidates.ts';
 import { RECORDS_OF_ENTRY, suggester } from '@brand-data/catalog/src/lookup/suggestions.ts';
-import {
-  type CatalogDoc,
-  compareDocs,
-  LINK_ONLY,
-  sourceRecordsFromDoc,
-} from '@brand-data/catalog/src/records/catalog-doc.ts';
-import { type SourceRecord, sourceRecordOf } from '@brand-data/catalog/src/records/source-record.ts';
+import { type CatalogDoc, compareDocs, LINK_ONLY } from '@brand-data/catalog/src/records/catalog-doc.ts';
+import { sourceRecordOf } from '@brand-data/catalog/src/records/source-record.ts';
 import {
   collectAffectedRecords,
   HOT_KEY_DOCS,
@@ -103,16 +98,10 @@ export class MemoryCatalogue {
     return this.#docs.values();
   }
 
-  sourceRecords(doc: CatalogDoc): readonly SourceRecord[] {
-    return sourceRecordsFromDoc(doc);
-  }
-
   #store(doc: CatalogDoc): void {
     this.#docs.set(doc._id, doc);
     for (const key of doc.keys) {
-      const holders = this.#byKey.get(key);
-      if (holders === undefined) this.#byKey.set(key, new Set([doc]));
-      else holders.add(doc);
+      this.#byKey.set(key, (this.#byKey.get(key) ?? new Set()).add(doc));
     }
   }
 

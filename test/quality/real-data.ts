@@ -1,9 +1,17 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
 import type { PutRefusedLink } from '@brand-data/catalog/src/linkage/refused-links.ts';
 import { recordFromBytes } from '@brand-data/catalog/src/records/merge.ts';
-import { americanTwins, clustersOf, contradictoryCompanies, drawn, someJoins } from './linkage.ts';
+import {
+  americanTwins,
+  type Cluster,
+  clustersOf,
+  contradictoryCompanies,
+  drawn,
+  someJoins,
+} from './linkage.ts';
 import { MemoryCatalogue } from './memory-catalogue.ts';
 import { financeDatabase, nasdaqList, type QualitySource, sample, simpleIcons, sp500 } from './sources.ts';
 
@@ -50,10 +58,9 @@ export async function run(values: Record<string, string | undefined>): Promise<v
       `${name.padEnd(16)} created ${created}, joined or changed ${changed}, unchanged ${unchanged}, refused ${report.refused.length}, conflicts ${report.conflicts.length}, ${seconds} s`,
     );
   }
-  const docs = [...catalogue.docs()];
-  const joined = docs.filter(({ contributions }) => contributions.length > 1).length;
-  console.log(`${docs.length} companies, ${joined} of several sources`);
   const clusters = clustersOf(catalogue);
+  const joined = clusters.filter(({ doc }) => doc.contributions.length > 1).length;
+  console.log(`${clusters.length} companies, ${joined} of several sources`);
   const { companies, twins } = americanTwins(clusters);
   const contradictory = contradictoryCompanies(clusters);
   const share = ((100 * twins.length) / Math.max(companies, 1)).toFixed(1);
@@ -61,7 +68,8 @@ export async function run(values: Record<string, string | undefined>): Promise<v
   console.log(`${contradictory.length} companies with records that contradict each other`);
   const ofPair = ({ reference, otherSource, otherRecordId }: PutRefusedLink) =>
     `${reference} ${otherSource}/${otherRecordId}`;
-  const lists = {
+  const lists: Record<string, Iterable<object>> = {
+    companies: companiesOf(clusters),
     conflicts,
     refused,
     'refused-links': refusedLinks,
@@ -70,11 +78,19 @@ export async function run(values: Record<string, string | undefined>): Promise<v
     contradictory,
     twins,
   };
-  if (values.out !== undefined) await writeFiles(values.out, catalogue, lists);
+  const { out } = values;
+  if (out !== undefined) {
+    await mkdir(out, { recursive: true });
+    for (const [name, items] of Object.entries(lists)) {
+      const file = createWriteStream(join(out, `${name}.ndjson`));
+      for (const item of items) file.write(`${JSON.stringify(item)}\n`);
+      file.end();
+      await finished(file);
+    }
+  }
   if (values.resolve !== undefined) {
-    for (const identifier of (await readFile(values.resolve, 'utf8'))
-      .split('\n')
-      .filter((line) => line !== '')) {
+    const identifiers = (await readFile(values.resolve, 'utf8')).split('\n').filter((line) => line !== '');
+    for (const identifier of identifiers) {
       const [meant] = catalogue.resolve(identifier);
       console.log(`${identifier}\t${meant === undefined ? '-' : `${meant.brand.id}\t${meant.brand.name}`}`);
     }
@@ -91,40 +107,20 @@ function sourcesIn(data: string): ReadonlyMap<string, QualitySource> {
   ]);
 }
 
-/** Writes one line for each company with its source records, for each conflict, and for each refused record. */
-async function writeFiles(
-  folder: string,
-  catalogue: MemoryCatalogue,
-  lists: Readonly<Record<string, readonly object[]>>,
-): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  const write = async (name: string, lines: Iterable<object>) => {
-    const file = createWriteStream(join(folder, name));
-    for (const line of lines) file.write(`${JSON.stringify(line)}\n`);
-    await new Promise((resolve) => file.end(resolve));
-  };
-  await write('companies.ndjson', companiesOf(catalogue));
-  for (const [name, lines] of Object.entries(lists)) await write(`${name}.ndjson`, lines);
-}
-
-function* companiesOf(catalogue: MemoryCatalogue): Generator<object> {
-  for (const doc of catalogue.docs()) {
-    const brand = recordFromBytes(doc.brand);
-    yield {
-      id: doc._id,
+/** Yields each company with its source records. */
+function* companiesOf(clusters: readonly Cluster[]): Generator<object> {
+  for (const { doc, records } of clusters) {
+    const { name, type, rank } = recordFromBytes(doc.brand);
+    const members = records.map(({ source, id, brand }) => ({
+      source,
+      id,
       name: brand.name,
-      type: brand.type,
-      rank: brand.rank,
-      members: catalogue.sourceRecords(doc).map(({ source, id, brand }) => ({
-        source,
-        id,
-        name: brand.name,
-        country: brand.company?.headquarters?.countryCode,
-        city: brand.company?.headquarters?.city,
-        websites: brand.links?.websites,
-        listings: brand.listings.map(({ mic, ticker, isin }) => [`${mic}:${ticker}`, isin].join(' ').trim()),
-        formerly: brand.history?.formerly,
-      })),
-    };
+      country: brand.company?.headquarters?.countryCode,
+      city: brand.company?.headquarters?.city,
+      websites: brand.links?.websites,
+      listings: brand.listings.map(({ mic, ticker, isin }) => [`${mic}:${ticker}`, isin].join(' ').trim()),
+      formerly: brand.history?.formerly,
+    }));
+    yield { id: doc._id, name, type, rank, members };
   }
 }

@@ -59,41 +59,26 @@ export function financeDatabase(folders: readonly string[]): QualitySource {
 export function nasdaqList(file: string): QualitySource {
   const columns =
     'symbol=listings.ticker,name=name,marketCap=stock.market_cap_usd,country=company.headquarters.country,sector=company.sector,industry=company.industry';
-  return csv('nasdaq', file, [columns], ['listings.mic=XNAS']);
+  return csv('nasdaq', file, readMapping([columns], ['listings.mic=XNAS']));
 }
 
 /** Returns the constituents of the S&P 500, joined with a table of their exchanges and market values. */
 export function sp500(constituents: string, prices: string): QualitySource {
   const columns =
     'Security=name,GICS Sector=company.sector,GICS Sub-Industry=company.industry,Headquarters Location=company.headquarters,CIK=id,Symbol=listings.ticker,exchange=listings.mic,market_cap_usd=stock.market_cap_usd';
-  return csv('sp500', constituents, [columns], [], {
-    file: prices,
-    column: 'Symbol',
-    otherColumn: 'symbol',
-  });
+  const join = { file: prices, column: 'Symbol', otherColumn: 'symbol' };
+  return csv('sp500', constituents, readMapping([columns], []), { join, merge: true, idPrefix: 'cik-' });
 }
+
+type CsvOptions = Parameters<typeof readCsv>[1];
 
 function csv(
   source: string,
   file: string,
-  map: string[],
-  set: string[],
-  join?: { file: string; column: string; otherColumn: string },
+  mapping: CsvOptions['mapping'],
+  changes: Partial<CsvOptions> = {},
 ): QualitySource {
-  return {
-    source,
-    read: () =>
-      brandsOf(
-        readCsv(file, {
-          mapping: readMapping(map, set),
-          join,
-          merge: join !== undefined,
-          separator: ';',
-          decimalComma: false,
-          idPrefix: join === undefined ? '' : 'cik-',
-          source,
-          origin: { name: source },
-        }),
-      ),
-  };
+  const cells = { separator: ';', decimalComma: false, merge: false, idPrefix: '', join: undefined };
+  const options = { ...cells, mapping, source, origin: { name: source }, ...changes };
+  return { source, read: () => brandsOf(readCsv(file, options)) };
 }

@@ -1,6 +1,23 @@
-import { coreName } from '@brand-data/identifiers';
+import { mostSimilar, similarityQuery } from '@brand-data/catalog/src/lookup/similar-names.ts';
+import { indexKeysOf, keyFromIndex } from '@brand-data/catalog/src/records/index-keys.ts';
+import { mergeBrands, recordOfOne } from '@brand-data/catalog/src/records/merge.ts';
+import { similarityEntriesOf } from '@brand-data/catalog/src/records/similarity-entries.ts';
+import type { Brand } from '@brand-data/contracts';
+import {
+  coreName,
+  explainMiss,
+  identityOf,
+  keysOfBrand,
+  linkBetween,
+  readIdentifier,
+  resolve,
+  secondaryKeys,
+  typeOfSecurity,
+  whyNotLinked,
+} from '@brand-data/identifiers';
+import { presentFlat, presentGrouped } from '@brand-data/presenters';
+import { problemsOf } from '@brand-data/records';
 import { createRandom, type Random } from '@brand-data/testing/random';
-import { lookUp, OF_IDENTIFIERS, OF_RECORDS } from './derivations.ts';
 import { identifierOf, mutated, PLAIN, type Recipe, recordOf } from './hostile-records.ts';
 
 export const USAGE = `Usage: npm run costs -- [--seconds 20] [--seed 1] [--only NAME]
@@ -11,6 +28,7 @@ computation. Ends with an error if a computation takes more than 5 ms.
   --seed N      the search's random numbers
   --only NAME   search for one computation`;
 
+const LOGO_HOST = 'https://logos.example';
 const MOST_MS = 5;
 /** How often an input is measured. The least time counts, because other processes and garbage only make a run longer. */
 const FEWEST_RUNS = 3;
@@ -27,26 +45,48 @@ export const OPTIONS = {
 /** A computation on what a recipe makes. Undefined if the catalogue would not accept it. */
 type Cost = (recipe: Recipe) => (() => unknown) | undefined;
 
+const ofRecord =
+  (derive: (brand: Brand) => unknown): Cost =>
+  (recipe) => {
+    const brand = recordOf(recipe);
+    return brand && (() => derive(brand));
+  };
+const ofIdentifier =
+  (derive: (identifier: string) => unknown): Cost =>
+  (recipe) =>
+  () =>
+    derive(identifierOf(recipe));
+
+/** The values that services compute for a record that is stored or imported, and for an identifier of at most 256 characters. */
 const COSTS: Readonly<Record<string, Cost>> = {
   'look-up': (recipe) => {
     const brand = recordOf(recipe);
     return brand && lookUp(identifierOf(recipe), brand);
   },
-  ...Object.fromEntries(
-    Object.entries(OF_RECORDS).map(([name, derive]): [string, Cost] => [
-      name,
-      (recipe) => {
-        const brand = recordOf(recipe);
-        return brand && (() => derive(brand));
-      },
+  problems: ofRecord((brand) => problemsOf(brand)),
+  keys: ofRecord((brand) => keysOfBrand(brand).flatMap(indexKeysOf)),
+  similarity: ofRecord((brand) => similarityEntriesOf({ ...brand, rank: 900 })),
+  identity: ofRecord((brand) => identityOf(brand).names()),
+  evidence: ofRecord((brand) => identityOf(brand).evidence()),
+  secondary: ofRecord((brand) => {
+    const identity = identityOf(brand);
+    return identity.keys.flatMap((key) => secondaryKeys(identity, key) ?? []);
+  }),
+  link: ofRecord((brand) => linkBetween(identityOf(brand), identityOf(twinOf(brand)))),
+  'refused link': ofRecord((brand) => whyNotLinked(identityOf(brand), identityOf(twinOf(brand)))),
+  merge: ofRecord((brand) =>
+    mergeBrands([
+      { source: 'one', brand, isQuote: false },
+      { source: 'two', brand: twinOf(brand), isQuote: false },
     ]),
   ),
-  ...Object.fromEntries(
-    Object.entries(OF_IDENTIFIERS).map(([name, derive]): [string, Cost] => [
-      name,
-      (recipe) => () => derive(identifierOf(recipe)),
-    ]),
-  ),
+  alone: ofRecord(shown),
+  grouped: ofRecord((brand) => presentGrouped(shown(brand), { logoHost: LOGO_HOST })),
+  flat: ofRecord((brand) => presentFlat(shown(brand), { logoHost: LOGO_HOST })),
+  'security names': ofRecord((brand) => typeOfSecurity({ name: brand.name })),
+  readings: ofIdentifier((identifier) => readIdentifier(identifier, { superinvestors: true })),
+  explanation: ofIdentifier((identifier) => explainMiss(identifier, { superinvestors: true })),
+  suggestions: ofIdentifier((identifier) => similarityQuery({ identifier, superinvestors: true })),
 };
 
 export function run({ seconds, seed, only }: Record<string, string | undefined>): void {
@@ -100,4 +140,32 @@ function forgetNames(): void {
     forgotten += 1;
     coreName(`forget ${forgotten}`);
   }
+}
+
+/** Returns a look-up of the identifier that finds the record. */
+function lookUp(identifier: string, brand: Brand): () => unknown {
+  const entries = keysOfBrand(brand).flatMap(indexKeysOf);
+  return () => {
+    const keys = entries.map(keyFromIndex);
+    const query = similarityQuery({ identifier, superinvestors: true });
+    return [
+      resolve(identifier, [{ id: brand.id, rank: brand.rank, keys }], { superinvestors: true }),
+      query && mostSimilar(query, [{ id: brand.id, rank: 900, keys: entries }]),
+    ];
+  };
+}
+
+/** Returns a record of another source that shares keys with this record, but not its names. */
+function twinOf(brand: Brand): Brand {
+  const other = (name: string) => `${name.slice(1)}x`;
+  return {
+    ...brand,
+    name: other(brand.name),
+    names: brand.names.map(other),
+    listings: brand.listings.toReversed(),
+  };
+}
+
+function shown(brand: Brand): Brand {
+  return recordOfOne({ source: 'one', brand, isQuote: false });
 }

@@ -1,6 +1,7 @@
 import { Brand, BrandType } from '@brand-data/contracts';
 import { problemsOf } from '@brand-data/records';
 import type { Random } from '@brand-data/testing/random';
+import ODD from '../odd-texts.json' with { type: 'json' };
 
 /** A text that is made of runs: each a token, repeated. */
 type Runs = readonly (readonly [token: string, times: number])[];
@@ -17,101 +18,6 @@ export interface Recipe {
   readonly address: Runs;
   readonly isManager: boolean;
 }
-
-/** Texts that some rule of the catalogue looks for, or that Unicode changes. */
-const TOKENS: readonly string[] = [
-  'Inc ',
-  'The ',
-  'Group ',
-  'Holdings ',
-  'and ',
-  '& ',
-  'SA ',
-  'S. A. ',
-  'S.p.A. ',
-  'A/S ',
-  'Société ',
-  'Co. ',
-  'PT ',
-  'class a ',
-  'common stock ',
-  'sponsored adr ',
-  'senior notes ',
-  'series a ',
-  'preferred ',
-  'trust ',
-  'new ',
-  '株式会社',
-  'グループ',
-  '有限公司',
-  '그룹',
-  '주식회사',
-  '가',
-  '각',
-  'ー',
-  '美',
-  '㈱',
-  '(株)',
-  'จำกัด',
-  'بע"מ',
-  'ﷺ',
-  'ﷻ',
-  'ß',
-  'ſ',
-  'ä',
-  'Ǆ',
-  'İ',
-  'ς',
-  'e\u0301',
-  '\u0300',
-  '\u0344',
-  '\u0345',
-  '\u200d',
-  '\u00ad',
-  '🙂',
-  '\u{1d400}',
-  '(',
-  ')',
-  '[',
-  ']',
-  '（',
-  '(0000',
-  '(2007)',
-  '(the) ',
-  ', ',
-  ',',
-  '.',
-  '-',
-  '–',
-  "'",
-  '"',
-  ' ',
-  '  ',
-  '+',
-  '^',
-  '~',
-  '%',
-  '=',
-  'a',
-  'a ',
-  'b ',
-  'zz ',
-  '1',
-  '1 ',
-  '12',
-  'A',
-  'x.',
-  '.com',
-  '.co.uk',
-  'xn--',
-  'www.',
-  '@',
-  ':',
-  '/',
-  '//',
-  '#',
-  '?',
-];
 
 const LONGEST_TEXT = 512;
 /** As many bytes as a record may have, less those of its other fields. */
@@ -148,10 +54,8 @@ export function mutated(recipe: Recipe, random: Random): Recipe {
 
 function mutatedRuns(runs: Runs, random: Random): Runs {
   const at = Math.floor(random.unit() * runs.length);
-  const run = [
-    TOKENS[Math.floor(random.unit() * TOKENS.length)] ?? 'a',
-    1 + Math.floor(random.unit() ** 2 * 300),
-  ] as const;
+  const token = ODD.tokens[Math.floor(random.unit() * ODD.tokens.length)] ?? 'a';
+  const run = [token, 1 + Math.floor(random.unit() ** 2 * 300)] as const;
   const choice = random.unit();
   if (choice < 0.4 || runs.length === 0) return [...runs.slice(0, at), run, ...runs.slice(at)].slice(0, 8);
   if (choice < 0.6) return runs.toSpliced(at, 1);

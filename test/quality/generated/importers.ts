@@ -170,27 +170,27 @@ function brandsOf(brands: Parameters<typeof importBrands>[1]): Promise<unknown> 
 }
 
 function readTable(file: string, random: Random) {
-  return readCsv(file, {
-    ...CELLS,
-    mapping: readMapping(
-      ['symbol=id,name=name,website=links.websites,logo=images.logo,country=company.headquarters.country'],
-      [],
-    ),
-    join: random.unit() < 0.2 ? { file, column: 'symbol', otherColumn: 'symbol' } : undefined,
-    merge: random.unit() < 0.3,
-    idPrefix: '',
-    source: 'generated',
-    origin: ORIGIN,
-  });
+  const join = random.unit() < 0.2 ? { file, column: 'symbol', otherColumn: 'symbol' } : undefined;
+  const columns =
+    'symbol=id,name=name,website=links.websites,logo=images.logo,country=company.headquarters.country';
+  return readColumns(file, random, columns, join);
 }
 
 function readSecurities(file: string, random: Random) {
+  const columns = 'symbol=listings.ticker,mic=listings.mic,isin=listings.isin,name=name,price=stock.price';
+  return readColumns(file, random, columns);
+}
+
+function readColumns(
+  file: string,
+  random: Random,
+  columns: string,
+  join?: Parameters<typeof readCsv>[1]['join'],
+) {
   return readCsv(file, {
     ...CELLS,
-    mapping: readMapping(
-      ['symbol=listings.ticker,mic=listings.mic,isin=listings.isin,name=name,price=stock.price'],
-      [],
-    ),
+    mapping: readMapping([columns], []),
+    join,
     merge: random.unit() < 0.3,
     idPrefix: '',
     source: 'generated',

@@ -4,6 +4,7 @@ import { text as textOf } from 'node:stream/consumers';
 import * as contracts from '@brand-data/contracts';
 import { createPublicApi } from '@brand-data/gateway/test/public-api.ts';
 import type { Random } from '@brand-data/testing/random';
+import ODD from '../odd-texts.json' with { type: 'json' };
 
 /** Gives one generated input to a part of the service. Rejects with what a caller or an operator must never see. */
 export interface Target extends AsyncDisposable {
@@ -12,80 +13,6 @@ export interface Target extends AsyncDisposable {
   readonly inputs: number;
 }
 
-const PIECES = [
-  'AAPL',
-  'Apple Inc.',
-  'apple.com',
-  'a',
-  'Z',
-  '0',
-  ' ',
-  '%',
-  '%20',
-  '%2F',
-  '%00',
-  '%FF',
-  '%C3%A9',
-  'é',
-  '株',
-  '🙂',
-  '\u0000',
-  '\u202e',
-  '/',
-  '//',
-  '.',
-  '..',
-  '?',
-  '&',
-  '=',
-  '#',
-  '+',
-  ',',
-  ';',
-  ':',
-  '@',
-  '\\',
-  '"',
-  "'",
-  '(',
-  ')',
-  '[',
-  ']',
-  '{',
-  '}',
-  '<',
-  '\t',
-  '\r',
-  '\n',
-  'token=',
-  'token=good',
-  'pk_',
-  'null',
-  'true',
-  '-1',
-  '1e999',
-  'xn--',
-  'http://',
-  '\ufeff',
-  '\ud800',
-  'name',
-  'ISIN: ',
-  'US0378331005',
-];
-const METHODS = ['GET', 'GET', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'QUERY', 'TRACE'];
-const HEADERS = [
-  'Accept-Encoding',
-  'If-None-Match',
-  'Origin',
-  'Referer',
-  'Expect',
-  'traceparent',
-  'Content-Type',
-  'Access-Control-Request-Headers',
-  'X',
-  'Host',
-];
-const PATHS = ['/v1/brands/', '/api/logos/', '/v1/usage', '/docs/errors', '/'];
 /** How many requests go over one connection. */
 const PIPELINE = 50;
 
@@ -113,14 +40,14 @@ export async function publicApi(): Promise<Target> {
 }
 
 function requestOf(random: Random): string {
-  const target = `${pick(PATHS, random)}${someText(random, 8)}${random.unit() < 0.3 ? '/info' : ''}${random.unit() < 0.7 ? '?token=good' : ''}${someText(random, 2)}`;
+  const target = `${pick(ODD.paths, random)}${someText(random, 8)}${random.unit() < 0.3 ? '/info' : ''}${random.unit() < 0.7 ? '?token=good' : ''}${someText(random, 2)}`;
   // A space or a line's end would only end the target. One in fifty is kept.
   const written = random.unit() < 0.02 ? target : target.replaceAll(/[\s\p{Cc}\p{Cs}]/gu, '');
   const headers = Array.from(
     { length: Math.floor(random.unit() * 3) },
-    () => `${pick(HEADERS, random)}: ${someText(random, 4).replaceAll(/[\r\n\0]/g, '')}\r\n`,
+    () => `${pick(ODD.headers, random)}: ${someText(random, 4).replaceAll(/[\r\n\0]/g, '')}\r\n`,
   );
-  return `${pick(METHODS, random)} ${written} HTTP/1.1\r\n${random.unit() < 0.99 ? 'Host: x\r\n' : ''}${headers.join('')}\r\n`;
+  return `${pick(ODD.methods, random)} ${written} HTTP/1.1\r\n${random.unit() < 0.99 ? 'Host: x\r\n' : ''}${headers.join('')}\r\n`;
 }
 
 interface Message {
@@ -172,7 +99,7 @@ function bytesOf(random: Random): Uint8Array {
 /** Up to so many pieces of text that parsers treat in a special way. */
 export function someText(random: Random, most: number): string {
   return Array.from({ length: Math.floor(random.unit() * most) }, () =>
-    pick(PIECES, random).repeat(random.unit() < 0.01 ? 500 : 1),
+    pick(ODD.pieces, random).repeat(random.unit() < 0.01 ? 500 : 1),
   ).join('');
 }
 

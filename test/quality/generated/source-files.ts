@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { Random } from '@brand-data/testing/random';
+import ODD from '../odd-texts.json' with { type: 'json' };
 import { pick, someText } from './inputs.ts';
 
 /** How many lines a generated file has, unless it is cut or made longer. */
@@ -7,63 +8,13 @@ export const LINES = 50;
 
 /** Texts of cells and of JSON. Few of each kind, so that rows have them in common. */
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
-  ticker: ['AAPL', 'AAPL.DE', 'APC.F', 'BRK-B', '0001', '005930.KS', 'ZVZZT', 'a b', '.', 'A.'.repeat(20)],
-  mic: ['XNAS', 'XETR', 'XFRA', 'XPAR', 'XTKS', 'NASDAQ', 'NMS', '????', ''],
-  isin: ['US0378331005', 'US0378331006', 'DE0007164600', 'XS0000000009', 'CA0679011084', 'us0378331005', 'X'],
-  figi: ['BBG001S5N8V8', 'BBG001S70262', 'BBG', ''],
-  name: [
-    'Apple Inc.',
-    'APPLE INC. DL -,01',
-    'Apple',
-    'Pineapple Holdings plc',
-    'two',
-    'Alphabet Inc. Class A',
-    'Acme 5% Notes',
-    '',
-  ],
-  country: ['United States', 'Germany', 'Canada', 'Atlantis', ''],
-  website: ['https://www.apple.com', 'apple.com', 'http://', 'javascript:alert(1)', 'https://a:b@x.com', ''],
-  figure: ['1', '-0.5', '(1,234.50)', '1e999', 'NaN', '$1.2', '3%', '1-2', '9'.repeat(400), ''],
-  date: ['2026-08-21', '20260820', '2026-02-30', '0000-00-00', '+99999-01-01', ''],
-  summary: [
-    'Apple Inc. designs phones. The company was formerly known as Apple Computer and changed its name in 2007.',
-    `${'formerly known as Acme is now '.repeat(40)}.`,
-    'Acme plc, an independent company, owns.',
-    '',
-  ],
-  picture: [
-    './logo.svg',
-    '../../etc/passwd',
-    'simple-icons:apple',
-    'data:image/png;base64,AAAA',
-    'data:,',
-    './\0',
-  ],
+  ...ODD.texts,
+  figure: [...ODD.texts.figure, '9'.repeat(400)],
+  summary: [...ODD.texts.summary, `${'formerly known as Acme is now '.repeat(40)}.`],
 };
+/** The columns of tables, and the kind of text of each. */
+const COLUMNS: Readonly<Record<string, string>> = ODD.columns;
 const KINDS_OF_TEXT = Object.keys(TEXTS);
-
-const COLUMNS: Readonly<Record<string, string>> = {
-  symbol: 'ticker',
-  name: 'name',
-  isin: 'isin',
-  shareclass_figi: 'figi',
-  summary: 'summary',
-  mic: 'mic',
-  country: 'country',
-  city: 'country',
-  website: 'website',
-  date: 'date',
-  price: 'figure',
-  market_cap: 'figure',
-  range: 'figure',
-  currency: 'mic',
-  usd: 'figure',
-  logo: 'picture',
-  id: 'name',
-  field: 'name',
-  value: 'figure',
-  reason: 'name',
-};
 
 /** A table, now and then with rows that are too long, too short or badly quoted. */
 export function tableOf(random: Random): string {
@@ -145,57 +96,13 @@ export function settingsOf(random: Random): string[] {
   });
 }
 
-const ITEMS = [
-  'Q1',
-  'Q2',
-  'Q30',
-  'Q312',
-  'Q891723',
-  'Q4830453',
-  'Q4017',
-  'Q0',
-  'Q-1',
-  'Q268435456',
-  `Q${'9'.repeat(25)}`,
-  'P31',
-];
-const PROPERTIES = [
-  'P31',
-  'P414',
-  'P946',
-  'P131',
-  'P17',
-  'P159',
-  'P625',
-  'P571',
-  'P576',
-  'P1128',
-  'P1448',
-  'P1813',
-  'P856',
-  'P154',
-  'P297',
-  'P218',
-  'P7534',
-  'P300',
-  'P37',
-  'P452',
-  'P112',
-  'P169',
-  'P488',
-  'P749',
-  'P2002',
-  'P1278',
-];
-const QUALIFIERS = ['P249', 'P946', 'P580', 'P582', 'P585', 'P625'];
-
 /** A dump of Wikidata. Some items are companies, and most values have a wrong type now and then. */
 export function dumpOf(random: Random): string[] {
   const items = Array.from({ length: LINES - 2 }, () => {
     if (random.unit() < 0.05) return someText(random, 8);
     const claims = Object.fromEntries(
       Array.from({ length: Math.floor(random.unit() * 10) }, () => {
-        const property = pick(PROPERTIES, random);
+        const property = pick(ODD.properties, random);
         return [
           property,
           Array.from({ length: Math.floor(random.unit() * 4) }, () => statementOf(property, random)),
@@ -205,7 +112,7 @@ export function dumpOf(random: Random): string[] {
     const texts = { en: { language: 'en', value: textOf('name', random) }, ja: { value: '任天堂' } };
     const item: Record<string, unknown> = {
       type: random.unit() < 0.95 ? 'item' : 'property',
-      id: pick(ITEMS, random),
+      id: pick(ODD.items, random),
       labels: texts,
       descriptions: texts,
       aliases: { en: [{ value: textOf('name', random) }] },
@@ -225,7 +132,7 @@ export function dumpOf(random: Random): string[] {
 
 function statementOf(property: string, random: Random): unknown {
   const qualifiers = Object.fromEntries(
-    QUALIFIERS.filter(() => random.unit() < 0.3).map((each) => [each, [snakOf(each, random)]]),
+    ODD.qualifiers.filter(() => random.unit() < 0.3).map((each) => [each, [snakOf(each, random)]]),
   );
   return {
     mainsnak: snakOf(property, random),
@@ -240,8 +147,8 @@ function snakOf(property: string, random: Random): unknown {
     return pick([{ snaktype: 'somevalue' }, null, 'x', [], { snaktype: 'value' }], random);
   const value = pick(
     [
-      { 'entity-type': 'item', id: pick(ITEMS, random) },
-      { 'entity-type': 'item', id: pick(ITEMS, random) },
+      { 'entity-type': 'item', id: pick(ODD.items, random) },
+      { 'entity-type': 'item', id: pick(ODD.items, random) },
       textOf(pick(KINDS_OF_TEXT, random), random),
       { text: textOf('name', random), language: 'en' },
       { time: `+${textOf('date', random)}T00:00:00Z`, precision: pick([6, 8, 9, 10, 11, '9'], random) },
@@ -282,22 +189,6 @@ function changeOneValue(object: object, random: Random): void {
   else Object.assign(object, { [name]: jsonOf(random, 4) });
 }
 
-/** What a whole file may be made of, instead of lines: much of the same. */
-const ENDLESS = [
-  '\n',
-  'a',
-  '"',
-  '[',
-  '{"a":',
-  ',',
-  ' \n',
-  '{}\n',
-  '[1],',
-  '\0',
-  '\u{1f642}',
-  'AAPL,Apple\n',
-  '\r',
-];
 const ENDLESS_BYTES = 1 << 20;
 
 /** The bytes of a file with these lines. Some files are damaged, in another encoding, compressed, or much of the same. */
@@ -312,7 +203,7 @@ export function bytesOfFile(content: string, random: Random): Buffer {
 }
 
 function endlessText(content: string, random: Random): string {
-  const piece = pick([...ENDLESS, content], random);
+  const piece = pick([...ODD.endless, content], random);
   const start = random.unit() < 0.5 ? '' : `${content.split('\n', 1)[0]}\n`;
   return start + piece.repeat(Math.ceil(ENDLESS_BYTES / Math.max(1, piece.length)));
 }
