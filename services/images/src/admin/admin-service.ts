@@ -26,7 +26,14 @@ export function imagesAdminService(
   workers: Workers,
   trail: Trail,
 ): ImagesAdminServiceServer {
-  const count = countSweeps(service);
+  const sweeps = new Counter({
+    name: 'images_sweeps_total',
+    help: 'Sweeps of the images that no record names, by result',
+    labelNames: ['result'],
+    registers: [service.metrics],
+  });
+  // Without these series, Prometheus would not see the first sweep of a new process as an increase.
+  for (const result of ['done', 'failed']) sweeps.inc({ result }, 0);
   return {
     putImage: unary(service, async (request, metadata) => {
       const given = { kind: kindOf(request), light: givenOf(request), dark: request.darkFile };
@@ -55,59 +62,35 @@ export function imagesAdminService(
           ({ named, unnamed, removed }) => ({ named, unnamed, removed }),
         );
         const { named, unnamed, removed, missing } = swept;
-        count('done');
+        sweeps.inc({ result: 'done' });
         service.log.info({ named, unnamed, removed, missing: missing.length }, 'swept');
         return swept;
       } catch (error) {
-        count('failed');
+        sweeps.inc({ result: 'failed' });
         throw error;
       }
     }),
   };
 }
 
-/** Returns a function that counts the sweeps by how they ended. */
-function countSweeps({ metrics }: Pick<Service, 'metrics'>): (result: 'done' | 'failed') => void {
-  const sweeps = new Counter({
-    name: 'images_sweeps_total',
-    help: 'Sweeps of the images that no record names, by result',
-    labelNames: ['result'],
-    registers: [metrics],
-  });
-  // Without these series, Prometheus would not see the first sweep of a new process as an increase.
-  for (const result of ['done', 'failed']) sweeps.inc({ result }, 0);
-  return (result) => sweeps.inc({ result });
-}
+const KINDS: Partial<Record<ImageKind, PictureKind>> = {
+  [ImageKind.LOGO]: 'logo',
+  [ImageKind.BANNER]: 'banner',
+  [ImageKind.EXCHANGE]: 'exchange',
+};
 
 function kindOf({ kind }: PutImageRequest): PictureKind {
-  switch (kind) {
-    case ImageKind.LOGO:
-      return 'logo';
-    case ImageKind.BANNER:
-      return 'banner';
-    case ImageKind.EXCHANGE:
-      return 'exchange';
-    case ImageKind.UNSPECIFIED:
-      throw new Fault('invalid_argument', 'say what kind of image it is: logo, banner or exchange');
-  }
+  const known = KINDS[kind];
+  if (known !== undefined) return known;
+  throw new Fault('invalid_argument', 'say what kind of image it is: logo, banner or exchange');
 }
 
 function givenOf({ light }: PutImageRequest): Given {
-  switch (light?.$case) {
-    case 'file':
-      return { file: light.value };
-    case 'storedPath':
-      return { storedPath: light.value };
-    case undefined:
-      throw new Fault('invalid_argument', 'give the file, or the path of a stored image');
-  }
+  if (!light) throw new Fault('invalid_argument', 'give the file, or the path of a stored image');
+  return light.$case === 'file' ? { file: light.value } : { storedPath: light.value };
 }
 
+/** The size is in kilobytes of 1024 bytes, with two decimals. */
 function imageToProto(path: string, { width, height, format, bytes }: Form): Image {
-  return { path, width, height, format, sizeKb: kilobytes(bytes.length) };
-}
-
-/** Kilobytes of 1024 bytes with two decimals. */
-function kilobytes(bytes: number): number {
-  return Math.round((bytes / 1024) * 100) / 100;
+  return { path, width, height, format, sizeKb: Math.round((bytes.length / 1024) * 100) / 100 };
 }

@@ -22,12 +22,7 @@ export interface PutOptions {
   isDryRun?: boolean;
 }
 
-/**
- * Makes an image of files and stores it. Any number of calls with the same files store one image. If the process stops before the
- * one write at the end, nothing is stored.
- *
- * @param nowMs the time, in milliseconds since 1970
- */
+/** Makes an image of files and stores it, in one write at the end. Any number of calls with the same files store one image. */
 export async function putImage(
   { store, workers, nowMs }: { store: ImageStore; workers: Workers; nowMs: () => number },
   { kind, light, dark, isDryRun = false }: PutOptions,
@@ -44,22 +39,24 @@ export async function putImage(
   }
   const id = imageIdOfPath(light.storedPath);
   if (!id?.startsWith(`${FOLDERS[kind]}/`))
-    throw new Fault(
-      'invalid_argument',
+    throw refused(
       `the stored path of this kind of image looks like ${FOLDERS[kind]}/, 32 hexadecimal digits, and an extension`,
     );
   const stored = await find({ id });
   if (!stored) throw new Fault('not_found', 'no image has the stored path: put its file instead');
   if (!dark) return stored;
-  const image = await makeImage(workers, kind, stored.light.bytes, dark, { isStored: true });
+  const image = await makeImage(workers, kind, stored.light.bytes, dark, true);
   // The stored light form has been treated before, so now it is as given.
   return put({ ...image, treatments: { ...image.treatments, light: stored.treatments.light } });
 }
 
+function refused(why: string): Fault {
+  return new Fault('invalid_argument', why);
+}
+
 function requireFile(what: string, { length }: Uint8Array): void {
-  if (length === 0) throw new Fault('invalid_argument', `${what} is empty`);
-  if (length > MOST_FILE_BYTES)
-    throw new Fault('invalid_argument', `${what} has ${length} bytes: give at most ${MOST_FILE_BYTES}`);
+  if (length === 0) throw refused(`${what} is empty`);
+  if (length > MOST_FILE_BYTES) throw refused(`${what} has ${length} bytes: give at most ${MOST_FILE_BYTES}`);
 }
 
 async function makeImage(
@@ -67,34 +64,24 @@ async function makeImage(
   kind: PictureKind,
   file: Uint8Array,
   darkFile: Uint8Array | undefined,
-  { isStored = false } = {},
+  isStored = false,
 ): Promise<StoredImage> {
-  const { light, dark, treatments } = await workers.ingest(file, {
-    kind,
-    ...(darkFile ? { dark: darkFile } : {}),
-    isStored,
-  });
+  const { light, dark, treatments } = await workers.ingest(file, { kind, dark: darkFile, isStored });
   const small = await drawSmall(workers, light);
   const storedBytes = light.bytes.length + (dark?.bytes.length ?? 0) + small.bytes.length;
   if (storedBytes > MOST_STORED_BYTES)
-    throw new Fault(
-      'invalid_argument',
+    throw refused(
       `its forms for light and dark pages have ${storedBytes} bytes in all: give a smaller or simpler image`,
     );
   return { id: `${FOLDERS[kind]}/${hashOf(kind, light, dark)}`, light, dark, small, treatments };
 }
 
-/**
- * Returns the small form. A picture that cannot be drawn is refused like a file that cannot be read, so that an import goes on
- * without it.
- */
+/** Refuses a picture that cannot be drawn like a file that cannot be read, so that an import goes on without it. */
 async function drawSmall(workers: Workers, light: Form): Promise<Form> {
   try {
     return await workers.render(light, { size: SMALL_SIZE, format: light.format });
   } catch (error) {
-    if (error instanceof Fault && error.kind === 'failed_precondition')
-      throw new Fault('invalid_argument', error.message);
-    throw error;
+    throw error instanceof Fault && error.kind === 'failed_precondition' ? refused(error.message) : error;
   }
 }
 
@@ -106,11 +93,9 @@ const INGEST_VERSION = 3;
 
 /** Returns the hash of all that determines the image that is made of files. */
 function hashOfFiles(kind: PictureKind, light: Uint8Array, dark: Uint8Array | undefined): string {
-  const hash = createHash('sha256').update(`${INGEST_VERSION} ${kind} ${light.length} ${dark?.length}\n`);
-  return hash
-    .update(light)
-    .update(dark ?? '')
-    .digest('base64url');
+  const head = `${INGEST_VERSION} ${kind} ${light.length} ${dark?.length}\n`;
+  const hash = createHash('sha256').update(head).update(light);
+  return (dark ? hash.update(dark) : hash).digest('base64url');
 }
 
 /** Returns the hash of everything that the URLs of an image can lead to. */

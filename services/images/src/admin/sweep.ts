@@ -22,14 +22,9 @@ export interface Swept {
 
 /**
  * Notes which images the paths name. After the last message, which is complete, notes which images no path has named, and removes
- * those that no sweep and no put has named for KEPT_UNNAMED_MS. If the messages end without that, or reading them throws, nothing
- * is removed.
- *
- * Every write is conditional or can be repeated: a sweep may stop at any line, and several may run at once. The removal of an
- * image requires that an earlier sweep found it unnamed at least KEPT_UNNAMED_MS ago, and that since then it has not been put and
- * no sweep has named it.
- *
- * @param nowMs the time, in milliseconds since 1970
+ * those that an earlier sweep found unnamed at least KEPT_UNNAMED_MS ago and that no sweep has named and no put has stored since
+ * then. If the messages end without that, or reading them throws, nothing is removed. Every write is conditional or can be
+ * repeated: a sweep may stop at any line, and several may run at once.
  */
 export async function sweepImages(
   store: ImageStore,
@@ -55,11 +50,7 @@ export async function sweepImages(
 }
 
 /** Marks the images of the paths as named. Returns the paths of images that are not stored. */
-async function nameImages(
-  store: ImageStore,
-  named: Set<number>,
-  paths: readonly string[],
-): Promise<string[]> {
+async function nameImages(store: ImageStore, named: Set<number>, paths: string[]): Promise<string[]> {
   const missing: string[] = [];
   const pathOf = new Map<string, string>();
   for (const path of paths) {
@@ -91,10 +82,10 @@ async function removeUnnamed(
     if (!last) return counts;
     after = last.id;
     const unnamed = page.filter(({ id, putAt }) => !named.has(keyOf(id)) && putAt < began);
-    const fresh = unnamed.filter(({ unnamedSince }) => unnamedSince === undefined).map(({ id }) => id);
-    const due = unnamed
-      .filter(({ unnamedSince }) => unnamedSince !== undefined && unnamedSince <= cutoff)
-      .map(({ id }) => id);
+    const idsOf = (is: (since: Date | undefined) => boolean) =>
+      unnamed.filter(({ unnamedSince }) => is(unnamedSince)).map(({ id }) => id);
+    const fresh = idsOf((since) => since === undefined);
+    const due = idsOf((since) => since !== undefined && since <= cutoff);
     if (fresh.length > 0) await store.markUnnamed(fresh, began);
     const removed = due.length > 0 ? await store.removeUnnamed(due, cutoff) : 0;
     counts.named += page.filter(({ id }) => named.has(keyOf(id))).length;

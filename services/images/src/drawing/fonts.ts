@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/**
- * The folder of the fonts with which text is drawn. The images of the service contain no fonts of a system, and on a machine that
- * has some, pictures must not depend on them.
- */
+/** The folder of the fonts with which text is drawn. Pictures must not depend on the fonts of the machine. */
 export const FONTS = join(
   dirname(createRequire(import.meta.url).resolve('dejavu-fonts-ttf/package.json')),
   'ttf',
@@ -13,25 +10,27 @@ export const FONTS = join(
 /** The settings of fontconfig, which librsvg finds fonts with. They name the folder in which the process runs. */
 export const FONT_SETTINGS = join(import.meta.dirname, '../../assets/fonts.conf');
 
-/** Whether a code point has a glyph in one of the two fonts. They are read when a text is first drawn. */
-let covered: ((codePoint: number) => boolean) | undefined;
+/** The ranges of code points that the two fonts cover. They are read when a text is first drawn. */
+let covered: Range[] | undefined;
 
 /** Returns the text without the characters that no font covers, such as Chinese ones. They would be drawn as empty boxes. */
 export function drawable(text: string): string {
-  covered ??= coveredByAny(['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf']);
-  const isCovered = covered;
+  covered ??= ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf'].flatMap((name) =>
+    coverageOf(readFileSync(join(FONTS, name))),
+  );
+  const ranges = covered;
   return Array.from(text)
-    .filter((character) => isCovered(character.codePointAt(0) ?? 0))
+    .filter((character) => {
+      const codePoint = character.codePointAt(0) ?? 0;
+      return ranges.some(([first, last]) => codePoint >= first && codePoint <= last);
+    })
     .join('');
 }
 
-function coveredByAny(names: string[]): (codePoint: number) => boolean {
-  const fonts = names.map((name) => coverageOf(readFileSync(join(FONTS, name))));
-  return (codePoint) => fonts.some((covers) => covers(codePoint));
-}
+type Range = readonly [first: number, last: number];
 
 /** Returns the code points of a TrueType font, from the groups of its `cmap` table in format 12. */
-function coverageOf(font: Buffer): (codePoint: number) => boolean {
+function coverageOf(font: Buffer): Range[] {
   const tables = Array.from({ length: font.readUInt16BE(4) }, (_, index) => 12 + 16 * index);
   const record = tables.find((at) => font.toString('latin1', at, at + 4) === 'cmap');
   if (record === undefined) throw new Error('the font has no table cmap');
@@ -42,9 +41,8 @@ function coverageOf(font: Buffer): (codePoint: number) => boolean {
   );
   const groups = subtables.find((at) => font.readUInt16BE(at) === 12);
   if (groups === undefined) throw new Error('the font has no table cmap of format 12');
-  const ranges = Array.from({ length: font.readUInt32BE(groups + 12) }, (_, index) => {
+  return Array.from({ length: font.readUInt32BE(groups + 12) }, (_, index) => {
     const at = groups + 16 + 12 * index;
-    return [font.readUInt32BE(at), font.readUInt32BE(at + 4)] as const;
+    return [font.readUInt32BE(at), font.readUInt32BE(at + 4)];
   });
-  return (codePoint) => ranges.some(([first, last]) => codePoint >= first && codePoint <= last);
 }

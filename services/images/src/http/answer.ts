@@ -26,6 +26,8 @@ export const IMAGE_HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
   'x-content-type-options': 'nosniff',
 };
+const NO_SVG =
+  'This image is stored as a raster, so it cannot be had as SVG. Its formats are png, webp and avif.';
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const FOR_A_MINUTE = 'public, max-age=60';
 /** For an SVG that is opened as a page. It has no scripts, and these would not run. */
@@ -48,7 +50,7 @@ export function answerImage(
   asked.kind = wanted.source.kind;
   const answer = (found: MadePicture): HttpAnswer => {
     if (found === 'no_image') throw noImage();
-    if (found === 'no_svg') throw noSvg();
+    if (found === 'no_svg') throw new ImageProblem('parameters_invalid', NO_SVG);
     asked.format = found.format;
     const headers = headersOf(found, wanted.format === undefined);
     if (matchesTag(ifNoneMatch, found.tag)) return { status: 304, headers };
@@ -59,25 +61,18 @@ export function answerImage(
   return found instanceof Promise ? found.then(answer) : answer(found);
 }
 
-function noSvg(): ImageProblem {
-  const detail =
-    'This image is stored as a raster, so it cannot be had as SVG. Its formats are png, webp and avif.';
-  return new ImageProblem('parameters_invalid', detail);
-}
-
 function noImage(): ImageProblem {
   return new ImageProblem('image_not_found', 'No image has this path.', { 'Cache-Control': FOR_A_MINUTE });
 }
 
 function headersOf({ format, tag, encoding }: ServedPicture, isNegotiated: boolean): Record<string, string> {
-  const headers: Record<string, string> = {
+  const isSvg = format === 'svg';
+  const vary = [isNegotiated && 'Accept', isSvg && 'Accept-Encoding'].filter(Boolean).join(', ');
+  return {
     'cache-control': FOR_EVER,
     'content-type': MEDIA_TYPES[format],
     etag: etagOf(tag, encoding),
+    ...(isSvg && { 'content-security-policy': SVG_POLICY }),
+    ...(vary && { vary }),
   };
-  const isSvg = format === 'svg';
-  if (isSvg) headers['content-security-policy'] = SVG_POLICY;
-  const vary = [...(isNegotiated ? ['Accept'] : []), ...(isSvg ? ['Accept-Encoding'] : [])];
-  if (vary.length > 0) headers.vary = vary.join(', ');
-  return headers;
 }

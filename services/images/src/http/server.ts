@@ -31,8 +31,8 @@ export function createImageServer(service: PublicService, pictures: Pick<Picture
     sendProblem: (reply, { problem }) =>
       send(reply, answerOfProblem(problem, { requestId: reply.request.id })),
     unreadable: (problem, context) => {
-      const { status, headers, body } = answerOfProblem(problem, context);
-      return { status, headers: { ...IMAGE_HEADERS, ...headers }, body };
+      const answer = answerOfProblem(problem, context);
+      return { ...answer, headers: { ...IMAGE_HEADERS, ...answer.headers } };
     },
     answeredUnreadable: (status) => count(NOTHING, status),
   });

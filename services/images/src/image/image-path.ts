@@ -12,9 +12,9 @@ import {
 /** Every public path begins with this, so that an Ingress sends it here without a rewriting. */
 export const BASE = '/images/';
 
-/** Which picture a URL asks for, and how. */
+/** What a URL asks for. */
 export interface Wanted {
-  /** Where the picture comes from: a stored image by its id, or a drawn monogram by its path below `monograms/`. */
+  /** A stored image by its id, or a drawn monogram by its path below `monograms/`. */
   source: { kind: PictureKind; id: string } | { kind: 'monogram'; path: string };
   /** Undefined: the request's Accept decides. */
   format: Format | undefined;
@@ -22,9 +22,6 @@ export interface Wanted {
   size: Size | undefined;
   theme: Theme;
 }
-
-/** Why a URL leads to no picture. */
-export type Unusable = 'no_route' | 'no_image' | 'bad_query';
 
 const KINDS = new Map(
   Object.entries(FOLDERS).map(([kind, folder]) => [folder as string, kind as PictureKind]),
@@ -39,8 +36,8 @@ export const QUERY_HELP =
   `format=${FORMATS.join('|')} ` +
   `(svg only where the image is stored as SVG), theme=${THEMES.join('|')}.`;
 
-/** Reads the path and the query of a request. */
-export function readImageUrl(url: string): Wanted | Unusable {
+/** Reads the path and the query of a request. Returns why they lead to no picture, if so. */
+export function readImageUrl(url: string): Wanted | 'no_route' | 'no_image' | 'bad_query' {
   const queryAt = url.indexOf('?');
   const path = queryAt < 0 ? url : url.slice(0, queryAt);
   if (!path.startsWith(BASE)) return 'no_route';
@@ -49,12 +46,8 @@ export function readImageUrl(url: string): Wanted | Unusable {
   if (queryAt < 0) return { ...found, size: undefined, theme: 'light' };
   const query = readQuery(url.slice(queryAt + 1));
   if (!query) return 'bad_query';
-  return {
-    source: found.source,
-    format: query.format ?? found.format,
-    size: query.size,
-    theme: query.theme ?? 'light',
-  };
+  const { format = found.format, size, theme = 'light' } = query;
+  return { source: found.source, format, size, theme };
 }
 
 function readPath(path: string): Pick<Wanted, 'source' | 'format'> | undefined {
@@ -87,10 +80,7 @@ const PARAMETERS: ReadonlyMap<string, readonly [name: string, value: string | nu
   ),
 );
 
-/**
- * Returns the id of the stored image that a path in a record leads to, such as "logos/0123….svg?size=64". Undefined if the path
- * cannot be one of a stored image.
- */
+/** Returns the id of the stored image to which a path in a record leads, such as "logos/0123….svg?size=64". Undefined if to none. */
 export function imageIdOfPath(path: string): string | undefined {
   const wanted = readImageUrl(BASE + path);
   return typeof wanted === 'object' && wanted.source.kind !== 'monogram' ? wanted.source.id : undefined;

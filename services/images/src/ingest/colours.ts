@@ -13,25 +13,18 @@ const AIM = READABLE + 0.1;
 /** Below this chroma a colour is a grey. */
 const GREY = 0.03;
 
-/**
- * Returns the colour of all that is painted, or undefined if there are several. Soft edges and half-transparent parts may differ
- * a little.
- */
+/** Returns the colour of all that is painted, or undefined if there are several. Soft edges may differ a little. */
 export function onlyColour({ data }: Pixels): Rgb | undefined {
-  let first: [number, number, number] | undefined;
-  let painted = 0;
-  let others = 0;
   // The most opaque pixel has the truest colour.
-  let most = 0;
-  for (let at = 0; at < data.length; at += 4) {
+  let [truest, most] = [0, 0];
+  for (let at = 0; at < data.length && most < 255; at += 4) {
     const alpha = data[at + 3] ?? 0;
-    if (alpha <= most) continue;
-    most = alpha;
-    first = [data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0];
-    if (most === 255) break;
+    if (alpha > most) [truest, most] = [at, alpha];
   }
-  if (first === undefined) return undefined;
-  const [red, green, blue] = first;
+  if (most === 0) return undefined;
+  const [red = 0, green = 0, blue = 0] = data.subarray(truest, truest + 3);
+  const differs = (value = 0, channel = 0, limit = 0) => Math.abs(value - channel) > limit;
+  let [painted, others] = [0, 0];
   for (let at = 0; at < data.length; at += 4) {
     const alpha = data[at + 3] ?? 0;
     // Colours of faint pixels are rounded too much to be compared.
@@ -39,21 +32,19 @@ export function onlyColour({ data }: Pixels): Rgb | undefined {
     painted += 1;
     const limit = 2 + 510 / alpha;
     if (
-      Math.abs((data[at] ?? 0) - red) > limit ||
-      Math.abs((data[at + 1] ?? 0) - green) > limit ||
-      Math.abs((data[at + 2] ?? 0) - blue) > limit
+      differs(data[at], red, limit) ||
+      differs(data[at + 1], green, limit) ||
+      differs(data[at + 2], blue, limit)
     )
       others += 1;
   }
-  return others <= painted / 1000 ? first : undefined;
+  return others <= painted / 1000 ? [red, green, blue] : undefined;
 }
 
 /**
  * Returns the nearest colour that is readable on the page. The hue is kept, and the lightness moves just as far as it must. A
- * grey has no hue to keep: it becomes white or nearly black, as designers do it.
- *
- * A dark colour has little chroma, since the screen can show little of it there. With the same chroma it would look dull once it
- * is lighter. On a dark page it therefore keeps its share of the chroma that the screen can show in its lightness and hue.
+ * grey becomes white or nearly black, as designers do it. A dark colour has little chroma, and would look dull with the same chroma
+ * once it is lighter. On a dark page it therefore keeps its share of the chroma that the screen can show in its lightness and hue.
  */
 export function readableColour(colour: Rgb, page: Rgb): Rgb {
   if (contrastOf(colour, page) >= READABLE) return colour;
@@ -95,8 +86,7 @@ const NO_COLOUR =
 
 /**
  * Returns the drawing with all its colours replaced by one. Masks keep their colours, because these decide what is transparent.
- * The caller has to compare the result with the original, because CSS can give colours in ways that this function does not
- * follow.
+ * The caller has to compare the result with the original: CSS can give colours in ways that this function does not follow.
  */
 export function recoloured(root: SvgElement, colour: string): SvgElement {
   const attributes = new Map(root.attributes);

@@ -37,11 +37,8 @@ const LINEAR = Float64Array.from({ length: 256 }, (_, channel) => {
 
 /** WCAG's relative luminance, from 0 to 1. */
 function luminance(red: number, green: number, blue: number): number {
+  const linear = (channel: number) => LINEAR[Math.round(channel)] ?? 0;
   return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
-}
-
-function linear(channel: number): number {
-  return LINEAR[Math.round(channel)] ?? 0;
 }
 
 /** WCAG's contrast ratio of two colours, from 1 to 21. */
@@ -74,8 +71,7 @@ export function contrastOn(pixels: Pixels, page: Rgb): number | undefined {
 
 /**
  * Checks whether the contrast of a picture with the page is `READABLE` or more, as `contrastOn` measures it. Undefined if the
- * picture paints nothing. For most pictures the contrasts of the single pixels decide, and no way from the page has to be looked
- * for.
+ * picture paints nothing. For most pictures the single pixels decide, and no way from the page has to be looked for.
  */
 export function isReadableOn(pixels: Pixels, page: Rgb): boolean | undefined {
   const { weights, total } = paintOf(pixels);
@@ -96,7 +92,7 @@ function areaBelow(steps: Uint16Array, weights: Uint8Array): number {
   return area;
 }
 
-/** For each pixel, the contrast of what is seen there with the page, in steps. */
+/** Returns for each pixel the contrast of what is seen there with the page, in steps. */
 function contrastSteps({ data }: Pixels, page: Rgb): Uint16Array {
   const pageLuminance = luminance(...page);
   const steps = new Uint16Array(data.length / 4);
@@ -120,8 +116,8 @@ function contrastSteps({ data }: Pixels, page: Rgb): Uint16Array {
 }
 
 /**
- * For each pixel, the least contrast that must be crossed on a way from the page to it, the pixel's own included. The pixels are
- * visited in the order of this value, as water would fill them from the edges.
+ * Returns for each pixel the least contrast that must be crossed on a way from the page to it, the pixel's own included. The pixels
+ * are visited in the order of this value, as water would fill them from the edges.
  */
 function reachedContrasts(steps: Uint16Array, width: number, height: number): Uint16Array {
   const reached = new Uint16Array(steps.length);
@@ -158,16 +154,10 @@ function reachedContrasts(steps: Uint16Array, width: number, height: number): Ui
   return reached;
 }
 
-/** How much each pixel of a picture counts, from 0 to 255, and the sum. */
-interface Paint {
-  weights: Uint8Array;
-  total: number;
-}
+/** How much each pixel counts, from 0 to 255, and the sum, for pictures that are measured on several pages. */
+const paints = new WeakMap<Pixels, { weights: Uint8Array; total: number }>();
 
-/** What was found for pictures that are measured on several pages. */
-const paints = new WeakMap<Pixels, Paint>();
-
-function paintOf(pixels: Pixels): Paint {
+function paintOf(pixels: Pixels) {
   const known = paints.get(pixels);
   if (known !== undefined) return known;
   const weights = paintedWeights(pixels);
@@ -176,9 +166,13 @@ function paintOf(pixels: Pixels): Paint {
   return paint;
 }
 
+const NEIGHBOURS = [-1, 0, 1]
+  .flatMap((right) => [-1, 0, 1].map((down) => [right, down] as const))
+  .filter(([right, down]) => right !== 0 || down !== 0);
+
 /**
- * How much each pixel counts: its alpha. A pixel with a more opaque neighbour is the soft edge of it and does not count. Nor does
- * the background of a picture that is opaque up to all its edges.
+ * Returns how much each pixel counts: its alpha. A pixel with a more opaque neighbour is the soft edge of it and does not count.
+ * Nor does the background of a picture that is opaque up to all its edges.
  */
 function paintedWeights(pixels: Pixels): Uint8Array {
   const { data, width, height } = pixels;
@@ -191,16 +185,7 @@ function paintedWeights(pixels: Pixels): Uint8Array {
       if (own === 0) continue;
       // A small slope is part of a gradient.
       const limit = own + 4;
-      const isEdge =
-        own < 255 &&
-        (alpha(x - 1, y) > limit ||
-          alpha(x + 1, y) > limit ||
-          alpha(x, y - 1) > limit ||
-          alpha(x, y + 1) > limit ||
-          alpha(x - 1, y - 1) > limit ||
-          alpha(x + 1, y - 1) > limit ||
-          alpha(x - 1, y + 1) > limit ||
-          alpha(x + 1, y + 1) > limit);
+      const isEdge = own < 255 && NEIGHBOURS.some(([right, down]) => alpha(x + right, y + down) > limit);
       if (!isEdge) weights[y * width + x] = own;
     }
   }

@@ -45,9 +45,9 @@ export async function ingest(
 }
 
 /**
- * Draws a drawing in the largest size that a request can ask for, and throws the result away. A drawing that was measured in few
- * pixels could take more than a worker's bounds there, and each request for it would end a worker. Here it ends this one, and the
- * file is refused. Most icons are so simple that this is skipped. It would take longer than all the rest of their ingest.
+ * Draws a drawing in the largest size that a request can ask for, and throws the result away. If that takes more than a worker's
+ * bounds, it ends this worker and the file is refused. Otherwise each request would end one. Most icons are so simple that this is
+ * skipped: it would take longer than all the rest of their ingest.
  */
 async function tryLargest(form: Form): Promise<void> {
   if (form.format !== 'svg' || isSurelyCheap(readSvg(form.bytes), form.bytes.length)) return;
@@ -91,11 +91,9 @@ function pixelsOf({ format, bytes }: Form, longer?: number): Promise<Pixels> {
 }
 
 /**
- * Checks whether a form can be read on a page. Undefined if it paints nothing. In the small drawing that is measured first, fine
- * lines are fainter than people see them. Therefore a picture that is not readable there is measured again in a larger drawing,
- * unless its only colour cannot be readable in any size.
- *
- * @param pixels the form in the size that is measured first
+ * Checks whether a form can be read on a page. Undefined if it paints nothing. In `pixels`, the small drawing, fine lines are
+ * fainter than people see them. Therefore a picture that is not readable there is measured again in a larger drawing, unless its
+ * only colour cannot be readable in any size.
  */
 async function isFormReadable(form: Form, page: Rgb, pixels: Pixels): Promise<boolean | undefined> {
   const isReadable = isReadableOn(pixels, page);
@@ -105,10 +103,7 @@ async function isFormReadable(form: Form, page: Rgb, pixels: Pixels): Promise<bo
   return isReadableOn(await pixelsOf(form, MEASURED_FINELY), page);
 }
 
-/**
- * Returns a drawing of one colour in a readable colour. Undefined if the drawing has several, or if it would look different
- * otherwise too.
- */
+/** Returns a drawing of one colour in a readable colour. Undefined if it has several, or would look different otherwise too. */
 async function readableInColour(form: Form, before: Pixels, page: Rgb): Promise<Form | undefined> {
   const colour = onlyColour(before);
   if (colour === undefined) return undefined;
@@ -141,11 +136,8 @@ const ATTRIBUTES = new Set(
 );
 
 /**
- * Checks whether a drawing surely takes little time and memory in every size. The check lists what is cheap. Everything else
- * counts as costly, such as a filter, a mask, a style or a reference.
- *
- * @param root the drawing as it is stored
- * @param bytes the length of its text
+ * Checks whether a drawing, as it is stored in a text of `bytes`, surely takes little time and memory in every size. Whatever is
+ * not listed as cheap counts as costly, such as a filter, a mask, a style or a reference.
  */
 export function isSurelyCheap(root: SvgElement, bytes: number): boolean {
   if (bytes > FEW_BYTES) return false;

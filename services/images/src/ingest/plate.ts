@@ -15,8 +15,8 @@ const GREYS = {
 } as const;
 
 /**
- * Returns the colour of the plate for a page. The first is nearly black on a light page and white on a dark one, as designers use
- * them. A grey is taken only if the mark is not readable on the ones before it; each grey stands out from its page by itself.
+ * Returns the colour of the plate for a page: the first on which the mark is readable. Nearly black on a light page and white on a
+ * dark one come first, as designers use them. Each grey stands out from its page by itself.
  */
 export function plateColour(mark: Pixels, theme: 'light' | 'dark'): Rgb {
   const plates = GREYS[theme].map((grey): Rgb => [grey, grey, grey]);
@@ -31,9 +31,7 @@ export async function onPlate(form: Form, colour: Rgb): Promise<Form> {
   return form.format === 'svg' ? svgOnPlate(form, colour) : rasterOnPlate(form, colour);
 }
 
-/**
- * Returns the room around a mark, and the radius of the corners. A wide word needs less above and below it than a square sign.
- */
+/** Returns the room around a mark, and the radius of the corners. A wide word needs less above and below than a square sign. */
 function measures({ width, height }: { width: number; height: number }) {
   const room = Math.round(0.06 * Math.max(width, height) + 0.1 * Math.min(width, height));
   return { room, radius: Math.round(1.2 * room), width: width + 2 * room, height: height + 2 * room };
@@ -64,14 +62,8 @@ async function rasterOnPlate(form: Form, colour: Rgb): Promise<Form> {
   const size = scaled(plate, longer);
   const scale = size.width / plate.width;
   const room = Math.round(plate.room * scale);
-  const inner = {
-    width: Math.max(1, size.width - 2 * room),
-    height: Math.max(1, size.height - 2 * room),
-  };
-  const mark = await decoded(form.bytes)
-    .resize({ ...inner, fit: 'fill' })
-    .png()
-    .toBuffer();
+  const [width, height] = [size.width, size.height].map((side) => Math.max(1, side - 2 * room));
+  const mark = await decoded(form.bytes).resize(width, height, { fit: 'fill' }).png().toBuffer();
   const rect = `<svg xmlns="${SVG_NAMESPACE}" width="${size.width}" height="${size.height}"><rect width="100%" height="100%" rx="${plate.radius * scale}" fill="${hexOf(colour)}"/></svg>`;
   const plated = sharp(Buffer.from(rect)).composite([{ input: mark, left: room, top: room }]);
   return encodeRaster(await pixelsOf(plated));

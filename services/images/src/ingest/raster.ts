@@ -1,4 +1,3 @@
-import type { Metadata } from 'sharp';
 import { decoded, fromPixels, PIXELS, type Pixels, pixelsOf } from '../drawing/draw.ts';
 import { type Form, Refused } from '../image/image.ts';
 import type { RasterFormat } from './file-format.ts';
@@ -38,13 +37,7 @@ export async function encodeRaster(pixels: Pixels): Promise<Form> {
 
 /** Returns the width and height that the file states. They are known before a pixel is decoded. */
 async function checkedSize(bytes: Uint8Array): Promise<{ width: number; height: number }> {
-  let size: Metadata;
-  try {
-    size = await decoded(bytes, { limit: false }).metadata();
-  } catch (error) {
-    throw damaged(error);
-  }
-  const { width, height } = size;
+  const { width, height } = await decoded(bytes, { limit: false }).metadata().catch(refuseDamaged);
   if (width * height > PIXELS)
     throw new Refused(
       `the picture has ${width} × ${height} pixels, and at most 16 million are allowed: scale it down`,
@@ -52,13 +45,10 @@ async function checkedSize(bytes: Uint8Array): Promise<{ width: number; height: 
   return { width, height };
 }
 
-async function decodedPixels(bytes: Uint8Array): Promise<Pixels> {
-  try {
-    const upright = decoded(bytes).autoOrient();
-    return await pixelsOf(upright.resize(LONGEST, LONGEST, { fit: 'inside', withoutEnlargement: true }));
-  } catch (error) {
-    throw damaged(error);
-  }
+function decodedPixels(bytes: Uint8Array): Promise<Pixels> {
+  const upright = decoded(bytes).autoOrient();
+  const resized = upright.resize(LONGEST, LONGEST, { fit: 'inside', withoutEnlargement: true });
+  return pixelsOf(resized).catch(refuseDamaged);
 }
 
 function halved(pixels: Pixels): Promise<Pixels> {
@@ -80,9 +70,14 @@ function isPhotograph(pixels: Pixels): boolean {
   return colours.size > FEW_COLOURS;
 }
 
-function damaged(error: unknown): Refused {
-  const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
-  return new Refused(
-    `the picture is damaged or of an unusual kind (${reason.slice(0, 120)}): save it again as PNG`,
+function refuseDamaged(error: unknown): never {
+  throw new Refused(
+    `the picture is damaged or of an unusual kind (${shortReason(error)}): save it again as PNG`,
   );
+}
+
+/** Returns what a library says about a picture that it cannot read, for the person who sent it. */
+export function shortReason(error: unknown): string {
+  const [line = ''] = error instanceof Error ? error.message.split('\n') : [];
+  return line.slice(0, 120);
 }

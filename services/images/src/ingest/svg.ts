@@ -5,6 +5,7 @@ import { MOST_SVG_BYTES, readSvg } from '../svg/read-svg.ts';
 import { sanitizeSvg } from '../svg/sanitize-svg.ts';
 import { type Box, statedBox, withSize } from '../svg/svg-size.ts';
 import { SVG_NAMESPACE, type SvgElement } from '../svg/svg-tree.ts';
+import { shortReason } from './raster.ts';
 
 /** Reads a drawing and makes it safe, with the longer side in `longer` pixels. */
 export async function readDrawing(bytes: Uint8Array, longer: number): Promise<Form> {
@@ -13,7 +14,8 @@ export async function readDrawing(bytes: Uint8Array, longer: number): Promise<Fo
   // The stored drawing decides, and not the given file: escapes, duplicate ids and rules of style sheets are resolved in it.
   const root = readSvg(safeBytes(given));
   checkReferences(root);
-  const box = statedBox(root) ?? (await measuredBox(root));
+  // The smallest box around what is drawn is found in two steps, each as exact as the pixels are.
+  const box = statedBox(root) ?? (await inkBox(root, await inkBox(root, REGION)));
   return svgForm(withSize(root, box, longer));
 }
 
@@ -37,23 +39,13 @@ function safeBytes(root: SvgElement): Buffer {
 /** The region in which a drawing without any size is looked for: its units are mostly pixels. */
 const REGION: Box = { x: -1024, y: -1024, width: 4096, height: 4096 };
 
-/** Returns the smallest box around what is drawn. It is found in two steps, each as exact as the pixels are. */
-async function measuredBox(root: SvgElement): Promise<Box> {
-  const coarse = await inkBox(root, REGION);
-  return inkBox(root, coarse);
-}
-
 async function inkBox(root: SvgElement, region: Box): Promise<Box> {
-  const form = svgForm(
-    withSize(
-      { ...root, attributes: new Map(root.attributes).set('preserveAspectRatio', 'none') },
-      region,
-      512,
-    ),
-  );
+  const attributes = new Map(root.attributes).set('preserveAspectRatio', 'none');
+  const form = svgForm(withSize({ ...root, attributes }, region, 512));
   const pixels = await drawDrawing(form.bytes);
   const { x, y, width, height } = paintedBox(pixels);
   const unit = { x: region.width / pixels.width, y: region.height / pixels.height };
+  const rounded = (value: number) => Math.round(value * 1000) / 1000;
   return {
     x: rounded(region.x + x * unit.x),
     y: rounded(region.y + y * unit.y),
@@ -69,8 +61,7 @@ export function drawDrawing(bytes: Uint8Array, longer?: number): Promise<Pixels>
 
 /** Throws the refusal of an SVG whose drawing failed. */
 export function asRefused(error: unknown): never {
-  const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
-  throw new Refused(`the SVG cannot be drawn (${reason.slice(0, 120)}): simplify it`);
+  throw new Refused(`the SVG cannot be drawn (${shortReason(error)}): simplify it`);
 }
 
 function paintedBox({ data, width, height }: Pixels): Box {
@@ -90,8 +81,4 @@ function paintedBox({ data, width, height }: Pixels): Box {
 
 export function nothingDrawn(): Refused {
   return new Refused('the picture shows nothing: draw something in its visible part');
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 1000) / 1000;
 }

@@ -1,9 +1,6 @@
 import { FORMATS, type Format } from '../image/image.ts';
 
-/**
- * The formats in the order of preference. If a caller wants several equally, the first of them is chosen. Drawing a WebP takes
- * half as long as drawing an AVIF.
- */
+/** If a caller wants several formats equally, it gets the first. Drawing a WebP takes half as long as drawing an AVIF. */
 const PREFERRED: readonly Format[] = ['svg', 'webp', 'avif', 'png'];
 
 /** For a caller that accepts formats without naming them, and may know only old ones. */
@@ -18,9 +15,8 @@ export const MEDIA_TYPES: Record<Format, string> = {
 
 /**
  * Returns the format in which to answer a request whose path names none (RFC 9110 12.5.1). Of the formats that the caller wants
- * most, it is one that Accept names, or else the stored one. A caller that accepts none of them gets the stored one too.
- *
- * @param stored a raster cannot be answered as SVG
+ * most, it is one that Accept names, or else the stored one. A caller that accepts none of them gets the stored one too. A raster
+ * cannot be answered as SVG.
  */
 export function negotiateFormat(stored: Format, accept: string | undefined): Format {
   const ranges = rangesOf(accept ?? '*/*');
@@ -56,8 +52,9 @@ function rangesOf(accept: string): Range[] {
 
 /** Returns the quality of the most specific range that the type falls into. */
 function wishFor(type: string, ranges: readonly Range[]): { quality: number; isNamed: boolean } {
-  const named = ranges.find((range) => range.type === type);
-  const range =
-    named ?? ranges.find((range) => range.type === 'image/*') ?? ranges.find((range) => range.type === '*/*');
+  const [named, ...wide] = [type, 'image/*', '*/*'].map((each) =>
+    ranges.find((range) => range.type === each),
+  );
+  const range = named ?? wide.find((each) => each !== undefined);
   return { quality: range?.quality ?? 0, isNamed: named !== undefined };
 }

@@ -9,8 +9,8 @@ import type { Workers } from '../workers/workers.ts';
 import { createLimiter, SharedWork } from './turns.ts';
 
 /**
- * Bounds of the pictures that are only read, and of those that are drawn. `most`: each form in memory may take some MB. `waitMs`: if
- * the database does not answer, requests wait for so long, and for one look-up that fails.
+ * Bounds of the pictures that are only read, and of those that are drawn. `most`: each form in memory may take some MB. `waitMs`:
+ * if the database does not answer, requests wait for so long, and for one look-up that fails.
  */
 const TURNS = { most: 8, mostWaiting: 248, waitMs: 3_000 };
 const MOST_KNOWN = 50_000;
@@ -40,13 +40,8 @@ export interface PictureOrder extends Wanted {
 
 export function pictureOrder(wanted: Wanted, format: Format): PictureOrder {
   const { source, size, theme } = wanted;
-  return {
-    source,
-    size,
-    theme,
-    format,
-    key: `${source.kind} ${sourceKey(source)} ${format} ${size} ${theme}`,
-  };
+  const key = `${source.kind} ${sourceKey(source)} ${format} ${size} ${theme}`;
+  return { source, size, theme, format, key };
 }
 
 /**
@@ -68,10 +63,7 @@ export class PictureMaker {
     this.#workers = workers;
   }
 
-  /**
-   * Returns why the picture does not exist, as far as that is known without the database. Throws the fault of a drawing that
-   * failed.
-   */
+  /** Returns why the picture does not exist, if that is known without the database. Throws the fault of a drawing that failed. */
   knownAbsence({ source, theme, format, key }: PictureOrder): NoPicture | undefined {
     const forms = this.#known.get(sourceKey(source));
     if (forms === 'no_image') return forms;
@@ -97,9 +89,8 @@ export class PictureMaker {
   }
 
   /**
-   * Pictures that no worker has to draw have separate turns, so that they do not wait for busy workers. Most pictures that
-   * records name are of this kind. A picture that turns out to need drawing gives its turn back and is read again: a form that
-   * waits would take memory.
+   * Pictures that no worker has to draw, as most that records name, have separate turns, so that they do not wait for busy workers.
+   * A picture that turns out to need drawing gives its turn back and is read again: a form that waits would take memory.
    */
   async #makeStored(id: string, order: PictureOrder): Promise<MadePicture> {
     const forms = this.#known.get(id) ?? (isOftenStored(order) ? undefined : await this.#statedForms(id));
@@ -164,7 +155,7 @@ function formFor(theme: Theme, { light, dark = light }: StatedForms): StatedForm
   return theme === 'dark' ? dark : light;
 }
 
-/** Checks whether a worker has to draw the picture. If not, it is a stored form, or an SVG in another size. */
+/** If no worker has to draw the picture, it is a stored form, or an SVG in another size. */
 function isDrawn({ format, size, theme }: PictureOrder, forms: StatedForms): boolean {
   const stored = formFor(theme, forms);
   if (format !== stored.format) return true;
@@ -188,10 +179,9 @@ function pictureOf({ format, bytes }: Form): ServedPicture {
 const SIDE = 512;
 
 /**
- * Draws the monogram to which a path below `monograms/` leads. Undefined if it leads to none. A raster shows a sign in place of
- * letters that need a font, because the workers' fonts have no letters of these scripts.
+ * Draws the monogram to which a path below `monograms/`, without its extension, leads. Undefined if it leads to none. A raster shows
+ * a sign in place of letters that need a font, because the workers' fonts have no letters of these scripts.
  *
- * @param path without its extension; one that still has an extension leads to no monogram
  * @param options.format what the form will be sent as; the form itself is an SVG
  */
 export function monogramForm(

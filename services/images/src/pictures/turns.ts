@@ -4,38 +4,29 @@ import { Fault } from '@brand-data/runtime';
  * Runs at most `most` tasks at once. Up to `mostWaiting` further tasks wait for their turn, each at most `waitMs`. A task that
  * waits longer or finds no room is not run, and its promise rejects with Fault `resource_exhausted`.
  */
-export function createLimiter({
-  most,
-  mostWaiting,
-  waitMs,
-}: {
-  most: number;
-  mostWaiting: number;
-  waitMs: number;
-}): <T>(task: () => Promise<T>) => Promise<T> {
+export function createLimiter(bounds: { most: number; mostWaiting: number; waitMs: number }) {
   const waiting = new Set<() => void>();
   let running = 0;
 
-  const turn = () =>
-    new Promise<void>((resolve, reject) => {
-      if (waiting.size >= mostWaiting)
-        return reject(
-          new Fault('resource_exhausted', 'too many pictures wait to be made: try again in a second'),
-        );
-      const begin = () => {
-        clearTimeout(late);
-        waiting.delete(begin);
-        resolve();
-      };
-      const late = setTimeout(() => {
-        waiting.delete(begin);
-        reject(new Fault('resource_exhausted', 'other pictures take too long: try again in a second'));
-      }, waitMs);
-      waiting.add(begin);
-    });
+  const turn = () => {
+    if (waiting.size >= bounds.mostWaiting)
+      throw new Fault('resource_exhausted', 'too many pictures wait to be made: try again in a second');
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const begin = () => {
+      clearTimeout(late);
+      waiting.delete(begin);
+      resolve();
+    };
+    const late = setTimeout(() => {
+      waiting.delete(begin);
+      reject(new Fault('resource_exhausted', 'other pictures take too long: try again in a second'));
+    }, bounds.waitMs);
+    waiting.add(begin);
+    return promise;
+  };
 
-  return async (task) => {
-    if (running < most) running += 1;
+  return async <T>(task: () => Promise<T>): Promise<T> => {
+    if (running < bounds.most) running += 1;
     else await turn();
     try {
       return await task();

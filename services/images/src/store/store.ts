@@ -1,5 +1,5 @@
 import { answerWithin, type Mongo, openDatabase, type Service } from '@brand-data/runtime';
-import type { Collection, Filter } from 'mongodb';
+import type { Collection, Document, Filter } from 'mongodb';
 import type { Form, Theme, Treatment } from '../image/image.ts';
 
 const ANSWER_WITHIN_MS = 5_000;
@@ -25,10 +25,9 @@ export interface ImageUse {
 
 /** The format and size of the form for light pages, and of the form for dark pages if the image has a separate one. */
 export interface StatedForms {
-  light: Stated;
-  dark?: Stated | undefined;
+  light: Omit<Form, 'bytes'>;
+  dark?: Omit<Form, 'bytes'> | undefined;
 }
-type Stated = Omit<Form, 'bytes'>;
 
 /** Reads `StatedForms`. */
 const STATED = Object.fromEntries(
@@ -37,9 +36,7 @@ const STATED = Object.fromEntries(
 
 interface ImageDoc extends Omit<StoredImage, 'id'> {
   _id: string;
-  /**
-   * The hash of the files of the last put. When the same files are put again, it finds the image, which need not be made again.
-   */
+  /** The hash of the files of the last put: if they are put again, the image need not be made again. */
   given?: string;
   putAt: Date;
   /** Absent while the last sweep found a record that names the image. */
@@ -59,7 +56,7 @@ export function openStorage(
   return openDatabase(service, config, openImageStore, { isNeededAlways: false });
 }
 
-/** Opens the images database and creates its indexes, which any replica may do at any time. Every query uses one of them, or _id. */
+/** Creates the indexes, which any replica may do at any time. Every query uses one of them, or _id. */
 export async function openImageStore({ db }: Mongo): Promise<ImageStore> {
   const images = db.collection<ImageDoc>('images', { promoteBuffers: true });
   await images.createIndex(USE_INDEX);
@@ -68,8 +65,8 @@ export async function openImageStore({ db }: Mongo): Promise<ImageStore> {
 }
 
 /**
- * The images database. Every operation rejects with Fault `unavailable` while the database cannot be reached. Just after an
- * election, a read may show the state of a second ago. Therefore each write states the condition on which it depends.
+ * Every operation rejects with Fault `unavailable` while the database cannot be reached. Just after an election, a read may show
+ * the state of a second ago. Therefore each write states the condition on which it depends.
  */
 export class ImageStore {
   readonly #images: Collection<ImageDoc>;
@@ -105,7 +102,6 @@ export class ImageStore {
     return doc.small;
   }
 
-  /** Returns a stored image. Undefined if it does not exist. */
   async find(wanted: Wanted): Promise<StoredImage | undefined> {
     const doc = await withDeadline(this.#images.findOne(filterOf(wanted)));
     return doc ? imageFromDoc(doc) : undefined;
@@ -123,37 +119,32 @@ export class ImageStore {
     return doc ? imageFromDoc(doc) : undefined;
   }
 
-  /**
-   * Returns the form for a theme, together with the small form if the small form was made from it. Undefined if no image has the
-   * id.
-   */
+  /** Returns the form for a theme, and the small form if it was made from that one. Undefined if no image has the id. */
   async findForm(
     id: string,
     theme: Theme,
   ): Promise<{ form: Form; small?: Form | undefined; stated: StatedForms } | undefined> {
-    const projection =
+    const chosen =
       theme === 'light'
-        ? { ...STATED, form: '$light', small: 1 }
+        ? { form: '$light', small: 1 }
         : {
-            ...STATED,
             form: { $ifNull: ['$dark', '$light'] },
             small: { $cond: [{ $ifNull: ['$dark', false] }, '$$REMOVE', '$small'] },
           };
-    const doc = await withDeadline(
-      this.#images.findOne<StatedForms & { form: Form; small?: Form }>(
-        { _id: id },
-        // The content of a URL never changes. Therefore any member may answer while there is no primary.
-        { projection, readPreference: 'primaryPreferred' },
-      ),
-    );
-    return doc ? { form: doc.form, small: doc.small, stated: statedForms(doc) } : undefined;
+    const doc = await this.#read<StatedForms & { form: Form; small?: Form }>(id, { ...STATED, ...chosen });
+    return doc && { form: doc.form, small: doc.small, stated: { light: doc.light, dark: doc.dark } };
   }
 
   /** Returns the formats and sizes of an image's forms, without reading their bytes. Undefined if no image has the id. */
   async findStated(id: string): Promise<StatedForms | undefined> {
-    const options = { projection: STATED, readPreference: 'primaryPreferred' } as const;
-    const doc = await withDeadline(this.#images.findOne<StatedForms>({ _id: id }, options));
-    return doc ? statedForms(doc) : undefined;
+    const doc = await this.#read<StatedForms>(id, STATED);
+    return doc && { light: doc.light, dark: doc.dark };
+  }
+
+  /** The content of a URL never changes. Therefore any member may answer while there is no primary. */
+  async #read<Part extends Document>(id: string, projection: Document): Promise<Part | undefined> {
+    const options = { projection, readPreference: 'primaryPreferred' } as const;
+    return (await withDeadline(this.#images.findOne<Part>({ _id: id }, options))) ?? undefined;
   }
 
   /** Returns the use of each of these images that is stored. */
@@ -213,10 +204,6 @@ type Wanted = { id: string } | { given: string };
 
 function filterOf(wanted: Wanted): Filter<ImageDoc> {
   return 'id' in wanted ? { _id: wanted.id } : { given: wanted.given };
-}
-
-function statedForms({ light, dark }: StatedForms): StatedForms {
-  return { light, dark };
 }
 
 function imageFromDoc({ _id, light, dark, small, treatments }: ImageDoc): StoredImage {

@@ -34,14 +34,9 @@ const FUNCTIONS = new Set(
   matrix translate translatex translatey scale scalex scaley rotate skewx skewy`.split(/\s+/),
 );
 
-const SELECTORS = new Set([
-  'SelectorList',
-  'Selector',
-  'TypeSelector',
-  'ClassSelector',
-  'IdSelector',
-  'Combinator',
-]);
+const SELECTORS = new Set(
+  `SelectorList Selector TypeSelector ClassSelector IdSelector Combinator`.split(' '),
+);
 
 /** Characters of CSS in one drawing. */
 const CSS_BOUND = 64 * 1024;
@@ -58,15 +53,10 @@ export const NEEDED = new Set([...COLOURS, 'clip-path', 'mask', 'filter']);
 /** Selectors of states that a picture in a page does not have. Their rules are left out. */
 const STATES = /^(?!.*:not\().*:(hover|focus|focus-visible|focus-within|active|visited|target)\b/is;
 
-/**
- * The media queries, as css-tree writes them, that hold for the picture. Rules of other media queries, such as print, are left
- * out.
- */
+/** The media queries, as css-tree writes them, that hold for the picture. Rules of other ones, such as print, are left out. */
 const MEDIA = /^((only )?(all|screen)|((only )?screen and )?\(prefers-color-scheme:\s*light\))$/i;
 
-/**
- * Checks whether a value of a property refers to nothing outside the document, calls only allowed functions, and has no escapes.
- */
+/** Checks whether a value of a property refers to nothing outside the document, calls only allowed functions, and has no escapes. */
 export function isSafeValue(value: string): boolean {
   if (PLAIN_VALUE.test(value)) return true;
   if (value.includes('\\')) return false;
@@ -108,10 +98,7 @@ export function cleanDeclarations(text: string): string {
   });
 }
 
-/**
- * Returns the allowed rules of a style sheet. At-rules, such as @import, and selectors of states, such as :hover, are left out.
- * Rules of `@media` for screens remain.
- */
+/** Returns the allowed rules of a style sheet, without at-rules and selectors of states. Rules of `@media` for screens remain. */
 export function cleanStyleSheet(text: string): string {
   return bounded(() => {
     const tree = parsed<StyleSheet>(withFallbacks(text), 'stylesheet');
@@ -132,16 +119,12 @@ function cleanRules(nodes: List<CssNode>): Rule[] {
 }
 
 function cleanRule(rule: Rule): Rule[] {
-  if (rule.prelude.type !== 'SelectorList') {
-    refuseLossOf(rule);
-    return [];
-  }
-  const selectors = rule.prelude.children;
-  const plain = selectors.filter(isPlainSelector);
-  if (!selectors.toArray().every((selector) => isPlainSelector(selector) || STATES.test(generate(selector))))
-    refuseLossOf(rule);
-  if (plain.isEmpty) return [];
-  rule.prelude.children = plain;
+  const selectors = rule.prelude.type === 'SelectorList' ? rule.prelude.children : undefined;
+  const isTaken = (selector: CssNode) => isPlainSelector(selector) || STATES.test(generate(selector));
+  if (!selectors?.toArray().every(isTaken)) refuseLossOf(rule);
+  const plain = selectors?.filter(isPlainSelector);
+  if (!plain || plain.isEmpty) return [];
+  rule.prelude = { type: 'SelectorList', children: plain };
   rule.block.children = rule.block.children.filter(isKept);
   return rule.block.children.isEmpty ? [] : [rule];
 }
@@ -166,7 +149,7 @@ export function valuesOfProperty(text: string, property: string): string[] {
     .map((node) => generate((node as Declaration).value));
 }
 
-/** Returns the references of a clean style sheet, each with the names of the elements, classes and ids at the end of its selector. */
+/** Returns the references of a clean style sheet, each with the names at the end of its selector (`namesAtEnd`). */
 export function referencesOfStyleSheet(text: string): (CssReference & { names: string[] })[] {
   return bounded(() =>
     parsed<StyleSheet>(text, 'stylesheet')
@@ -197,7 +180,7 @@ function namesAtEnd(selector: CssNode): string[] {
     .map((part) => generate(part));
 }
 
-/** Returns a style sheet or the value of a `style` attribute with every colour of paint replaced by what `replace` makes of it. */
+/** Returns a style sheet or a `style` attribute with every colour of paint replaced by what `replace` makes of it. */
 export function replaceColours(
   text: string,
   context: 'declarationList' | 'stylesheet',
@@ -235,15 +218,15 @@ function isKept(node: CssNode): boolean {
   return false;
 }
 
+const DECLARATION = /(?<![\w-])([\w-]{1,40})\s{0,9}:[^;}]{0,80}/g;
+
 /** Refuses the drawing if the node declares what the drawing would look different without. */
 function refuseLossOf(node: CssNode): void {
   walk(node, (part) => {
     if (part.type === 'Declaration' && NEEDED.has(part.property.toLowerCase()))
       throw notUnderstood(generate(part));
     if (part.type !== 'Raw') return;
-    for (const [declaration, property = ''] of part.value.matchAll(
-      /(?<![\w-])([\w-]{1,40})\s{0,9}:[^;}]{0,80}/g,
-    ))
+    for (const [declaration, property = ''] of part.value.matchAll(DECLARATION))
       if (NEEDED.has(property.toLowerCase())) throw notUnderstood(declaration);
   });
 }
@@ -271,10 +254,7 @@ function isUnsafe(node: CssNode): boolean {
   return node.type === 'Raw' || node.type === 'Block' || node.type === 'AtrulePrelude';
 }
 
-/**
- * Checks whether CSS can be the text of an element of XML: CSS of allowed rules has no use for the characters of tags and
- * entities.
- */
+/** Checks whether CSS can be the text of an element of XML. Allowed rules have no use for the characters of tags and entities. */
 function isText(css: string): boolean {
   return !/[<&\\]/.test(css);
 }

@@ -1,10 +1,5 @@
 import { Refused } from '../image/image.ts';
-import {
-  type CssReference,
-  referencesOfDeclarations,
-  referencesOfStyleSheet,
-  valuesOfProperty,
-} from './css.ts';
+import { referencesOfDeclarations, referencesOfStyleSheet, valuesOfProperty } from './css.ts';
 import { elementsOf, type SvgElement } from './svg-tree.ts';
 
 /** The elements that may be drawn once every reference is followed. */
@@ -27,7 +22,7 @@ const WEIGHTS: Record<string, number> = {
   mask: MASK,
 };
 
-/** Elements that need something which the service does not take, and what to do about each. */
+/** Why an element is not taken, and what to do about it. */
 const NOT_TAKEN: Record<string, string> = {
   image: 'it shows a picture within or outside the file: draw it as paths, or send the picture itself as PNG',
   feImage: 'it shows a picture within or outside the file: draw it as paths',
@@ -47,8 +42,8 @@ export function checkElements(root: SvgElement): void {
 }
 
 /** The properties that refer to elements, and that an element without them has from the element around it. */
-type Paint = 'fill' | 'stroke' | 'marker';
-const PAINTS: readonly Paint[] = ['fill', 'stroke', 'marker'];
+const PAINTS = ['fill', 'stroke', 'marker'] as const;
+type Paint = (typeof PAINTS)[number];
 
 /** The elements that paint, each with its own fill and stroke. */
 const PAINTED = new Set(`path rect circle ellipse line polyline polygon text tspan textPath`.split(/\s+/));
@@ -57,11 +52,8 @@ const DRAWN_BY_REFERENCE = new Set(
   `defs symbol clipPath mask pattern marker linearGradient radialGradient filter`.split(/\s+/),
 );
 
-/** An attribute or property that refers to an element. */
-type Reference = [name: string, id: string];
-
 /** The references of a style sheet, by the last element, class or id of their selectors. */
-type Rules = ReadonlyMap<string, (CssReference & { names: string[] })[]>;
+type Rules = ReadonlyMap<string, ReturnType<typeof referencesOfStyleSheet>>;
 
 /** What an element draws: itself, those in it, and those that they refer to. No number is above EXPANDED + 1. */
 interface Expansion {
@@ -70,16 +62,16 @@ interface Expansion {
   inherits: Record<Paint, number>;
 }
 
-interface Drawing {
-  byId: ReadonlyMap<string, SvgElement>;
-  parents: ReadonlyMap<SvgElement, SvgElement>;
-  rules: Rules;
-  /** Whether a rule may make an element take its paint from around itself, whatever its attributes say. */
-  hasRuleToInherit: boolean;
-}
-
 /** Refuses a sanitized drawing that refers to itself, or that grows too large when its references are followed. */
 export function checkReferences(root: SvgElement): void {
+  if (expandedSize(root) > EXPANDED)
+    throw new Refused(
+      `the SVG draws more than ${EXPANDED} elements once its references are followed, where a blur counts as ${BLUR}, another filter as ${FILTER} and a mask as ${MASK}: simplify it`,
+    );
+}
+
+/** Returns what the references of a drawing need: its elements by id, their parents, and the rules of its style sheets. */
+function drawingOf(root: SvgElement) {
   const byId = new Map<string, SvgElement>();
   const parents = new Map<SvgElement, SvgElement>();
   const css: string[] = [];
@@ -90,16 +82,15 @@ export function checkReferences(root: SvgElement): void {
     for (const child of element.children) if (typeof child !== 'string') parents.set(child, element);
   }
   const sheet = css.join('\n');
-  const rules = Map.groupBy(referencesOfStyleSheet(sheet), ({ names }) => names.at(-1) ?? '*');
+  const rules: Rules = Map.groupBy(referencesOfStyleSheet(sheet), ({ names }) => names.at(-1) ?? '*');
+  // A rule may make an element take its paint from around itself, whatever its attributes say.
   const hasRuleToInherit = /inherit|unset|revert|context-/i.test(sheet);
-  if (expandedSize(root, { byId, parents, rules, hasRuleToInherit }) > EXPANDED)
-    throw new Refused(
-      `the SVG draws more than ${EXPANDED} elements once its references are followed, where a blur counts as ${BLUR}, another filter as ${FILTER} and a mask as ${MASK}: simplify it`,
-    );
+  return { byId, parents, rules, hasRuleToInherit };
 }
 
 /** Returns the number of elements that `root` draws. */
-function expandedSize(root: SvgElement, { byId, parents, rules, hasRuleToInherit }: Drawing): number {
+function expandedSize(root: SvgElement): number {
+  const { byId, parents, rules, hasRuleToInherit } = drawingOf(root);
   const targetsOf = once((element): [name: string, target: SvgElement][] =>
     [...references(element, rules)].flatMap(([name, id]) => {
       const target = byId.get(id);
@@ -195,7 +186,10 @@ function hasPaintOfItsOwn({ attributes }: SvgElement, paint: Paint): boolean {
 }
 
 /** Yields the ids that an element refers to, each with the attribute or the property that names it. */
-function* references({ name: tag, attributes }: SvgElement, rules: Rules): Generator<Reference> {
+function* references(
+  { name: tag, attributes }: SvgElement,
+  rules: Rules,
+): Generator<[name: string, id: string]> {
   for (const [name, value] of attributes) {
     if (name === 'href') yield [name, value.slice(1)];
     else if (name === 'style')

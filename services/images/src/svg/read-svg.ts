@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { Refused } from '../image/image.ts';
 import { SVG_NAMESPACE, type SvgElement } from './svg-tree.ts';
@@ -20,8 +21,8 @@ const BOUNDS = {
 const WITH_TEXT = new Set(['text', 'tspan', 'textPath', 'style']);
 
 /**
- * Reads the file of a drawing. Takes only well-formed XML in UTF-8 that declares no entities or types, within `BOUNDS`. Leaves
- * out comments, processing instructions, and everything that is in no namespace of SVG.
+ * Reads a file that is well-formed XML in UTF-8, declares no entities or types, and is within `BOUNDS`. Leaves out comments,
+ * processing instructions, and everything that is in no namespace of SVG.
  */
 export function readSvg(bytes: Uint8Array): SvgElement {
   return parse(withoutDoctype(decode(bytes)));
@@ -32,12 +33,8 @@ function decode(bytes: Uint8Array): string {
     throw new Refused(
       `the SVG has ${bytes.length} bytes, and at most ${MOST_SVG_BYTES} are allowed: simplify it`,
     );
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new Refused('the SVG is not text in UTF-8: save it in this encoding');
-  }
+  if (!isUtf8(bytes)) throw new Refused('the SVG is not text in UTF-8: save it in this encoding');
+  const text = new TextDecoder().decode(bytes);
   const encoding = /^\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([^"'>]{0,40})/.exec(text)?.[1];
   if (encoding !== undefined && !/^(utf-8|us-ascii)$/i.test(encoding))
     throw new Refused(`the SVG declares the encoding ${encoding}: save it in UTF-8`);
@@ -62,12 +59,8 @@ function withoutDoctype(text: string): string {
 }
 
 function parse(text: string): SvgElement {
-  const parser = new SaxesParser({
-    xmlns: true,
-    position: false,
-    defaultXMLVersion: '1.0',
-    forceXMLVersion: true,
-  });
+  const version = { defaultXMLVersion: '1.0', forceXMLVersion: true } as const;
+  const parser = new SaxesParser({ xmlns: true, position: false, ...version });
   const open: SvgElement[] = [];
   let root: SvgElement | undefined;
   let elements = 0;

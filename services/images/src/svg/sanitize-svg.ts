@@ -17,11 +17,9 @@ const FILTERS =
   `feBlend feColorMatrix feComponentTransfer feComposite feDropShadow feFlood feFuncA feFuncB feFuncG
   feFuncR feGaussianBlur feMerge feMergeNode feOffset`.split(/\s+/);
 /** Elements that SVG draws without what is in them. sanitize-html would put it behind them. */
-const WITHOUT_CHILDREN = [
-  ...SHAPES,
-  ...FILTERS.filter((name) => name !== 'feMerge' && name !== 'feComponentTransfer'),
-  'stop',
-];
+const WITHOUT_CHILDREN = ['stop', ...SHAPES, ...FILTERS].filter(
+  (name) => name !== 'feMerge' && name !== 'feComponentTransfer',
+);
 const ELEMENTS = [
   ...`svg g defs symbol switch text tspan textPath clipPath mask pattern marker linearGradient
     radialGradient stop filter`.split(/\s+/),
@@ -79,18 +77,17 @@ export function sanitizeSvg(root: SvgElement): string {
 }
 
 function asDrawn(element: SvgElement): SvgElement {
-  if (WITHOUT_CHILDREN.includes(element.name)) return { ...element, children: [] };
+  const children = WITHOUT_CHILDREN.includes(element.name) ? [] : element.children;
   return {
     ...element,
-    children: element.children.map((child) => (typeof child === 'string' ? child : asDrawn(child))),
+    children: children.map((child) => (typeof child === 'string' ? child : asDrawn(child))),
   };
 }
 
 function isStyleSheet({ name, attributes }: SvgElement): boolean {
+  const type = attributes.get('type') ?? '';
   const media = attributes.get('media') ?? 'all';
-  return (
-    name === 'style' && /^(text\/css)?$/.test(attributes.get('type') ?? '') && /^(all|screen)$/.test(media)
-  );
+  return name === 'style' && /^(text\/css)?$/.test(type) && /^(all|screen)$/.test(media);
 }
 
 function allowedAttributes(attributes: Readonly<Record<string, string>>): Record<string, string> {

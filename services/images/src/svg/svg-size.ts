@@ -24,26 +24,16 @@ const UNITS: Record<string, number> = {
 /** How much longer one side may be than the other. */
 const RATIO = 100;
 
-/**
- * Returns the part of the drawing that is shown: its viewBox, or what its width and height stand for. Undefined if it states
- * neither.
- */
+/** Returns the part of the drawing that is shown: its viewBox, or its width and height. Undefined if it states neither. */
 export function statedBox({ attributes }: SvgElement): Box | undefined {
-  const [x, y, width, height] = (attributes.get('viewBox') ?? '')
-    .trim()
-    .split(/[\s,]+/)
-    .map(Number);
-  if (x !== undefined && y !== undefined && width !== undefined && height !== undefined) {
-    if (Number.isFinite(x + y) && width > 0 && height > 0) return checked({ x, y, width, height });
-  }
+  const numbers = (attributes.get('viewBox') ?? '').trim().split(/[\s,]+/);
+  const [x = Number.NaN, y = Number.NaN, width = 0, height = 0] = numbers.map(Number);
+  if (Number.isFinite(x + y) && width > 0 && height > 0) return checked({ x, y, width, height });
   const size = statedSize(attributes);
   return size && checked({ x: 0, y: 0, ...size });
 }
 
-/**
- * Returns the root with a viewBox, and with a width and height of which the longer has `longer` pixels. The shape is that of the
- * stated width and height, or else that of the box.
- */
+/** Returns the root with a viewBox, and a width and height in the stated shape or the box's. The longer has `longer` pixels. */
 export function withSize(root: SvgElement, box: Box, longer: number): SvgElement {
   const { width, height } = scaled(statedSize(root.attributes) ?? box, longer);
   const attributes = new Map([

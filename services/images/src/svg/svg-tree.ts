@@ -1,4 +1,4 @@
-/** An element of a drawing. Its names are without prefixes, and `href` also means `xlink:href`. */
+/** Names are without prefixes, and `href` also means `xlink:href`. */
 export interface SvgElement {
   name: string;
   attributes: Map<string, string>;
@@ -13,11 +13,8 @@ export function svgElement(
   attributes: Readonly<Record<string, string | number>>,
   children: (SvgElement | string)[] = [],
 ): SvgElement {
-  return {
-    name,
-    attributes: new Map(Object.entries(attributes).map(([key, value]) => [key, String(value)])),
-    children,
-  };
+  const entries = Object.entries(attributes).map(([key, value]) => [key, String(value)] as const);
+  return { name, attributes: new Map(entries), children };
 }
 
 /** Yields all elements below and with `root`, in the order of the document. */

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Fault, type Logger } from '@brand-data/runtime';
 import { type Job, type JobOutcome, startWorker, type WorkerProcess } from './worker-process.ts';
 
-/** Jobs that wait for a worker, at most. */
 const MOST_WAITING = 64;
 /** A job that no worker has taken by then is given up. */
 const WAIT_MS = 5000;

@@ -6,10 +6,7 @@ import { FONT_SETTINGS, FONTS } from '../drawing/fonts.ts';
 import type { Form, Format, PictureKind } from '../image/image.ts';
 import type { Ingested } from '../ingest/ingest.ts';
 
-/**
- * A job that needs more processor time than this is ended with its worker. On an idle machine a job takes no longer than its
- * processor time, and with the end of the worker it is answered within 2 s.
- */
+/** A job that needs more processor time than this is ended with its worker. On an idle machine it is then answered within 2 s. */
 const JOB_MS = 1_850;
 /** On a busy machine a job may wait for the processor, but it is ended by then. */
 const BUSY_MS = 10_000;
@@ -18,7 +15,7 @@ const BUSY_MS = 10_000;
  * one has about 90 MiB, and the largest picture takes about 120 MiB more.
  */
 const MOST_MEBIBYTES = 232;
-/** The kernel counts memory and processor time, and this process asks for them at this interval. */
+/** How often the memory and processor time of a worker are read. */
 const WATCH_MS = 10;
 /** A worker that keeps more memory than this after a job is replaced, so that the next job has room. */
 const KEPT_MEBIBYTES = 160;
@@ -35,19 +32,10 @@ export type Ending = 'time' | 'busy_machine' | 'memory' | 'crash';
 /** What comes of a job: the worker's reply, or why it ended without one. */
 export type JobOutcome = Reply | { outcome: 'ended'; why: Ending };
 
-export interface WorkerProcess {
-  /** Does one job. No other may be under way. Never rejects. */
-  run(job: Job): Promise<JobOutcome>;
-  /** Checks whether the worker can do another job. */
-  isFit(): boolean;
-  /** Resolved with the worker's last output when the process has ended. */
-  ended: Promise<string>;
-  /** Ends the process, and waits for that. */
-  end(): Promise<void>;
-}
+export type WorkerProcess = Awaited<ReturnType<typeof startWorker>>;
 
 /** Starts a worker process and waits until it is ready. Rejects if it does not get ready. */
-export async function startWorker(): Promise<WorkerProcess> {
+export async function startWorker() {
   const child = fork(join(import.meta.dirname, `worker${extname(import.meta.filename)}`), [], {
     // A picture's buffers are outside this heap.
     execArgv: ['--max-old-space-size=128'],
@@ -62,37 +50,41 @@ export async function startWorker(): Promise<WorkerProcess> {
     lastWords = (lastWords + text).slice(-LAST_WORDS);
   });
   let hasEnded = false;
-  const ended = new Promise<string>((resolve) => {
-    const finish = () => {
-      hasEnded = true;
-      resolve(lastWords);
-    };
-    child.once('exit', finish);
+  const { promise: ended, resolve } = Promise.withResolvers<string>();
+  const finish = () => {
+    hasEnded = true;
+    resolve(lastWords);
+  };
+  child.once('exit', finish);
+  child.on('error', (error) => {
+    lastWords += error.message;
     // The process could not be started.
-    child.on('error', (error) => {
-      lastWords += error.message;
-      if (child.pid === undefined) finish();
-    });
+    if (child.pid === undefined) finish();
   });
   const end = async () => {
     if (!hasEnded) child.kill('SIGKILL');
     await ended;
   };
-  const first = await Promise.race([
-    once(child, 'message', { signal: AbortSignal.timeout(START_MS) }).then(
-      () => 'ready' as const,
-      () => 'late' as const,
+  const ready = once(child, 'message', { signal: AbortSignal.timeout(START_MS) });
+  const problem = await Promise.race([
+    ready.then(
+      () => undefined,
+      () => 'it took too long',
     ),
     ended,
   ]);
-  if (first !== 'ready') {
+  if (problem !== undefined) {
     await end();
-    throw new Error(`a worker process did not start: ${first === 'late' ? 'it took too long' : first}`);
+    throw new Error(`a worker process did not start: ${problem}`);
   }
   return {
-    run: (job) => runJob(child, job, ended),
+    /** Does one job. No other may be under way. Never rejects. */
+    run: (job: Job) => runJob(child, job, ended),
+    /** Returns whether the worker can do another job. */
     isFit: () => !hasEnded && child.connected && residentMemoryOf(child.pid).now <= KEPT_MEBIBYTES,
+    /** Resolves with the worker's last output when the process has ended. */
     ended,
+    /** Ends the process, and waits for that. */
     end,
   };
 }
@@ -111,15 +103,14 @@ async function runJob(child: ChildProcess, job: Job, ended: Promise<string>): Pr
     if (residentMemoryOf(child.pid).now > MOST_MEBIBYTES) kill('memory');
     else if (processorMsOf(child.pid) - before > JOB_MS) kill('time');
   }, WATCH_MS);
-  const onMessage = (reply: Reply) => resolve(reply);
-  child.once('message', onMessage);
+  child.once('message', resolve);
   void ended.then(() => resolve('ended'));
   // A failure to send is the worker's end, which `ended` reports.
   child.send(job, () => {});
   const reply = await promise;
   clearTimeout(late);
   clearInterval(watch);
-  child.off('message', onMessage);
+  child.off('message', resolve);
   if (reply !== 'ended') return reply;
   return { outcome: 'ended', why: child.exitCode === OUT_OF_MEMORY ? 'memory' : why };
 }

@@ -38,10 +38,8 @@ async function replyTo(job: Job): Promise<Reply> {
     // The stack has overflowed. Whatever recursed, it followed the file.
     if (error instanceof RangeError && job.name === 'ingest')
       return { outcome: 'refused', message: 'the file is nested too deeply: simplify it' };
-    return {
-      outcome: 'failed',
-      message: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    };
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { outcome: 'failed', message };
   }
 }
 

@@ -1,4 +1,4 @@
-import { Fault, type Service } from '@brand-data/runtime';
+import { Fault, type FaultKind, type Service } from '@brand-data/runtime';
 import { Counter, Histogram } from 'prom-client';
 import type { Form, Format, PictureKind, Size } from '../image/image.ts';
 import type { Ingested } from '../ingest/ingest.ts';
@@ -18,7 +18,7 @@ export interface Workers {
    */
   ingest(
     file: Uint8Array,
-    options: { kind: PictureKind; dark?: Uint8Array; isStored?: boolean },
+    options: { kind: PictureKind; dark?: Uint8Array | undefined; isStored?: boolean },
   ): Promise<Ingested>;
   /**
    * Draws a stored form in a size and a format. A raster never grows, an SVG does, and an SVG stays an SVG if `format` is svg.
@@ -62,10 +62,7 @@ function resized(form: Form, size: Size | undefined): Form {
 }
 
 /** Returns the result of a job. `blame` is the kind of fault if the picture itself ended the worker. */
-function resultOf<T extends Ingested | Form>(
-  answer: JobOutcome,
-  blame: 'invalid_argument' | 'failed_precondition',
-): T {
+function resultOf<T extends Ingested | Form>(answer: JobOutcome, blame: FaultKind): T {
   switch (answer.outcome) {
     case 'done':
       return answer.result as T;
@@ -76,7 +73,7 @@ function resultOf<T extends Ingested | Form>(
         ? new Fault('unavailable', 'the machine is too busy to make the picture: try again in a second')
         : new Fault(blame, ENDINGS[answer.why]);
     default:
-      throw new Error(`a worker failed: ${answer.outcome === 'failed' ? answer.message : answer.outcome}`);
+      throw new Error(`a worker failed: ${'message' in answer ? answer.message : answer.outcome}`);
   }
 }
 
