@@ -1,3 +1,4 @@
+import legalForms from './legal-forms.json' with { type: 'json' };
 import { legalFormOf } from './names.ts';
 
 /**
@@ -10,57 +11,25 @@ import { legalFormOf } from './names.ts';
  */
 export type FormsAgreement = 'compatible' | 'converted' | 'clash';
 
-/** The spellings of each family's forms. "Co" is none of them, because it comes before forms of many families. */
-const FAMILIES: Readonly<Record<string, readonly string[]>> = {
-  kgaa: ['kgaa'],
-  gmbh: ['gmbh', 'ggmbh', 'gesmbh', 'mbh'],
-  plc: ['plc'],
-  se: ['se'],
-  ag: ['ag'],
-  nv: ['nv', 'bv'],
-  spa: ['spa', 'srl', 'sapa'],
-  sa: ['sa', 'sas', 'sasu', 'sab', 'sca', 'sarl', 'sau', 'saa', 'sl', 'slu', 'sapi', 'sgps'],
-  ab: ['ab', 'publ'],
-  oyj: ['oyj', 'oy', 'abp'],
-  as: ['asa', 'as'],
-  kk: ['kk', '株式会社', '株式會社'],
-  bhd: ['bhd', 'berhad'],
-  tbk: ['tbk', 'persero'],
-  pcl: ['pcl'],
-  jsc: ['jsc', 'pjsc', 'ojsc', 'cjsc', 'ао', 'пао', 'оао', 'зао'],
-  lp: ['lp', 'llp', 'lllp'],
-  inc: ['inc', 'incorporated', 'corp', 'corporation', 'llc', 'pbc'],
-  ltd: ['ltd', 'limited', 'ltee', 'limitee', 'pty', 'pte', 'ulc'],
-};
-type Family = string;
-const FAMILY_OF: ReadonlyMap<string, Family> = new Map(
-  Object.entries(FAMILIES).flatMap(([family, spellings]) =>
-    spellings.map((spelling) => [spelling, family] as const),
+/** By a form's spelling. "Co" is none of them, because it comes before forms of many families. */
+const FAMILY_OF: ReadonlyMap<string, string> = new Map(
+  Object.entries(legalForms.families).flatMap(([family, spellings]) =>
+    spellings.map((spelling) => [spelling, family]),
   ),
 );
 
 /** English forms stand for these forms of other countries: "Nokia Corporation", "Toyota Motor Corporation". */
-const TRANSLATED: ReadonlySet<Family> = new Set(['ab', 'oyj', 'as', 'kk', 'bhd', 'tbk', 'pcl', 'jsc']);
+const TRANSLATED: ReadonlySet<string> = new Set(['ab', 'oyj', 'as', 'kk', 'bhd', 'tbk', 'pcl', 'jsc']);
 /** Forms for which only "Ltd" is used, such as "Nestlé Ltd" for the S.A. of Switzerland. */
-const CALLED_LIMITED: ReadonlySet<Family> = new Set(['plc', 'ag', 'sa', 'nv', 'spa']);
-const CONVERTED: ReadonlySet<string> = new Set(
-  [
-    ['ag', 'se'],
-    ['ag', 'gmbh'],
-    ['gmbh', 'se'],
-    ['sa', 'se'],
-    ['nv', 'se'],
-    ['ab', 'oyj'],
-    ['inc', 'lp'],
-    ['ltd', 'lp'],
-  ].map((pair) => pair.toSorted().join(' ')),
-);
+const CALLED_LIMITED: ReadonlySet<string> = new Set(['plc', 'ag', 'sa', 'nv', 'spa']);
+/** The families of each pair in the order of the alphabet. */
+const CONVERTED = new Set(['ag se', 'ag gmbh', 'gmbh se', 'sa se', 'nv se', 'ab oyj', 'inc lp', 'lp ltd']);
 
 /**
  * Returns the families of the legal forms at the end of a name: "inc" for "Apple Inc." and for "Apple Corporation", "inc" and
  * "plc" for "Eaton Corp. plc". Empty if no form is known.
  */
-export function legalFamiliesOf(name: string): Family[] {
+export function legalFamiliesOf(name: string): string[] {
   const words = legalFormOf(name)
     .replace('public limited company', 'plc')
     .replace('public company ltd', 'pcl')
@@ -70,21 +39,21 @@ export function legalFamiliesOf(name: string): Family[] {
 }
 
 /** Returns the best agreement of any two families, because a name may have several. Symmetric. */
-export function compareLegalFamilies(a: Iterable<Family>, b: Iterable<Family>): FormsAgreement {
+export function compareLegalFamilies(a: Iterable<string>, b: Iterable<string>): FormsAgreement {
   const ofB = [...b];
   const found = new Set([...a].flatMap((one) => ofB.map((other) => compareFamilies(one, other))));
   if (found.size === 0 || found.has('compatible')) return 'compatible';
   return found.has('converted') ? 'converted' : 'clash';
 }
 
-function compareFamilies(a: Family, b: Family): FormsAgreement {
+function compareFamilies(a: string, b: string): FormsAgreement {
   if (a === b) return 'compatible';
   if (CONVERTED.has([a, b].toSorted().join(' '))) return 'converted';
   return isUsedFor(a, b) || isUsedFor(b, a) ? 'compatible' : 'clash';
 }
 
 /** Checks whether the English family is also used for companies of the other family. */
-function isUsedFor(english: Family, other: Family): boolean {
+function isUsedFor(english: string, other: string): boolean {
   if (english === 'ltd') return other === 'inc' || TRANSLATED.has(other) || CALLED_LIMITED.has(other);
   if (english === 'inc') return TRANSLATED.has(other);
   return english === 'plc' && (other === 'pcl' || other === 'oyj');

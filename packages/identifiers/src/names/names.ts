@@ -1,13 +1,4 @@
-import {
-  ABBREVIATED_FORMS,
-  ABBREVIATIONS_OF_FORMS,
-  GLUED_FORMS,
-  LEADING_FORMS,
-  LEADING_FORMS_AS_WRITTEN,
-  SHARE_SUFFIXES,
-  TRAILING_FORMS,
-  TRAILING_FORMS_AS_WRITTEN,
-} from './legal-forms.ts';
+import forms from './legal-forms.json' with { type: 'json' };
 import { remembered } from './remembered.ts';
 
 const APOSTROPHES = "'’‘‛ʹʼʻʽˈ′`´՚׳‵❛❜Ꞌꞌ＇｀";
@@ -41,14 +32,22 @@ const WORDS = /[\p{L}\p{M}\p{N}]+|[&+]/gu;
 /** Characters of Japanese and Chinese, which are written without spaces, and with or without a middle dot. */
 const CJK = '[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}]';
 const CJK_SPACE = new RegExp(`(?<=${CJK}) (?=${CJK})`, 'gu');
+/** East Asian abbreviations of forms. Compatibility decomposition turns "㈱" into "(株)". */
+const ABBREVIATED: Readonly<Record<string, string>> = forms.abbreviated;
 const ABBREVIATED_FORM = /\([株有주유]\)/gu;
 /** The ASCII spellings of these letters in German, Danish and Norwegian. */
 const SPELT_OUT: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
 const SPELLABLE = /[äöüøåÄÖÜØÅ]/g;
 
-const TRAILING = new Set(TRAILING_FORMS.map(normalName));
-const LEADING = new Set(LEADING_FORMS.map(normalName));
-const GLUED = GLUED_FORMS.map(normalName);
+/**
+ * The file lists legal forms by jurisdiction, as they are written there. It omits "Holdings" and "Group", because they distinguish
+ * companies, and forms that are words or parts of names ("Chartered", "Partners"), because without them two companies could have
+ * the same name.
+ */
+const TRAILING = formsOf(forms.trailing);
+const LEADING = formsOf(forms.leading);
+/** Forms before or after the name, with or without a space. */
+const GLUED = [...formsOf(forms.glued)];
 /** The lengths of the longest forms: no longer beginning or end of a name need be looked up. */
 const LONGEST_LEADING = longestOf(LEADING);
 const LONGEST_TRAILING = longestOf(TRAILING);
@@ -61,14 +60,15 @@ const AND = ' and';
 const SHARE_WORD = /^(?:[a-z]|stock|shares?|adrs?|gdrs?|receipts?)$/;
 /** More characters than any text that SHARE_SUFFIX matches. */
 const LONGEST_SHARE_SUFFIX = 64;
-const SHARE_SUFFIX = new RegExp(`(?<=.) (?:${SHARE_SUFFIXES.join('|')})$`, 'u');
+const SHARE_SUFFIX = new RegExp(`(?<=.) (?:${forms.shareSuffixes.join('|')})$`, 'u');
+/** Forms that are also words, as the name is written. A day spa is not an S.p.A., and "Same As" is not an A/S. */
 const AS_WRITTEN = new RegExp(
-  `^(?:${LEADING_FORMS_AS_WRITTEN.join('|')})\\s+(?=\\S)|(?<=\\S)(?:,\\s*|\\s+)(?:${TRAILING_FORMS_AS_WRITTEN.join('|')})\\s*$`,
+  `^(?:${forms.leadingAsWritten.join('|')})\\s+(?=\\S)|(?<=\\S)(?:,\\s*|\\s+)(?:${forms.trailingAsWritten.join('|')})\\s*$`,
   'u',
 );
 
 const SHORT_FORMS: ReadonlyMap<string, string> = new Map(
-  Object.entries(ABBREVIATIONS_OF_FORMS).map(([long, short]) => [normalName(long), normalName(short)]),
+  Object.entries(forms.abbreviations).map(([long, short]) => [normalName(long), normalName(short)]),
 );
 
 /** A word that is part of no legal form. */
@@ -150,7 +150,7 @@ function folded(text: string): string {
     .toLowerCase()
     .replace(FOLDABLE, (letter) => FOLDED[letter] ?? letter)
     .normalize('NFC')
-    .replace(ABBREVIATED_FORM, (form) => ` ${ABBREVIATED_FORMS.get(form) ?? ''} `);
+    .replace(ABBREVIATED_FORM, (form) => ` ${ABBREVIATED[form] ?? ''} `);
   // Without the space, a letter and a voiced mark after it become one letter.
   return joined(cased.match(WORDS) ?? [])
     .replace(CJK_SPACE, '')
@@ -271,6 +271,11 @@ function spaceAfter(text: string, from: number, last: number): number {
 function spaceBefore(text: string, to: number, first: number): number {
   for (let at = to - 1; at >= first; at -= 1) if (text[at] === ' ') return at;
   return -1;
+}
+
+/** Returns the normal forms of the listed texts. */
+export function formsOf(byPlace: Readonly<Record<string, readonly string[]>>): ReadonlySet<string> {
+  return new Set(Object.values(byPlace).flat().map(normalName));
 }
 
 function longestOf(forms: ReadonlySet<string>): number {

@@ -1,5 +1,5 @@
-import { GLUED_GROUP_WORDS, GROUP_WORDS } from './legal-forms.ts';
-import { coreName, coreOf, normalName } from './names.ts';
+import legalForms from './legal-forms.json' with { type: 'json' };
+import { coreName, coreOf, formsOf, normalName } from './names.ts';
 
 /** Shorter texts fit too many companies: "S&P" is "sp" without its sign. */
 const MIN_JOINED = 3;
@@ -8,8 +8,13 @@ const MAX_JOINED = 16;
 
 /** More group words than any name has. Each gives a form as long as the name, which takes a place in the index. */
 const MOST_GROUP_WORDS = 8;
-const GROUPS: ReadonlySet<string> = new Set(GROUP_WORDS.map(normalName));
-const GLUED = GLUED_GROUP_WORDS.map(normalName).sort((a, b) => b.length - a.length);
+/**
+ * Words for a group, a holding, a company and a corporation, before or after the name. They distinguish companies, so a name
+ * without them is a weaker match than a name without its legal form.
+ */
+const GROUPS = formsOf(legalForms.groupWords);
+/** The same in scripts that are written without spaces, after the name with or without a space. */
+const GLUED = [...formsOf(legalForms.gluedGroupWords)].sort((a, b) => b.length - a.length);
 const MOST_WORDS = Math.max(...[...GROUPS].map((words) => words.split(' ').length));
 /** For a cheap test: a name without any of these first or last words has no group word. */
 const ENDS = new Set(
