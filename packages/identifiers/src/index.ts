@@ -42,6 +42,7 @@ export { compareTexts } from './names/compare-texts.ts';
 export { compareLegalFamilies, type FormsAgreement, legalFamiliesOf } from './names/legal-families.ts';
 export { coreName, legalFormOf, type NameForm, nameForms, normalName } from './names/names.ts';
 export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names/names-of-brand.ts';
+export { regionNames } from './names/places.ts';
 export { properName } from './names/proper-names.ts';
 export { type NameWithCode, readNamesWithCodes } from './read/names-with-codes.ts';
 export { type Reading, readIdentifier } from './read/readings.ts';

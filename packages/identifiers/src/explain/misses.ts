@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
+import type { IdentifierKind } from '../keys/brand-key.ts';
 import { readWebHost } from '../keys/domains.ts';
-import { isAmericanTickerKey, isBoardTickerKey, normalTicker } from '../keys/tickers.ts';
+import { normalTicker } from '../keys/tickers.ts';
 import { INVISIBLE } from '../names/names.ts';
 import { readNamesWithCodes } from '../read/names-with-codes.ts';
 import { type Reading, readIdentifier } from '../read/readings.ts';
@@ -40,18 +41,17 @@ const SUFFIX = /^(\S+)\.(?=[\p{N}-]*\p{L})([\p{L}\p{N}-]+)$/u;
 const COLON = /^\s*([\w.&-]{1,12})\s*:\s*([\w.&-]{1,12})\s*$/;
 const HALF_COLON = /^\s*(?::\s*([\w.&-]{1,12})|([\w.&-]{1,12})\s*:)\s*$/;
 
-interface MissOptions {
-  /** Whether the identifier could have meant a superinvestor. */
-  readonly superinvestors: boolean;
-  /** Whether it would have meant one, if superinvestors counted. */
-  readonly namesSuperinvestor?: boolean;
-}
-
 /**
  * Explains to a caller why an identifier resolves to nothing: how the service read it, and what is wrong with it if that is
  * known. Never repeats a token or a password.
+ *
+ * @param options `superinvestors`: whether the identifier could have meant a superinvestor; `namesSuperinvestor`: whether it would
+ * have meant one, if superinvestors counted
  */
-export function explainMiss(identifier: string, options: MissOptions): string {
+export function explainMiss(
+  identifier: string,
+  options: { readonly superinvestors: boolean; readonly namesSuperinvestor?: boolean },
+): string {
   const flaw = flawOf(identifier);
   if (flaw?.isSecret) return flaw.explanation;
   const who = options.superinvestors ? 'No company and no superinvestor' : 'No company';
@@ -61,7 +61,7 @@ export function explainMiss(identifier: string, options: MissOptions): string {
     .join(' ');
 }
 
-function adviceFor({ superinvestors, namesSuperinvestor }: MissOptions): string {
+function adviceFor({ superinvestors, namesSuperinvestor }: Parameters<typeof explainMiss>[1]): string {
   if (superinvestors) return 'Give a ticker, a domain, or the name of a company or superinvestor.';
   if (namesSuperinvestor)
     return 'A superinvestor has this name. Only /v1/brands/{identifier} answers superinvestors.';
@@ -70,16 +70,12 @@ function adviceFor({ superinvestors, namesSuperinvestor }: MissOptions): string 
 
 /** Returns what is wrong with the identifier itself. Undefined if nothing is known to be wrong with it. */
 export function flawOf(identifier: string): Flaw | undefined {
-  for (const find of FLAWS) {
-    const flaw = find(identifier);
-    if (flaw !== undefined) return flaw;
-  }
-  return undefined;
+  return FLAWS.values()
+    .map((find) => find(identifier))
+    .find((flaw) => flaw !== undefined);
 }
 
-type FindFlaw = (identifier: string) => Flaw | undefined;
-
-const FLAWS: readonly FindFlaw[] = [
+const FLAWS: readonly ((identifier: string) => Flaw | undefined)[] = [
   token,
   credentialsInAddress,
   emailAddress,
@@ -140,11 +136,8 @@ function encodedTwice(identifier: string): Flaw | undefined {
 
 function path(identifier: string): Flaw | undefined {
   if (SCHEME.test(identifier) || !PATH.test(identifier)) return undefined;
-  const [last = ''] = identifier
-    .replace(/\/info\/?$/, '')
-    .split(/[/\\]/)
-    .filter((part) => part !== '')
-    .slice(-1);
+  const parts = identifier.replace(/\/info\/?$/, '').split(/[/\\]/);
+  const last = parts.findLast((part) => part !== '') ?? '';
   const explanation = 'It is a path. Give the ticker, domain or name alone.';
   return { explanation, instead: [FILE.exec(last)?.[1] ?? last] };
 }
@@ -181,12 +174,11 @@ function unknownExchange(identifier: string): Flaw | undefined {
   if (SCHEME.test(identifier) || isKnownSuffix(identifier)) return undefined;
   const [, alone, before] = HALF_COLON.exec(identifier) ?? [];
   const half = alone ?? before;
-  if (half !== undefined)
-    return {
-      explanation:
-        'One side of the colon is empty. Write the exchange before it and the ticker after it: XETR:APC.',
-      instead: [half],
-    };
+  if (half !== undefined) {
+    const explanation =
+      'One side of the colon is empty. Write the exchange before it and the ticker after it: XETR:APC.';
+    return { explanation, instead: [half] };
+  }
   const [, left, right] = COLON.exec(identifier) ?? [];
   if (left === undefined || right === undefined) return undefined;
   const explanation = `Neither "${shortened(left)}" nor "${shortened(right)}" is a known exchange.`;
@@ -256,52 +248,37 @@ function isKnownSuffix(identifier: string): boolean {
 
 /** "It was tried as the ticker AAPL, as the domain apple.com and as a name." '' if there was nothing to try. */
 function triedAs(readings: readonly Reading[]): string {
+  const valuesOf = (wanted: IdentifierKind) =>
+    readings.flatMap(({ kind, key }) => (kind === wanted ? [key.slice(kind.length + 1)] : []));
   const parts = [
-    ...securities(readings),
-    ...tickers(readings),
-    ...domains(readings),
-    ...(readings.some(({ kind }) => kind === 'name') ? ['a name'] : []),
+    ...(['isin', 'cusip', 'figi', 'lei'] as const).flatMap((kind) =>
+      valuesOf(kind).map((value) => `the ${kind.toUpperCase()} ${value}`),
+    ),
+    ...tickersTried(valuesOf('ticker')),
+    ...valuesOf('domain').map((domain) => `the domain ${shortened(domain)}`),
+    ...(valuesOf('name').length > 0 ? ['a name'] : []),
   ];
-  const [last, ...others] = parts.reverse();
+  const last = parts.pop();
   if (last === undefined) return '';
-  const all = others.length === 0 ? last : `${others.reverse().join(', as ')} and as ${last}`;
-  return `It was tried as ${all}.`;
+  return `It was tried as ${parts.length === 0 ? last : `${parts.join(', as ')} and as ${last}`}.`;
 }
 
-function securities(readings: readonly Reading[]): string[] {
-  return readings.flatMap(({ kind, key }) => {
-    const value = key.slice(key.indexOf(':') + 1);
-    return ['isin', 'cusip', 'figi', 'lei'].includes(kind) ? [`the ${kind.toUpperCase()} ${value}`] : [];
-  });
-}
-
-/** Returns the ticker with its exchanges, and whether it was tried without them. */
-function tickers(readings: readonly Reading[]): string[] {
-  const written = readings.flatMap(({ kind, key }) =>
-    kind === 'ticker' && !isAmericanTickerKey(key) && !isBoardTickerKey(key)
-      ? [key.slice('ticker:'.length)]
-      : [],
-  );
+/** Returns the tickers with their exchanges, and whether one was tried without an exchange. */
+function tickersTried(tickers: readonly string[]): string[] {
+  // American tickers have keys that end in no MIC. "ISIN: …" is also read as a ticker at an exchange of that name.
+  const listed = tickers.filter((ticker) => /@(?!ISIN$|FIGI$)[A-Z0-9]{4}$/.test(ticker));
   const atVenues = Map.groupBy(
-    // "ISIN: …" is also read as a ticker at an exchange of that name.
-    written.filter((ticker) => /@(?!ISIN$|FIGI$)/.test(ticker)).map((ticker) => ticker.split('@')),
+    listed.map((ticker) => ticker.split('@')),
     ([ticker = '']) => ticker,
   );
-  const hasBare = written.some((ticker) => !ticker.includes('@'));
   return [
     ...[...atVenues].map(([ticker, venues]) => {
       const names = venues.map(([, mic = '']) => exchangeOfMic(mic)?.name ?? mic);
       const shown = names.slice(0, SHOWN_VENUES).join(', ');
       return `the ticker ${ticker} (${names.length > SHOWN_VENUES ? `${shown} and others` : shown})`;
     }),
-    ...(hasBare ? ['a ticker'] : []),
+    ...(tickers.some((ticker) => !ticker.includes('@')) ? ['a ticker'] : []),
   ];
-}
-
-function domains(readings: readonly Reading[]): string[] {
-  return readings.flatMap(({ kind, key }) =>
-    kind === 'domain' ? [`the domain ${shortened(key.slice('domain:'.length))}`] : [],
-  );
 }
 
 function shortened(text: string): string {

@@ -4,17 +4,9 @@ export type SecurityKind = 'isin' | 'cusip' | 'figi' | 'lei';
 /** The kinds of identifiers. */
 export type IdentifierKind = SecurityKind | 'ticker' | 'domain' | 'name' | 'superinvestor';
 
-/** The strength of a match, strongest first. In the contracts, `site_name` is GROUP_WORD too. */
-export type Strength = 'exact' | 'legal_form' | 'former' | 'group_word' | 'site_name' | 'spacing';
-
-export const STRENGTHS: readonly Strength[] = [
-  'exact',
-  'legal_form',
-  'former',
-  'group_word',
-  'site_name',
-  'spacing',
-];
+/** Strongest first. In the contracts, `site_name` is GROUP_WORD too. */
+const STRENGTHS = ['exact', 'legal_form', 'former', 'group_word', 'site_name', 'spacing'] as const;
+export type Strength = (typeof STRENGTHS)[number];
 
 /** A key that finds a brand. */
 export interface BrandKey {

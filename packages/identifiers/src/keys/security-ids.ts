@@ -96,10 +96,8 @@ function keysOf(kind: SecurityKind, values: readonly string[]): BrandKey[] {
 
 /** Returns normal forms of the valid values, each once. */
 function valid(kind: SecurityKind, values: readonly (string | undefined)[]): string[] {
-  const distinct = new Set<string>();
-  for (const value of values) if (value) distinct.add(normalId(value));
-  const holds = CHECKS.get(kind);
-  return [...distinct].filter((value) => holds?.(value));
+  const distinct = new Set(values.flatMap((value) => (value ? normalId(value) : [])));
+  return [...distinct].filter((value) => CHECKS.get(kind)?.(value));
 }
 
 /** Returns the value without spaces and hyphens, in upper case. */

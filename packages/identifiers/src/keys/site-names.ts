@@ -11,21 +11,13 @@ const DOT_COM = '.com';
 /** A fund has its manager's website. */
 const FUND = /\b(?:funds?|opportunities|portfolio|(?<!real estate )investment trust)\b/;
 
-/** A short form of a name, by which the company's own website is called. */
-export interface SiteName {
-  /** A normal name. */
-  readonly form: string;
-  /** The company's name, as it is written. */
-  readonly name: string;
-}
-
 /**
  * Returns the short forms of the current names that are also the company's .com domain: "lumen" for Lumen Technologies at
  * lumen.com, "ea" for Electronic Arts at ea.com. A form is the name's first words or its initials. Many companies' names begin
  * with the same word, but only one of them has the domain. A domain under another ending proves less: flutter.dev and flutter.com
- * belong to two companies.
+ * belong to two companies. `form` is a normal name, `name` the company's name as it is written.
  */
-export function siteNamesOf(brand: Brand): SiteName[] {
+export function siteNamesOf(brand: Brand): { form: string; name: string }[] {
   const labels = new Set(webAddressesOf(brand).flatMap(labelOf));
   if (labels.size === 0) return [];
   return namesOfBrand(brand).current.flatMap((name) =>

@@ -54,12 +54,12 @@ export function tickerKeys({ listings, company }: Pick<Brand, 'listings' | 'comp
 
 /** Returns the keys of tickers that the company no longer has. They find it only if nothing else has the ticker or the name. */
 export function formerTickerKeys({ history }: Pick<Brand, 'history'>): BrandKey[] {
-  return (history?.formerTickers ?? []).flatMap((written): BrandKey[] => {
-    const ticker = normalTicker(written);
-    return ticker === undefined
-      ? []
-      : [{ key: bareTickerKey(ticker), kind: 'ticker', strength: 'former', value: written }];
-  });
+  return (history?.formerTickers ?? []).flatMap((written) =>
+    keysOf(written, (ticker) => [bareTickerKey(ticker)]).map((key) => ({
+      ...key,
+      strength: 'former' as const,
+    })),
+  );
 }
 
 function isOtherSecurityInLetters(ticker: string, mic: string): boolean {
@@ -83,40 +83,36 @@ export function isBareTickerKey(key: string): boolean {
   return key.startsWith('ticker:') && !key.includes('@');
 }
 
-/** Checks whether the key is the ticker, without its exchange, of a listing in the United States that is not a main listing. */
-export function isAmericanTickerKey(key: string): boolean {
-  return key.startsWith('ticker:') && key.endsWith(AMERICAN);
-}
-
 /** Returns the key of a ticker without its exchange, for main listings. */
 export function bareTickerKey(ticker: string): string {
   return `ticker:${ticker}`;
 }
 
-/**
- * Returns the key of a ticker without its exchange, for other listings in the United States. Empty if it cannot be a ticker
- * there.
- */
+/** Returns the key of a ticker without its exchange, for other listings in the United States. Empty if it is no ticker there. */
 export function americanTickerKeys(ticker: string): string[] {
   return AMERICAN_TICKER.test(ticker) ? [`ticker:${ticker}${AMERICAN}`] : [];
 }
 
-/** Checks whether the key is the ticker, without its exchange, that an American company has on Mexico's board. */
-export function isBoardTickerKey(key: string): boolean {
-  return key.startsWith('ticker:') && key.endsWith(ON_BOARD);
+/** Checks whether `americanTickerKeys` returns such a key. */
+export function isAmericanTickerKey(key: string): boolean {
+  return key.startsWith('ticker:') && key.endsWith(AMERICAN);
 }
 
-/**
- * Returns the key of a ticker without its exchange, for American companies on Mexico's board. Empty if it cannot be an American
- * ticker.
- */
+/** Returns the key of a ticker without its exchange, for American companies on Mexico's board. Empty if it is no American ticker. */
 export function boardTickerKeys(ticker: string): string[] {
   return AMERICAN_TICKER.test(ticker) ? [`ticker:${ticker}${ON_BOARD}`] : [];
 }
 
+/** Checks whether `boardTickerKeys` returns such a key. */
+export function isBoardTickerKey(key: string): boolean {
+  return key.startsWith('ticker:') && key.endsWith(ON_BOARD);
+}
+
 /** Returns the key of a ticker on a venue. `ticker` must be in its normal form. */
 export function tickerKeyAt(mic: string, ticker: string): string {
-  return `ticker:${asWrittenAt(exchangeOfMic(mic), ticker)}@${mic}`;
+  const exchange = exchangeOfMic(mic);
+  const atExchange = exchange?.seriesWithoutSign ? ticker.replaceAll('-', '') : ticker;
+  return `ticker:${withZeros(exchange, atExchange)}@${mic}`;
 }
 
 /** Checks whether the text has the form of a MIC, in upper case. */
@@ -141,10 +137,6 @@ export function normalTicker(value: string): string | undefined {
 export function tickerText(value: string): string | undefined {
   const text = value.normalize('NFKC').replace(DASHES, '-').replace(AROUND, '');
   return /^[\x20-\x7e]+$/.test(text) ? text.toUpperCase() : undefined;
-}
-
-function asWrittenAt(exchange: Exchange | undefined, ticker: string): string {
-  return withZeros(exchange, exchange?.seriesWithoutSign ? ticker.replaceAll('-', '') : ticker);
 }
 
 export function withZeros(exchange: Exchange | undefined, ticker: string): string {

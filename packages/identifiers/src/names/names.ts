@@ -86,13 +86,8 @@ export interface NameForm {
  */
 export function nameForms(value: string): NameForm[] {
   const { normals, cores } = readName(value);
-  const forms: NameForm[] = [];
-  const add = (form: string, strength: NameForm['strength']) => {
-    if (form !== '' && !forms.some((known) => known.form === form)) forms.push({ form, strength });
-  };
-  for (const normal of normals) add(normal, 'exact');
-  for (const core of cores) add(core, 'legal_form');
-  return forms;
+  const distinct = new Set([...normals, ...cores].filter((form) => form !== ''));
+  return [...distinct].map((form) => ({ form, strength: normals.includes(form) ? 'exact' : 'legal_form' }));
 }
 
 /** Returns the normal forms of a name's spellings, as it is written first, and the same without legal forms. */

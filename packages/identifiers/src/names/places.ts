@@ -1,33 +1,21 @@
 import { normalName } from './names.ts';
 
 /** Countries and continents as companies write them in the names of subsidiaries, besides their English names. */
-const OTHER_NAMES = [
-  'america',
-  'asia',
-  'europe',
-  'usa',
-  'us',
-  'uk',
-  'brasil',
-  'deutschland',
-  'espana',
-  'italia',
-  'polska',
-];
+const OTHER_NAMES = 'america asia europe usa us uk brasil deutschland espana italia polska'.split(' ');
 let places: ReadonlySet<string> | undefined;
 
 /** Checks whether the text, in normal form, is the name of a country or a continent. */
 export function isPlace(normal: string): boolean {
-  places ??= new Set([...OTHER_NAMES, ...countryNames()]);
+  places ??= new Set([...OTHER_NAMES, ...regionNames().values().map(normalName)]);
   return places.has(normal);
 }
 
-function* countryNames(): Generator<string> {
+/** Returns the English names of countries by their codes of two letters, as CLDR has them: also withdrawn and reserved codes. */
+export function regionNames(): ReadonlyMap<string, string> {
   const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-  for (const first of letters)
-    for (const second of letters) {
-      const name = names.of(first + second);
-      if (name !== undefined) yield normalName(name);
-    }
+  const codes = letters.flatMap((first) => letters.map((second) => first + second));
+  return new Map(
+    codes.map((code) => [code, names.of(code) ?? ''] as const).filter(([, name]) => name !== ''),
+  );
 }

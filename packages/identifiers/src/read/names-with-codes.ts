@@ -20,13 +20,10 @@ const SPACES = /\s+/gu;
  * if it does not consist of a name and a code. A reading means a company only if both parts mean that company.
  */
 export function readNamesWithCodes(identifier: string): NameWithCode[] {
+  const read = (text: string) => readIdentifier(text, { superinvestors: false });
   return partsOf(identifier).flatMap(([name, code]): NameWithCode[] => {
-    const nameReadings = readIdentifier(name, { superinvestors: false }).filter(
-      ({ kind }) => kind === 'name',
-    );
-    const codeReadings = readIdentifier(code, { superinvestors: false }).filter(
-      ({ kind }) => kind !== 'name' && kind !== 'domain',
-    );
+    const nameReadings = read(name).filter(({ kind }) => kind === 'name');
+    const codeReadings = read(code).filter(({ kind }) => kind !== 'name' && kind !== 'domain');
     const isBoth = nameReadings.length > 0 && codeReadings.length > 0;
     return isBoth ? [{ name, nameReadings, code, codeReadings }] : [];
   });

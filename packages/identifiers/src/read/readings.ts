@@ -31,15 +31,17 @@ export function readIdentifier(identifier: string, options: { superinvestors: bo
   const domainSteps = readDomain(identifier).map((key) => [exact('domain', key)]);
   const mayBeName = !isTooLongForName(identifier);
   const names = mayBeName ? nameForms(identifier) : [];
-  const nameStep = (kind: 'name' | 'superinvestor'): ReadingWithoutStep[] =>
+  const nameStep = (kind: 'name' | 'superinvestor') =>
     names.map(({ form, strength }) => ({ key: `${kind}:${form}`, kind, strength }));
   // A domain and a security identifier have no spaces, so they cannot have lost any.
   const isName = mayBeName && securitySteps.length === 0 && domainSteps.length === 0;
   const joinedName = isName ? joinedForm(identifier) : '';
+  // Domains are written in lower case, tickers in upper case.
+  const isLowerCaseDotted = identifier.includes('.') && !/\p{Lu}/u.test(identifier);
 
   const steps = [
     ...securitySteps,
-    ...(isLowerCaseDotted(identifier) ? [...domainSteps, ...tickerSteps] : [...tickerSteps, ...domainSteps]),
+    ...(isLowerCaseDotted ? [...domainSteps, ...tickerSteps] : [...tickerSteps, ...domainSteps]),
     nameStep('name'),
     ...(options.superinvestors ? [nameStep('superinvestor')] : []),
     [
@@ -52,17 +54,10 @@ export function readIdentifier(identifier: string, options: { superinvestors: bo
   return steps.flatMap((readings, step) => readings.map((reading) => ({ ...reading, step })));
 }
 
-type ReadingWithoutStep = Omit<Reading, 'step'>;
-
-function exact(kind: IdentifierKind, key: string): ReadingWithoutStep {
-  return { key, kind, strength: 'exact' };
+function exact(kind: IdentifierKind, key: string) {
+  return { key, kind, strength: 'exact' } as const;
 }
 
-function joined(kind: IdentifierKind, key: string): ReadingWithoutStep {
-  return { key, kind, strength: 'spacing' };
-}
-
-/** Domains are written in lower case, tickers in upper case. readDomain checks whether there is a public suffix. */
-function isLowerCaseDotted(identifier: string): boolean {
-  return identifier.includes('.') && !/\p{Lu}/u.test(identifier);
+function joined(kind: IdentifierKind, key: string) {
+  return { key, kind, strength: 'spacing' } as const;
 }

@@ -22,18 +22,10 @@ const BLOOMBERG = /^(.*\S) +([A-Z]{2})(?: +EQUITY)?$/;
 const DOTTED = /^(.+)\.([A-Z0-9]{1,4})$/;
 const FACTSET = /^(.+)-([A-OQ-Z][A-Z])$/;
 const PREFIXED_BY_SLASH = /^([A-Z ]{3,})\/(.+)$/;
-const CLASS_WITH_SIGN = /^([A-Z0-9&]{2,})-([A-D])$/;
+const CLASS_WITH_SIGN = /^[A-Z0-9&]{2,}-[A-D]$/;
 const CLASS_WITHOUT_SIGN = /^([A-Z&]{2,})([A-D])$/;
 
 const WITHOUT_ZEROS = EXCHANGES.filter(({ zerosLeftOff }) => zerosLeftOff);
-
-/** The keys that a text may mean, read as a ticker. */
-export interface TickerReadings {
-  /** Keys in order of precedence: those of an earlier step go before those of a later step. */
-  readonly steps: readonly (readonly string[])[];
-  /** The key of a main listing whose ticker has a sign before the share class where the text has none: "BRKB". */
-  readonly joined: readonly string[];
-}
 
 /** A ticker with the MICs of the venues where it may be listed. */
 interface AtVenues {
@@ -53,8 +45,10 @@ interface AtVenues {
  * 5. The bare ticker of a main listing.
  * 6. The country as FactSet names it, because the country's code may be a share class.
  * 7. The bare ticker of another listing in the United States, and that of an American company on Mexico's board.
+ *
+ * `joined` has the key of a main listing whose ticker has a sign before the share class where the text has none: "BRKB".
  */
-export function readTicker(identifier: string): TickerReadings {
+export function readTicker(identifier: string): { steps: string[][]; joined: string[] } {
   const text = tickerText(identifier);
   if (text === undefined) return { steps: [], joined: [] };
   const named = byExchange(text);
@@ -94,15 +88,14 @@ function byExchange(text: string): AtVenues[] {
 function byColon(text: string): AtVenues[] {
   const [left, right, ...rest] = text.split(':').map((part) => part.trim());
   if (left === undefined || right === undefined || rest.length > 0) return [];
+  const venuesNamed = (name: string) => {
+    const venues = micsOf([...exchangesOfPrefix(name), ...exchangesOfBloombergCode(name)]);
+    return venues.length > 0 || !isMic(name) ? venues : [name];
+  };
   return [
     { ticker: right, venues: venuesNamed(left) },
     { ticker: left, venues: venuesNamed(right) },
   ];
-}
-
-function venuesNamed(name: string): string[] {
-  const venues = micsOf([...exchangesOfPrefix(name), ...exchangesOfBloombergCode(name)]);
-  return venues.length > 0 ? venues : isMic(name) ? [name] : [];
 }
 
 /** Reads "NASDAQ/AAPL". What stands before the slash must name an exchange, because "BRK/B" is a share class. */
@@ -114,12 +107,8 @@ function bySlash(text: string): AtVenues[] {
 /** Reads "APC.DE" as Yahoo writes it, "APC.XETR", and "AAPL.US", although Yahoo has no suffix for the United States. */
 function byDot(text: string): AtVenues[] {
   const [, ticker = '', suffix = ''] = DOTTED.exec(text) ?? [];
-  const byMic = exchangeOfMic(suffix);
-  const venues = [
-    ...exchangesOfYahooSuffix(suffix),
-    ...(byMic === undefined ? [] : [byMic]),
-    ...(suffix === 'US' ? exchangesOfBloombergCode(suffix) : []),
-  ];
+  const american = suffix === 'US' ? exchangesOfBloombergCode(suffix) : [];
+  const venues = [...exchangesOfYahooSuffix(suffix), exchangeOfMic(suffix) ?? [], american].flat();
   return [{ ticker, venues: micsOf(venues) }];
 }
 
@@ -143,18 +132,14 @@ function byCountry(text: string): AtVenues[] {
 function otherSpelling({ ticker, venues }: AtVenues): AtVenues[] {
   const normal = normalTicker(ticker);
   if (normal === undefined || venues.length === 0) return [];
-  const other = withSignBeforeClass(normal) ?? withoutSignBeforeClass(normal);
+  const withoutSign = CLASS_WITH_SIGN.test(normal) ? normal.replace('-', '') : undefined;
+  const other = withSignBeforeClass(normal) ?? withoutSign;
   return other === undefined ? [] : [{ ticker: other, venues }];
 }
 
 function withSignBeforeClass(ticker: string): string | undefined {
   const [, root, shareClass] = CLASS_WITHOUT_SIGN.exec(ticker) ?? [];
   return root === undefined ? undefined : `${root}-${shareClass}`;
-}
-
-function withoutSignBeforeClass(ticker: string): string | undefined {
-  const [, root, shareClass] = CLASS_WITH_SIGN.exec(ticker) ?? [];
-  return root === undefined ? undefined : `${root}${shareClass}`;
 }
 
 function elsewhereInGermany({ ticker, venues }: AtVenues): AtVenues {

@@ -15,19 +15,20 @@ export const RANK_OF_UNKNOWN = 300;
 /** More than the greatest rank, so that every bare record goes after every fuller one. */
 const BARE_BELOW = 2000;
 
+type Point = readonly [figure: number, rank: number];
 /** Figures with their ranks. Between two figures the rank grows with the logarithm. Above the last figure it stays the same. */
-type Scale = readonly (readonly [figure: number, rank: number])[];
+type Scale = readonly Point[];
 
-/** Market values in US dollars. Except for the first and the last, each is the lower bound of a usual class. */
-const MARKET_VALUE: Scale = [
-  [1e6, 400],
-  [50e6, 500],
-  [300e6, 580],
-  [2e9, 660],
-  [10e9, 740],
-  [200e9, 900],
-  [5e12, 1000],
-];
+/** The lower bound of each class of market values in US dollars, by the name that company databases use. */
+const MARKET_CAP_CLASSES: ReadonlyMap<string, Point> = new Map([
+  ['nano cap', [1e6, 400]],
+  ['micro cap', [50e6, 500]],
+  ['small cap', [300e6, 580]],
+  ['mid cap', [2e9, 660]],
+  ['large cap', [10e9, 740]],
+  ['mega cap', [200e9, 900]],
+]);
+const MARKET_VALUE: Scale = [...MARKET_CAP_CLASSES.values(), [5e12, 1000]];
 
 /** The number of language editions of Wikipedia that have an article about the company. */
 const SITELINKS: Scale = [
@@ -38,16 +39,6 @@ const SITELINKS: Scale = [
   [100, 900],
   [250, 1000],
 ];
-
-/** The lower bound of each market-value class in US dollars, by the name that company databases use. */
-const MARKET_CAP_CLASSES: ReadonlyMap<string, number> = new Map([
-  ['nano cap', 1e6],
-  ['micro cap', 50e6],
-  ['small cap', 300e6],
-  ['mid cap', 2e9],
-  ['large cap', 10e9],
-  ['mega cap', 200e9],
-]);
 
 /** Returns the rank of a market value in US dollars. 0 if the value is not known: zero, negative or no number. */
 export function rankOfMarketValue(usd: number): number {
@@ -64,7 +55,7 @@ export function rankOfSitelinks(editions: number): number {
  * lower bound, so that a company with a known market value never ranks below its class. 0 for any other text.
  */
 export function rankOfMarketCapClass(name: string): number {
-  return rankOfMarketValue(MARKET_CAP_CLASSES.get(name.trim().toLowerCase()) ?? 0);
+  return MARKET_CAP_CLASSES.get(name.trim().toLowerCase())?.[1] ?? 0;
 }
 
 /**
@@ -104,29 +95,13 @@ export function compareRanked(a: Ranked, b: Ranked): number {
 function isBare(brand: Brand): boolean {
   if (brand.type === BrandType.SUPERINVESTOR) return false;
   const { lei, listings, company, ownership, offerings, history, transport, links, stock } = brand;
-  const {
-    formerly: _names,
-    formerTickers: _tickers,
-    ...events
-  } = history ?? { formerly: [], formerTickers: [] };
-  const { websites: _addresses, ...pages } = links ?? { websites: [] };
+  const { formerly: _names, formerTickers: _tickers, ...events } = { ...history };
+  const { websites: _addresses, ...pages } = { ...links };
   const description = brand.derivedFields.includes('description') ? '' : brand.description;
   const category =
     brand.derivedFields.includes('category') || brand.category === 'brand' ? '' : brand.category;
-  const facts = [
-    description,
-    category,
-    lei,
-    listings,
-    company,
-    ownership,
-    offerings,
-    events,
-    transport,
-    pages,
-    stock,
-  ];
-  return !facts.some(hasData);
+  const facts = { lei, listings, company, ownership, offerings, events, transport, pages, stock };
+  return !hasData({ ...facts, description, category });
 }
 
 function hasData(value: unknown): boolean {

@@ -1,3 +1,5 @@
+import { regionNames } from '@brand-data/identifiers';
+
 /** A place as records have it. */
 export interface Place {
   city?: string;
@@ -49,7 +51,6 @@ export function readPlace(text: string): Place {
   };
 }
 
-const REGIONS = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 /** English names of countries that CLDR does not have. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   usa: 'US',
@@ -75,6 +76,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   'republic of korea': 'KR',
   "people's republic of china": 'CN',
 };
+let names: ReadonlyMap<string, string> | undefined;
 let codes: ReadonlyMap<string, string> | undefined;
 
 /** ISO 3166-1 alpha-2 code for an English name. It does not accept codes: "CA" may be California or Canada. */
@@ -84,19 +86,15 @@ export function countryCodeOf(name: string): string | undefined {
 }
 
 function nameOfCountry(code: string): string | undefined {
-  return REGIONS.of(code)?.replace(/ SAR China$/, '');
+  names ??= regionNames();
+  return names.get(code)?.replace(/ SAR China$/, '');
 }
 
-function* namesOfCountries(): Generator<[string, string]> {
-  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-  for (const first of letters)
-    for (const second of letters) {
-      const code = first + second;
-      const name = REGIONS.of(code);
-      // A withdrawn code has the name of the code that replaced it. `Locale` returns that other code.
-      const isCurrent = new Intl.Locale(`und-${code}`).region === code;
-      if (name !== undefined && isCurrent && !NOT_COUNTRIES.has(code)) yield [name.toLowerCase(), code];
-    }
+function namesOfCountries(): [name: string, code: string][] {
+  // A withdrawn code has the name of the code that replaced it. `Locale` returns that other code.
+  const isCountry = (code: string) =>
+    new Intl.Locale(`und-${code}`).region === code && !NOT_COUNTRIES.has(code);
+  return [...regionNames()].flatMap(([code, name]) => (isCountry(code) ? [[name.toLowerCase(), code]] : []));
 }
 
 /** Codes that have a name in CLDR but are not assigned by ISO 3166-1. */
