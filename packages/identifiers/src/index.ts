@@ -4,6 +4,7 @@ export { explainMiss, type Flaw, flawOf } from './explain/misses.ts';
 export { soundKeys, soundKeysToRead, spellingDistance } from './explain/misspellings.ts';
 export {
   type BrandKey,
+  IDENTIFIER_KINDS,
   type IdentifierKind,
   isWeak,
   type SecurityKind,

@@ -12,8 +12,7 @@ import {
 import { serviceSpec, storageSpec } from './config.ts';
 import { candidateFinder } from './lookup/candidates.ts';
 import { similarFinder, suggester } from './lookup/suggestions.ts';
-import { catalogAdminService } from './rpc/admin-service.ts';
-import { catalogService } from './rpc/catalog-service.ts';
+import { catalogAdminService, catalogService } from './rpc/catalog-service.ts';
 import { startAnnouncer } from './storage/announcer.ts';
 import { openCollections } from './storage/collections.ts';
 import { restorer } from './storage/restore.ts';
@@ -36,14 +35,7 @@ await runBackend('catalog', backend, async (service, config, ports) => {
   await ports.serveOperators(
     ports.adminPort(installationOrPass(service, config)),
     GRPC_SERVICES.CatalogAdminService,
-    catalogAdminService(service, {
-      findCandidates,
-      suggest,
-      store,
-      restore,
-      announcer,
-      trail,
-    }),
+    catalogAdminService({ service, findCandidates, suggest, store, restore, announcer, trail }),
   );
 });
 

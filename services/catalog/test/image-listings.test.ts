@@ -7,7 +7,7 @@ import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import type { CatalogDoc } from '../src/records/catalog-doc.ts';
-import { imagePaths, logoFiles } from '../src/rpc/image-listings.ts';
+import { imagePaths, logoFiles } from '../src/rpc/list-calls.ts';
 import { OPERATOR_TOKEN, type RunningCatalog, startCatalog } from './running-catalog.ts';
 
 let nats: TestServer;

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { IdentifierKind } from '../keys/brand-key.ts';
+import { type IdentifierKind, SECURITY_KINDS } from '../keys/brand-key.ts';
 import { readWebHost } from '../keys/domains.ts';
 import { normalTicker } from '../keys/tickers.ts';
 import { INVISIBLE } from '../names/names.ts';
@@ -251,9 +251,7 @@ function triedAs(readings: readonly Reading[]): string {
   const valuesOf = (wanted: IdentifierKind) =>
     readings.flatMap(({ kind, key }) => (kind === wanted ? [key.slice(kind.length + 1)] : []));
   const parts = [
-    ...(['isin', 'cusip', 'figi', 'lei'] as const).flatMap((kind) =>
-      valuesOf(kind).map((value) => `the ${kind.toUpperCase()} ${value}`),
-    ),
+    ...SECURITY_KINDS.flatMap((kind) => valuesOf(kind).map((value) => `the ${kind.toUpperCase()} ${value}`)),
     ...tickersTried(valuesOf('ticker')),
     ...valuesOf('domain').map((domain) => `the domain ${shortened(domain)}`),
     ...(valuesOf('name').length > 0 ? ['a name'] : []),

@@ -1,8 +1,9 @@
 /** Identifiers of a security or its issuer with a check digit, in the order of precedence. */
-export type SecurityKind = 'isin' | 'cusip' | 'figi' | 'lei';
+export const SECURITY_KINDS = ['isin', 'cusip', 'figi', 'lei'] as const;
+export type SecurityKind = (typeof SECURITY_KINDS)[number];
 
-/** The kinds of identifiers. */
-export type IdentifierKind = SecurityKind | 'ticker' | 'domain' | 'name' | 'superinvestor';
+export const IDENTIFIER_KINDS = [...SECURITY_KINDS, 'ticker', 'domain', 'name', 'superinvestor'] as const;
+export type IdentifierKind = (typeof IDENTIFIER_KINDS)[number];
 
 /** Strongest first. In the contracts, `site_name` is GROUP_WORD too. */
 const STRENGTHS = ['exact', 'legal_form', 'former', 'group_word', 'site_name', 'spacing'] as const;

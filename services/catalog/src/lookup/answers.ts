@@ -8,12 +8,10 @@ import {
 } from '@brand-data/contracts';
 import {
   compareTexts,
-  type IdentifierKind,
   keysOfBrand,
   type Resolution,
   readNamesWithCodes,
   resolve,
-  type Strength,
 } from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
 import { append } from '../records/append.ts';
@@ -25,26 +23,6 @@ const MAX_QUERIES = 200;
 const MAX_IDENTIFIER = 256;
 /** BEST_OF_ENTRY for a name with a ticker. The company that has both need not be one of the two best known with either. */
 const BEST_OF_ENTRY_OF_BOTH = 20;
-
-const MATCH_KIND: Record<IdentifierKind, MatchKind> = {
-  isin: MatchKind.ISIN,
-  cusip: MatchKind.CUSIP,
-  figi: MatchKind.FIGI,
-  lei: MatchKind.LEI,
-  ticker: MatchKind.TICKER,
-  domain: MatchKind.DOMAIN,
-  name: MatchKind.NAME,
-  superinvestor: MatchKind.SUPERINVESTOR,
-};
-
-const MATCH_STRENGTH: Record<Strength, MatchStrength> = {
-  exact: MatchStrength.EXACT,
-  legal_form: MatchStrength.LEGAL_FORM,
-  former: MatchStrength.FORMER,
-  group_word: MatchStrength.GROUP_WORD,
-  site_name: MatchStrength.GROUP_WORD,
-  spacing: MatchStrength.SPACING,
-};
 
 type Query = Pick<LookupQuery, 'identifier' | 'superinvestors'>;
 
@@ -126,5 +104,10 @@ function matchedValue(brand: Brand, keys: readonly string[]): string {
 }
 
 function matchToProto({ kind, strength }: Resolution, value: string): Match {
-  return { kind: MATCH_KIND[kind], value, strength: MATCH_STRENGTH[strength] };
+  const strengthName = strength === 'site_name' ? 'GROUP_WORD' : upperCase(strength);
+  return { kind: MatchKind[upperCase(kind)], value, strength: MatchStrength[strengthName] };
+}
+
+function upperCase<Text extends string>(text: Text): Uppercase<Text> {
+  return text.toUpperCase() as Uppercase<Text>;
 }

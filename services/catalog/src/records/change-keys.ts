@@ -1,18 +1,9 @@
 import { crc32 } from 'node:zlib';
-import { type IdentifierKind, kindOf } from '@brand-data/identifiers';
+import { IDENTIFIER_KINDS, kindOf } from '@brand-data/identifiers';
 import { keyFromIndex } from './index-keys.ts';
 
 /** The kinds of keys that look-ups read. Other keys link source records, or find suggestions. */
-const LOOKED_UP: Readonly<Record<IdentifierKind, true>> = {
-  isin: true,
-  cusip: true,
-  figi: true,
-  lei: true,
-  ticker: true,
-  domain: true,
-  name: true,
-  superinvestor: true,
-};
+const LOOKED_UP: ReadonlySet<string> = new Set(IDENTIFIER_KINDS);
 
 /**
  * Returns hashes of the keys that the index entries stand for, each once. An identifier's answer is a function of the records
@@ -24,6 +15,6 @@ const LOOKED_UP: Readonly<Record<IdentifierKind, true>> = {
  */
 export function changeKeysOf(entries: Iterable<string>): number[] {
   const keys = new Set<number>();
-  for (const entry of entries) if (kindOf(entry) in LOOKED_UP) keys.add(crc32(keyFromIndex(entry).key));
+  for (const entry of entries) if (LOOKED_UP.has(kindOf(entry))) keys.add(crc32(keyFromIndex(entry).key));
   return [...keys];
 }

@@ -1,4 +1,5 @@
 import {
+  type CatalogAdminServiceServer,
   type CatalogServiceServer,
   type LookupRequest,
   type LookupResponse,
@@ -6,10 +7,14 @@ import {
 } from '@brand-data/contracts';
 import type { Service } from '@brand-data/runtime';
 import { bestOfEntry, byEntry, meaningsOf, readQueries } from '../lookup/answers.ts';
-import type { FindCandidates } from '../lookup/candidates.ts';
-import { NOTHING_SUGGESTED, type Suggest, suggestFor } from '../lookup/suggestions.ts';
+import { NOTHING_SUGGESTED, suggestFor } from '../lookup/suggestions.ts';
 import { changeKeysOf } from '../records/change-keys.ts';
-import { withDeadline } from './deadline.ts';
+import { exportCalls } from './export-calls.ts';
+import { importCalls } from './import-calls.ts';
+import { listCalls } from './list-calls.ts';
+import { type AdminParts, withDeadline } from './operator-calls.ts';
+import { overrideCalls } from './override-calls.ts';
+import { recordCalls } from './record-calls.ts';
 
 const LOOKUP_DEADLINE_MS = 1_500;
 /** A record of 72 KiB, the largest that is stored, with its match. */
@@ -19,7 +24,7 @@ const LEFT_OUT: LookupResult = { ...NOTHING_SUGGESTED, leftOut: true, keys: [] }
 /** Returns the calls of gateways: see proto/brand_data/v1/catalog.proto for shapes and errors. */
 export function catalogService(
   service: Service,
-  { findCandidates, suggest }: { findCandidates: FindCandidates; suggest: Suggest },
+  { findCandidates, suggest }: Pick<AdminParts, 'findCandidates' | 'suggest'>,
 ): CatalogServiceServer {
   return {
     lookup: withDeadline<LookupRequest, LookupResponse>(
@@ -43,6 +48,17 @@ export function catalogService(
         return { results: maxBytes === 0 ? results : withinBytes(results, maxBytes) };
       },
     ),
+  };
+}
+
+/** Returns the calls of operators: see proto/brand_data/v1/catalog.proto for shapes and errors. */
+export function catalogAdminService(parts: AdminParts): CatalogAdminServiceServer {
+  return {
+    ...importCalls(parts),
+    ...recordCalls(parts),
+    ...overrideCalls(parts),
+    ...listCalls(parts),
+    ...exportCalls(parts),
   };
 }
 

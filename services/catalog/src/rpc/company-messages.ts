@@ -6,21 +6,16 @@ import type { CatalogDoc } from '../records/catalog-doc.ts';
  */
 const COMPANIES = 10_000;
 
-/** A part of a stream's answer. A reader may ask for the rest of the stream by `after`. */
-interface Part<T> {
-  items: T[];
-  after: string;
-}
-
 /**
  * Gathers items of companies into messages. A message is sent once its items weigh `full`, so `weigh` of a company's items must be
- * far below what fits into a message.
+ * far below what fits into a message. A reader may ask for the rest of the stream by `after`, the id of the last company.
  */
-export async function* inMessages<T>(
+export async function* inMessages<T, Message>(
   companies: AsyncIterable<CatalogDoc>,
   read: (company: CatalogDoc) => readonly T[],
+  toMessage: (items: T[], after: string) => Message,
   { full, weigh = () => 1 }: { full: number; weigh?: (company: CatalogDoc) => number },
-): AsyncGenerator<Part<T>> {
+): AsyncGenerator<Message> {
   let items: T[] = [];
   let weight = 0;
   let after = '';
@@ -32,10 +27,10 @@ export async function* inMessages<T>(
     after = company._id;
     scanned++;
     if (weight < full && scanned < COMPANIES) continue;
-    yield { items, after };
+    yield toMessage(items, after);
     items = [];
     weight = 0;
     scanned = 0;
   }
-  if (items.length > 0) yield { items, after };
+  if (items.length > 0) yield toMessage(items, after);
 }

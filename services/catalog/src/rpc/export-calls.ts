@@ -1,52 +1,68 @@
-import type {
-  CatalogAdminServiceServer,
-  ExportedCompany,
-  RestoreCompaniesRequest,
-  RestoreCompaniesResponse,
+import {
+  Brand,
+  type CatalogAdminServiceServer,
+  type ExportedCompany,
+  type ExportedOverrides,
+  type ExportedRecord,
+  Override,
+  OverrideSet,
 } from '@brand-data/contracts';
-import { Fault, type Service, serverStream } from '@brand-data/runtime';
-import type { AdminParts, OperatorCallContext } from './admin-parts.ts';
-import { refuseBadRunId, refuseLargeBatch } from './batches.ts';
-import { ANSWER_DEADLINE_MS, withDeadline } from './deadline.ts';
-import { docFromExported, exportedCompanies } from './exported-companies.ts';
-import { recorded } from './recorded.ts';
+import { problemOfSource, problemsOf, refusalOf } from '@brand-data/records';
+import { Fault, serverStream } from '@brand-data/runtime';
+import { restoredDoc } from '../linkage/companies.ts';
+import { type CatalogDoc, sizeOfDoc, sourceRecordsFromDoc } from '../records/catalog-doc.ts';
+import { overrideRecordOf } from '../records/override-record.ts';
+import { type SourceRecord, storedSourceRecord } from '../records/source-record.ts';
+import { inMessages } from './company-messages.ts';
+import {
+  type AdminParts,
+  isRunId,
+  operatorCall,
+  refuseBadRunId,
+  refuseLargeBatch,
+} from './operator-calls.ts';
+import { problemOfSetting } from './override-calls.ts';
+
+/** With how many bytes a message is sent. One company adds little to that. */
+const MESSAGE_BYTES = 1 << 20;
+const OVERRIDES_ID = /^[\w-]{1,64}$/;
+const LISTING = /^[A-Z0-9]{4}:[^\s:]{1,40}$/;
 
 /** Returns the calls that export the catalogue, and store an export again. */
 export function exportCalls(
-  service: Service,
   parts: AdminParts,
 ): Pick<CatalogAdminServiceServer, 'exportCompanies' | 'restoreCompanies'> {
+  const { service, store, restore, announcer } = parts;
   return {
-    exportCompanies: serverStream(service, ({ after }, signal) =>
-      exportedCompanies(parts.store.scan(after, signal)),
+    exportCompanies: serverStream(service, (request, signal) =>
+      inMessages(
+        store.scan(request.after, signal),
+        (doc) => [exportedFromDoc(doc)],
+        (companies, after) => ({ companies, after }),
+        { full: MESSAGE_BYTES, weigh: sizeOfDoc },
+      ),
     ),
-    restoreCompanies: withDeadline(service, ANSWER_DEADLINE_MS, (request, call) =>
-      restoreCompanies(parts, request, call),
-    ),
-  };
-}
 
-async function restoreCompanies(
-  { restore, announcer, trail }: AdminParts,
-  { companies, newestImports, restoreId, ...range }: RestoreCompaniesRequest,
-  { metadata }: OperatorCallContext,
-): Promise<RestoreCompaniesResponse> {
-  const { after, isLast, dryRun } = range;
-  refuseLargeBatch(companies);
-  refuseUnsorted(companies, after);
-  refuseBadRunId('a restore', restoreId);
-  const read = companies.map(docFromExported);
-  const docs = read.flatMap((each) => ('doc' in each ? [each.doc] : []));
-  const refused = read.flatMap((each, index) => ('refused' in each ? [{ index, reason: each.refused }] : []));
-  const outcome = await recorded(
-    trail,
-    metadata,
-    { method: 'RestoreCompanies', about: [], details: {}, sharedBy: restoreId, dryRun },
-    () => restore(docs, { ...range, newestImports: new Map(Object.entries(newestImports)) }),
-    ({ restored, unchanged }) => ({ restored, unchanged, refused: refused.length }),
-  );
-  if (isLast && !dryRun) await announcer.confirm();
-  return { ...outcome, refused };
+    restoreCompanies: operatorCall(parts, async (request, { record }) => {
+      const { companies, newestImports, restoreId, after, isLast, dryRun } = request;
+      refuseLargeBatch(companies);
+      refuseUnsorted(companies, after);
+      refuseBadRunId('a restore', restoreId);
+      const read = companies.map(docFromExported);
+      const docs = read.flatMap((each) => ('doc' in each ? each.doc : []));
+      const refused = read.flatMap((each, index) =>
+        'refused' in each ? { index, reason: each.refused } : [],
+      );
+      const options = { after, isLast, dryRun, newestImports: new Map(Object.entries(newestImports)) };
+      const outcome = await record(
+        { method: 'RestoreCompanies', about: [], details: {}, sharedBy: restoreId, dryRun },
+        () => restore(docs, options),
+        ({ restored, unchanged }) => ({ restored, unchanged, refused: refused.length }),
+      );
+      if (isLast && !dryRun) await announcer.confirm();
+      return { ...outcome, refused };
+    }),
+  };
 }
 
 /** MongoDB compares ids by their bytes, and so must this. */
@@ -58,4 +74,69 @@ function refuseUnsorted(companies: readonly ExportedCompany[], after: string): v
       throw new Fault('invalid_argument', 'the companies of an export must be in the order of their ids');
     last = id;
   }
+}
+
+function exportedFromDoc(doc: CatalogDoc): ExportedCompany {
+  const records = sourceRecordsFromDoc(doc);
+  return {
+    id: doc._id,
+    changedAtMs: doc.changedAt?.getTime() ?? 0,
+    records: records.flatMap(({ source, id, importId, isQuote, brand, overrides }): ExportedRecord[] =>
+      overrides === undefined ? [{ source, id, importId, isQuote, brand }] : [],
+    ),
+    overrides: records.flatMap(({ id, overrides }): ExportedOverrides[] =>
+      overrides === undefined ? [] : [{ id, set: overrides }],
+    ),
+  };
+}
+
+/** Returns the document of an exported company, or why it cannot be one. */
+export function docFromExported(company: ExportedCompany): { doc: CatalogDoc } | { refused: string } {
+  const { id, changedAtMs, records, overrides } = company;
+  const refused = refusalOf([
+    ...records.flatMap(problemsOfRecord),
+    ...overrides.flatMap(problemsOfOverrides),
+  ]);
+  if (refused !== undefined) return { refused };
+  const restored = [...records.map(sourceRecordFrom), ...overrides.map(overridesFrom)];
+  const doc = restoredDoc(id, restored, changedAtMs > 0 ? new Date(changedAtMs) : undefined);
+  return doc ? { doc } : { refused: 'its source records, quotes and overrides are not those of one company' };
+}
+
+function sourceRecordFrom({ source, id, importId, isQuote, brand }: ExportedRecord): SourceRecord {
+  return storedSourceRecord(
+    { source, id, importId, isQuote },
+    Brand.encode(brand ?? Brand.create()).finish(),
+  );
+}
+
+function overridesFrom({ id, set }: ExportedOverrides): SourceRecord {
+  return overrideRecordOf(id, set ?? OverrideSet.create());
+}
+
+function problemsOfRecord({
+  source,
+  id,
+  importId,
+  isQuote,
+  brand = Brand.create(),
+}: ExportedRecord): string[] {
+  const name = `${source}/${id}`;
+  const ofSource = problemOfSource(source);
+  if (ofSource !== undefined) return [ofSource];
+  if (!isRunId(importId)) return [`${name} has no id of an import`];
+  if (isQuote)
+    return LISTING.test(id) && brand.listings.length === 1 ? [] : [`${name} is not a quote of a listing`];
+  if (brand.id !== id) return [`${name} has a record with another id`];
+  return problemsOf(brand).map((problem) => `${name}: ${problem}`);
+}
+
+function problemsOfOverrides({ id, set }: ExportedOverrides): string[] {
+  if (!OVERRIDES_ID.test(id)) return ['its overrides have no id'];
+  const { overrides = [] } = set ?? {};
+  if (overrides.length === 0) return ['its overrides set no field'];
+  return overrides.flatMap((override) => {
+    const problem = problemOfSetting({ id: '', override: Override.create(override) });
+    return problem === undefined ? [] : [`the override of ${override.field}: ${problem}`];
+  });
 }

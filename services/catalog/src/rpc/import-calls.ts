@@ -1,25 +1,20 @@
-import type {
-  CatalogAdminServiceServer,
-  FinishImportRequest,
-  FinishImportResponse,
-  PutBrandsRequest,
-  PutBrandsResponse,
-  PutQuotesRequest,
-  PutQuotesResponse,
-  RefusedBrand,
-} from '@brand-data/contracts';
+import type { CatalogAdminServiceServer, PutBrandsRequest, RefusedBrand } from '@brand-data/contracts';
 import { problemOfSource, problemsOf, problemsOfQuote, refusalOf } from '@brand-data/records';
-import { Fault, type Service } from '@brand-data/runtime';
+import { Fault } from '@brand-data/runtime';
 import type { PutOutcome } from '../linkage/plan.ts';
 import { byEntry } from '../lookup/answers.ts';
 import { keysOfQuote, noMainListing, quoteRecordAmong } from '../records/quotes.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../records/source-record.ts';
-import type { PutAnswer } from '../storage/store.ts';
-import type { AdminParts, OperatorCallContext } from './admin-parts.ts';
-import { refuseBadRunId, refuseLargeBatch } from './batches.ts';
-import { ANSWER_DEADLINE_MS, SCAN_DEADLINE_MS, withDeadline } from './deadline.ts';
-import { withIndex } from './indexes.ts';
-import { recorded } from './recorded.ts';
+import type { CatalogStore, PutAnswer } from '../storage/store.ts';
+import {
+  type AdminParts,
+  type OperatorCall,
+  operatorCall,
+  refuseBadRunId,
+  refuseLargeBatch,
+  SCAN_DEADLINE_MS,
+  withIndex,
+} from './operator-calls.ts';
 
 /** Records to read for one entry of a quote. In practice fewer companies use the same ticker on different exchanges. */
 const MAX_PER_TICKER = 100;
@@ -28,91 +23,75 @@ const PRUNE_MS = 5_000;
 
 /** Returns the calls of importers. All calls of one import share one entry in the trail. */
 export function importCalls(
-  service: Service,
   parts: AdminParts,
 ): Pick<CatalogAdminServiceServer, 'putBrands' | 'putQuotes' | 'finishImport'> {
+  const { store, findCandidates, announcer } = parts;
   return {
-    putBrands: withDeadline(service, ANSWER_DEADLINE_MS, (request, call) => putBrands(parts, request, call)),
-    putQuotes: withDeadline(service, ANSWER_DEADLINE_MS, (request, call) => putQuotes(parts, request, call)),
-    finishImport: withDeadline(service, SCAN_DEADLINE_MS, (request, call) =>
-      finishImport(parts, request, call),
+    putBrands: operatorCall(parts, async (request, call) => {
+      refuseBadImport(request);
+      refuseLargeBatch(request.brands);
+      const { source, importId, brands } = request;
+      const items = refuseRepeats(
+        brands.map((brand) => {
+          const record = sourceRecordOf(source, importId, brand);
+          const refused = refusalOf(problemsOf(brand, record.bytes.length));
+          return refused === undefined ? record : { refused };
+        }),
+        'the id occurs twice in this batch: send one record for each id',
+      );
+      const { outcomes, refused, conflicts, refusedLinks } = await put(store, request, items, call);
+      const indexes = new Map(acceptedOf(items).map(({ record, index }) => [referenceOf(record), index]));
+      return {
+        ...countsOf(outcomes),
+        refused,
+        conflicts: conflicts.map(withIndex(indexes)),
+        refusedLinks: refusedLinks.map(withIndex(indexes)),
+      };
+    }),
+
+    putQuotes: operatorCall(parts, async (request, call) => {
+      refuseBadImport(request);
+      refuseLargeBatch(request.quotes);
+      const { source, importId, quotes } = request;
+      const refusals = quotes.map((quote) => refusalOf(problemsOfQuote(quote)));
+      const keys = quotes.map((quote, index) => (refusals[index] === undefined ? keysOfQuote(quote) : []));
+      const wanted = [...new Set(keys.flat())];
+      const candidates = byEntry(await findCandidates(wanted, { perEntry: MAX_PER_TICKER }));
+      const skipped: RefusedBrand[] = [];
+      const items = refuseRepeats(
+        quotes.map((quote, index) => {
+          const refused = refusals[index];
+          if (refused !== undefined) return { refused };
+          const own = [...new Set(keys[index]?.flatMap((key) => candidates.get(key) ?? []))];
+          const record = quoteRecordAmong(source, importId, quote, own);
+          if (record === undefined)
+            skipped.push({ index, reason: noMainListing(quote.symbol || quote.isin) });
+          return record;
+        }),
+        'the listing occurs twice in this batch: send one quote for each listing',
+      );
+      const { outcomes, refused } = await put(store, request, items, call);
+      const { unchanged } = countsOf(outcomes);
+      const changed = quotes.length - refused.length - skipped.length - unchanged;
+      return { changed, unchanged, refused, skipped };
+    }),
+
+    finishImport: operatorCall(
+      parts,
+      async (request, { signal, record }) => {
+        refuseBadImport(request);
+        const { source, importId, prune } = request;
+        const change = () => store.prune(source, importId, { withinMs: PRUNE_MS, signal });
+        const { pruned, more } = prune
+          ? await record(trailEntryOf(request), change, ({ pruned }) => ({ pruned }))
+          : { pruned: 0, more: false };
+        if (!more) await store.noteImport(source, importId);
+        await announcer.confirm();
+        return { pruned, more };
+      },
+      SCAN_DEADLINE_MS,
     ),
   };
-}
-
-async function putBrands(
-  parts: AdminParts,
-  request: PutBrandsRequest,
-  call: OperatorCallContext,
-): Promise<PutBrandsResponse> {
-  refuseBadBatch(request, request.brands);
-  const { source, importId, brands } = request;
-  const items = refuseRepeats(
-    brands.map((brand) => {
-      const record = sourceRecordOf(source, importId, brand);
-      const refused = refusalOf(problemsOf(brand, record.bytes.length));
-      return refused === undefined ? record : { refused };
-    }),
-    'the id occurs twice in this batch: send one record for each id',
-  );
-  const { outcomes, refused, conflicts, refusedLinks } = await put(parts, request, items, call);
-  const indexes = new Map(acceptedOf(items).map(({ record, index }) => [referenceOf(record), index]));
-  return {
-    ...countsOf(outcomes),
-    refused,
-    conflicts: conflicts.map(withIndex(indexes)),
-    refusedLinks: refusedLinks.map(withIndex(indexes)),
-  };
-}
-
-async function putQuotes(
-  parts: AdminParts,
-  request: PutQuotesRequest,
-  call: OperatorCallContext,
-): Promise<PutQuotesResponse> {
-  refuseBadBatch(request, request.quotes);
-  const { source, importId, quotes } = request;
-  const refusals = quotes.map((quote) => refusalOf(problemsOfQuote(quote)));
-  const keys = quotes.map((quote, index) => (refusals[index] === undefined ? keysOfQuote(quote) : []));
-  const wanted = [...new Set(keys.flat())];
-  const candidates = byEntry(await parts.findCandidates(wanted, { perEntry: MAX_PER_TICKER }));
-  const skipped: RefusedBrand[] = [];
-  const items = refuseRepeats(
-    quotes.map((quote, index) => {
-      const refused = refusals[index];
-      if (refused !== undefined) return { refused };
-      const own = [...new Set(keys[index]?.flatMap((key) => candidates.get(key) ?? []))];
-      const record = quoteRecordAmong(source, importId, quote, own);
-      if (record === undefined) skipped.push({ index, reason: noMainListing(quote.symbol || quote.isin) });
-      return record;
-    }),
-    'the listing occurs twice in this batch: send one quote for each listing',
-  );
-  const { outcomes, refused } = await put(parts, request, items, call);
-  const { unchanged } = countsOf(outcomes);
-  const changed = quotes.length - refused.length - skipped.length - unchanged;
-  return { changed, unchanged, refused, skipped };
-}
-
-async function finishImport(
-  { store, announcer, trail }: AdminParts,
-  request: FinishImportRequest,
-  { signal, metadata }: OperatorCallContext,
-): Promise<FinishImportResponse> {
-  refuseBadImport(request);
-  const { source, importId } = request;
-  const { pruned, more } = request.prune
-    ? await recorded(
-        trail,
-        metadata,
-        trailEntryOf(request),
-        () => store.prune(source, importId, { withinMs: PRUNE_MS, signal }),
-        ({ pruned }) => ({ pruned }),
-      )
-    : { pruned: 0, more: false };
-  if (!more) await store.noteImport(source, importId);
-  await announcer.confirm();
-  return { pruned, more };
 }
 
 /** An item of a batch: a source record to put, a refusal, or undefined when it is skipped. */
@@ -120,10 +99,10 @@ type BatchItem = SourceRecord | { readonly refused: string } | undefined;
 
 /** Puts the accepted items of a batch. Returns the refusals of all items, by their index. */
 async function put(
-  { store, trail }: AdminParts,
+  store: CatalogStore,
   request: Pick<PutBrandsRequest, 'source' | 'importId' | 'dryRun'>,
   items: readonly BatchItem[],
-  { signal, metadata }: OperatorCallContext,
+  { signal, record }: OperatorCall,
 ): Promise<PutAnswer & { refused: RefusedBrand[] }> {
   const { source, dryRun } = request;
   const accepted = acceptedOf(items);
@@ -140,7 +119,7 @@ async function put(
     ];
     return { ...answer, refused: refused.sort((a, b) => a.index - b.index) };
   };
-  return recorded(trail, metadata, trailEntryOf(request), change, ({ outcomes, refused }) => ({
+  return record(trailEntryOf(request), change, ({ outcomes, refused }) => ({
     ...countsOf(outcomes),
     refused: refused.length,
   }));
@@ -168,19 +147,9 @@ function countsOf(outcomes: readonly PutOutcome[]) {
   return { created: countOf('created'), changed: countOf('changed'), unchanged: countOf('unchanged') };
 }
 
-function trailEntryOf({ source, importId, dryRun }: { source: string; importId: string; dryRun?: boolean }) {
-  return {
-    method: 'Import',
-    about: [source],
-    details: { source, import: importId },
-    sharedBy: `${source} ${importId}`,
-    dryRun: dryRun ?? false,
-  };
-}
-
-function refuseBadBatch(request: { source: string; importId: string }, items: readonly unknown[]): void {
-  refuseBadImport(request);
-  refuseLargeBatch(items);
+function trailEntryOf({ source, importId, ...rest }: { source: string; importId: string; dryRun?: boolean }) {
+  const entry = { method: 'Import', about: [source], details: { source, import: importId } };
+  return { ...entry, sharedBy: `${source} ${importId}`, dryRun: rest.dryRun ?? false };
 }
 
 function refuseBadImport({ source, importId }: { source: string; importId: string }): void {

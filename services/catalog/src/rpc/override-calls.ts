@@ -8,14 +8,17 @@ import {
   FieldOutcome as ProtoOutcome,
 } from '@brand-data/contracts';
 import { fieldOf, hasData, SETTABLE_FIELDS, withField } from '@brand-data/records';
-import type { Service } from '@brand-data/runtime';
-import type { FieldEdit, FieldOutcome } from '../linkage/edit-overrides.ts';
+import type { FieldEdit } from '../linkage/edit-overrides.ts';
 import { type CatalogDoc, isWaiting, sourceRecordsFromDoc } from '../records/catalog-doc.ts';
 import { effectiveOverrides } from '../records/override-record.ts';
-import type { AdminParts, OperatorCallContext } from './admin-parts.ts';
-import { refuseLargeBatch } from './batches.ts';
-import { ANSWER_DEADLINE_MS, SCAN_DEADLINE_MS, withDeadline } from './deadline.ts';
-import { recorded } from './recorded.ts';
+import type { CatalogStore } from '../storage/store.ts';
+import {
+  type AdminParts,
+  type OperatorCall,
+  operatorCall,
+  refuseLargeBatch,
+  SCAN_DEADLINE_MS,
+} from './operator-calls.ts';
 
 /** How many companies' overrides one page holds. */
 const MAX_LISTED = 1_000;
@@ -28,65 +31,59 @@ const NEVER_EMPTY = 'name';
 
 /** Returns the calls that set, unset and list overrides. */
 export function overrideCalls(
-  service: Service,
   parts: AdminParts,
 ): Pick<CatalogAdminServiceServer, 'setFields' | 'unsetFields' | 'listOverrides'> {
+  const { store } = parts;
   return {
-    setFields: withDeadline(service, ANSWER_DEADLINE_MS, async ({ settings, dryRun }, call) => {
+    setFields: operatorCall(parts, async ({ settings, dryRun }, call) => {
       const atMs = Date.now();
-      const edits = settings.map(
-        ({ id, override }): FieldEdit => ({
-          id,
-          field: override?.field ?? '',
-          override: overrideToStore(override, atMs),
-        }),
-      );
+      const edits = settings.map(({ id, override }): FieldEdit => {
+        return { id, field: override?.field ?? '', override: overrideToStore(override, atMs) };
+      });
       const problems = settings.map(problemOfSetting);
-      const results = await edit(parts, 'SetFields', edits, { problems, dryRun, ...call });
-      return { results };
+      return { results: await edit(store, 'SetFields', edits, { problems, dryRun, ...call }) };
     }),
 
-    unsetFields: withDeadline(service, ANSWER_DEADLINE_MS, async ({ fields, dryRun }, call) => {
-      const results = await edit(parts, 'UnsetFields', fields, { problems: [], dryRun, ...call });
-      return { results };
+    unsetFields: operatorCall(parts, async ({ fields, dryRun }, call) => {
+      return { results: await edit(store, 'UnsetFields', fields, { problems: [], dryRun, ...call }) };
     }),
 
-    listOverrides: withDeadline(service, SCAN_DEADLINE_MS, async ({ after }) => {
-      const docs = await parts.store.listOverrides(after, MAX_LISTED);
-      const next = docs.length < MAX_LISTED ? '' : (docs.at(-1)?._id ?? '');
-      return { overrides: docs.flatMap(listedOverrides), next };
-    }),
+    listOverrides: operatorCall(
+      parts,
+      async ({ after }) => {
+        const docs = await store.listOverrides(after, MAX_LISTED);
+        const next = docs.length < MAX_LISTED ? '' : (docs.at(-1)?._id ?? '');
+        return { overrides: docs.flatMap(listedOverrides), next };
+      },
+      SCAN_DEADLINE_MS,
+    ),
   };
 }
 
 /** Makes the edits without problems. If an edit has a problem, no field of its record is set. */
 async function edit(
-  { store, trail }: AdminParts,
+  store: CatalogStore,
   method: string,
   edits: readonly FieldEdit[],
-  {
-    problems,
-    dryRun,
-    signal,
-    metadata,
-  }: OperatorCallContext & { problems: readonly (string | undefined)[]; dryRun: boolean },
+  options: OperatorCall & { problems: readonly (string | undefined)[]; dryRun: boolean },
 ): Promise<FieldResult[]> {
+  const { problems, dryRun, signal, record } = options;
   refuseLargeBatch(edits);
   const bad = new Set(edits.flatMap(({ id }, index) => (problems[index] === undefined ? [] : [id])));
   const good = edits.filter(({ id }) => !bad.has(id));
   const change = async () => {
     const outcomes = await store.editFields(good, { dryRun, signal });
     const outcomeOf = new Map(good.map((each, index) => [each, outcomes[index]]));
-    return edits.map((each, index) => {
-      const problem = problems[index];
-      return resultToProto(
-        problem === undefined ? (outcomeOf.get(each) ?? 'held_back') : { refused: problem },
-      );
+    return edits.map((each, index): FieldResult => {
+      const refused = problems[index];
+      const outcome = refused === undefined ? (outcomeOf.get(each) ?? 'held_back') : { refused };
+      if (typeof outcome === 'object') return { outcome: ProtoOutcome.REFUSED, reason: outcome.refused };
+      return { outcome: ProtoOutcome[outcome.toUpperCase() as Uppercase<typeof outcome>], reason: '' };
     });
   };
   const fields = edits.map(({ id, field }) => `${id} ${field}`).join(', ');
   const entry = { method, about: edits.map(({ id }) => id), details: { fields }, dryRun };
-  return recorded(trail, metadata, entry, change, (results) => ({
+  return record(entry, change, (results) => ({
     fields: results.length,
     changed: results.filter(({ outcome }) => outcome === ProtoOutcome.CHANGED).length,
   }));
@@ -114,17 +111,6 @@ function overrideToStore(override: Override = Override.create(), atMs: number): 
   const { field, value } = override;
   if (value === undefined) return { ...override, atMs };
   return { ...override, value: Brand.fromPartial(withField({}, field, fieldOf(value, field))), atMs };
-}
-
-const PROTO_OUTCOME = {
-  changed: ProtoOutcome.CHANGED,
-  unchanged: ProtoOutcome.UNCHANGED,
-  held_back: ProtoOutcome.HELD_BACK,
-} as const;
-
-function resultToProto(outcome: FieldOutcome): FieldResult {
-  if (typeof outcome === 'object') return { outcome: ProtoOutcome.REFUSED, reason: outcome.refused };
-  return { outcome: PROTO_OUTCOME[outcome], reason: '' };
 }
 
 /** Returns the overrides of a company, or those of a document that holds only overrides. */

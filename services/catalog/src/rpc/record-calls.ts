@@ -1,37 +1,39 @@
-import type {
-  CatalogAdminServiceServer,
-  GetBrandRequest,
-  GetBrandResponse,
-  ResolveRequest,
-  ResolveResponse,
-} from '@brand-data/contracts';
-import { Fault, type Service } from '@brand-data/runtime';
+import type { CatalogAdminServiceServer } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
 import { byEntry, meaningsOf, meaningToProto, readQueries } from '../lookup/answers.ts';
 import { suggestForAll } from '../lookup/suggestions.ts';
 import { sourceRecordsFromDoc } from '../records/catalog-doc.ts';
 import { recordFromBytes } from '../records/merge.ts';
 import { effectiveOverrides, mergeRecords } from '../records/override-record.ts';
-import type { CatalogStore } from '../storage/store.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { ANSWER_DEADLINE_MS, SCAN_DEADLINE_MS, withDeadline } from './deadline.ts';
-import { indexesOf, withIndex } from './indexes.ts';
-import { recorded } from './recorded.ts';
+import { referenceOf } from '../records/source-record.ts';
+import { type AdminParts, operatorCall, SCAN_DEADLINE_MS, withIndex } from './operator-calls.ts';
 
 const MAX_MEANINGS = 20;
 
 /** Returns the calls that find, read, count and delete records. */
 export function recordCalls(
-  service: Service,
   parts: AdminParts,
 ): Pick<CatalogAdminServiceServer, 'getBrand' | 'deleteBrand' | 'resolve' | 'getStatistics'> {
-  const { store, trail } = parts;
+  const { store, findCandidates, suggest } = parts;
   return {
-    getBrand: withDeadline(service, ANSWER_DEADLINE_MS, (request) => getBrand(store, request)),
+    getBrand: operatorCall(parts, async ({ id, refusedLinks }) => {
+      const doc = await store.readBrand(id);
+      if (doc === undefined) throw notFound(id);
+      const records = sourceRecordsFromDoc(doc);
+      const stated = records.filter(({ overrides }) => overrides === undefined);
+      const indexes = new Map(stated.map((record, index) => [referenceOf(record), index]));
+      const refused = refusedLinks ? await store.readRefusedLinks(doc) : [];
+      return {
+        brand: recordFromBytes(doc.brand),
+        contributions: stated.map(({ source, importId, brand }) => ({ source, importId, brand })),
+        fieldSources: Object.fromEntries(mergeRecords(records).fieldSources),
+        overrides: effectiveOverrides(records),
+        refusedLinks: refused.map(withIndex(indexes)),
+      };
+    }),
 
-    deleteBrand: withDeadline(service, ANSWER_DEADLINE_MS, async ({ id }, { signal, metadata }) => {
-      const deleted = await recorded(
-        trail,
-        metadata,
+    deleteBrand: operatorCall(parts, async ({ id }, { signal, record }) => {
+      const deleted = await record(
         { method: 'DeleteBrand', about: [id], details: { id } },
         () => store.deleteBrand(id, { signal }),
         (found) => ({ deleted: found === undefined ? 0 : 1 }),
@@ -40,47 +42,22 @@ export function recordCalls(
       return deleted;
     }),
 
-    resolve: withDeadline(service, ANSWER_DEADLINE_MS, (request) => resolveAll(parts, request)),
+    resolve: operatorCall(parts, async ({ queries }) => {
+      const read = readQueries(queries);
+      const entries = [...new Set(read.flatMap((query) => query.entries))];
+      const candidates = byEntry(await findCandidates(entries, { perEntry: MAX_MEANINGS + 1 }));
+      const meanings = read.map((query) => meaningsOf(query, candidates, MAX_MEANINGS));
+      const missed = read.filter((_, index) => meanings[index]?.length === 0);
+      const suggested = await suggestForAll(suggest, missed);
+      return {
+        resolutions: read.map((query, index) => ({
+          meanings: meanings[index]?.map(meaningToProto) ?? [],
+          suggestions: suggested.get(query)?.suggestions ?? [],
+        })),
+      };
+    }),
 
-    getStatistics: withDeadline(service, SCAN_DEADLINE_MS, () => store.countBrands()),
-  };
-}
-
-async function getBrand(
-  store: CatalogStore,
-  { id, refusedLinks }: GetBrandRequest,
-): Promise<GetBrandResponse> {
-  const doc = await store.readBrand(id);
-  if (doc === undefined) throw notFound(id);
-  const records = sourceRecordsFromDoc(doc);
-  const stated = records.filter(({ overrides }) => overrides === undefined);
-  const refused = refusedLinks ? await store.readRefusedLinks(doc) : [];
-  return {
-    brand: recordFromBytes(doc.brand),
-    contributions: stated.map(({ source, importId, brand }) => ({ source, importId, brand })),
-    fieldSources: Object.fromEntries(mergeRecords(records).fieldSources),
-    overrides: effectiveOverrides(records),
-    refusedLinks: refused.map(withIndex(indexesOf(stated))),
-  };
-}
-
-async function resolveAll(
-  { findCandidates, suggest }: AdminParts,
-  { queries }: ResolveRequest,
-): Promise<ResolveResponse> {
-  const read = readQueries(queries);
-  const entries = [...new Set(read.flatMap((query) => query.entries))];
-  const candidates = byEntry(await findCandidates(entries, { perEntry: MAX_MEANINGS + 1 }));
-  const meanings = new Map(read.map((query) => [query, meaningsOf(query, candidates, MAX_MEANINGS)]));
-  const suggested = await suggestForAll(
-    suggest,
-    read.filter((query) => meanings.get(query)?.length === 0),
-  );
-  return {
-    resolutions: read.map((query) => ({
-      meanings: meanings.get(query)?.map(meaningToProto) ?? [],
-      suggestions: suggested.get(query)?.suggestions ?? [],
-    })),
+    getStatistics: operatorCall(parts, () => store.countBrands(), SCAN_DEADLINE_MS),
   };
 }
 
