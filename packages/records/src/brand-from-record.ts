@@ -8,10 +8,7 @@ const TYPES = {
   superinvestor: BrandType.SUPERINVESTOR,
 } as const;
 
-/**
- * Converts a record into a brand. `recordFromBrand` returns an equal record, but without a `primary` that is false and a `rank`
- * of 0.
- */
+/** Converts a record into a brand. `recordFromBrand` is the inverse, but omits a `primary` that is false and a `rank` of 0. */
 export function brandFromRecord({ type, manager, ...rest }: BrandRecord): Brand {
   const { logo, ...facts } = manager ?? {};
   return Brand.fromPartial({

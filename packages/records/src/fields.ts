@@ -68,10 +68,7 @@ export function recordValueOf(brand: Brand | undefined, field: string): unknown 
   return record ?? (field === 'rank' ? brand.rank : null);
 }
 
-/**
- * Returns a copy of a brand, or of an equally shaped message, with another value of one field. If the value is undefined, the
- * field is left out, and so is a group without any other field.
- */
+/** Returns a copy with another value of one field. Undefined removes the field, and a group that it leaves empty. */
 export function withField<T extends object>(brand: T, field: string, value: unknown): T {
   return (replaced(brand, pathOf(field), value) ?? {}) as T;
 }

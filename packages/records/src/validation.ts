@@ -58,9 +58,7 @@ const quoteRecord = Compile(
 );
 type QuoteRecord = Static<ReturnType<typeof quoteRecord.Type>>;
 
-/**
- * Returns the problems of a record, each with its remedy. Empty if the catalogue may store it. Field names are those of records.
- */
+/** Returns the problems of a record, each with its remedy, by the field names of records. Empty if it may be stored. */
 export function problemsOf(brand: Brand, bytes: number = Brand.encode(brand).finish().length): string[] {
   return problemsReported((report) => {
     const record: StoredRecord = recordFromBrand(brand);

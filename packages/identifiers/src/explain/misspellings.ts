@@ -25,10 +25,7 @@ export function soundKeys(name: string): string[] {
   return keysOfHalves(sounds, sounds.length);
 }
 
-/**
- * Returns the keys of names that sound like the text, or would if one consonant were added, removed, replaced, or exchanged with
- * the next one. At most seven. The text is in its normal form.
- */
+/** Returns at most seven keys of names that sound like the text, also with one consonant more, less, other or exchanged. */
 export function soundKeysToRead(text: string): string[] {
   const sounds = soundsOf(text);
   const count = sounds.length;
@@ -60,10 +57,7 @@ function keysOfHalves(sounds: readonly string[], count: number): string[] {
   ];
 }
 
-/**
- * Returns the first letter and all later consonants. All vowels count as one where they come first. Imports call it for every
- * record.
- */
+/** Returns the first letter, all vowels counting as one, and all later consonants. Imports call it for every record. */
 function soundsOf(text: string): string[] {
   const sounds: string[] = [];
   let last = '';

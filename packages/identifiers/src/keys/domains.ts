@@ -60,9 +60,7 @@ export function webAddressesOf({ links, domains }: Brand): string[] {
   return [...(links?.websites ?? []), ...domains].slice(0, MOST_ADDRESSES);
 }
 
-/**
- * Returns the keys of an address, the exact host first, so that a brand with a site on a sub-domain precedes the domain's owner.
- */
+/** Returns the keys of an address, the exact host first: a brand's site on a sub-domain precedes the domain's owner. */
 export function readDomain(identifier: string): string[] {
   const web = readWebHost(identifier);
   return web === undefined ? [] : domainNames(web).map((name) => `domain:${name}`);

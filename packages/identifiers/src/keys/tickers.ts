@@ -130,10 +130,7 @@ export function normalTicker(value: string): string | undefined {
   return ticker !== undefined && TICKER.test(ticker) ? ticker : undefined;
 }
 
-/**
- * Returns the text in upper case, without the signs around a ticker. Undefined if the text is not ASCII, as all tickers are. This
- * is checked before `toUpperCase` turns "ß" into "SS".
- */
+/** Returns the text in upper case without the signs around a ticker. Undefined if it is not ASCII ("ß" would become "SS"). */
 export function tickerText(value: string): string | undefined {
   const text = value.normalize('NFKC').replace(DASHES, '-').replace(AROUND, '');
   return /^[\x20-\x7e]+$/.test(text) ? text.toUpperCase() : undefined;

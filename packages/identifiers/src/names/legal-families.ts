@@ -25,10 +25,7 @@ const CALLED_LIMITED: ReadonlySet<string> = new Set(['plc', 'ag', 'sa', 'nv', 's
 /** The families of each pair in the order of the alphabet. */
 const CONVERTED = new Set(['ag se', 'ag gmbh', 'gmbh se', 'sa se', 'nv se', 'ab oyj', 'inc lp', 'lp ltd']);
 
-/**
- * Returns the families of the legal forms at the end of a name: "inc" for "Apple Inc." and for "Apple Corporation", "inc" and
- * "plc" for "Eaton Corp. plc". Empty if no form is known.
- */
+/** Returns the families of a name's legal forms: "inc" for "Apple Corporation", "inc" and "plc" for "Eaton Corp. plc". */
 export function legalFamiliesOf(name: string): string[] {
   const words = legalFormOf(name)
     .replace('public limited company', 'plc')

@@ -8,10 +8,7 @@ const MAX_JOINED = 16;
 
 /** More group words than any name has. Each gives a form as long as the name, which takes a place in the index. */
 const MOST_GROUP_WORDS = 8;
-/**
- * Words for a group, a holding, a company and a corporation, before or after the name. They distinguish companies, so a name
- * without them is a weaker match than a name without its legal form.
- */
+/** Words such as "Group". They distinguish companies, so a name without them matches more weakly than without its form. */
 const GROUPS = formsOf(legalForms.groupWords);
 /** The same in scripts that are written without spaces, after the name with or without a space. */
 const GLUED = [...formsOf(legalForms.gluedGroupWords)].sort((a, b) => b.length - a.length);
@@ -43,10 +40,7 @@ export function weakFormsOf(name: string): WeakForms {
   return { withoutGroupWords, joined: [...new Set(short)] };
 }
 
-/**
- * Returns a text without spaces, punctuation and "and": "marksspencer" for "Marks & Spencer plc" and "Marks and Spencer". '' if
- * it has less than three characters.
- */
+/** Returns "marksspencer" for "Marks & Spencer plc" and "Marks and Spencer". '' if it has less than three characters. */
 export function joinedForm(text: string): string {
   return joined(coreName(text));
 }

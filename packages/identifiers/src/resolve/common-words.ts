@@ -24,9 +24,7 @@ export function isCommonAsTicker(text: string): boolean {
   return COMMON_WORDS.has(normalName(text));
 }
 
-/**
- * Checks whether a text, alone, is hardly ever meant as a name: a common word, a legal form ("KGaA"), or a word such as "Group".
- */
+/** Checks whether a text, alone, is a common word, a legal form ("KGaA") or a word such as "Group": hardly ever a name. */
 export function isCommonAsName(text: string): boolean {
   return isCommonAsTicker(text) || isLegalFormAlone(text) || isGroupWordAlone(text);
 }

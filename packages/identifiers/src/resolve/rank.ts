@@ -1,15 +1,9 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
 import { compareTexts } from '../names/compare-texts.ts';
 
-/**
- * Rank says how well known a company is, from 0 to 1000. All sources, and people who set ranks by hand, use the same scale. If
- * an identifier could mean two companies, rank decides.
- */
+/** Rank says how well known a company is, from 0 to 1000. All sources, and people who set ranks, use the same scale. */
 
-/**
- * The rank of a company whose market value and number of Wikipedia editions are both unknown. The catalogue gives it to a record
- * for which no source states a rank. It is not a fact, so a source must not state it.
- */
+/** The rank of a company of which nothing tells how well known it is. The catalogue gives it; a source must not state it. */
 export const RANK_OF_UNKNOWN = 300;
 
 /** More than the greatest rank, so that every bare record goes after every fuller one. */
@@ -76,10 +70,7 @@ export interface Ranked {
   readonly id: string;
   /** A whole number. */
   readonly rank: number;
-  /**
-   * From 0 to below 1. It decides between equal ranks, so that the answer does not depend on ids, which depend on the order of
-   * imports.
-   */
+  /** From 0 to below 1. Decides between equal ranks, because ids depend on the order of imports. */
   readonly tieBreak?: number | undefined;
 }
 

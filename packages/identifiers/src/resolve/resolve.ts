@@ -16,10 +16,7 @@ import { compareRanked, isBareRank, type Ranked } from './rank.ts';
 
 /** By how much a company must be better known, so that its name precedes another company's bare ticker. */
 const CLEARLY_BETTER_KNOWN = 200;
-/**
- * By how much a company must be better known, so that its name without "Group" precedes another's without its legal form, or
- * another's ticker in capital and small letters.
- */
+/** The same for its name without "Group", against a name without its legal form or a ticker in capital and small letters. */
 const MUCH_BETTER_KNOWN = 150;
 /** The rank from which a company's short name or ticker precedes an icon of that name: 2 billion dollars. */
 const BETTER_KNOWN_THAN_ICONS = 660;
@@ -193,10 +190,7 @@ function bestOf(identifier: string, matches: readonly Match[]): Match | undefine
   );
 }
 
-/**
- * Returns the icon whose name is the text in capital and small letters, "Sky". It goes before the ticker of a company that is not
- * large and has a different name.
- */
+/** Returns the icon named by the text in mixed case, "Sky". A small company's ticker with another name comes after it. */
 function iconOfName(identifier: string, ticker: Match, matches: readonly Match[]): Match | undefined {
   if (!isBareTickerKey(ticker.key) || ticker.rank >= BETTER_KNOWN_THAN_ICONS || !hasMixedCase(identifier))
     return undefined;
@@ -222,10 +216,7 @@ function betterKnownGroup(identifier: string, first: Match, matches: readonly Ma
   return groups.every(({ id }) => id === groups[0]?.id) ? groups[0] : undefined;
 }
 
-/**
- * Returns the first match, or the first of the second company, or the first by a former name. A look-up need not have found more
- * companies than these.
- */
+/** Returns the first match, or the first of the second company or by a former name. A look-up need not find more. */
 function firstOf(matches: readonly Match[]): Match | undefined {
   const [first] = matches;
   if (first === undefined || !first.isOther) return first;

@@ -61,10 +61,10 @@ export function bestOfEntry(queries: readonly Query[]): number {
   return haveBoth ? BEST_OF_ENTRY_OF_BOTH : BEST_OF_ENTRY;
 }
 
+export type CandidatesByEntry = ReadonlyMap<string, readonly CandidateRecord[]>;
+
 /** Groups candidates by the index entries that found them. */
-export function byEntry(
-  candidates: readonly CandidateRecord[],
-): ReadonlyMap<string, readonly CandidateRecord[]> {
+export function byEntry(candidates: readonly CandidateRecord[]): CandidatesByEntry {
   const found = new Map<string, CandidateRecord[]>();
   for (const candidate of candidates) for (const entry of candidate.entries) append(found, entry, candidate);
   return found;
@@ -73,7 +73,7 @@ export function byEntry(
 /** Returns the record that the query means, then the other records that it could mean, in order of precedence. At most `most`. */
 export function meaningsOf(
   { identifier, superinvestors, entries }: ReadQuery,
-  candidates: ReadonlyMap<string, readonly CandidateRecord[]>,
+  candidates: CandidatesByEntry,
   most: number,
 ): { brand: Brand; match: Match }[] {
   const left = new Map(entries.flatMap((entry) => candidates.get(entry) ?? []).map((one) => [one.id, one]));
@@ -94,10 +94,7 @@ export function meaningToProto({ brand, match }: { brand: Brand; match: Match })
   return { id, name, type, rank, match };
 }
 
-/**
- * Returns the record's own value that matched one of the keys. It is read from the record because the index holds no values. ''
- * if an earlier version stored the record with other keys.
- */
+/** Returns the value that matched, from the record, because the index holds none. '' if earlier keys found the record. */
 function matchedValue(brand: Brand, keys: readonly string[]): string {
   const values = keysOfBrand(brand).flatMap(({ key, value }) => (keys.includes(key) ? [value] : []));
   return values.sort(compareTexts)[0] ?? '';

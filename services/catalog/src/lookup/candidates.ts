@@ -8,6 +8,8 @@ const LOOKUP_MS = 1_500;
 export const BEST_OF_ENTRY = 2;
 /** If more records than this share an index entry, it is a common entry. An example is a name that many companies have. */
 const COMMON_ENTRY_RECORDS = 8;
+/** With one record for each entry, far more records than entries have that are not common. */
+const MORE_CANDIDATES = 65;
 /** How many common entries a process remembers. It forgets the least recently used first. */
 const MAX_COMMON_ENTRIES = 10_000;
 
@@ -62,7 +64,7 @@ export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidat
 
   async function findAll(entries: readonly string[], perEntry: number): Promise<readonly CandidateDoc[]> {
     if (entries.length === 0) return [];
-    const limit = mostCandidates(entries.length) + 1;
+    const limit = entries.length + MORE_CANDIDATES;
     const options = { projection: FIELDS, limit, batchSize: limit, maxTimeMS: LOOKUP_MS };
     const found: CandidateDoc[] = await companies.find(havingAny(entries), options).toArray();
     if (found.length > COMMON_ENTRY_RECORDS) rememberCommon(new Set(entries), found);
@@ -126,11 +128,6 @@ export function bestOfEach(
     { $unwind: '$best' },
     { $replaceRoot: { newRoot: '$best' } },
   ];
-}
-
-/** Returns the limit of the first query: far more records than entries have that are not common. */
-function mostCandidates(entries: number): number {
-  return 64 + entries;
 }
 
 async function findBest(

@@ -180,9 +180,7 @@ function costOf({ text, phrases, start }: SimilarityQuery, { rank, keys }: Simil
 /** An entry of a current name with its spaces, and its normal form. */
 const NAME = /^(?:name|superinvestor):([^~^%=]+)(?:[~%][^^=]*)?$/;
 
-/**
- * Returns how many letters differ. Infinity if too many do, in the whole text or in one of its words. "and" makes no difference.
- */
+/** Returns how many letters differ, "and" aside. Infinity if too many do, in the whole text or in one of its words. */
 function differenceOf(text: string, name: string, rank: number): number {
   const [words, own] = [wordsOf(text), wordsOf(name)];
   const [joined, ownJoined] = [words.join(''), own.join('')];

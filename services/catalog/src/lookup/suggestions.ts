@@ -4,8 +4,8 @@ import { answerWithin, type Service } from '@brand-data/runtime';
 import type { Collection } from 'mongodb';
 import { append } from '../records/append.ts';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
-import { byEntry, meaningsOf, type ReadQuery, readQuery } from './answers.ts';
-import { bestOfEach, type CandidateRecord, type FindCandidates } from './candidates.ts';
+import { byEntry, type CandidatesByEntry, meaningsOf, type ReadQuery, readQuery } from './answers.ts';
+import { bestOfEach, type FindCandidates } from './candidates.ts';
 import { mostSimilar, namesSuperinvestor, type SimilarRecord, similarityQuery } from './similar-names.ts';
 
 const SUGGESTIONS = 3;
@@ -126,10 +126,8 @@ async function suggest(
   const wanted = [...new Set(identifiers.flatMap((query) => query.entries))];
   const candidates = wanted.length === 0 ? new Map() : byEntry(await findCandidates(wanted));
   return guesses.map(({ similar, namesSuperinvestor }) => {
-    const suggestions = similar.flatMap(
-      ({ id, identifiers }) => suggestionOf(id, identifiers, candidates) ?? [],
-    );
-    return { suggestions: suggestions.slice(0, SUGGESTIONS), namesSuperinvestor };
+    const found = similar.flatMap(({ id, identifiers }) => suggestionOf(id, identifiers, candidates) ?? []);
+    return { suggestions: found.slice(0, SUGGESTIONS), namesSuperinvestor };
   });
 }
 
@@ -148,13 +146,8 @@ function recordsByEntry(
 
 /** Returns the first of the records that have the same name. */
 function withoutTwins(records: readonly SimilarRecord[]): SimilarRecord[] {
-  const names = new Set<string>();
-  return records.filter(({ keys }) => {
-    const name = keys.find((key) => NAME.test(key)) ?? '';
-    const isNew = !names.has(name);
-    names.add(name);
-    return isNew;
-  });
+  const byName = Map.groupBy(records, ({ keys }) => keys.find((key) => NAME.test(key)) ?? '');
+  return [...byName.values()].flatMap(([first]) => first ?? []);
 }
 
 /** Returns the two handiest identifiers that may resolve to the record: of its main ticker, its name, its domain and a listing. */
@@ -175,7 +168,7 @@ function identifiersOf(keys: readonly string[]): string[] {
 function suggestionOf(
   id: string,
   identifiers: readonly ReadQuery[],
-  candidates: ReadonlyMap<string, readonly CandidateRecord[]>,
+  candidates: CandidatesByEntry,
 ): Suggestion | undefined {
   const meansIt = (query: ReadQuery) => {
     const [meaning] = meaningsOf(query, candidates, 1);

@@ -26,26 +26,17 @@ export interface CatalogDoc {
   _id: string;
   /** The index entries for look-ups (index-keys.ts), and the keys that link source records with it. Indexed. */
   keys: string[];
-  /**
-   * The `lookupRank` of the record (Brand.rank, or a figure below 0 for a bare record) plus a fraction below 1, which decides
-   * between equal ranks. The index sorts by it.
-   */
+  /** The record's `lookupRank`, plus a fraction below 1 that decides between equal ranks. Indexed. */
   rank: number;
   /** The record, merged from the source records: an encoded Brand. */
   brand: Uint8Array;
   /** The source records, strongest first, then quotes, then overrides. */
   contributions: SourceRecordMark[];
-  /**
-   * The source records' encoded Brands, and encoded OverrideSets, in the same order. Absent if there is only one Brand and
-   * `brand` holds all of it.
-   */
+  /** The encoded Brands and OverrideSets, in the same order. Absent if `brand` is the only one. */
   parts?: Uint8Array[];
   /** Each write gives the document a new revision, and names the old revision that its plan was based on. */
   revision: ObjectId;
-  /**
-   * When anything but the ids of imports last changed. Absent in documents that an earlier version wrote, and that no import has
-   * changed since.
-   */
+  /** When anything but the ids of imports last changed. Absent if an earlier version wrote the document. */
   changedAt?: Date;
 }
 

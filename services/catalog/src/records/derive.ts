@@ -45,10 +45,7 @@ function categoryOf({ type, company }: Brand): string {
   return categorySlug(company?.industry ?? '') || categorySlug(company?.sector ?? '') || 'brand';
 }
 
-/**
- * Returns a sentence from the known facts: "3M is a listed company (Industrial Conglomerates) based in Saint Paul, Minnesota,
- * United States. It was founded in 1902."
- */
+/** Returns a sentence such as "3M is a listed company (Conglomerates) based in Saint Paul. It was founded in 1902." */
 function describe(brand: Brand): string {
   const { name, company, history, links } = brand;
   const verb = (history?.defunct ?? []).length > 0 ? 'was' : 'is';

@@ -77,10 +77,7 @@ export function isCurrentName(entry: string): boolean {
   return entry.startsWith('name:') && !/[\^%#=]|~$/.test(entry);
 }
 
-/**
- * Normal forms of names contain only letters, digits and spaces, and tickers do not contain these signs. Therefore neither
- * contains a mark.
- */
+/** Normal forms of names contain only letters, digits and spaces, and tickers do not contain these signs. */
 const MARKS: Record<Strength, string> = {
   exact: '',
   legal_form: '~',

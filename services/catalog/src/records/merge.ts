@@ -24,10 +24,7 @@ export interface SourcedBrand {
 /** One record, built from several sources' brands. */
 export interface Merged {
   readonly brand: Brand;
-  /**
-   * By a field's dotted name in records: the source of its value. For a value that several sources give together, all of them,
-   * comma-separated. DERIVED if no source states the field.
-   */
+  /** By a field's dotted name in records: its source, several with commas, or DERIVED if no source states it. */
   readonly fieldSources: ReadonlyMap<string, string>;
 }
 
@@ -72,10 +69,7 @@ export function recordFromBytes(bytes: Uint8Array): Brand {
   return { ...brand, stock: { ...stock, ...named } };
 }
 
-/**
- * Returns the main listing as a text such as "XNAS:AAPL", which is equal for all market codes of a venue. Undefined if the record
- * has no listing.
- */
+/** Returns the main listing, such as "XNAS:AAPL", equal for all market codes of a venue. Undefined if there is no listing. */
 export function mainListingOf(brand: Brand): string | undefined {
   const [main] = brand.listings;
   return main === undefined ? undefined : nameOfListing(main);
@@ -107,6 +101,17 @@ export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly
   const report = (field: string, sources: readonly string[]) => {
     if (sources.length > 0) fieldSources.set(field, [...new Set(sources)].join(', '));
   };
+  const reportList = (
+    field: string,
+    list: readonly unknown[],
+    read: (brand: Brand) => readonly unknown[],
+  ) => {
+    const holders = list.length === 0 ? [] : records.filter(({ brand }) => read(brand).length > 0);
+    report(
+      field,
+      holders.map(({ source }) => source),
+    );
+  };
 
   const type = decidedType(records, override('type'), override('listings'));
   if (type.source !== undefined) report('type', [type.source]);
@@ -122,11 +127,7 @@ export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly
   const hasListings = type.type === BrandType.STOCK || !type.isByPerson;
   const country = fields.company?.headquarters?.countryCode;
   const listings = hasListings ? mergeListings(records, country, override('listings')) : [];
-  if (listings.length > 0)
-    report(
-      'listings',
-      sourcesWith(records, ({ listings }) => listings),
-    );
+  reportList('listings', listings, ({ listings }) => listings);
   const { stock } = hasListings
     ? overlaid<{ stock?: object }>(
         { stock: mergeMessages('stock', stockValues(strongestFirst, listings[0]), report) },
@@ -140,18 +141,10 @@ export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly
   const names = (
     ownNames ? listOf(ownNames) : unique(records.flatMap(({ brand }) => [brand.name, ...brand.names]))
   ).filter((other) => hasData(other) && other !== name);
-  if (names.length > 0)
-    report(
-      'names',
-      sourcesWith(records, ({ names, ...brand }) => [brand.name, ...names]),
-    );
+  reportList('names', names, ({ name, names }) => [name, ...names]);
   const ownDomains = override('domains');
   const domains = ownDomains ? listOf(ownDomains) : mergeDomains(records, fields.links?.websites ?? []);
-  if (domains.length > 0)
-    report(
-      'domains',
-      sourcesWith(records, ({ domains, links }) => [...domains, ...(links?.websites ?? [])]),
-    );
+  reportList('domains', domains, ({ domains, links }) => [...domains, ...(links?.websites ?? [])]);
 
   const merged = Brand.fromPartial({
     ...fields,
@@ -305,12 +298,7 @@ function plainFieldsOf(brand: Brand): Record<string, unknown> {
   return fields;
 }
 
-/**
- * Merges the sources' versions of one message, and omits empty fields.
- *
- * @param path the message's dotted name
- * @param values the versions, strongest source first
- */
+/** Merges the sources' versions of one message, the strongest first, and omits empty fields. `path` is its dotted name. */
 function mergeMessages(
   path: string,
   values: readonly SourcedValue[],
@@ -348,10 +336,6 @@ function withItems(value: unknown): unknown {
 
 function isMessage(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function sourcesWith(records: readonly SourcedBrand[], read: (brand: Brand) => readonly unknown[]): string[] {
-  return records.filter(({ brand }) => read(brand).length > 0).map(({ source }) => source);
 }
 
 function unique(values: readonly string[]): string[] {

@@ -1,10 +1,7 @@
 import { Brand, type Override } from '@brand-data/contracts';
 import { fieldOf, hasData, withField } from '@brand-data/records';
 
-/**
- * Fields of source records that are used although the operator has set them. A source's name still finds the record, as one of
- * its other names. A source's listings say which main listing its figures describe.
- */
+/** Fields of sources that are used although the operator has set them: the name finds the record, listings place figures. */
 const STILL_USED: ReadonlySet<string> = new Set(['name', 'listings']);
 
 /** Returns a source's brand without the fields that the operator has set, so that they have no effect on other fields. */
@@ -16,11 +13,7 @@ export function withoutOverridden(brand: Brand, overrides: readonly Override[]):
   );
 }
 
-/**
- * Returns a message, in the shape of a Brand, with the operator's values of those of its fields for which `isWanted`.
- *
- * @param overrides as effectiveOverrides returns them
- */
+/** Returns a message, in the shape of a Brand, with the operator's values of those of its fields for which `isWanted`. */
 export function overlaid<T extends object>(
   message: T,
   overrides: readonly Override[],

@@ -15,10 +15,7 @@ export interface SourceRecord extends SourcedBrand {
   readonly bytes: Uint8Array;
   /** The evidence that links the record with other sources' records of the same company. */
   readonly identity: RecordIdentity;
-  /**
-   * The fields that the operator has set. Only records of the source `operator` have them, and those records state no other
-   * facts.
-   */
+  /** The fields that the operator has set. Only records of the source `operator` have them, and they state nothing else. */
   readonly overrides?: OverrideSet;
 }
 

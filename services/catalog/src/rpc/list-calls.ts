@@ -110,9 +110,7 @@ function logoFilesIn(company: CatalogDoc): LogoFile[] {
   );
 }
 
-/**
- * Returns the brands of the source records, and one brand for each value of an override. Decodes without computing any identity.
- */
+/** Returns the brands of the source records, and one for each value of an override, without computing identities. */
 function brandsIn(company: CatalogDoc): { id: string; brand: Brand }[] {
   return partsOf(company).flatMap(({ id, quote, overrides, bytes }) => {
     if (quote) return [];

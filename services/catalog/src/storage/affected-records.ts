@@ -20,8 +20,8 @@ import type { Write } from '../linkage/plan.ts';
 import { type CatalogDoc, LINK_ONLY } from '../records/catalog-doc.ts';
 
 const READ_MS = 10_000;
-const SNAPSHOT_TOO_OLD = 239;
-const SNAPSHOT_UNAVAILABLE = 246;
+/** SnapshotTooOld, SnapshotUnavailable. */
+const SNAPSHOT_GONE: readonly unknown[] = [239, 246];
 /** The most documents that one query reads: more than have the identifying keys of one batch. */
 const MAX_DOCS = 2_000;
 /**
@@ -51,10 +51,7 @@ export interface AffectedChange extends AffectedRecords {
 export type ChangeOf = Change | ((holders: readonly StoredCompany[]) => Change);
 
 interface FindOptions {
-  /**
-   * Finds the documents that hold the changed source records. Needed only if the keys of the change may miss some, or if the
-   * change is made of these documents.
-   */
+  /** Finds the holders of changed source records, if the change is made of them or its keys may miss some. */
   holders: Filter<CatalogDoc> | undefined;
   /** Whether the catalogue knows one source only. Records of one source are not linked, so the search leaves out some keys. */
   hasOneSource?: boolean;
@@ -74,22 +71,14 @@ export async function findAffectedRecords(
   changeOf: ChangeOf,
   options: FindOptions,
 ): Promise<AffectedChange | undefined> {
-  const session = client.startSession({ snapshot: true });
   try {
-    return await findInSnapshot(session, companies, changeOf, options);
+    return await client.withSession({ snapshot: true }, (session) =>
+      findInSnapshot(session, companies, changeOf, options),
+    );
   } catch (error) {
-    if (isSnapshotGone(error)) return undefined;
+    if (error instanceof MongoServerError && SNAPSHOT_GONE.includes(error.code)) return undefined;
     throw error;
-  } finally {
-    await session.endSession();
   }
-}
-
-function isSnapshotGone(error: unknown): boolean {
-  return (
-    error instanceof MongoServerError &&
-    (error.code === SNAPSHOT_TOO_OLD || error.code === SNAPSHOT_UNAVAILABLE)
-  );
 }
 
 async function findInSnapshot(
@@ -101,17 +90,12 @@ async function findInSnapshot(
   const found = holders === undefined ? [] : await companies.find(holders, readingAt(session)).toArray();
   const change = typeof changeOf === 'function' ? changeOf(found.map(storedCompanyFromDoc)) : changeOf;
   const hasLinkOnly = (await companies.findOne(...anyLinkOnly(readingAt(session)))) !== null;
-  const affected = await collectAffectedRecords(change, found, {
-    ...options,
-    search: (all) => {
-      const keys = hasOneSource ? all.filter((key) => !linksOnlySources(key)) : all;
-      return findByKeys(
-        session,
-        companies,
-        hasLinkOnly ? keys.flatMap((key) => [key, LINK_ONLY + key]) : keys,
-      );
-    },
-  });
+  const search = (all: readonly string[]) => {
+    const keys = hasOneSource ? all.filter((key) => !linksOnlySources(key)) : all;
+    const searched = hasLinkOnly ? keys.flatMap((key) => [key, LINK_ONLY + key]) : keys;
+    return findByKeys(session, companies, searched);
+  };
+  const affected = await collectAffectedRecords(change, found, { ...options, search });
   return { ...affected, change, hasLinkOnly };
 }
 
@@ -119,14 +103,11 @@ async function findInSnapshot(
 export async function collectAffectedRecords(
   change: Change,
   found: readonly CatalogDoc[],
-  {
-    search,
-    linkOf,
-    yieldIfLong,
-  }: Pick<FindOptions, 'linkOf' | 'yieldIfLong'> & {
+  options: Pick<FindOptions, 'linkOf' | 'yieldIfLong'> & {
     search: (keys: readonly string[]) => Promise<KeySearch>;
   },
 ): Promise<AffectedRecords> {
+  const { search, linkOf, yieldIfLong } = options;
   const stored = new Map<string, StoredCompany>();
   const hotKeys = new Set<string>();
   const tried = new Set<string>();
@@ -166,16 +147,9 @@ export async function collectAffectedRecords(
  */
 export async function hasConcurrentChange(
   companies: Collection<CatalogDoc>,
-  {
-    stored,
-    searchedKeys,
-    hasLinkOnly,
-    writes,
-    session,
-  }: Pick<AffectedChange, 'stored' | 'searchedKeys' | 'hasLinkOnly'> & {
-    writes: readonly Write[];
-    session: ClientSession;
-  },
+  { stored, searchedKeys, hasLinkOnly }: AffectedChange,
+  writes: readonly Write[],
+  session: ClientSession,
 ): Promise<boolean> {
   if (searchedKeys.length === 0) return false;
   const revisions = new Map([...stored.values()].map(({ doc }) => [doc._id, doc.revision]));
@@ -185,9 +159,8 @@ export async function hasConcurrentChange(
     { keys: { $in: [...searchedKeys] } },
     { session, projection: { revision: 1 }, batchSize: MAX_DOCS, maxTimeMS: READ_MS },
   );
-  for await (const { _id, revision } of present) {
+  for await (const { _id, revision } of present)
     if (revisions.get(_id)?.equals(revision) !== true) return true;
-  }
   return !hasLinkOnly && (await companies.findOne(...anyLinkOnly({ session, maxTimeMS: READ_MS }))) !== null;
 }
 
@@ -214,11 +187,8 @@ async function findByKeys(
   const limit = MAX_DOCS + 1;
   const options = { ...readingAt(session), limit, batchSize: limit };
   const docs = await companies.find({ keys: { $in: [...keys] } }, options).toArray();
-  const counts = new Map(keys.map((key) => [key, 0]));
-  for (const key of docs.flatMap((doc) => doc.keys)) {
-    const count = counts.get(key);
-    if (count !== undefined) counts.set(key, count + 1);
-  }
+  const counts = new Map<string, number>();
+  for (const { keys } of docs) for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
   const isShared = (key: string) => (counts.get(key) ?? 0) > HOT_KEY_DOCS;
   const shared = keys.filter(isShared);
   const hotKeys = shared.filter((key) => !isIdentifying(key));

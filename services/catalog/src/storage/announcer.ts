@@ -14,10 +14,7 @@ const UNSURE_MS = 15_000;
 const NOT_CONFIRMED =
   'the records are stored, but NATS did not confirm the announcement to gateways: they look the records up again when NATS is back';
 
-/**
- * Makes a write, and announces that records with these keys (`changeKeysOf`) have changed, also if the write fails: it may have
- * been made in part.
- */
+/** Makes a write, and announces these keys (`changeKeysOf`), also if the write fails: it may have been made in part. */
 export type Announce = <T>(keys: readonly number[], write: () => Promise<T>) => Promise<T>;
 
 /** Starts an announcer. When the service stops, the announcer sends the announcements that it has left. */
@@ -103,10 +100,7 @@ export class Announcer {
     if (performance.now() - this.#sentAtMs >= SERIES_INTERVAL_MS) void this.#sendOrLog();
   }
 
-  /**
-   * MongoDB may still apply a write that has failed here. Therefore its keys are announced once more, like those of a write that
-   * lasts.
-   */
+  /** Announces the keys of a failed write once more, because MongoDB may still apply it. */
   #announceAgain(keys: readonly number[]): void {
     const timer = setTimeout(() => {
       this.#unsure.delete(timer);

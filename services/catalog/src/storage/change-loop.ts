@@ -14,10 +14,8 @@ import {
   hasConcurrentChange,
 } from './affected-records.ts';
 import type { Announce } from './announcer.ts';
-import { changeQueue } from './change-queue.ts';
-import { holdersOf } from './collections.ts';
-import { cooperativeYield, throwIfAbandoned } from './cooperation.ts';
-import type { KnownSources } from './known-sources.ts';
+import { holdersOf, type KnownSources } from './collections.ts';
+import { changeQueue, cooperativeYield, throwIfAbandoned } from './cooperation.ts';
 import { writeGroups } from './writes.ts';
 
 const MAX_ROUNDS = 20;
@@ -90,17 +88,10 @@ export class ChangeLoop {
       // first write would then fail, and later rounds search by `holders` too.
       const hasKeys = typeof changeOf !== 'function' && changeOf.puts.length > 0;
       const hasOneSource = await this.#sources.isOnly(source);
-      const affected = await findAffectedRecords(
-        this.#mongo,
-        this.#companies,
-        withReassigned(changeOf, reassigned),
-        {
-          hasOneSource,
-          holders: hasKeys && round === 0 ? undefined : withOverrides(holders, reassigned),
-          linkOf: link,
-          yieldIfLong,
-        },
-      );
+      const found = hasKeys && round === 0 ? undefined : withOverrides(holders, reassigned);
+      const options = { hasOneSource, holders: found, linkOf: link, yieldIfLong };
+      const change = withReassigned(changeOf, reassigned);
+      const affected = await findAffectedRecords(this.#mongo, this.#companies, change, options);
       if (affected === undefined) {
         throwIfAbandoned(signal);
         await delay(SNAPSHOT_PAUSE_MS);
@@ -109,21 +100,17 @@ export class ChangeLoop {
       const steps = planChange(affected.change, affected.stored, { linkOf: link, hotKeys: affected.hotKeys });
       const plan = await runSteps(steps, yieldIfLong);
       throwIfAbandoned(signal);
-      for (const [reference, outcome] of plan.outcomes) {
-        // If a put is "unchanged" in a later round, an earlier round has written it, so the earlier outcome stays.
+      // If a put is "unchanged" in a later round, an earlier round has written it, so the earlier outcome stays.
+      for (const [reference, outcome] of plan.outcomes)
         if (round === 0 || outcome !== 'unchanged') outcomes.set(reference, outcome);
-      }
       for (const reference of plan.removed) removed.add(reference);
       const { conflicts, refusedLinks } = plan;
       const applied = { outcomes, removed, conflicts, refusedLinks };
       const writes = plan.writes.flat();
       if (dryRun || writes.length === 0) return applied;
       const writtenAt = await this.#write(plan);
-      if (
-        writtenAt !== undefined &&
-        (await this.#isFinal(affected, { writes, writtenAt, source, hasOneSource }))
-      )
-        return applied;
+      const sources = { source, hasOneSource };
+      if (writtenAt && (await this.#isFinal(affected, writes, writtenAt, sources))) return applied;
       for (const reference of overridesOf(writes)) reassigned.add(reference);
       // The pause is random and grows, so that competing writers do not collide again.
       await delay(Math.random() * 10 * round);
@@ -148,24 +135,16 @@ export class ChangeLoop {
    */
   async #isFinal(
     affected: AffectedChange,
-    {
-      writes,
-      writtenAt,
-      source,
-      hasOneSource,
-    }: {
-      writes: readonly Write[];
-      writtenAt: readonly Timestamp[];
-      source: string | undefined;
-      hasOneSource: boolean;
-    },
+    writes: readonly Write[],
+    writtenAt: readonly Timestamp[],
+    { source, hasOneSource }: { source: string | undefined; hasOneSource: boolean },
   ): Promise<boolean> {
     if (writes.every(({ kind }) => kind === 'mark')) return true;
     return this.#mongo.client.withSession(async (session) => {
       for (const time of writtenAt) session.advanceOperationTime(time);
       if (await this.#sources.isOnly(source, session)) return true;
       if (hasOneSource) return false;
-      return !(await hasConcurrentChange(this.#companies, { ...affected, writes, session }));
+      return !(await hasConcurrentChange(this.#companies, affected, writes, session));
     });
   }
 }

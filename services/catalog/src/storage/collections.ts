@@ -1,9 +1,11 @@
 import type { Mongo } from '@brand-data/runtime';
-import type { Collection, Filter } from 'mongodb';
+import type { ClientSession, Collection, Filter } from 'mongodb';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
 
+const READ_MS = 10_000;
+
 /** A source that has ever put a record. */
-export interface SourceDoc {
+interface SourceDoc {
   /** Its name. */
   _id: string;
   /** The newest import that has ended. */
@@ -30,4 +32,32 @@ export async function openCollections({ db }: Mongo): Promise<Collections> {
 /** Returns the filter that finds the documents with a source record that has these fields. */
 export function holdersOf(fields: Filter<CatalogDoc['contributions'][number]>): Filter<CatalogDoc> {
   return { contributions: { $elemMatch: fields } } as Filter<CatalogDoc>;
+}
+
+/** The sources that the catalogue knows. A process remembers them, because sources are never deleted. */
+export class KnownSources {
+  readonly #sources: Collection<SourceDoc>;
+  readonly #known = new Set<string>();
+
+  constructor(sources: Collection<SourceDoc>) {
+    this.#sources = sources;
+  }
+
+  /** Stores a source's name before its first record. */
+  async register(source: string): Promise<void> {
+    if (this.#known.has(source)) return;
+    await this.#sources.updateOne({ _id: source }, { $setOnInsert: { _id: source } }, { upsert: true });
+    this.#known.add(source);
+  }
+
+  /** Checks whether the catalogue knows no source but this one. Returns false if `source` is undefined. */
+  async isOnly(source: string | undefined, session?: ClientSession): Promise<boolean> {
+    if (source === undefined || [...this.#known].some((other) => other !== source)) return false;
+    const other = await this.#sources.findOne(
+      { _id: { $ne: source } },
+      { maxTimeMS: READ_MS, ...(session && { session }) },
+    );
+    if (other !== null) this.#known.add(other._id);
+    return other === null;
+  }
 }

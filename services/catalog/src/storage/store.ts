@@ -16,9 +16,8 @@ import { effectiveOverrides } from '../records/override-record.ts';
 import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
 import type { Announce } from './announcer.ts';
 import { ChangeLoop } from './change-loop.ts';
-import { type Collections, holdersOf } from './collections.ts';
+import { type Collections, holdersOf, KnownSources } from './collections.ts';
 import { cooperativeYield } from './cooperation.ts';
-import { KnownSources } from './known-sources.ts';
 
 const READ_MS = 10_000;
 /** Deadline of operators' reads of the whole collection. */
@@ -70,28 +69,18 @@ export class CatalogStore {
     if (puts.length === 0) return { outcomes: [], conflicts: [], refusedLinks: [] };
     if (!dryRun) await this.#known.register(source);
     const holders = holdersOf({ source, id: { $in: puts.map(({ id }) => id) } });
-    const { outcomes, conflicts, refusedLinks } = await this.#changes.run({ puts }, holders, {
-      source,
-      dryRun,
-      signal,
-    });
-    return {
-      outcomes: puts.map((put) => outcomes.get(referenceOf(put)) ?? 'unchanged'),
-      conflicts,
-      refusedLinks,
-    };
+    const options = { source, dryRun, signal };
+    const { outcomes, conflicts, refusedLinks } = await this.#changes.run({ puts }, holders, options);
+    const inOrder = puts.map((put) => outcomes.get(referenceOf(put)) ?? 'unchanged');
+    return { outcomes: inOrder, conflicts, refusedLinks };
   }
 
   /** Returns the refused links of a company's source records, at most ten for each. */
   async readRefusedLinks(company: CatalogDoc): Promise<readonly PutRefusedLink[]> {
     const puts = sourceRecordsFromDoc(company).filter(statesCompany);
     // The report of a plan that puts the same records again.
-    const { refusedLinks } = await this.#changes.run(
-      { puts },
-      { _id: company._id },
-      { source: undefined, dryRun: true, signal: undefined },
-    );
-    return refusedLinks;
+    const options = { source: undefined, dryRun: true, signal: undefined };
+    return (await this.#changes.run({ puts }, { _id: company._id }, options)).refusedLinks;
   }
 
   /**
@@ -107,13 +96,9 @@ export class CatalogStore {
     const isRemoved = (record: SourceRecord) => record.source === source && record.importId < importId;
     let pruned = 0;
     do {
-      const left = await this.#companies
-        .find(holdersOf({ source, importId: { $lt: importId } }), {
-          projection: { _id: 1 },
-          limit: PRUNE_BATCH,
-          maxTimeMS: SCAN_MS,
-        })
-        .toArray();
+      const options = { projection: { _id: 1 }, limit: PRUNE_BATCH, maxTimeMS: SCAN_MS };
+      const older = holdersOf({ source, importId: { $lt: importId } });
+      const left = await this.#companies.find(older, options).toArray();
       if (left.length === 0) return { pruned, more: false };
       const holders = { _id: { $in: left.map(({ _id }) => _id) } };
       const { removed } = await this.#changes.run({ puts: [], isRemoved }, holders, { source, signal });
@@ -122,10 +107,7 @@ export class CatalogStore {
     return { pruned, more: true };
   }
 
-  /**
-   * Removes the company that `readBrand` finds with all its source records and overrides. Returns their numbers, or undefined if
-   * none is found.
-   */
+  /** Removes the company that `readBrand` finds. Returns how many source records and overrides it had, if it was found. */
   async deleteBrand(
     id: string,
     { signal }: { signal?: AbortSignal } = {},
@@ -135,10 +117,8 @@ export class CatalogStore {
     const references = new Set(doc.contributions.map(referenceOf));
     const isRemoved = (record: SourceRecord) => references.has(referenceOf(record));
     const holders = { $or: doc.contributions.map(({ source, id }) => holdersOf({ source, id })) };
-    const { removed } = await this.#changes.run({ puts: [], isRemoved }, holders, {
-      source: undefined,
-      signal,
-    });
+    const options = { source: undefined, signal };
+    const { removed } = await this.#changes.run({ puts: [], isRemoved }, holders, options);
     const gone = sourceRecordsFromDoc(doc).filter((record) => removed.has(referenceOf(record)));
     return {
       contributions: gone.filter(({ overrides }) => overrides === undefined).length,
@@ -213,10 +193,7 @@ export class CatalogStore {
   }
 
   /** Counts the records. `newestImport` is empty if no import of the source has ended. */
-  async countBrands(): Promise<{
-    brands: number;
-    sources: { source: string; brands: number; newestImport: string }[];
-  }> {
+  async countBrands() {
     const known = await this.#sources.find({}, { maxTimeMS: READ_MS }).toArray();
     const count = (filter: object) => this.#companies.countDocuments(filter, { maxTimeMS: SCAN_MS });
     const [documents, waiting, ...counts] = await Promise.all([
