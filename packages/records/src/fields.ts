@@ -1,9 +1,8 @@
-import type { Brand } from '@brand-data/contracts';
+import { type Brand, ImageKind, type PutImageResponse } from '@brand-data/contracts';
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { brandFromRecord, recordFromBrand } from './brand-from-record.ts';
-import { brandFieldName } from './field-names.ts';
+import { brandFieldName, brandFromRecord, recordFromBrand } from './brand-from-record.ts';
 import { BrandRecord, reportErrors } from './record-schema.ts';
 
 /** Fields that belong to a source record and not to the company. */
@@ -90,4 +89,27 @@ export function hasData(value: unknown): boolean {
 /** Returns the names in a Brand: ["stock", "percentFrom52WeekLow"]. */
 function pathOf(field: string): string[] {
   return field === 'manager.logo' ? ['manager', 'logoPath'] : field.split('.').map(brandFieldName);
+}
+
+/**
+ * The fields of a record that hold a picture, by their dotted names. A field with variants holds a big and a small picture with
+ * their figures, and any other field holds the path of the big one.
+ */
+export const PICTURE_FIELDS = {
+  'images.logo': { kind: ImageKind.LOGO, hasVariants: true },
+  'images.stock_logo': { kind: ImageKind.LOGO, hasVariants: true },
+  'images.banner': { kind: ImageKind.BANNER, hasVariants: false },
+  'manager.logo': { kind: ImageKind.LOGO, hasVariants: false },
+  'stock.exchange_logo': { kind: ImageKind.EXCHANGE, hasVariants: false },
+} as const satisfies Record<string, { kind: ImageKind; hasVariants: boolean }>;
+
+export type PictureFieldName = keyof typeof PICTURE_FIELDS;
+
+/** Returns a copy of a brand, or of an equally shaped message, whose field names the picture that images has stored. */
+export function withStoredPicture<T extends object>(
+  brand: T,
+  field: PictureFieldName,
+  { big, small }: Pick<PutImageResponse, 'big' | 'small'>,
+): T {
+  return withField(brand, field, PICTURE_FIELDS[field].hasVariants ? { big, small } : big?.path);
 }

@@ -1,4 +1,4 @@
-import { PICTURE_FIELDS } from './picture-fields.ts';
+import { PICTURE_FIELDS } from './fields.ts';
 import { BrandRecord } from './record-schema.ts';
 
 const typeIs = (...types: string[]) => ({ properties: { type: { enum: types } }, required: ['type'] });

@@ -17,12 +17,14 @@ const MAX_PROBLEMS = 8;
 /** Returns the schema of an object that has no other fields. */
 export const closed = <Fields extends TProperties>(fields: Fields) =>
   Type.Object(fields, { additionalProperties: false });
-/** Returns a group of optional fields. At least one must be present. */
-const group = <Fields extends TProperties>(fields: Fields, description?: string) =>
-  Type.Object(fields, { additionalProperties: false, minProperties: 1, ...about(description) });
 const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
-const list = <Item extends TSchema>(item: Item, description?: string) =>
+/** Returns an optional group, at least one of whose fields must be present. */
+const group = <Fields extends TProperties>(fields: Fields, description?: string) =>
+  optional(Type.Object(fields, { additionalProperties: false, minProperties: 1, ...about(description) }));
+const fullList = <Item extends TSchema>(item: Item, description?: string) =>
   Type.Array(item, { minItems: 1, maxItems: 1_000, ...about(description) });
+const list = <Item extends TSchema>(item: Item, description?: string) =>
+  optional(fullList(item, description));
 const about = (description: string | undefined) => (description === undefined ? {} : { description });
 
 const anyText = (description?: string) =>
@@ -34,16 +36,16 @@ const textLike = (pattern: string, description: string) =>
 const aName = (description?: string) =>
   Type.String({ minLength: 1, maxLength: LONGEST_NAME, ...about(description) });
 const text = (description?: string) => optional(anyText(description));
-const texts = (description?: string) => optional(list(anyText(), description));
+const texts = (description?: string) => list(anyText(), description);
 const number = (description?: string) => optional(Type.Number(about(description)));
 const url = textLike('^https?://[^\\s/]+(/\\S*)?$', 'an http or https URL');
 const path = textLike(
   '^[^/\\s]+(/[^/\\s]+)*$',
   'a path on the logo host, without a leading slash, such as "banners/apple.svg"',
 );
-const isin = textLike('^[A-Z]{2}[A-Z0-9]{9}[0-9]$', 'an ISIN');
-const cusip = textLike('^[A-Z0-9*@#]{8}[0-9]$', 'a CUSIP');
-const figi = textLike('^[B-DF-HJ-NP-TV-Z]{2}G[B-DF-HJ-NP-TV-Z0-9]{8}[0-9]$', 'a FIGI');
+const isin = optional(textLike('^[A-Z]{2}[A-Z0-9]{9}[0-9]$', 'an ISIN'));
+const cusip = optional(textLike('^[A-Z0-9*@#]{8}[0-9]$', 'a CUSIP'));
+const figi = optional(textLike('^[B-DF-HJ-NP-TV-Z]{2}G[B-DF-HJ-NP-TV-Z0-9]{8}[0-9]$', 'a FIGI'));
 
 const picture = group({
   path,
@@ -52,7 +54,7 @@ const picture = group({
   format: text('the kind of file: "svg"'),
   size_kb: optional(Type.Number({ minimum: 0, description: 'kilobytes of 1024 bytes' })),
 });
-const variants = group({ big: optional(picture), small: optional(picture) });
+const variants = group({ big: picture, small: picture });
 
 const ticker = textLike(
   '^[A-Z0-9][A-Z0-9.&-]{0,19}$',
@@ -67,12 +69,12 @@ export const listing = closed({
         'whether this is the main listing of a further security of the company, such as a share class or a depositary receipt',
     }),
   ),
-  isin: optional(isin),
-  cusip: optional(cusip),
+  isin,
+  cusip,
   /** The FIGIs of this venue, of the country's composite, and of the share class. */
-  figi: optional(figi),
-  composite_figi: optional(figi),
-  share_class_figi: optional(figi),
+  figi,
+  composite_figi: figi,
+  share_class_figi: figi,
 });
 export const stock = group(
   {
@@ -80,8 +82,8 @@ export const stock = group(
     exchange_full_name: text(),
     exchange_logo: optional(path),
     index_memberships: texts('the names of indices, such as "S&P 500"'),
-    isin: optional(isin),
-    cusip: optional(cusip),
+    isin,
+    cusip,
     ipo_date: optional(textLike('^\\d{4}-\\d{2}-\\d{2}$', 'YYYY-MM-DD')),
     currency: optional(textLike('^[A-Z]{3}$', 'three capitals (ISO 4217), such as "USD"')),
     price: number('the last closing price, in the currency'),
@@ -135,101 +137,83 @@ export const BrandRecord = closed({
         'how well known the company is: 900 or more worldwide, 700 in several countries, 500 in a region or an industry; 0 if this is not known',
     }),
   ),
-  names: optional(list(aName(), 'other current names: legal, short, in the native language')),
+  names: list(aName(), 'other current names: legal, short, in the native language'),
   domains: texts('registrable domains beyond those of links.websites'),
   lei: optional(textLike('^[A-Z0-9]{18}[0-9]{2}$', 'an LEI')),
-  listings: optional(
-    list(listing, 'where the securities of a stock trade, the main listing of the company first'),
-  ),
-  company: optional(
-    group({
-      industry: text(),
-      sector: text(),
-      industries: texts(),
-      company_type: texts('such as "Public", "Private", "Subsidiary"'),
-      founded: text('a date, a year or free text'),
-      founders: texts(),
-      ceo: text(),
-      key_people: optional(list(closed({ name: anyText(), role: text() }))),
-      employees: text('such as "164,000 (2024)"'),
-      number_of_locations: text(),
-      headquarters: optional(
-        group({
-          city: text(),
-          state: text(),
-          country: text(),
-          country_code: optional(textLike('^[A-Z]{2}$', 'two capitals (ISO 3166-1), such as "US"')),
-          latitude: optional(Type.Number({ minimum: -90, maximum: 90, description: 'degrees, WGS 84' })),
-          longitude: optional(Type.Number({ minimum: -180, maximum: 180, description: 'degrees, WGS 84' })),
-          city_native: text('the native name, if the local language is not English'),
-          state_native: text(),
-          country_native: text(),
-        }),
+  listings: list(listing, 'where the securities of a stock trade, the main listing of the company first'),
+  company: group({
+    industry: text(),
+    sector: text(),
+    industries: texts(),
+    company_type: texts('such as "Public", "Private", "Subsidiary"'),
+    founded: text('a date, a year or free text'),
+    founders: texts(),
+    ceo: text(),
+    key_people: list(closed({ name: anyText(), role: text() })),
+    employees: text('such as "164,000 (2024)"'),
+    number_of_locations: text(),
+    headquarters: group({
+      city: text(),
+      state: text(),
+      country: text(),
+      country_code: optional(textLike('^[A-Z]{2}$', 'two capitals (ISO 3166-1), such as "US"')),
+      latitude: optional(Type.Number({ minimum: -90, maximum: 90, description: 'degrees, WGS 84' })),
+      longitude: optional(Type.Number({ minimum: -180, maximum: 180, description: 'degrees, WGS 84' })),
+      city_native: text('the native name, if the local language is not English'),
+      state_native: text(),
+      country_native: text(),
+    }),
+    area_served: texts(),
+  }),
+  ownership: group({ owner: texts(), parent_company: texts(), subsidiaries: texts(), divisions: texts() }),
+  offerings: group({ products: texts(), services: texts(), brands: texts() }),
+  history: group(
+    {
+      formerly: list(aName(), 'former names; a year in brackets behind a name is not part of the name'),
+      predecessor: texts(),
+      successor: texts(),
+      defunct: texts(),
+      fate: texts(),
+      ceased_operations: texts(),
+      former_tickers: list(
+        ticker,
+        'tickers that the company no longer has; they find its record, and are not shown',
       ),
-      area_served: texts(),
-    }),
+    },
+    'only for companies that changed their name or no longer operate',
   ),
-  ownership: optional(
-    group({ owner: texts(), parent_company: texts(), subsidiaries: texts(), divisions: texts() }),
+  transport: group(
+    { hubs: texts(), focus_cities: texts(), fleet_size: text() },
+    'only for airlines and other fleets',
   ),
-  offerings: optional(group({ products: texts(), services: texts(), brands: texts() })),
-  history: optional(
-    group(
-      {
-        formerly: optional(
-          list(aName(), 'former names; a year in brackets behind a name is not part of the name'),
-        ),
-        predecessor: texts(),
-        successor: texts(),
-        defunct: texts(),
-        fate: texts(),
-        ceased_operations: texts(),
-        former_tickers: optional(
-          list(ticker, 'tickers that the company no longer has; they find its record, and are not shown'),
-        ),
-      },
-      'only for companies that changed their name or no longer operate',
+  links: group({
+    websites: list(url, 'the primary one first'),
+    wikipedia: optional(url),
+    wikidata_qid: optional(textLike('^Q[1-9][0-9]*$', 'Q and digits, such as "Q312"')),
+    social_media: list(closed({ name: anyText('the name of the network'), url })),
+  }),
+  images: group({
+    logo: variants,
+    banner: optional(path),
+    stock_logo: variants,
+    logo_file: text(
+      'the name of the logo’s file on Wikimedia Commons, such as "Acme logo.svg"; bds logo import-folder finds the file by it',
     ),
+  }),
+  stock,
+  manager: group(
+    {
+      portfolio_manager: optional(aName()),
+      firm: optional(aName()),
+      portfolio_manager_source: optional(url),
+      logo: optional(path),
+    },
+    'only in records of type superinvestor',
   ),
-  transport: optional(
-    group({ hubs: texts(), focus_cities: texts(), fleet_size: text() }, 'only for airlines and other fleets'),
-  ),
-  links: optional(
-    group({
-      websites: optional(list(url, 'the primary one first')),
-      wikipedia: optional(url),
-      wikidata_qid: optional(textLike('^Q[1-9][0-9]*$', 'Q and digits, such as "Q312"')),
-      social_media: optional(list(closed({ name: anyText('the name of the network'), url }))),
-    }),
-  ),
-  images: optional(
-    group({
-      logo: optional(variants),
-      banner: optional(path),
-      stock_logo: optional(variants),
-      logo_file: text(
-        'the name of the logo’s file on Wikimedia Commons, such as "Acme logo.svg"; bds logo import-folder finds the file by it',
-      ),
-    }),
-  ),
-  stock: optional(stock),
-  manager: optional(
-    group(
-      {
-        portfolio_manager: optional(aName()),
-        firm: optional(aName()),
-        portfolio_manager_source: optional(url),
-        logo: optional(path),
-      },
-      'only in records of type superinvestor',
-    ),
-  ),
-  sources: list(source),
-  derived_fields: optional(
-    list(
-      Type.Enum(['type', 'description', 'category', 'rank']),
-      'fields of a shown record that no source states; an import ignores these fields',
-    ),
+  sources: fullList(source),
+  derived_fields: list(
+    Type.Enum(['type', 'description', 'category', 'rank']),
+    'fields of a shown record that no source states; an import ignores these fields',
   ),
 });
 

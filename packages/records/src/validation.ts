@@ -2,8 +2,7 @@ import { Brand, type Quote, type Stock } from '@brand-data/contracts';
 import { isCusip, isFigi, isIsin, isLei, isTooLongForName, LONGEST_NAME } from '@brand-data/identifiers';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { recordFields, recordFromBrand } from './brand-from-record.ts';
-import { recordFieldName } from './field-names.ts';
+import { recordFieldName, recordFields, recordFromBrand } from './brand-from-record.ts';
 import {
   BrandRecord,
   closed,
@@ -23,9 +22,23 @@ const MAX_BYTES = 64 * 1024;
 /** No company has more. Each listing costs time at every import that compares the record. */
 const MAX_LISTINGS = 250;
 const MAX_PROBLEMS_REPORTED = 5;
+const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+/** The source of the fields that the operator has set. */
+export const OPERATOR = 'operator';
+/** Instead of a source's name: no source states the field, so the catalogue has derived it. */
+export const DERIVED = 'derived';
+
+/** Names that no import may use, with what they mean. */
+const RESERVED: ReadonlyMap<string, string> = new Map([
+  [OPERATOR, 'it is the source of what bds set has set'],
+  [DERIVED, 'it marks fields that no source states'],
+]);
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters.
 const CONTROL = /[\u0000-\u001f\u007f]/;
+
+const BAD_PATH = 'must be a path on the logo host, without a leading slash, such as "logos/apple/big.svg"';
 
 /** The fields of `stock` that a quote may have. */
 export const FIGURES = [
@@ -52,7 +65,7 @@ const quoteRecord = Compile(
     symbol: Type.Optional(Type.String()),
     mic: Type.Optional(listing.properties.mic),
     isin: listing.properties.isin,
-    stock: Type.Optional(stock),
+    stock,
     source: Type.Optional(source),
   }),
 );
@@ -70,16 +83,16 @@ export function problemsOf(brand: Brand, bytes: number = Brand.encode(brand).fin
     reportFieldsOfOtherTypes(record, report);
     if (brand.id.length > MAX_ID) report('id', `is longer than ${MAX_ID} characters: shorten it`);
     reportSecurities(record, report);
-    for (const [index, domain] of (record.domains ?? []).entries())
-      if (!isDomain(domain))
-        report(`domains[${index}]`, 'must be a domain without anything else, such as "example.com"');
+    forEach('domains', record.domains, (field, domain) => {
+      if (!isDomain(domain)) report(field, 'must be a domain without anything else, such as "example.com"');
+    });
     const { latitude, longitude } = record.company?.headquarters ?? {};
     if ((latitude === undefined) !== (longitude === undefined))
       report('company.headquarters', 'must have both latitude and longitude, or neither');
     reportUrls(record, report);
-    reportImagePaths(brand, report);
-    for (const [index, { date }] of (record.sources ?? []).entries())
-      reportDate(`sources[${index}].date`, date, report);
+    // A picture without a path is a problem too, because records omit empty fields.
+    for (const [field, path] of imagePathsOf(brand)) if (!isImagePath(path)) report(field, BAD_PATH);
+    forEach('sources', record.sources, (field, { date }) => reportDate(`${field}.date`, date, report));
   });
 }
 
@@ -106,8 +119,22 @@ export function refusalOf(problems: readonly string[]): string | undefined {
   return problems.slice(0, MAX_PROBLEMS_REPORTED).join('; ') + (more > 0 ? `; and ${more} more` : '');
 }
 
-export function isSlug(value: string): boolean {
-  return value.length <= MAX_ID && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(value);
+/** Returns why an import cannot have a source of this name. Undefined if it can. */
+export function problemOfSource(name: string): string | undefined {
+  const meaning = RESERVED.get(name);
+  if (meaning !== undefined) return `source must not be "${name}": ${meaning}`;
+  return name.length <= MAX_ID && SLUG.test(name)
+    ? undefined
+    : 'source must be a lower-case slug, such as "simple-icons"';
+}
+
+/** Calls the function with each item of a list and the item's field, such as "names[0]". */
+function forEach<Item>(
+  field: string,
+  items: readonly Item[] | undefined,
+  check: (field: string, item: Item) => void,
+): void {
+  for (const [index, item] of items?.entries() ?? []) check(`${field}[${index}]`, item);
 }
 
 /** Collects the first problem of each field. Further problems are ignored, because a rule may rely on earlier rules. */
@@ -123,14 +150,14 @@ function problemsReported(check: (report: Report) => void): string[] {
  * Reports names that are too long to be looked up and compared quickly. The schema counts the characters as they are written. But
  * one character may stand for many, and the names are compared in the form in which it does not.
  */
-function reportNames({ name, names = [], history, manager }: StoredRecord, report: Report): void {
+function reportNames({ name, names, history, manager }: StoredRecord, report: Report): void {
   const check = (field: string, text: string | undefined) => {
     if (text !== undefined && isTooLongForName(text))
       report(field, `is longer than ${LONGEST_NAME} characters: shorten it`);
   };
   check('name', name);
-  for (const [index, each] of names.entries()) check(`names[${index}]`, each);
-  for (const [index, each] of (history?.formerly ?? []).entries()) check(`history.formerly[${index}]`, each);
+  forEach('names', names, check);
+  forEach('history.formerly', history?.formerly, check);
   check('manager.portfolio_manager', manager?.portfolio_manager);
   check('manager.firm', manager?.firm);
 }
@@ -162,13 +189,13 @@ function reportTexts(path: string, value: unknown, report: Report): void {
   }
 }
 
-type CheckDigitRule = readonly [name: string, isValid: (value: string) => boolean];
-const LEI: CheckDigitRule = ['an LEI', isLei];
-const ISIN: CheckDigitRule = ['an ISIN', isIsin];
-const CUSIP: CheckDigitRule = ['a CUSIP', isCusip];
-const FIGI: CheckDigitRule = ['a FIGI', isFigi];
+const LEI = ['an LEI', isLei] as const;
+const ISIN = ['an ISIN', isIsin] as const;
+const CUSIP = ['a CUSIP', isCusip] as const;
+const FIGI = ['a FIGI', isFigi] as const;
+type CheckDigitRule = typeof LEI | typeof ISIN | typeof CUSIP | typeof FIGI;
 
-function reportSecurities({ lei, listings = [], stock }: StoredRecord, report: Report): void {
+function reportSecurities({ lei, listings, stock }: StoredRecord, report: Report): void {
   // Check digits are slow to compute, and most identifiers occur several times in a record.
   const valid = new Set<string>();
   const check = (field: string, value: string | undefined, rule: CheckDigitRule) => {
@@ -176,13 +203,13 @@ function reportSecurities({ lei, listings = [], stock }: StoredRecord, report: R
     if (reportCheckDigit(field, value, rule, report)) valid.add(value);
   };
   check('lei', lei, LEI);
-  for (const [index, each] of listings.entries()) {
-    check(`listings[${index}].isin`, each.isin, ISIN);
-    check(`listings[${index}].cusip`, each.cusip, CUSIP);
-    check(`listings[${index}].figi`, each.figi, FIGI);
-    check(`listings[${index}].composite_figi`, each.composite_figi, FIGI);
-    check(`listings[${index}].share_class_figi`, each.share_class_figi, FIGI);
-  }
+  forEach('listings', listings, (field, each) => {
+    check(`${field}.isin`, each.isin, ISIN);
+    check(`${field}.cusip`, each.cusip, CUSIP);
+    check(`${field}.figi`, each.figi, FIGI);
+    check(`${field}.composite_figi`, each.composite_figi, FIGI);
+    check(`${field}.share_class_figi`, each.share_class_figi, FIGI);
+  });
   check('stock.isin', stock?.isin, ISIN);
   check('stock.cusip', stock?.cusip, CUSIP);
   if (stock?.ipo_date !== undefined && !isDate(stock.ipo_date))
@@ -200,28 +227,18 @@ function reportCheckDigit(
   return false;
 }
 
-function reportUrls({ links, manager, sources = [] }: StoredRecord, report: Report): void {
-  for (const [index, url] of (links?.websites ?? []).entries())
-    reportUrl(`links.websites[${index}]`, url, report);
+function reportUrls({ links, manager, sources }: StoredRecord, report: Report): void {
+  forEach('links.websites', links?.websites, (field, url) => reportUrl(field, url, report));
   reportUrl('links.wikipedia', links?.wikipedia, report);
-  for (const [index, { url }] of (links?.social_media ?? []).entries())
-    reportUrl(`links.social_media[${index}].url`, url, report);
+  forEach('links.social_media', links?.social_media, (field, { url }) =>
+    reportUrl(`${field}.url`, url, report),
+  );
   reportUrl('manager.portfolio_manager_source', manager?.portfolio_manager_source, report);
-  for (const [index, { url }] of sources.entries()) reportUrl(`sources[${index}].url`, url, report);
+  forEach('sources', sources, (field, { url }) => reportUrl(`${field}.url`, url, report));
 }
 
 function reportUrl(field: string, url: string | undefined, report: Report): void {
   if (url !== undefined && !URL.canParse(url)) report(field, 'must be an http or https URL');
-}
-
-/** Reports bad paths of pictures. A picture without a path is a problem too, because records omit empty fields. */
-function reportImagePaths(brand: Brand, report: Report): void {
-  for (const [field, path] of imagePathsOf(brand))
-    if (!isImagePath(path))
-      report(
-        field,
-        'must be a path on the logo host, without a leading slash, such as "logos/apple/big.svg"',
-      );
 }
 
 /** Returns the paths of all pictures that a brand names, each with its field in records. */
