@@ -3,32 +3,9 @@ import fc from 'fast-check';
 import { brand } from './brands.ts';
 
 export const anyText = fc.string({ unit: 'binary', maxLength: 256 });
-const word = fc.oneof(
-  fc.constantFrom(
-    'Apple',
-    'Nestlé',
-    'Häagen',
-    'Møller',
-    'Straße',
-    'Ærø',
-    'McDonald’s',
-    'İş',
-    'Łódź',
-    'Ελληνικός',
-    'Ёлка',
-    'トヨタ',
-    'ドコモ',
-    'スープ',
-    'カﾞス',
-    '삼성전자',
-    'ไทย',
-    'भारत',
-    '3M',
-    'A',
-    'b',
-  ),
-  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }),
-);
+const WORDS = `Apple Nestlé Häagen Møller Straße Ærø McDonald’s İş Łódź Ελληνικός Ёлка
+  トヨタ ドコモ スープ カﾞス 삼성전자 ไทย भारत 3M A b`.split(/\s+/);
+const word = fc.oneof(fc.constantFrom(...WORDS), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }));
 export const name = fc
   .tuple(
     fc.constantFrom('', 'The ', '株式会社'),
@@ -68,65 +45,25 @@ export const nameDecoration = fc
       .normalize(form);
   });
 
-export const ticker = fc.constantFrom(
-  'AAPL',
-  'BRK-B',
-  'BT-A',
-  'BP.',
-  'M&M',
-  'RDS A',
-  'ALA.PR.A',
-  'ALA-PA',
-  'AMX B',
-  'AMXB',
-  'WALMEX *',
-  '7203',
-  '130A',
-  '0700',
-  '700',
-  '000001',
-  '005930',
-  '2222',
-  '0050',
-  'V',
-  'X.L',
-);
+const TICKERS = `AAPL, BRK-B, BT-A, BP., M&M, RDS A, ALA.PR.A, ALA-PA, AMX B, AMXB, WALMEX *,
+  7203, 130A, 0700, 700, 000001, 005930, 2222, 0050, V, X.L`.split(/,\s+/);
+export const ticker = fc.constantFrom(...TICKERS);
 const mic = fc.constantFrom(
-  'XNAS',
-  'XNGS',
-  'XETR',
-  'XLON',
-  'XHKG',
-  'XTKS',
-  'XNSE',
-  'XKRX',
-  'XSHE',
-  'XTAI',
-  'XMEX',
-  'XTSE',
-  'XSAU',
-  'xetr',
-  'ZZZZ',
   '',
+  ...'XNAS XNGS XETR XLON XHKG XTKS XNSE XKRX XSHE XTAI XMEX XTSE XSAU xetr ZZZZ'.split(' '),
 );
 const isin = fc.constantFrom(
   '',
-  'US0378331005',
-  'JP3633400001',
-  'KYG875721634',
-  'US-037833100-5',
-  'US0378331000',
+  ...'US0378331005 JP3633400001 KYG875721634 US-037833100-5 US0378331000'.split(' '),
 );
 const cusip = fc.constantFrom('', '037833100', '037833 10 0', '084670702', 'G0177J108', '037833101');
 const figi = fc.constantFrom('', 'BBG000B9XRY4', 'BBG001S5N8V8', 'bbg001s5n8v8', 'BBG000B9XRY5');
+const figis = { compositeFigi: figi, shareClassFigi: figi };
 const lei = fc.constantFrom('', 'HWUPKR0MPOU8FGXBT394', 'HWUPKR0MPOU8FGXBT395');
 const sites = fc.constantFrom(
-  'https://www.apple.com/',
-  'https://corporate.mcdonalds.com/x',
-  'https://site.github.io',
-  'https://www.münchen-rück.de',
-  'https://www.gov.uk/',
-  'https://例え.jp/',
+  ...'https://www.apple.com/ https://corporate.mcdonalds.com/x https://site.github.io https://www.münchen-rück.de https://www.gov.uk/ https://例え.jp/'.split(
+    ' ',
+  ),
 );
 export const company = fc
   .record({
@@ -135,19 +72,9 @@ export const company = fc
     name,
     names: fc.array(fc.oneof(name, anyText), { maxLength: 3 }),
     formerly: fc.array(name, { maxLength: 2 }),
-    listings: fc.array(
-      fc.record({
-        ticker,
-        mic,
-        primary: fc.boolean(),
-        isin,
-        cusip,
-        figi,
-        compositeFigi: figi,
-        shareClassFigi: figi,
-      }),
-      { maxLength: 4 },
-    ),
+    listings: fc.array(fc.record({ ticker, mic, primary: fc.boolean(), isin, cusip, figi, ...figis }), {
+      maxLength: 4,
+    }),
     isin,
     cusip,
     lei,
@@ -156,11 +83,5 @@ export const company = fc
   })
   .map(brand);
 export const manager = fc
-  .record({
-    id: fc.constant('manager'),
-    type: fc.constant(BrandType.SUPERINVESTOR),
-    name,
-    manager: name,
-    firm: name,
-  })
-  .map(brand);
+  .record({ name, manager: name, firm: name })
+  .map((names) => brand({ id: 'manager', type: BrandType.SUPERINVESTOR, ...names }));

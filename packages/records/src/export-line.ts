@@ -9,9 +9,8 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { brandFromRecord, recordFromBrand } from './brand-from-record.ts';
 import { brandOfField, recordValueOf } from './fields.ts';
-import { BrandRecord, closed, reportErrors } from './record-schema.ts';
+import { BrandRecord, closed, errorsOf } from './record-schema.ts';
 
-/** The first line of an export of the catalogue. */
 const FORMAT = 'brand-data catalogue';
 const VERSION = 1;
 
@@ -133,9 +132,7 @@ export function readExportLine(value: unknown, newest: NewestImports): ExportLin
   if (firstLine.Check(value)) return { imports: new Map(Object.entries(value.imports)) };
   if (lastLine.Check(value)) return { companies: value.companies };
   if (companyLine.Check(value)) return companyFromLine(value, newest);
-  const problems = new Set<string>();
-  reportErrors(companyLine, value, (field, problem) => problems.add(`${field} ${problem}`));
-  return { problems: [...problems] };
+  return { problems: errorsOf(companyLine, value) };
 }
 
 function companyFromLine(

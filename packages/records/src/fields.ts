@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { brandFieldName, brandFromRecord, recordFromBrand } from './brand-from-record.ts';
-import { BrandRecord, reportErrors } from './record-schema.ts';
+import { BrandRecord, errorsOf } from './record-schema.ts';
 
 /** Fields that belong to a source record and not to the company. */
 const NOT_SETTABLE: ReadonlySet<string> = new Set(['id', 'sources', 'derived_fields']);
@@ -44,11 +44,8 @@ export function brandOfField(field: string, value: unknown): { brand: Brand } | 
   const record = field
     .split('.')
     .reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as Partial<BrandRecord>;
-  if (!partialRecord.Check(record)) {
-    const problems = new Set<string>();
-    reportErrors(partialRecord, record, (place, problem) => problems.add(`${place} ${problem}`));
-    return { problem: [...problems][0] ?? `${field} is not what a record may hold` };
-  }
+  if (!partialRecord.Check(record))
+    return { problem: errorsOf(partialRecord, record)[0] ?? `${field} is not what a record may hold` };
   if (HALF_CHARACTER.test(JSON.stringify(value)))
     return { problem: `${field} holds half a character (\\ud800 to \\udfff)` };
   return { brand: brandFromRecord(record as BrandRecord) };

@@ -231,14 +231,12 @@ export interface Validator {
 
 /** Checks that the value is a record. If not, returns its problems, each with the name of the field and a remedy. */
 export function readRecord(value: unknown): { record: BrandRecord } | { problems: string[] } {
-  const problems: string[] = [];
-  const report: Report = (field, problem) => problems.push(`${field} ${problem}`);
   if (!validator.Check(value)) {
-    reportErrors(validator, value, report);
-    const distinct = [...new Set(problems)].slice(0, MAX_PROBLEMS);
-    return { problems: distinct.length > 0 ? distinct : ['it is not a record'] };
+    const problems = errorsOf(validator, value).slice(0, MAX_PROBLEMS);
+    return { problems: problems.length > 0 ? problems : ['it is not a record'] };
   }
-  reportFieldsOfOtherTypes(value, report);
+  const problems: string[] = [];
+  reportFieldsOfOtherTypes(value, (field, problem) => problems.push(`${field} ${problem}`));
   return problems.length > 0 ? { problems } : { record: value };
 }
 
@@ -250,19 +248,23 @@ export function reportErrors(validator: Validator, value: unknown, report: Repor
   for (const error of validator.Errors(value)) reportError(validator.Type(), error, report);
 }
 
+/** Returns how the value differs from the validator's schema, each difference once. */
+export function errorsOf(validator: Validator, value: unknown): string[] {
+  const problems = new Set<string>();
+  reportErrors(validator, value, (field, problem) => problems.add(`${field} ${problem}`));
+  return [...problems];
+}
+
 /** Reports the fields that the type of a record requires or excludes. A record without a type may have listings. */
 export function reportFieldsOfOtherTypes(record: Partial<BrandRecord>, report: Report): void {
   const { type, listings, stock, manager } = record;
   if (type === 'stock' && listings === undefined)
     report('listings', 'is missing: a record of type stock must have at least its main listing');
-  if (hasOtherType(type, 'stock') && (listings !== undefined || stock !== undefined))
+  const isOther = type !== undefined && type !== 'stock';
+  if (isOther && (listings !== undefined || stock !== undefined))
     report('listings', 'and stock are only for records of type stock: remove them or change the type');
   if (type !== 'superinvestor' && manager !== undefined)
     report('manager', 'is only for records of type superinvestor: remove it or change the type');
-}
-
-function hasOtherType(type: BrandRecord['type'], wanted: BrandRecord['type']): boolean {
-  return type !== undefined && type !== wanted;
 }
 
 function reportError(schema: TSchema, error: ValidationError, report: Report): void {
@@ -315,8 +317,7 @@ function reportError(schema: TSchema, error: ValidationError, report: Report): v
 }
 
 function names(params: object, name: string): string[] {
-  const value: unknown = Reflect.get(params, name);
-  return Array.isArray(value) ? value.map(String) : [];
+  return [Reflect.get(params, name) ?? []].flat().map(String);
 }
 
 /** The parts of a JSON Schema that messages use. */

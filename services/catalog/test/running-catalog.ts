@@ -42,11 +42,7 @@ export interface RunningCatalog {
   kill: () => Promise<void>;
 }
 
-interface Settings {
-  mongodbUrl: string;
-  natsUrl: string;
-  database: string;
-}
+type Settings = Record<'mongodbUrl' | 'natsUrl' | 'database', string>;
 
 export async function startCatalog(settings: Settings): Promise<RunningCatalog> {
   await createAuditStream(settings.natsUrl);
@@ -57,23 +53,16 @@ export async function startCatalog(settings: Settings): Promise<RunningCatalog> 
 
 /** Starts the service and returns at once, before it is ready. */
 export async function launchCatalog(settings: Settings): Promise<RunningCatalog> {
-  const { target, adminTarget, readiness, untilReady, stop, kill } = await launchService('catalog', {
-    ...settings,
-    operatorToken: OPERATOR_TOKEN,
-  });
+  const options = { ...settings, operatorToken: OPERATOR_TOKEN };
+  const { target, adminTarget, readiness, untilReady, stop, kill } = await launchService('catalog', options);
   const client = connectChannel(CatalogServiceClient, target, channelAs('gateway', 'catalog'));
   const admin = connectChannel(CatalogAdminServiceClient, adminTarget, channelAs('bds', 'catalog'));
   const operate: RunningCatalog['operate'] = (method, request) =>
     callUnary(admin, method, request, { deadlineMs: 20_000, operatorToken: OPERATOR_TOKEN });
-  const query = async (...queries: LookupQuery[]) =>
-    (
-      await callUnary(
-        client,
-        client.lookup,
-        { queries, weakMatches: true, maxBytes: 0 },
-        { deadlineMs: 10_000 },
-      )
-    ).results;
+  const query = async (...queries: LookupQuery[]) => {
+    const request = { queries, weakMatches: true, maxBytes: 0 };
+    return (await callUnary(client, client.lookup, request, { deadlineMs: 10_000 })).results;
+  };
   const close = () => {
     client.close();
     admin.close();
@@ -85,13 +74,10 @@ export async function launchCatalog(settings: Settings): Promise<RunningCatalog>
     operate,
     put: (source, brands, importId = `${source}-1`) =>
       operate(admin.putBrands, { source, importId, brands, dryRun: false }),
-    quote: (source, quotes, importId = `${source}-1`) =>
-      operate(admin.putQuotes, {
-        source,
-        importId,
-        quotes: quotes.map((quote) => Quote.fromPartial(quote)),
-        dryRun: false,
-      }),
+    quote: (source, partial, importId = `${source}-1`) => {
+      const quotes = partial.map((quote) => Quote.fromPartial(quote));
+      return operate(admin.putQuotes, { source, importId, quotes, dryRun: false });
+    },
     lookup: (...identifiers) =>
       query(...identifiers.map((identifier) => ({ identifier, superinvestors: true, suggest: false }))),
     query,

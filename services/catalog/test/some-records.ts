@@ -40,16 +40,10 @@ export const someBrand: fc.Arbitrary<Brand> = fc
     }),
   );
 
-/**
- * Returns a document's facts without everything that depends on its history: its id, its revision, its time and the ids of
- * imports.
- */
+/** Returns a document's facts without what depends on its history: its id, its revision, its time and the ids of imports. */
 export function factsOf({ _id, revision, changedAt, contributions, brand, ...doc }: CatalogDoc) {
-  return {
-    ...doc,
-    brand: { ...Brand.decode(brand), id: '' },
-    contributions: contributions.map(referenceOf),
-  };
+  const record = { ...Brand.decode(brand), id: '' };
+  return { ...doc, brand: record, contributions: contributions.map(referenceOf) };
 }
 
 export const someRecords: fc.Arbitrary<SourceRecord[]> = fc

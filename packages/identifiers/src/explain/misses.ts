@@ -236,7 +236,6 @@ function decoded(identifier: string): string {
   });
 }
 
-/** Returns the part of an address between its scheme and its path. */
 function authorityOf(identifier: string): string {
   return /^[^/?#\\]*/.exec(identifier.trim().replace(SCHEME, ''))?.[0] ?? '';
 }

@@ -94,7 +94,6 @@ function keysOf(kind: SecurityKind, values: readonly string[]): BrandKey[] {
   return values.map((value) => ({ key: `${kind}:${value}`, kind, strength: 'exact', value }));
 }
 
-/** Returns normal forms of the valid values, each once. */
 function valid(kind: SecurityKind, values: readonly (string | undefined)[]): string[] {
   const distinct = new Set(values.flatMap((value) => (value ? normalId(value) : [])));
   return [...distinct].filter((value) => CHECKS.get(kind)?.(value));
@@ -113,7 +112,6 @@ function endsInCheckDigit(value: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Returns the digit sum of a number below 100. */
 function digitSum(number: number): number {
   return Math.floor(number / 10) + (number % 10);
 }

@@ -10,7 +10,6 @@ const MOST_CHARACTERS = 4_096;
 const MOST_EXPANSION = 18;
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** The names by which a record is found. */
 export interface NamesOfBrand {
   /** The displayed name first. */
   readonly current: readonly string[];

@@ -9,7 +9,6 @@ const SIGNS = new RegExp(`[™®©℠${APOSTROPHES}]`, 'g');
  * (U+0345) is kept too, because it is a letter in upper case.
  */
 const MARKS = new RegExp(`[\\u0300-\\u0344\\u0346-\\u036f${APOSTROPHES}]`, 'g');
-/** Invisible characters. */
 export const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 /** Letters that Unicode does not decompose, such as ligatures and letters with a stroke. */
 const FOLDED: Readonly<Record<string, string>> = {
@@ -54,7 +53,6 @@ const LONGEST_TRAILING = longestOf(TRAILING);
 /** These sets make a cheap test possible: a name whose first and last words are not in them has none of the legal forms. */
 const FIRST_WORDS = new Set([...LEADING].map(firstWord));
 const LAST_WORDS = new Set([...TRAILING].map(lastWord));
-/** What may join a name and the legal form after it. */
 const AND = ' and';
 /** The last words of all names that SHARE_SUFFIX can match. Testing them first is faster. */
 const SHARE_WORD = /^(?:[a-z]|stock|shares?|adrs?|gdrs?|receipts?)$/;
@@ -165,7 +163,6 @@ function joined(words: readonly string[]): string {
   return form;
 }
 
-/** `normal` is the text's normal form. */
 function withoutForms(text: string, normal: string): string {
   const written = text.replace(AS_WRITTEN, '');
   if (written === text) return coreOf(normal);
@@ -208,7 +205,6 @@ function isSamePart(a: Part, b: Part): boolean {
   return a.from === b.from && a.to === b.to;
 }
 
-/** Removes the longest leading form. */
 function withoutLeading(part: Part): Part {
   const { text, from, to } = part;
   const last = Math.min(to, from + LONGEST_LEADING + 1);
@@ -268,7 +264,6 @@ function spaceBefore(text: string, to: number, first: number): number {
   return -1;
 }
 
-/** Returns the normal forms of the listed texts. */
 export function formsOf(byPlace: Readonly<Record<string, readonly string[]>>): ReadonlySet<string> {
   return new Set(Object.values(byPlace).flat().map(normalName));
 }

@@ -29,7 +29,6 @@ export function readNamesWithCodes(identifier: string): NameWithCode[] {
   });
 }
 
-/** Returns the texts that may be a name and a code. */
 function partsOf(identifier: string): (readonly [name: string, code: string])[] {
   const text = identifier.replace(SPACES, ' ').trim();
   const [, before, inside] = IN_PARENTHESES.exec(text) ?? [];

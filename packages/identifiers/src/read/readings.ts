@@ -8,7 +8,6 @@ import { readTicker } from './ticker-readings.ts';
 
 /** One of the ways to read an identifier. */
 export interface Reading {
-  /** The key to look up among those of brands. */
   readonly key: string;
   readonly kind: IdentifierKind;
   /** The greatest strength that a match by this reading can have. */

@@ -44,7 +44,6 @@ export interface Candidate extends Ranked {
 export interface Resolution {
   readonly id: string;
   readonly kind: IdentifierKind;
-  /** The record's own value that was matched. */
   readonly value: string;
   readonly strength: Strength;
   /** The record's keys that matched equally well. `value` is the smallest of their values. */

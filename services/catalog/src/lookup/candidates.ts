@@ -19,7 +19,6 @@ export interface CandidateRecord extends Candidate {
   readonly entries: readonly string[];
   /** The keys that these entries stand for, and all keys of current names, because their legal forms count too. */
   readonly keys: readonly BrandKey[];
-  /** The encoded Brand. */
   readonly bytes: Uint8Array;
 }
 

@@ -33,7 +33,6 @@ const COST_OF_PHRASE = 1.5;
 const HANDICAP_OF_INVESTOR = 0.5;
 /** This many points of rank make up for one letter that differs. */
 const POINTS_OF_LETTER = 600;
-/** The beginning of the keys of superinvestors' names. */
 const OF_INVESTOR = 'superinvestor:';
 
 /** A record that may be suggested. */
@@ -44,7 +43,6 @@ export interface SimilarRecord {
   readonly keys: readonly string[];
 }
 
-/** An identifier that resolved to nothing. */
 interface Miss {
   readonly identifier: string;
   readonly superinvestors: boolean;
@@ -142,7 +140,6 @@ export function mostSimilar(query: SimilarityQuery, records: readonly SimilarRec
     .map(({ record }) => record);
 }
 
-/** Returns the id of the record that the identifier means. */
 function meantBy(
   identifier: string,
   { superinvestors }: SimilarityQuery,

@@ -11,7 +11,6 @@ import { mostSimilar, namesSuperinvestor, type SimilarRecord, similarityQuery } 
 const SUGGESTIONS = 3;
 /** How many similar records are examined for each query. A few may turn out to have no identifier that leads to them alone. */
 const EXAMINED = SUGGESTIONS + 1;
-/** How many queries of a batch get suggestions. */
 const MOST_QUERIES = 20;
 /** How many batches get suggestions at once. A flood of misses must not slow down other look-ups. */
 const MOST_AT_ONCE = 4;
@@ -144,7 +143,6 @@ function recordsByEntry(
   return ofEntry;
 }
 
-/** Returns the first of the records that have the same name. */
 function withoutTwins(records: readonly SimilarRecord[]): SimilarRecord[] {
   const byName = Map.groupBy(records, ({ keys }) => keys.find((key) => NAME.test(key)) ?? '');
   return [...byName.values()].flatMap(([first]) => first ?? []);
@@ -164,7 +162,6 @@ function identifiersOf(keys: readonly string[]): string[] {
     .slice(0, 2);
 }
 
-/** Returns the first of the identifiers that resolves to the record. Undefined if none does. */
 function suggestionOf(
   id: string,
   identifiers: readonly ReadQuery[],

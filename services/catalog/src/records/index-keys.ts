@@ -39,17 +39,10 @@ export function indexKeysToRead(identifier: string, options: { superinvestors: b
 function entriesToRead(text: string, readings: readonly Reading[]): string[] {
   const form = readings.some(({ kind }) => isOfName(kind)) ? legalFormOf(text) : '';
   const ofForm = form === '' ? [] : [MARKS.legal_form + form];
-  return readings.flatMap(({ key, kind, strength }) =>
-    marksToRead(key, kind, strength, ofForm).map((mark) => key + mark),
-  );
+  return readings.flatMap((reading) => marksToRead(reading, ofForm).map((mark) => reading.key + mark));
 }
 
-function marksToRead(
-  key: string,
-  kind: IdentifierKind,
-  strength: Strength,
-  ofForm: readonly string[],
-): string[] {
+function marksToRead({ key, kind, strength }: Reading, ofForm: readonly string[]): string[] {
   if (kind === 'ticker') return isBareTickerKey(key) ? [MARKS.exact, MARKS.former] : [MARKS.exact];
   if (!isOfName(kind)) return [MARKS.exact];
   const current = [MARKS.exact, MARKS.legal_form];
@@ -87,10 +80,6 @@ const MARKS: Record<Strength, string> = {
   spacing: '=',
 };
 const MARKED = /^((?:name|superinvestor|ticker):[^~^%#=]*)([~^%#=])(.*)$/s;
-const STRENGTH_OF_MARK = new Map<string, Strength>([
-  [MARKS.legal_form, 'legal_form'],
-  [MARKS.former, 'former'],
-  [MARKS.group_word, 'group_word'],
-  [MARKS.site_name, 'site_name'],
-  [MARKS.spacing, 'spacing'],
-]);
+const STRENGTH_OF_MARK = new Map(
+  Object.entries(MARKS).map(([strength, mark]) => [mark, strength as Strength] as const),
+);

@@ -21,7 +21,6 @@ const MAX_BATCH = 500;
 const RUN_ID = /^[\w.:-]{1,128}$/;
 const LONGEST_ABOUT = 100;
 
-/** The parts of the service that the calls of operators use. */
 export interface AdminParts {
   service: Service;
   findCandidates: FindCandidates;

@@ -20,7 +20,6 @@ import {
   SCAN_DEADLINE_MS,
 } from './operator-calls.ts';
 
-/** How many companies' overrides one page holds. */
 const MAX_LISTED = 1_000;
 const MAX_BY = 100;
 const MAX_REASON = 500;

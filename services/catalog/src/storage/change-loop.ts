@@ -172,7 +172,6 @@ function changedEntries(writes: readonly Write[]): Set<string> {
   return entries;
 }
 
-/** Returns the references of the overrides in the written documents. */
 function overridesOf(writes: readonly Write[]): string[] {
   return writes
     .flatMap((write) => ('doc' in write ? write.doc.contributions : []))

@@ -6,7 +6,6 @@ const READ_MS = 10_000;
 
 /** A source that has ever put a record. */
 interface SourceDoc {
-  /** Its name. */
   _id: string;
   /** The newest import that has ended. */
   newestImport?: string;

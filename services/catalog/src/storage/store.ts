@@ -23,7 +23,6 @@ const READ_MS = 10_000;
 /** Deadline of operators' reads of the whole collection. */
 const SCAN_MS = 60_000;
 const PRUNE_BATCH = 200;
-/** Documents that a scan reads at once. */
 const SCAN_BATCH = 200;
 
 export interface PutAnswer extends Pick<Plan, 'conflicts' | 'refusedLinks'> {
