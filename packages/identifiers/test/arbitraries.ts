@@ -60,11 +60,9 @@ const cusip = fc.constantFrom('', '037833100', '037833 10 0', '084670702', 'G017
 const figi = fc.constantFrom('', 'BBG000B9XRY4', 'BBG001S5N8V8', 'bbg001s5n8v8', 'BBG000B9XRY5');
 const figis = { compositeFigi: figi, shareClassFigi: figi };
 const lei = fc.constantFrom('', 'HWUPKR0MPOU8FGXBT394', 'HWUPKR0MPOU8FGXBT395');
-const sites = fc.constantFrom(
-  ...'https://www.apple.com/ https://corporate.mcdonalds.com/x https://site.github.io https://www.münchen-rück.de https://www.gov.uk/ https://例え.jp/'.split(
-    ' ',
-  ),
-);
+const SITES = `https://www.apple.com/ https://corporate.mcdonalds.com/x https://site.github.io
+  https://www.münchen-rück.de https://www.gov.uk/ https://例え.jp/`.split(/\s+/);
+const sites = fc.constantFrom(...SITES);
 export const company = fc
   .record({
     id: fc.constant('company'),

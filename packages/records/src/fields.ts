@@ -34,11 +34,8 @@ function schemasOf(path: string, schema: TSchema): [string, TSchema][] {
 }
 
 /**
- * Returns a brand that holds one field alone. `value` is the field's value in a record, such as "Ada Lovelace" or ["EU", "US"].
- * The problem of a value that breaks the schema names the field and a remedy. problemsOf finds further problems, such as check
- * digits.
- *
- * @param field one of SETTABLE_FIELDS
+ * Returns a brand that holds one of SETTABLE_FIELDS alone, with its value as in a record: "Ada Lovelace" or ["EU", "US"]. The
+ * problem of a value that breaks the schema names the field and a remedy. problemsOf finds further ones, such as check digits.
  */
 export function brandOfField(field: string, value: unknown): { brand: Brand } | { problem: string } {
   const record = field

@@ -4,10 +4,8 @@ import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
 
 /**
- * The format in which people and programs write records. One JSON object describes a company, merchant or portfolio manager. It
- * has the fields of proto/brand_data/v1/brand.proto in snake_case. A record omits fields without a value: null, "", [] and {} are
- * refused. validation.ts has the rules that a schema cannot express, such as check digits. record-json-schema.ts is the
- * format of files, in which a picture may also be a file.
+ * The format in which people and programs write records: the fields of proto/brand_data/v1/brand.proto in snake_case. A record
+ * omits fields without a value: null, "", [] and {} are refused. validation.ts has the rules that a schema cannot express.
  */
 
 /** By default the library reports at most 8 errors. The catalogue needs all, to count the problems that it does not list. */
@@ -275,44 +273,38 @@ function reportError(schema: TSchema, error: ValidationError, report: Report): v
       .replace(/\/(\d+)(?=\/|$)/g, '[$1]')
       .replaceAll('/', '.') || 'the record';
   const below = (name: string) => (instancePath === '' ? name : `${field}.${name}`);
+  if (keyword === 'required') {
+    for (const name of names(params, 'requiredProperties'))
+      report(below(name), `is missing${hintOf(schemaAt(schema, schemaPath).properties?.[name])}`);
+  } else if (keyword === 'additionalProperties') {
+    for (const name of names(params, 'additionalProperties'))
+      report(below(name), 'is not a field: remove it');
+  } else if (keyword !== 'boolean') report(field, problemOf(error, schemaAt(schema, schemaPath)) ?? message);
+}
+
+/** Returns the problem of a value that breaks the schema. Undefined if the library's message says it well. */
+function problemOf({ keyword, params, message }: ValidationError, schema: Schema): string | undefined {
   const limit = Reflect.get(params, 'limit');
   switch (keyword) {
-    case 'required':
-      for (const name of names(params, 'requiredProperties'))
-        report(below(name), `is missing${hintOf(schemaAt(schema, schemaPath).properties?.[name])}`);
-      break;
-    case 'additionalProperties':
-      for (const name of names(params, 'additionalProperties'))
-        report(below(name), 'is not a field: remove it');
-      break;
-    case 'boolean':
-      break;
     case 'minLength':
     case 'minItems':
     case 'minProperties':
-      report(field, 'is empty: remove it');
-      break;
+      return 'is empty: remove it';
     case 'maxLength':
-      report(field, `is longer than ${limit} characters: shorten it`);
-      break;
+      return `is longer than ${limit} characters: shorten it`;
     case 'maxItems':
-      report(field, `has more than ${limit} items: remove the least known`);
-      break;
+      return `has more than ${limit} items: remove the least known`;
     case 'minimum':
     case 'maximum':
-      report(field, `must be ${rangeOf(schemaAt(schema, schemaPath)) ?? message}`);
-      break;
+      return `must be ${rangeOf(schema) ?? message}`;
     case 'pattern':
-      report(field, `must be ${schemaAt(schema, schemaPath).description ?? 'of another form'}`);
-      break;
+      return `must be ${schema.description ?? 'of another form'}`;
     case 'enum':
-      report(field, `must be one of ${names(params, 'allowedValues').join(', ')}`);
-      break;
+      return `must be one of ${names(params, 'allowedValues').join(', ')}`;
     case 'type':
-      report(field, Reflect.get(params, 'type') === 'number' ? 'must be a finite number' : message);
-      break;
+      return Reflect.get(params, 'type') === 'number' ? 'must be a finite number' : undefined;
     default:
-      report(field, message);
+      return undefined;
   }
 }
 

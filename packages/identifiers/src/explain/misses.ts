@@ -45,8 +45,7 @@ const HALF_COLON = /^\s*(?::\s*([\w.&-]{1,12})|([\w.&-]{1,12})\s*:)\s*$/;
  * Explains to a caller why an identifier resolves to nothing: how the service read it, and what is wrong with it if that is
  * known. Never repeats a token or a password.
  *
- * @param options `superinvestors`: whether the identifier could have meant a superinvestor; `namesSuperinvestor`: whether it would
- * have meant one, if superinvestors counted
+ * @param options whether the identifier could have meant a superinvestor, and whether it would have, if superinvestors counted
  */
 export function explainMiss(
   identifier: string,

@@ -13,9 +13,8 @@ const FUND = /\b(?:funds?|opportunities|portfolio|(?<!real estate )investment tr
 
 /**
  * Returns the short forms of the current names that are also the company's .com domain: "lumen" for Lumen Technologies at
- * lumen.com, "ea" for Electronic Arts at ea.com. A form is the name's first words or its initials. Many companies' names begin
- * with the same word, but only one of them has the domain. A domain under another ending proves less: flutter.dev and flutter.com
- * belong to two companies. `form` is a normal name, `name` the company's name as it is written.
+ * lumen.com, "ea" for Electronic Arts at ea.com. Many names begin with the same word, but only one company has the domain. Another
+ * ending proves less: flutter.dev and flutter.com belong to two companies. `form` is normal, `name` as it is written.
  */
 export function siteNamesOf(brand: Brand): { form: string; name: string }[] {
   const labels = new Set(webAddressesOf(brand).flatMap(labelOf));

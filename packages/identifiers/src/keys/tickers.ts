@@ -21,14 +21,11 @@ export const BOARD_OF_HOME_TICKERS = 'XMEX';
 const ON_BOARD = '@US-MX';
 
 /**
- * Returns the keys of a company's listings. Every listing has a key such as `ticker:APC@XETR`. Main listings also have a bare key
- * such as `ticker:AAPL`. These are the first listing, listings marked primary, and share classes on the first listing's venue.
- * Another listing in the United States has a key such as `ticker:TM@US`, by which its bare ticker finds it more weakly. An
- * American company of which no listing in the United States is known has a key such as `ticker:AMC@US-MX` for its ticker on
- * Mexico's board. If the first listing is abroad on a venue whose tickers differ from those at home, no home listing is known,
- * and it has no bare key. If the form of a ticker shows a preferred share or another security, and the ticker has only letters
- * (AGNCP, CBAPH), then it has no bare key unless it is the first listing. The same applies with one letter after a sign, which
- * may be left out ("AV-B" and "AVB"). With other signs or digits ("ALA-PA", "005935") it cannot be a word or another ticker.
+ * Returns the keys of a company's listings: `ticker:APC@XETR` of every listing, `ticker:AAPL` also of main listings, `ticker:TM@US`
+ * of another listing in the United States, and `ticker:AMC@US-MX` of Mexico's board if no listing at home is known. "Tickers" in
+ * packages/identifiers/README.md tells which listings are main ones. If the form of a ticker shows a preferred share or another
+ * security, and it has only letters (AGNCP), or also one after a sign that may be left out ("AV-B"), then it has no bare key unless
+ * it is the first listing. With other signs or digits ("ALA-PA", "005935") it cannot be a word or another ticker.
  */
 export function tickerKeys({ listings, company }: Pick<Brand, 'listings' | 'company'>): BrandKey[] {
   const firstMic = venueMic(listings[0]?.mic ?? '');

@@ -6,10 +6,9 @@ import { weakFormsOf } from './weak-names.ts';
 const MOST_WORDS = 32;
 
 /**
- * Returns the part of a company's name that distinguishes it, as it is written: without legal forms, share classes, "The", and
- * words such as "Group" at its end. "Alibaba" for "Alibaba Group Holding Ltd.". Where a form has no space before or after it, as
- * in "トヨタ自動車株式会社", and in a name of more than 32 words, the rest is in its normal form. '' only if the name has no letter and no
- * digit.
+ * Returns the part of a company's name that distinguishes it, as it is written: "Alibaba" for "Alibaba Group Holding Ltd.". It is
+ * in its normal form in a name of more than 32 words, and where a form has no space around it ("トヨタ自動車株式会社"). '' only if the
+ * name has no letter and no digit.
  */
 export function properName(whole: string): string {
   // Catalogues of earlier versions may hold longer names.

@@ -15,9 +15,8 @@ const BETWEEN_SPACES = / (?:[\p{Pd}\u2212|·] )+/u;
 const SPACES = /\s+/gu;
 
 /**
- * Reads a text as a name together with a ticker or a security identifier: "Apple Inc. (NASDAQ: AAPL)", "AAPL - Apple", "Apple -
- * AAPL". If the parts are separated by a dash, either one may be the name. Therefore a text has at most two readings. It has none
- * if it does not consist of a name and a code. A reading means a company only if both parts mean that company.
+ * Reads a text as a name together with a ticker or a security identifier: "Apple Inc. (NASDAQ: AAPL)", "AAPL - Apple". Of two parts
+ * with a dash, either one may be the name, so there are at most two readings. A reading means a company only if both parts do.
  */
 export function readNamesWithCodes(identifier: string): NameWithCode[] {
   const read = (text: string) => readIdentifier(text, { superinvestors: false });

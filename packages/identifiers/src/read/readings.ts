@@ -17,11 +17,10 @@ export interface Reading {
 }
 
 /**
- * Returns the readings of an identifier in order of precedence: security identifier, ticker, domain, name, superinvestor.
- * Security identifiers come first, because their check digits leave little doubt. A lower-case domain ("sap.de") precedes
- * tickers. A ticker with its exchange precedes the same text read as a share class ("BT.L"). An exact host precedes its
- * registrable domain. The text without spaces and punctuation comes last. There are at most a few dozen readings, and none if the
- * text cannot be an identifier.
+ * Returns the readings of an identifier in order of precedence, at most a few dozen: security identifier (its check digits leave
+ * little doubt), lower-case domain ("sap.de"), ticker, other domain, name, superinvestor, and last the text without spaces and
+ * punctuation. A ticker with its exchange precedes the same text read as a share class ("BT.L"), an exact host its registrable
+ * domain.
  */
 export function readIdentifier(identifier: string, options: { superinvestors: boolean }): Reading[] {
   const { steps: tickers, joined: joinedTickers } = readTicker(identifier);

@@ -26,21 +26,15 @@ type CandidateDoc = Pick<CatalogDoc, '_id' | 'rank' | 'keys' | 'brand'>;
 
 const FIELDS = { rank: 1, keys: 1, brand: 1 } as const;
 
-/**
- * Finds the records that have any of the entries. For each entry it returns all records, or at least the best `perEntry`
- * by rank with its tie-break. An identifier cannot mean any further record.
- */
-export type FindCandidates = (
-  entries: readonly string[],
-  options?: { perEntry?: number },
-) => Promise<CandidateRecord[]>;
+export type FindCandidates = ReturnType<typeof candidateFinder>;
 
 /**
- * Returns a function that finds candidates. One query reads all records that have the entries. At the same time a second query
- * reads only the best records of each entry that the process remembers as common. If the first query reaches its limit, some of
- * its entries are common too. Then one more query reads the best records of each of its entries.
+ * Returns a function that finds the records that have any of the entries: of each entry all records, or at least the best
+ * `perEntry` by rank with its tie-break. An identifier cannot mean any further record. One query reads all records, and a second
+ * one reads only the best of the entries that the process remembers as common. If the first query reaches its limit, some of its
+ * entries are common too, and one more query reads the best records of each.
  */
-export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidates {
+export function candidateFinder(companies: Collection<CatalogDoc>) {
   // In order of use, the least recently used entry first.
   const commonEntries = new Set<string>();
 
@@ -70,7 +64,10 @@ export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidat
     return found.length < limit ? found : findBest(companies, entries, perEntry);
   }
 
-  return async (entries, { perEntry = BEST_OF_ENTRY } = {}) => {
+  return async (
+    entries: readonly string[],
+    { perEntry = BEST_OF_ENTRY }: { perEntry?: number } = {},
+  ): Promise<CandidateRecord[]> => {
     const { common = [], others = [] } = Object.groupBy(entries, (entry) =>
       isCommon(entry) ? 'common' : 'others',
     );

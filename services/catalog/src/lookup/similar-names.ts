@@ -1,3 +1,4 @@
+import type { LookupQuery } from '@brand-data/contracts';
 import {
   compareRanked,
   coreName,
@@ -43,28 +44,16 @@ export interface SimilarRecord {
   readonly keys: readonly string[];
 }
 
-interface Miss {
-  readonly identifier: string;
-  readonly superinvestors: boolean;
-}
+/** The names to compare records with, and the at most 40 index entries that find the records. */
+export type SimilarityQuery = NonNullable<ReturnType<typeof similarityQuery>>;
 
-/** The names to compare records with, and the index entries that find the records. */
-export interface SimilarityQuery extends Miss {
-  /** At most 40. */
-  readonly entries: readonly string[];
-  /** Normal forms of the text without its legal form. '' if no record is to be found by its spelling. */
-  readonly text: string;
-  /** The beginnings and ends of the text. */
-  readonly phrases: readonly string[];
-  /** The text's first word, if it may be a misspelt name. Else ''. */
-  readonly start: string;
-  /** Identifiers that the caller may have meant. */
-  readonly instead: readonly string[];
-}
-
-/** Undefined if the query gets no suggestions. */
-export function similarityQuery({ identifier, superinvestors }: Miss): SimilarityQuery | undefined {
+/** Reads an identifier that resolved to nothing. Undefined if the query gets no suggestions. */
+export function similarityQuery({
+  identifier,
+  superinvestors,
+}: Pick<LookupQuery, 'identifier' | 'superinvestors'>) {
   const flaw = flawOf(identifier);
+  // Identifiers that the caller may have meant.
   const instead = (flaw?.instead ?? []).filter((one) => one !== identifier).slice(0, 2);
   const text = spelledText(flaw === undefined ? labelOf(identifier) : (instead[0] ?? ''));
   const phrases = phrasesOf(text);
@@ -88,6 +77,7 @@ function labelOf(identifier: string): string {
   return readWebHost(identifier)?.domain.split('.')[0] ?? identifier;
 }
 
+/** Returns the normal form without the legal form. '' if no record is to be found by its spelling. */
 function spelledText(written: string): string {
   const text = isTooLongForName(written) ? '' : coreName(written);
   return text.length <= MOST_LETTERS && !SAYS_NOTHING.test(text) ? text : '';

@@ -28,14 +28,11 @@ export interface Suggested {
 
 export const NOTHING_SUGGESTED: Suggested = { suggestions: [], namesSuperinvestor: false };
 
-/** Finds the records that have any of the entries: the best of each entry. */
-export type FindSimilar = (entries: readonly string[]) => Promise<SimilarRecord[]>;
+export type FindSimilar = ReturnType<typeof similarFinder>;
 
-export function similarFinder(
-  companies: Collection<CatalogDoc>,
-  { withinMs = SUGGEST_MS }: { withinMs?: number } = {},
-): FindSimilar {
-  return async (entries) => {
+/** Returns a function that finds the records that have any of the entries: the best of each entry. */
+export function similarFinder(companies: Collection<CatalogDoc>, { withinMs = SUGGEST_MS } = {}) {
+  return async (entries: readonly string[]): Promise<SimilarRecord[]> => {
     const pipeline = bestOfEach(entries, RECORDS_OF_ENTRY, companies.collectionName, { rank: 1, keys: 1 });
     const found = await companies.db
       .aggregate<Pick<CatalogDoc, '_id' | 'rank' | 'keys'>>(pipeline, { maxTimeMS: withinMs })
@@ -43,6 +40,11 @@ export function similarFinder(
     const records = found.map(({ _id, rank, keys }) => [_id, { id: _id, rank, keys }] as const);
     return [...new Map(records).values()];
   };
+}
+
+interface Finders {
+  findSimilar: FindSimilar;
+  findCandidates: FindCandidates;
 }
 
 /** Suggests records for queries that resolved to nothing, in the order of the queries. */
@@ -54,18 +56,14 @@ export type Suggest = (missed: readonly LookupQuery[]) => Promise<Suggested[]>;
  */
 export function suggester(
   service: Pick<Service, 'log'>,
-  {
-    findSimilar,
-    findCandidates,
-    withinMs = SUGGEST_MS,
-  }: { findSimilar: FindSimilar; findCandidates: FindCandidates; withinMs?: number },
+  { withinMs = SUGGEST_MS, ...finders }: Finders & { withinMs?: number },
 ): Suggest {
   let underWay = 0;
   return async (missed) => {
     const none = missed.map(() => NOTHING_SUGGESTED);
     if (missed.length === 0 || underWay >= MOST_AT_ONCE) return none;
     underWay += 1;
-    const suggesting = suggest(missed.slice(0, MOST_QUERIES), { findSimilar, findCandidates }).finally(() => {
+    const suggesting = suggest(missed.slice(0, MOST_QUERIES), finders).finally(() => {
       // A search goes on after its miss was answered, and still counts.
       underWay -= 1;
     });
@@ -103,7 +101,7 @@ export async function suggestForAll<Query extends LookupQuery>(
 
 async function suggest(
   missed: readonly LookupQuery[],
-  { findSimilar, findCandidates }: { findSimilar: FindSimilar; findCandidates: FindCandidates },
+  { findSimilar, findCandidates }: Finders,
 ): Promise<Suggested[]> {
   const queries = missed.map(similarityQuery);
   const entries = [...new Set(queries.flatMap((query) => query?.entries ?? []))];

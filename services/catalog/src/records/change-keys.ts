@@ -6,10 +6,9 @@ import { keyFromIndex } from './index-keys.ts';
 const LOOKED_UP: ReadonlySet<string> = new Set(IDENTIFIER_KINDS);
 
 /**
- * Returns hashes of the keys that the index entries stand for, each once. An identifier's answer is a function of the records
- * that have one of its entries. A change of records can therefore change the answer only if a changed record had or has one of
- * these entries. In that case the hashes of the record and of the identifier have one in common. The strengths of matches are
- * left out, which makes the hashes few.
+ * Returns hashes of the keys that the index entries stand for, each once, without the strengths of matches. If a change of records
+ * can change the answer to an identifier, then the hashes of the records and of the identifier have one in common, because an
+ * answer depends only on the records that have one of the identifier's entries.
  *
  * Gateways compare hashes from all replicas and versions of catalog, so how they are made must never change.
  */

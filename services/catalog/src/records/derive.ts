@@ -7,9 +7,7 @@ type DerivableField = 'type' | 'description' | 'category' | 'rank';
 
 /**
  * Returns the brand with a value for each field that every answered record has and that the sources leave open. `derivedFields`
- * names these fields. Pure.
- *
- * @param isTypeDerived no source states the type that the brand already has
+ * names these fields, with `isTypeDerived` also the type, which the brand already has.
  */
 export function withDerivedFields(brand: Brand, { isTypeDerived }: { isTypeDerived: boolean }): Brand {
   const derivedFields: DerivableField[] = isTypeDerived ? ['type'] : [];

@@ -12,14 +12,9 @@ import {
 /**
  * Returns the entries of a key in the index. An exact key is its own entry. The entry of a weaker key ends in a mark that no key
  * contains. A name without its legal form has a second entry, with the form after the mark, because the form decides before rank
- * does. All records of one entry therefore match equally well, and the index holds them in order of precedence: by rank with its
- * tie-break.
+ * does. All records of one entry therefore match equally well, and the index holds them in order of precedence.
  */
-export function indexKeysOf({
-  key,
-  strength,
-  value,
-}: Pick<BrandKey, 'key' | 'strength' | 'value'>): string[] {
+export function indexKeysOf({ key, strength, value }: Omit<BrandKey, 'kind'>): string[] {
   const entry = key + MARKS[strength];
   return strength === 'legal_form' ? [entry, entry + legalFormOf(value)] : [entry];
 }

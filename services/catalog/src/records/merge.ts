@@ -82,12 +82,10 @@ export function recordOfOne(only: SourcedBrand): Brand {
 }
 
 /**
- * Builds a company's record from its sources' brands. The record gets the strongest source's id. Each field has the value of
- * the strongest source that has data for it. Lists come from one source too, except names, domains, listings and sources:
- * these unite the values of all sources, strongest first. The catalogue derives the fields that every record has and no
- * source states. Pure, and independent of the order of `brands`.
- *
- * A field that the operator has set has exactly that value, and every other field is as if no source stated the set fields.
+ * Builds a company's record from its sources' brands, in any order. The record gets the strongest source's id. Each field has the
+ * value of the strongest source that has data for it, lists too, but names, domains, listings and sources unite the values of all
+ * sources, strongest first. The catalogue derives the fields that every record has and no source states. A field that the operator
+ * has set has exactly that value, and every other field is as if no source stated the set fields.
  *
  * @param overrides as effectiveOverrides returns them
  */

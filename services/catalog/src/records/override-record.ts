@@ -6,14 +6,10 @@ import type { SourceRecord } from './source-record.ts';
 
 /**
  * Returns a company's overrides as a source record, so that one document holds them with the company. It is never clustered,
- * because overrides found no company and link none: see linkage/override-owners.ts. Its `brand` is the company when a field was
- * last set.
- *
- * @param id never changes, and says nothing about the company
+ * because overrides found no company and link none. Its `brand` is the company when a field was last set. `id` never changes.
  */
 export function overrideRecordOf(id: string, overrides: OverrideSet): SourceRecord {
-  const bytes = OverrideSet.encode(overrides).finish();
-  return overrideRecordFromBytes(id, bytes);
+  return overrideRecordFromBytes(id, OverrideSet.encode(overrides).finish());
 }
 
 export function overrideRecordFromBytes(id: string, bytes: Uint8Array): SourceRecord {

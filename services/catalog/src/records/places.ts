@@ -8,10 +8,8 @@ export interface SourcedPlace {
 }
 
 /**
- * Returns the place of the strongest source, with the facts that it lacks from weaker sources that mean the same place. In this
- * way, a source that gives only a country does not hide the city, and a city never gets another city's coordinates.
- *
- * @param places at least one, strongest source first
+ * Returns the place of the strongest source, which comes first, with the facts that it lacks from weaker sources that mean the same
+ * place. A source that gives only a country does not hide the city, and a city never gets another city's coordinates.
  */
 export function mergePlaces(places: readonly SourcedPlace[]): { place: Headquarters; sources: string[] } {
   let place: Headquarters = Headquarters.create();

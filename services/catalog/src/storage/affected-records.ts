@@ -31,18 +31,14 @@ const MAX_DOCS = 2_000;
  */
 export const HOT_KEY_DOCS = 100;
 
-/** The stored companies that the plan of a change needs. */
-export interface AffectedRecords {
+/** A change with the stored companies that its plan needs. */
+export interface AffectedChange {
+  readonly change: Change;
   /** By id: companies that hold changed source records, companies linked with them, and companies that share keys. */
   readonly stored: ReadonlyMap<string, StoredCompany>;
   /** All documents with these keys are in `stored`. */
   readonly searchedKeys: readonly string[];
   readonly hotKeys: ReadonlySet<string>;
-}
-
-/** A change with the stored companies that its plan needs. */
-export interface AffectedChange extends AffectedRecords {
-  readonly change: Change;
   /** Whether any document had keys that begin with LINK_ONLY. If none had, they were not searched. */
   readonly hasLinkOnly: boolean;
 }
@@ -106,7 +102,7 @@ export async function collectAffectedRecords(
   options: Pick<FindOptions, 'linkOf' | 'yieldIfLong'> & {
     search: (keys: readonly string[]) => Promise<KeySearch>;
   },
-): Promise<AffectedRecords> {
+): Promise<Omit<AffectedChange, 'change' | 'hasLinkOnly'>> {
   const { search, linkOf, yieldIfLong } = options;
   const stored = new Map<string, StoredCompany>();
   const hotKeys = new Set<string>();

@@ -58,15 +58,13 @@ export class ChangeLoop {
   }
 
   /**
-   * Plans and writes a change, and repeats both until no other writer has interfered. After the writes, it searches the same keys
-   * again. If it finds a document that is new or has changed, the writer of that document may have missed these writes, so the
-   * loop plans again.
+   * Plans and writes a change, and repeats both until no other writer has interfered: after the writes, it searches the same keys
+   * again, because the writer of a document that is new or has changed may have missed these writes. `holders` finds the documents
+   * that hold the changed source records.
    *
    * If the catalogue knows only one source, nothing can be linked, and the second search is not needed: the writers of a source
    * that is registered later will see these writes. The first search then leaves out the keys that only link sources, so if a
    * second source is registered meanwhile, the loop plans again.
-   *
-   * @param holders finds the documents that hold the changed source records
    */
   run(changeOf: ChangeOf, holders: Filter<CatalogDoc>, options: ChangeOptions): Promise<Applied> {
     return this.#runChange(options.signal, () => this.#repeat(changeOf, holders, options));

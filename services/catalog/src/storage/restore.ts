@@ -19,20 +19,18 @@ interface RestoreOptions {
   dryRun: boolean;
 }
 
-/**
- * Stores documents of an export, which are in the order of their ids. No plan links them with other documents, so the catalogue must
- * hold nothing but the export. To prove this, each call reads what the catalogue has in the range of ids from `after` to the last of
- * the documents. The calls of a whole restore read the whole catalogue in this way. Idempotent: documents that are stored already are
- * left as they are, so a restore that broke off can be repeated. Rejects with Fault `failed_precondition` if the catalogue has another
- * document.
- */
-export type Restore = (
-  docs: readonly CatalogDoc[],
-  options: RestoreOptions,
-) => Promise<{ restored: number; unchanged: number }>;
+export type Restore = ReturnType<typeof restorer>;
 
-export function restorer({ companies, sources }: Collections, announce: Announce): Restore {
-  return async (docs, { after, isLast, newestImports, dryRun }) => {
+/**
+ * Returns a function that stores documents of an export, which are in the order of their ids. No plan links them with other
+ * documents. The function therefore rejects with Fault `failed_precondition` if the catalogue has any other document in the range
+ * of ids from `after` to the last of them. Idempotent: documents that are stored already are left as they are.
+ */
+export function restorer({ companies, sources }: Collections, announce: Announce) {
+  return async (
+    docs: readonly CatalogDoc[],
+    { after, isLast, newestImports, dryRun }: RestoreOptions,
+  ): Promise<{ restored: number; unchanged: number }> => {
     const last = docs.at(-1)?._id;
     if (last === undefined && !isLast) return { restored: 0, unchanged: 0 };
     const range = { $gt: after, ...(!isLast && last !== undefined && { $lte: last }) };
