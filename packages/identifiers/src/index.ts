@@ -45,6 +45,7 @@ export { coreName, legalFormOf, type NameForm, nameForms, normalName } from './n
 export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names/names-of-brand.ts';
 export { regionNames } from './names/places.ts';
 export { properName } from './names/proper-names.ts';
+export { remembered } from './names/remembered.ts';
 export { type NameWithCode, readNamesWithCodes } from './read/names-with-codes.ts';
 export { type Reading, readIdentifier } from './read/readings.ts';
 export {

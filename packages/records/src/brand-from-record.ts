@@ -1,4 +1,5 @@
 import { Brand, BrandType } from '@brand-data/contracts';
+import { remembered } from '@brand-data/identifiers';
 import type { BrandRecord } from './record-schema.ts';
 
 const TYPES = {
@@ -7,6 +8,8 @@ const TYPES = {
   superinvestor: BrandType.SUPERINVESTOR,
 } as const;
 
+/** More than there are fields. Records with unknown fields are refused before. */
+const MOST_NAMES = 1_000;
 /** Fields whose names differ by more than their case. A record's name is that of the picture, a Brand's that of its path. */
 const PATHS: ReadonlyMap<string, string> = new Map([
   ['bannerPath', 'banner'],
@@ -19,27 +22,16 @@ const BRAND_FIELDS: ReadonlyMap<string, string> = new Map(
 );
 
 /** Converts the name of a Brand's field into its name in records: "percentFrom52WeekLow" is "percent_from_52_week_low". */
-export const recordFieldName = cached(
+export const recordFieldName = remembered(
   (name) => PATHS.get(name) ?? name.replace(/[A-Z]|\d+/g, (match) => `_${match.toLowerCase()}`),
+  MOST_NAMES,
 );
 
 /** Converts the name of a record's field into its name in a Brand. */
-export const brandFieldName = cached(
+export const brandFieldName = remembered(
   (name) => BRAND_FIELDS.get(name) ?? name.replace(/_([a-z0-9])/g, (_, first: string) => first.toUpperCase()),
+  MOST_NAMES,
 );
-
-/** Caches the results. The cache is bounded by the number of fields, because records with unknown fields are refused before. */
-function cached(rename: (name: string) => string): (name: string) => string {
-  const known = new Map<string, string>();
-  return (name) => {
-    let result = known.get(name);
-    if (result === undefined) {
-      result = rename(name);
-      known.set(name, result);
-    }
-    return result;
-  };
-}
 
 /** Converts a record into a brand. `recordFromBrand` is the inverse, but omits a `primary` that is false and a `rank` of 0. */
 export function brandFromRecord({ type, manager, ...rest }: BrandRecord): Brand {

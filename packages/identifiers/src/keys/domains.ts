@@ -29,7 +29,9 @@ export interface WebHost {
 export const readWebHost = remembered((text): WebHost | undefined => {
   const [authority = ''] = /^[^/?#\\]*/.exec(text.trim().replace(SCHEME, '')) ?? [];
   if (authority.includes('@') || authority.length > LONGEST_HOST) return undefined;
-  const host = asciiHost(authority.replace(/:\d*$/, '')).replace(/^www\.(?=.+\.)/, '');
+  const written = authority.replace(/:\d*$/, '');
+  const ascii = PLAIN_HOST.test(written) ? written.toLowerCase() : domainToASCII(written).replace(/\.$/, '');
+  const host = ascii.replace(/^www\.(?=.+\.)/, '');
   if (!host.includes('.')) return undefined;
   const { domain, isIcann, isPrivate } = parse(host, SUFFIX_LIST);
   if (!isIcann && !isPrivate) return undefined;
@@ -68,8 +70,4 @@ export function readDomain(identifier: string): string[] {
 
 function domainNames({ host, domain }: WebHost): string[] {
   return host === domain ? [domain] : [host, domain];
-}
-
-function asciiHost(host: string): string {
-  return PLAIN_HOST.test(host) ? host.toLowerCase() : domainToASCII(host).replace(/\.$/, '');
 }

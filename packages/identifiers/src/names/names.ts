@@ -51,8 +51,8 @@ const GLUED = [...formsOf(forms.glued)];
 const LONGEST_LEADING = longestOf(LEADING);
 const LONGEST_TRAILING = longestOf(TRAILING);
 /** These sets make a cheap test possible: a name whose first and last words are not in them has none of the legal forms. */
-const FIRST_WORDS = new Set([...LEADING].map(firstWord));
-const LAST_WORDS = new Set([...TRAILING].map(lastWord));
+const FIRST_WORDS = new Set([...LEADING].map((form) => form.split(' ', 1)[0]));
+const LAST_WORDS = new Set([...TRAILING].map((form) => form.split(' ').at(-1)));
 const AND = ' and';
 /** The last words of all names that SHARE_SUFFIX can match. Testing them first is faster. */
 const SHARE_WORD = /^(?:[a-z]|stock|shares?|adrs?|gdrs?|receipts?)$/;
@@ -182,11 +182,12 @@ export function isLegalFormAlone(value: string): boolean {
 export function coreOf(normal: string): string {
   const isAscii = ASCII.test(normal);
   let rest: Part = { text: normal, from: 0, to: normal.length };
-  for (let before: Part | undefined; before === undefined || !isSamePart(before, rest); ) {
+  let before: Part;
+  do {
     before = rest;
     rest = withoutShareSuffix(withoutTrailing(withoutLeading(rest)));
     if (!isAscii) rest = withoutGlued(rest);
-  }
+  } while (rest.from !== before.from || rest.to !== before.to);
   const core = normal.slice(rest.from, rest.to);
   // An ASCII name loses whole words at its ends only, so the rest is still normal.
   if (core === normal || isAscii) return core;
@@ -199,10 +200,6 @@ interface Part {
   readonly text: string;
   readonly from: number;
   readonly to: number;
-}
-
-function isSamePart(a: Part, b: Part): boolean {
-  return a.from === b.from && a.to === b.to;
 }
 
 function withoutLeading(part: Part): Part {
@@ -270,15 +267,6 @@ export function formsOf(byPlace: Readonly<Record<string, readonly string[]>>): R
 
 function longestOf(forms: ReadonlySet<string>): number {
   return Math.max(...[...forms].map(({ length }) => length));
-}
-
-function firstWord(normal: string): string {
-  const space = normal.indexOf(' ');
-  return space < 0 ? normal : normal.slice(0, space);
-}
-
-function lastWord(normal: string): string {
-  return normal.slice(normal.lastIndexOf(' ') + 1);
 }
 
 /** Returns the value and, if it contains "ä" or similar letters, also the value with "ä" written "ae" and so on. */

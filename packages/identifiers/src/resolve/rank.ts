@@ -68,7 +68,7 @@ export function isBareRank(rank: number): boolean {
 /** What decides between two records that an identifier fits equally well. */
 export interface Ranked {
   readonly id: string;
-  /** A whole number. */
+  /** How well known the brand is: the whole part of its `lookupRank`. */
   readonly rank: number;
   /** From 0 to below 1. Decides between equal ranks, because ids depend on the order of imports. */
   readonly tieBreak?: number | undefined;

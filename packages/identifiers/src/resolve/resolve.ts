@@ -35,8 +35,6 @@ const SHORT_TICKER = /^[A-Z]{1,5}$/;
 
 /** A brand that an identifier may mean. */
 export interface Candidate extends Ranked {
-  /** How well known the brand is: the whole part of its `lookupRank`. The higher rank is preferred. */
-  readonly rank: number;
   readonly keys: readonly BrandKey[];
 }
 

@@ -12,8 +12,7 @@ import {
 import { indexKeysOf } from '../records/index-keys.ts';
 import { mainListingOf, mergeBrands, recordOfOne } from '../records/merge.ts';
 import { mergeRecords } from '../records/override-record.ts';
-import { compareSources } from '../records/precedence.ts';
-import { decideType } from '../records/record-type.ts';
+import { compareSources, decideType } from '../records/precedence.ts';
 import { similarityEntriesOf } from '../records/similarity-entries.ts';
 import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
 import type { IdentifiedCluster } from './ids.ts';

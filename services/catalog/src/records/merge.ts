@@ -10,8 +10,7 @@ import { DERIVED, fieldOf, hasData, OPERATOR, recordFieldName } from '@brand-dat
 import { withDerivedFields } from './derive.ts';
 import { overlaid, setValueOf, withoutOverridden } from './overlay.ts';
 import { mergePlaces, type SourcedPlace } from './places.ts';
-import { compareSources, isCurated, precedenceOf } from './precedence.ts';
-import { type DecidedType, decideType } from './record-type.ts';
+import { compareSources, type DecidedType, decideType, isCurated, precedenceOf } from './precedence.ts';
 
 /** A brand as one source gives it. */
 export interface SourcedBrand {

@@ -12,7 +12,7 @@ import { Fault, serverStream } from '@brand-data/runtime';
 import { restoredDoc } from '../linkage/companies.ts';
 import { type CatalogDoc, sizeOfDoc, sourceRecordsFromDoc } from '../records/catalog-doc.ts';
 import { overrideRecordOf } from '../records/override-record.ts';
-import { type SourceRecord, storedSourceRecord } from '../records/source-record.ts';
+import { storedSourceRecord } from '../records/source-record.ts';
 import { inMessages } from './company-messages.ts';
 import {
   type AdminParts,
@@ -77,16 +77,16 @@ function refuseUnsorted(companies: readonly ExportedCompany[], after: string): v
 }
 
 function exportedFromDoc(doc: CatalogDoc): ExportedCompany {
-  const records = sourceRecordsFromDoc(doc);
+  const { records = [], overrides = [] } = Object.groupBy(sourceRecordsFromDoc(doc), (record) =>
+    record.overrides === undefined ? 'records' : 'overrides',
+  );
   return {
     id: doc._id,
     changedAtMs: doc.changedAt?.getTime() ?? 0,
-    records: records.flatMap(({ source, id, importId, isQuote, brand, overrides }): ExportedRecord[] =>
-      overrides === undefined ? [{ source, id, importId, isQuote, brand }] : [],
-    ),
-    overrides: records.flatMap(({ id, overrides }): ExportedOverrides[] =>
-      overrides === undefined ? [] : [{ id, set: overrides }],
-    ),
+    records: records.map(({ source, id, importId, isQuote, brand }) => {
+      return { source, id, importId, isQuote, brand };
+    }),
+    overrides: overrides.map(({ id, overrides }) => ({ id, set: overrides })),
   };
 }
 
@@ -98,29 +98,18 @@ export function docFromExported(company: ExportedCompany): { doc: CatalogDoc } |
     ...overrides.flatMap(problemsOfOverrides),
   ]);
   if (refused !== undefined) return { refused };
-  const restored = [...records.map(sourceRecordFrom), ...overrides.map(overridesFrom)];
+  const restored = [
+    ...records.map(({ brand = Brand.create(), ...mark }) =>
+      storedSourceRecord(mark, Brand.encode(brand).finish()),
+    ),
+    ...overrides.map(({ id, set = OverrideSet.create() }) => overrideRecordOf(id, set)),
+  ];
   const doc = restoredDoc(id, restored, changedAtMs > 0 ? new Date(changedAtMs) : undefined);
   return doc ? { doc } : { refused: 'its source records, quotes and overrides are not those of one company' };
 }
 
-function sourceRecordFrom({ source, id, importId, isQuote, brand }: ExportedRecord): SourceRecord {
-  return storedSourceRecord(
-    { source, id, importId, isQuote },
-    Brand.encode(brand ?? Brand.create()).finish(),
-  );
-}
-
-function overridesFrom({ id, set }: ExportedOverrides): SourceRecord {
-  return overrideRecordOf(id, set ?? OverrideSet.create());
-}
-
-function problemsOfRecord({
-  source,
-  id,
-  importId,
-  isQuote,
-  brand = Brand.create(),
-}: ExportedRecord): string[] {
+function problemsOfRecord(record: ExportedRecord): string[] {
+  const { source, id, importId, isQuote, brand = Brand.create() } = record;
   const name = `${source}/${id}`;
   const ofSource = problemOfSource(source);
   if (ofSource !== undefined) return [ofSource];
