@@ -36,21 +36,14 @@ function typeOf(schema: Schema, indent = ''): string {
   if (schema.enum !== undefined) return unionOf(schema.enum.map(String));
   const choices = schema.oneOf ?? schema.anyOf;
   if (choices !== undefined) return choiceOf(choices.map((choice) => typeOf(choice, indent)));
-  switch (schema.type) {
-    case 'string':
-    case 'number':
-    case 'boolean':
-    case 'null':
-      return schema.type;
-    case 'integer':
-      return 'number';
-    case 'array':
-      return arrayOf(typeOf(schema.items ?? {}, indent));
-    case 'object':
-      return objectOf(schema, indent);
-    default:
-      throw new Error(`no type for the schema ${JSON.stringify(schema)}`);
+  if (schema.type === 'array') {
+    const item = typeOf(schema.items ?? {}, indent);
+    return item.includes(' ') ? `(${item})[]` : `${item}[]`;
   }
+  if (schema.type === 'object') return objectOf(schema, indent);
+  if (schema.type === 'integer') return 'number';
+  if (['string', 'number', 'boolean', 'null'].includes(schema.type ?? '')) return String(schema.type);
+  throw new Error(`no type for the schema ${JSON.stringify(schema)}`);
 }
 
 /** In a choice with named texts, `string` would hide them from editors, which `string & {}` does not. */
@@ -66,10 +59,6 @@ function objectOf({ properties = {}, required = [] }: Schema, indent: string): s
     return `${commentOf(schema, inner)}${inner}${name}${mark}: ${typeOf(schema, inner)};\n`;
   });
   return `{\n${fields.join('')}${indent}}`;
-}
-
-function arrayOf(type: string): string {
-  return type.includes(' ') ? `(${type})[]` : `${type}[]`;
 }
 
 function unionOf(texts: readonly string[]): string {

@@ -89,23 +89,18 @@ function outlineOf(font: Font, letter: string): string {
     [x, y] = rounded.at(-1) ?? [x, y];
   };
   for (const command of glyph.path.commands) {
-    switch (command.type) {
-      case 'M':
-        add(path === '' ? 'M' : 'm', [command.x, command.y]);
-        [startX, startY] = [x, y];
-        break;
-      case 'L':
-        add('l', [command.x, command.y]);
-        break;
-      case 'Q':
-        add('q', [command.x1, command.y1], [command.x, command.y]);
-        break;
-      case 'C':
-        add('c', [command.x1, command.y1], [command.x2, command.y2], [command.x, command.y]);
-        break;
-      case 'Z':
-        path += 'z';
-        [x, y] = [startX, startY];
+    if (command.type === 'Z') {
+      path += 'z';
+      [x, y] = [startX, startY];
+      continue;
+    }
+    const end: [number, number] = [command.x, command.y];
+    if (command.type === 'L') add('l', end);
+    else if (command.type === 'Q') add('q', [command.x1, command.y1], end);
+    else if (command.type === 'C') add('c', [command.x1, command.y1], [command.x2, command.y2], end);
+    else {
+      add(path === '' ? 'M' : 'm', end);
+      [startX, startY] = [x, y];
     }
   }
   const [left, right] = [Math.min(...xs), Math.max(...xs)];

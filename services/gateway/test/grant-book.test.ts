@@ -101,11 +101,11 @@ describe('the grant book', () => {
             const [permit] = unsettled.splice(next.pick % Math.max(1, unsettled.length), 1);
             if (permit) book.committed(permit.grant, 1);
           } else if (next.kind === 'recall') {
-            const before = book.permitsOf('acct', 'calls');
+            const before = book.size.permits;
             for (const grant of recall(book, 'acct', now)) {
               expect(grant.used + grant.reserved + grant.returned).toBeLessThanOrEqual(grant.size);
             }
-            expect(book.permitsOf('acct', 'calls')).toBeLessThanOrEqual(before / 2);
+            expect(book.size.permits).toBeLessThanOrEqual(before / 2);
           } else if (next.kind === 'sweep') {
             for (const grant of book.sweep(now)) {
               expect(grant.reserved + grant.unsettled).toBe(0);

@@ -106,9 +106,7 @@ export function createUnknownTokens(clock: Clock) {
   };
 }
 
-/**
- * Returns an IPv4 address as it is; the first 64 bits of an IPv6 address, since one client usually has all addresses with these.
- */
+/** Returns an IPv4 address as it is, and the first 64 bits of an IPv6 address: one client usually has all addresses with these. */
 export function networkOf(given: string): string {
   const address = plainAddress(given);
   if (!isIPv6(address)) return address;

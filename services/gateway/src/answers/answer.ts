@@ -12,8 +12,7 @@ export type CallAnswer = Content | ProblemDetails<ProblemCode>;
 /**
  * Returns the value of Cache-Control, which lets browsers and shared caches keep an answer.
  *
- * @param isPrivate whether the answer is to a key with a list of origins. The caller's cache alone may keep it: a shared cache would
- *   give it to callers from other origins, and a page of another origin could have it from the browser's cache
+ * @param isPrivate whether the key has a list of origins: other origins must not get the answer from a shared or a page's cache
  */
 export function cacheHeader(seconds: number, isPrivate: boolean): string {
   return `${isPrivate ? 'private' : 'public'}, max-age=${seconds}`;
@@ -37,14 +36,14 @@ export const COMMON_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** Returns the headers as text, each as a line that ends with CRLF. */
+/** Returns each header as a line that ends with CRLF. */
 export function headText(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('');
 }
 
-/** Returns the names and values in a text of headers in turn, as Node's `writeHead` takes them. */
+/** Returns the names and values in turn, as Node's `writeHead` takes them. */
 export function namesAndValues(head: string): string[] {
   return head.split('\r\n').flatMap((line) => {
     const colon = line.indexOf(': ');

@@ -14,9 +14,8 @@ const BEAT_EVERY_MS = 300;
 const HEARTBEAT_MS = 500;
 
 /**
- * Follows the stream of account changes with an ordered consumer, and publishes beats into the stream. If messages may be lost,
- * it creates another consumer, which starts at the end of the stream. That consumer need not deliver the lost changes, because
- * the gateway verifies again every token that it verified before this consumer was created.
+ * Follows the stream of account changes with an ordered consumer, and publishes beats into the stream. If messages may be lost, it
+ * creates another consumer, which starts at the stream's end: all tokens that were verified before are verified again.
  */
 export async function followAccountChanges(
   service: Service,

@@ -12,14 +12,13 @@ export interface CallerClaims {
   referer: string | undefined;
   /** Called with the key's id as soon as the token is accepted. */
   onAuthenticated?: ((keyId: string) => void) | undefined;
-  /** Returns the client's IP address: that of the connection or, if it comes from a trusted proxy, the one that the proxy names. */
+  /** Returns the client's IP address, which a trusted proxy may name. */
   address: () => string;
 }
 
-/** The query as Fastify parses it. A parameter that is given several times has an array of values. */
+/** The query as Fastify parses it. */
 export type ParsedQuery = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Returns the values of a query parameter. */
 export function queryValues(query: ParsedQuery, name: string): string[] {
   const value = query[name];
   if (value === undefined) return [];
@@ -40,10 +39,7 @@ export function readCaller(
   };
 }
 
-/**
- * Returns the credential of the call's token, or a promise if accounts has to be asked. Throws or rejects with ProblemError if the
- * call has no token, several tokens or an invalid one.
- */
+/** Returns the credential of the call's token, or a promise if accounts has to be asked. Throws or rejects with ProblemError. */
 export function authenticate(
   tokens: Pick<Tokens, 'verify'>,
   caller: CallerClaims,
@@ -87,10 +83,7 @@ function tokenOf({ tokens }: CallerClaims): string {
   return token;
 }
 
-/**
- * Throws ProblemError if the key has a list of origins and the request's origin is not on it. The origin is the header Origin. If
- * the request has no Origin, it is the origin of Referer.
- */
+/** Throws ProblemError if the key has a list of origins without the request's Origin (or, without one, the origin of its Referer). */
 export function checkOrigin(
   { allowedOrigins }: Pick<Credential, 'allowedOrigins'>,
   { origin, referer }: CallerClaims,

@@ -2,21 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, elapsedMs, type Instant } from '@brand-data/runtime';
 
 const CURRENT_FOR_MS = 1_000;
-/** After this time without calls every cached token is too old to be trusted, so beats would serve no purpose. */
+/** After this time without calls no cached token is trusted, so beats would serve no purpose. */
 const IDLE_AFTER_MS = 600_000;
-/**
- * If no beat returns for this long, the gateway creates a new consumer: NATS may place it on another server. The time is longer
- * than an election in NATS.
- */
+/** If no beat returns for this long, the gateway creates a new consumer, maybe on another server. It is longer than an election. */
 const STUCK_AFTER_MS = 10_000;
 /** Older beats are longer than `CURRENT_FOR_MS` on their way, and prove nothing any more. */
 const MOST_BEATS_ON_THE_WAY = 64;
-
-/** A message of a consumer. `deliverySequence` numbers the consumer's messages from 1. */
-interface Delivery {
-  consumer: string;
-  deliverySequence: number;
-}
 
 /**
  * Tracks how much of the stream this gateway has received.
@@ -63,8 +54,8 @@ export class StreamProgress {
     return payload;
   }
 
-  /** Whether this delivery directly follows the last one. If not, a message may be lost, and the caller needs a new consumer. */
-  isNext({ consumer, deliverySequence }: Delivery): boolean {
+  /** Whether this delivery, of which a consumer's first has the number 1, directly follows the last one. If not, a message may be lost, and the caller needs a new consumer. */
+  isNext({ consumer, deliverySequence }: { consumer: string; deliverySequence: number }): boolean {
     if (this.#followed?.consumer !== consumer || this.#followed.delivered + 1 !== deliverySequence) {
       this.#followed = undefined;
       return false;
@@ -78,9 +69,7 @@ export class StreamProgress {
     this.#followed = undefined;
   }
 
-  /**
-   * Notes that a beat was delivered without a gap: all changes that were confirmed before the beat was sent have arrived too.
-   */
+  /** Notes that a beat was delivered without a gap: all changes that were confirmed before it was sent have arrived too. */
   returned(payload: string): void {
     const sentAt = this.#sent.get(payload);
     if (sentAt === undefined) return;

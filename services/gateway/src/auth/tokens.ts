@@ -15,20 +15,13 @@ import { createUnknownTokens, type UnknownTokens } from '../admission/unknown-to
 import type { CacheStats } from '../metrics/upstream-metrics.ts';
 import type { StreamProgress } from './stream-progress.ts';
 
-/**
- * How often the gateway verifies a cached token if the stream of changes does not prove that the token is up to date. The
- * gateway also waits this long after a request that accounts did not answer.
- */
+/** How often a token is verified without proof that it is up to date, and how long a failed request is not repeated. */
 const VERIFY_EVERY_MS = 1_000;
 /** The gateway trusts no verification that is older than this. */
 const TRUSTED_AT_MOST_MS = 600_000;
-/**
- * When the verification of a token in use is this old, the gateway verifies the token again. If accounts does not answer, the
- * gateway waits this long before the next attempt. When accounts fails, verifications of tokens in use are at most about this
- * old.
- */
+/** At this age a verification of a token in use is renewed, and without an answer of accounts renewed again after as long. */
 const RENEW_AFTER_MS = 60_000;
-/** The gateway verifies a refused token again after this time, because an operator may have created its key meanwhile. */
+/** For so long a refusal is trusted: meanwhile an operator may create the key. */
 const REFUSAL_TRUSTED_MS = 10_000;
 const VERIFY_WITHIN_MS = 800;
 /** In the 10 s for which a refusal is trusted, accounts refuses at most 500 tokens that may be made up. */
@@ -38,7 +31,6 @@ const PLAN_TERMS_KEPT = 1_000;
 /** The credential of a valid token, or the reason why a token is refused. */
 type Verified = { credential: Credential } | { refusal: TokenRefusal };
 
-/** The terms of a plan, which the credentials of all its accounts share. */
 type PlanTerms = Pick<Credential, 'plan' | 'routes' | 'accountLimits'>;
 
 /** The gateway has asked accounts about too many tokens that may be made up, and cannot ask about this one now. */
@@ -75,10 +67,7 @@ export class Tokens {
   readonly #options: TokensOptions;
   readonly #valid: LRUCache<string, CachedToken>;
   readonly #refused = new LRUCache<string, CachedToken>({ max: REFUSALS_KEPT });
-  /**
-   * Plan terms by their JSON, which cached tokens share. Each answer of accounts has a new copy, which would take a third of a
-   * cached token's memory.
-   */
+  /** Plan terms by their JSON. Cached tokens share them: a copy of each would take a third of a cached token's memory. */
   readonly #plans = new LRUCache<string, PlanTerms>({ max: PLAN_TERMS_KEPT });
   readonly #asking = new Map<string, Promise<Verification>>();
   readonly #unknownTokens: UnknownTokens;
@@ -87,7 +76,7 @@ export class Tokens {
   #first: Promise<unknown> | undefined;
   #hasFirstAnswer = false;
   #changesSeen = 0;
-  /** Whether accounts left the last request without an answer. */
+  /** Whether the last request got no answer. */
   #isFailing = false;
   readonly #stats = { hits: 0, misses: 0, stale: 0 };
   readonly #refusals = { hits: 0, misses: 0, stale: 0 };
@@ -137,7 +126,6 @@ export class Tokens {
     return { ...this.#refusals, entries: this.#refused.size };
   }
 
-  /** Returns how many calls' tokens were refused without asking accounts. */
   refusedUnasked(): { wrong: number; limited: number } {
     return { ...this.#unasked };
   }
@@ -223,7 +211,7 @@ export class Tokens {
           : { refusal: outcome?.value ?? TokenRefusal.UNKNOWN };
       const isValid = 'credential' in verified;
       (isValid ? this.#refused : this.#valid).delete(digest);
-      // If a change arrived during the request, the answer may be older than the change. Only this call may use the answer.
+      // If a change arrived during the request, the answer may be older than the change. Only this call may use it.
       const changed = this.#changesSeen !== changesBefore;
       (isValid ? this.#valid : this.#refused).set(digest, { verified, askedAt, changed });
       return verified;
@@ -275,14 +263,7 @@ function isUsable({ changed, askedAt }: CachedToken, now: Instant): boolean {
 function concerns(subject: AccountChanged['subject'], verified: Verified): boolean {
   if (subject === undefined || 'refusal' in verified) return true;
   const { keyId, accountId, plan } = verified.credential;
-  switch (subject.$case) {
-    case 'keyId':
-      return subject.value === keyId;
-    case 'accountId':
-      return subject.value === accountId;
-    case 'plan':
-      return subject.value === plan;
-  }
+  return { keyId, accountId, plan }[subject.$case] === subject.value;
 }
 
 function hasExpired(verified: Verified, nowMs: number): boolean {

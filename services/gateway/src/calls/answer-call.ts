@@ -20,7 +20,7 @@ import { monthAround, quotaHeaders, recordHead } from './call-headers.ts';
 const MISS_SECONDS = 60;
 const LONGEST_IDENTIFIER = 256;
 
-/** The two counted routes: `route` identifies the route in usage and plans, and `name` is its name in messages to callers. */
+/** The two counted routes, with their names in messages to callers. */
 const COUNTED_ROUTES: Record<Variant, { route: Route; name: string }> = {
   grouped: { route: Route.BRANDS, name: 'the Brand API' },
   flat: { route: Route.LOGOS, name: 'logo requests' },
@@ -46,9 +46,8 @@ export interface CallParts extends Pick<AdmissionParts, 'limits' | 'turns'> {
 }
 
 /**
- * Handles one call: authenticate, authorize, admit, find, record the usage, answer. If the gateway already has the token, a permit
- * and the record, the call waits only for the acknowledgement of its usage. Throws ProblemError unless the answer is 200, 304 or
- * 404.
+ * Handles one call: authenticate, authorize, admit, find, record the usage, answer. With token, permit and record at hand it waits
+ * only for the acknowledgement of its usage. Throws ProblemError unless the answer is 200, 304 or 404.
  */
 export async function answerCall(
   { tokens, limits, turns, quota, chargedCalls, records, now }: CallParts,

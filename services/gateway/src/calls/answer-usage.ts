@@ -18,10 +18,7 @@ import type { Usage } from './usage-schema.ts';
 
 const MONTHS_BEFORE = MONTHS_KEPT - 1;
 const READ_WITHIN_MS = 3_000;
-/**
- * How long the gateway uses an answer of metering. The figures in it may be half a second older (services/metering/README.md), so
- * callers see figures that are at most 2 s old.
- */
+/** How long an answer of metering is used. Its figures may be half a second older: callers see figures of the last 2 s. */
 const USED_FOR_MS = 1_000;
 const CACHE_BYTES = 32 * 1024 ** 2;
 
@@ -35,9 +32,8 @@ export interface UsageRequest {
 export type UsageAnswers = (credential: Credential, month: string) => Promise<Content>;
 
 /**
- * Answers how many calls of the caller's account are billed in a month. If `complete` in the answer is true, the answer includes
- * every call that was answered more than 2 s before this one. Otherwise some may be missing. This call is never counted. Throws
- * ProblemError.
+ * Answers how many calls of the caller's account are billed in a month. Never counted. Throws ProblemError. If `complete` is true,
+ * the answer includes every call that was answered more than 2 s before this one.
  */
 export async function answerUsage(
   { tokens, usageAnswers, now }: { tokens: Tokens; usageAnswers: UsageAnswers; now: () => number },

@@ -55,10 +55,7 @@ interface HeadKind {
   isPrivate: boolean;
 }
 
-/**
- * Returns the header lines for this status, encoding and privacy, each ending with CRLF. They are rendered once and cached on the
- * record.
- */
+/** Returns the header lines for this kind of answer, each ending with CRLF. They are rendered once and cached on the record. */
 export function recordHead(record: FoundRecord, answer: HeadKind): string {
   const kind =
     ENCODINGS.indexOf(answer.encoding) * 4 + (answer.isPrivate ? 2 : 0) + (answer.status === 304 ? 1 : 0);

@@ -19,8 +19,8 @@ interface Series {
 }
 
 /**
- * Registers the counter and the histogram of answers. Both are made from plain numbers at each scrape: the library's histogram looks
- * its labels up at each answer, which takes a fiftieth of the processor time of a call.
+ * Registers the counter and the histogram of answers, which are made from plain numbers at each scrape: the library's histogram takes
+ * a fiftieth of the processor time of a call.
  */
 export function countAnswers({ metrics }: Pick<Service, 'metrics'>) {
   const byRoute = new Map<string, Map<number, Series>>();
@@ -90,10 +90,7 @@ function samplesOf({ labels, inBucket, seconds }: Series): Sample[] {
   ];
 }
 
-/**
- * Registers the histogram. The registry asks a metric only for its name and, by `get`, for its samples, but its type wants one of
- * the library's classes.
- */
+/** The registry asks a metric only for its name and its samples, but its type wants one of the library's classes. */
 function registerHistogram(metrics: Registry, samples: () => Sample[]): void {
   const get = async () => ({ ...DURATION, type: 'histogram', aggregator: 'sum', values: samples() });
   metrics.registerMetric({ name: DURATION.name, get } as unknown as Histogram);

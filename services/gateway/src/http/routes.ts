@@ -26,11 +26,7 @@ const ROUTE_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries(NAMES).map(([path, name]) => [patternOf(path), name]),
 );
 
-/**
- * Returns the name of a route in metrics and logs.
- *
- * @param pattern Fastify's. undefined: no route matches the request
- */
+/** Returns the name of a route in metrics and logs. `pattern` is Fastify's; undefined: no route matches the request. */
 export function routeName(pattern: string | undefined): string {
   if (pattern === undefined) return 'none';
   // All other routes are files of packages/site.

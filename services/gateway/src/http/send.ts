@@ -17,9 +17,8 @@ const COMMON_HEAD = headText(COMMON_HEADERS);
  * Returns the function that sends every answer. It writes an answer with a record as a whole, and gives Node the headers of other
  * answers in one array: Fastify sets each header by itself, which takes a fifth of the processor time of a call.
  *
- * @param isDraining whether this replica drains. Callers then have to open new connections, which load balancers send to other
- *   replicas
- * @param answered called for each answer with the time since the request, in milliseconds; also if the caller has hung up: the call may be billed
+ * @param isDraining whether this replica drains, so that callers have to open new connections, at other replicas
+ * @param answered called for each answer with the milliseconds since the request; also if the caller has hung up
  */
 export function createSend({
   docsUrl,

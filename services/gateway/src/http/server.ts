@@ -72,8 +72,8 @@ export function createHttpServer(
 }
 
 /**
- * Escapes the path so that a route gets its segment as the caller wrote it, although Fastify decodes paths before routing. So
- * `%2F` does not separate segments, and `answerCall` checks the token before it rejects a segment that cannot be decoded.
+ * Escapes the path, so that a route gets its segment as the caller wrote it although Fastify decodes paths before routing: `%2F` does
+ * not separate segments, and `answerCall` checks the token before it rejects a segment that cannot be decoded.
  */
 function escapePath(target: string): string {
   const url = originForm(target);

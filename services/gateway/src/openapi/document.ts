@@ -8,8 +8,7 @@ export { EXAMPLE_DOCS_URL };
 type ParameterName = keyof typeof description.parameters;
 
 /**
- * Returns the OpenAPI document of the public API, as JSON. The server's URL in it is relative to the document's own, so that it is
- * right under every host and path prefix.
+ * Returns the OpenAPI document of the public API, as JSON. Its server's URL is relative, so it is right under every host and prefix.
  *
  * @param docsUrl the URL of the page of errors, for examples
  * @param logoHost the base URL of images, for examples

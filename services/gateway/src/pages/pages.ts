@@ -30,11 +30,7 @@ export interface Installation {
   description: string;
 }
 
-/**
- * Returns the answers of the pages for people and of their files, by path.
- *
- * @param files from packages/site
- */
+/** Returns the answers of the pages for people and of the files of packages/site, by path. */
 export function createPages(
   files: readonly SiteFile[],
   installation: Installation,
@@ -63,20 +59,14 @@ const TO_DOCS: Content = {
 };
 
 /** Returns the function that puts the installation's own addresses, demo token, errors and reference into a page. */
-function fillingFor({
-  publicUrl,
-  logoHost,
-  docsUrl,
-  demoToken,
-  description,
-}: Installation): (text: string) => string {
+function fillingFor({ publicUrl, logoHost, docsUrl, demoToken, description }: Installation) {
   const api = publicUrl || EXAMPLE_API;
   const fillings = {
     '<!-- fill: demo token -->': () => demoButton(demoToken),
     '<!-- fill: errors -->': () => errorSections(docsUrl).markup,
-    '<!-- fill: reference -->': () => referenceSections(description, { api, errorsPage: 'errors' }).markup,
+    '<!-- fill: reference -->': () => referenceSections(description, api).markup,
   };
-  return (text) => {
+  return (text: string) => {
     let filled = text
       .replaceAll(EXAMPLE_LOGO_HOST, () => escapeHtml(logoHost))
       .replaceAll(EXAMPLE_API, () => escapeHtml(api));
@@ -86,11 +76,7 @@ function fillingFor({
   };
 }
 
-/**
- * Returns the sections of the page of errors, one for each code, under the anchor to which a problem's `type` leads.
- *
- * @param docsUrl the URL of the page, for examples
- */
+/** Returns a section for each code, under the anchor to which a problem's `type` leads. `docsUrl` is for examples. */
 function errorSections(docsUrl: string): Html {
   const codes = Object.keys(PROBLEMS) as ProblemCode[];
   const links = codes.map((code) => html`<a href="#${code}">${codeOf(code)}</a>`);

@@ -6,10 +6,9 @@ import type { Header, OpenApi, Operation, Parameter, ResponseObject, Schema } fr
  * Returns the reference of the API. It is made from the document that the gateway serves, so the two cannot differ.
  *
  * @param description the OpenAPI document
- * @param options.api the base URL of calls in examples
- * @param options.errorsPage the page of errors, relative to the reference
+ * @param api the base URL of calls in examples
  */
-export function referenceSections(description: string, options: { api: string; errorsPage: string }): Html {
+export function referenceSections(description: string, api: string): Html {
   const document: OpenApi = JSON.parse(description);
   const { tags, paths, components } = document;
   const operations = Object.entries(paths).map(([path, { get }]) => ({ path, operation: get }));
@@ -36,13 +35,16 @@ ${paragraphs(`\`token\` in the query of each call: ${components.securitySchemes.
 ${byTag.map(
   ({ name, description, operations }) =>
     html`${heading(2, name.toLowerCase(), name)}${paragraphs(description)}${operations.map(
-      ({ path, operation }) => operationSection(path, operation, components, options),
+      ({ path, operation }) => operationSection(path, operation, components, api),
     )}\n`,
 )}${heading(2, 'schemas', 'Schemas')}<p>The bodies of answers, and their parts. “always” marks a field that every such object has.</p>
 ${Object.entries(components.schemas).map(([name, schema]) => schemaSection(name, schema))}
 ${heading(2, 'headers', 'Headers')}<p>The headers of answers. Each status above lists those that it has.</p>
 ${Object.entries(components.headers).map(([name, header]) => headerSection(name, header, sentAs(name, operations)))}`;
 }
+
+/** Relative to the reference. */
+const ERRORS_PAGE = 'errors';
 
 const linkTo = (id: string, content: HtmlPart) => html`<a href="#${id}">${content}</a>`;
 const nameIn = ({ $ref }: { $ref: string }) => $ref.slice($ref.lastIndexOf('/') + 1);
@@ -53,7 +55,7 @@ function operationSection(
   path: string,
   { operationId, summary, description, security, parameters = [], responses }: Operation,
   { securitySchemes }: OpenApi['components'],
-  { api, errorsPage }: { api: string; errorsPage: string },
+  api: string,
 ): Html {
   const needsToken = security === undefined;
   const shown = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(exampleOf(parameters, name)));
@@ -70,7 +72,7 @@ ${heading(3, operationId, codeOf(`GET ${path}`))}<p><strong>${inline(summary)}.<
 ${paragraphs(description)}
 ${codeBlock(`curl "${api}${shown}${needsToken ? '?token=pk_…' : ''}"`, 'sh', 'Example in a shell')}
 ${parameterTable(operationId, needsToken ? [token, ...parameters] : parameters)}
-${Object.entries(responses).map(([status, response]) => responseSection(operationId, status, response, errorsPage))}
+${Object.entries(responses).map(([status, response]) => responseSection(operationId, status, response))}
 </section>\n`;
 }
 
@@ -98,7 +100,6 @@ function responseSection(
   operationId: string,
   status: string,
   { description, headers = {}, content = {} }: ResponseObject,
-  errorsPage: string,
 ): Html {
   const id = `${operationId}-${status}`;
   const names = Object.entries(headers).map(([name, reference]) =>
@@ -113,17 +114,17 @@ function responseSection(
     return html`<p>Body: ${codeOf(type)}, ${typeOf(schema)}.</p>\n${shown}\n`;
   });
   return html`<section class="status" aria-labelledby="${id}">
-${heading(4, id, status)}${Number(status) < 400 ? paragraphs(description) : problemList(description, errorsPage)}
+${heading(4, id, status)}${Number(status) < 400 ? paragraphs(description) : problemList(description)}
 <p>Headers: ${joined(names, ', ')}.</p>
 ${bodies}
 </section>\n`;
 }
 
 /** Each paragraph begins with an error code, which becomes a link. */
-function problemList(description: string, errorsPage: string): Html {
+function problemList(description: string): Html {
   const items = description.split('\n\n').map((item) => {
     const { markup } = inline(item);
-    const link = `<a href="${errorsPage}#$1"><code>$1</code></a>`;
+    const link = `<a href="${ERRORS_PAGE}#$1"><code>$1</code></a>`;
     return html`<li>${new Html(markup.replace(/^<code>(\w+)<\/code>/, link))}</li>\n`;
   });
   return html`<ul class="codes">${items}</ul>`;

@@ -7,10 +7,10 @@ export type FileAnswer = (
 ) => Promise<Content>;
 
 /**
- * Returns the function that answers with a body that stays the same while the process runs. The body is compressed once for each
- * encoding. Every replica with the same body gives the same ETag.
+ * Returns the function that answers with a body that stays the same while the process runs. Each encoding is compressed once. Every
+ * replica with the same body gives the same ETag.
  *
- * @param headers the headers of answers 200 and 304, such as Cache-Control; Content-Type is sent only with a body
+ * @param headers the headers of answers 200 and 304; Content-Type is sent only with a body
  */
 export function createStaticFile(
   body: Buffer,

@@ -8,10 +8,7 @@ import type { UsageJournal } from './usage-journal.ts';
 const ACQUIRE_WITHIN_MS = 1_000;
 export const RETRY_AFTER_MS = 50;
 
-/**
- * Sends one attempt. Rejects with Fault `failed_precondition` if metering gives no permits of the requested month now, and with
- * Fault `unavailable` if no answer comes in time.
- */
+/** Sends one attempt. Rejects with Fault `failed_precondition` if metering gives no permits of that month now. */
 export type Acquire = (
   request: AcquireRequest,
   withinMs: number,
@@ -59,11 +56,7 @@ export class Acquirer {
     return this.#pending.has(holding);
   }
 
-  /**
-   * Resolves when the holding's Acquire is answered or has failed. All calls of the holding share it.
-   *
-   * @param callsWaiting how many calls wait for the answer
-   */
+  /** Resolves when the holding's Acquire is answered or has failed. All `callsWaiting` calls of the holding share it. */
   ask(holding: Holding, callsWaiting: number): Promise<Acquired> {
     let pending = this.#pending.get(holding);
     if (!pending) {

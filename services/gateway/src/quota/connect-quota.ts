@@ -34,11 +34,7 @@ const UNFORESEEN_LENGTH = 22;
 /** OpenTelemetry drops the links of a span beyond this number. */
 const MOST_LINKS = 128;
 
-/**
- * Starts the quota on the real clock, NATS and metering. Registers its metrics, and stops it with the service.
- *
- * @param streams the number of usage streams; the gateway's process publishes to one of them for all its life
- */
+/** Starts the quota on the real clock, NATS and metering. The process publishes to one of the `streams` for all its life. */
 export function connectQuota(
   service: Service,
   nats: Nats,

@@ -1,10 +1,7 @@
 /** Due times are rounded down to multiples of this. */
 const SLOT_MS = 100;
 
-/**
- * Items by their due time, in milliseconds of a monotonic clock. To add or to take an item takes the same time however many items
- * there are.
- */
+/** Items by their due time, in milliseconds of a monotonic clock. Adding and taking cost the same however many items there are. */
 export class DueQueue<Item> {
   readonly #slots = new Map<number, Set<Item>>();
   readonly #slotOf = new Map<Item, number>();
@@ -47,9 +44,7 @@ export class DueQueue<Item> {
     return due;
   }
 
-  /**
-   * Returns the slots up to `last`. Goes through the slots since the last call or through the slots in use, whichever are fewer.
-   */
+  /** Returns the slots up to `last`, from those since the last call or from those in use, whichever are fewer. */
   #slotsUpTo(last: number): number[] {
     const passed = last - this.#first + 1;
     if (passed > this.#slots.size) return [...this.#slots.keys()].filter((slot) => slot <= last);

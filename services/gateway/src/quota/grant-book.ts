@@ -10,6 +10,7 @@ import { elapsedMs, type Instant, setInstant } from '@brand-data/runtime';
 import { DueQueue } from './due-queue.ts';
 import {
   freeOf,
+  freeOfAll,
   type HeldGrant,
   isQuiet,
   isSpent,
@@ -61,16 +62,12 @@ export interface NextAcquire
 }
 
 /**
- * If the wall clock moves against the monotonic clock by more than this, the next sweep looks at all holdings. After a smaller
- * move, a sweep may retire a grant too late by up to this time. No call gets a permit of that grant meanwhile, because `take`
- * compares the times of both clocks.
+ * If the clocks move apart by more than this, the next sweep looks at all holdings. After a smaller move, a sweep may retire a grant
+ * too late by up to this time, but `take` compares both clocks and gives no permit of it.
  */
 const CLOCKS_APART_MS = 100;
 
-/**
- * Decides for one gateway which grants it holds, when it asks for more permits and when a grant ends. Does no I/O and reads no
- * clock.
- */
+/** Decides which grants a gateway holds, when it asks for more permits and when a grant ends. Does no I/O and reads no clock. */
 export class GrantBook {
   readonly #holdings = new Holdings();
   readonly #due = new DueQueue<Holding>();
@@ -79,10 +76,7 @@ export class GrantBook {
   #lastSeq = 0;
   #outcome: (holding: Holding, isReleased: boolean) => void = () => {};
 
-  /**
-   * Makes the book call `listener` for each released permit. Once a holding was recalled, the book also calls `listener` for each
-   * of the holding's used permits.
-   */
+  /** Makes the book call `listener` for each released permit and, once a holding was recalled, for each of its used permits. */
   onOutcome(listener: (holding: Holding, isReleased: boolean) => void): void {
     this.#outcome = listener;
   }
@@ -191,7 +185,6 @@ export class GrantBook {
     holding.remaining = { permits: 0, periodEndMs };
   }
 
-  /** Notes that metering refuses this seq. The next Acquire has a new seq. */
   refused(holding: Holding, seq: number): void {
     if (holding.pendingAcquire?.seq === seq) holding.pendingAcquire = undefined;
   }
@@ -237,12 +230,10 @@ export class GrantBook {
     return final;
   }
 
-  /** Queues the holding for the time at which it may change without any call. */
   #queue(holding: Holding, now: Instant): void {
     this.#due.add(holding, now.monotonicMs + dueInMs(holding, now));
   }
 
-  /** Notes that the commits of this many used permits have succeeded or failed. */
   committed(grant: HeldGrant, permits: number): void {
     grant.unsettled -= permits;
     this.#sweepWhenOver(grant);
@@ -271,9 +262,8 @@ export class GrantBook {
   }
 
   /**
-   * Notes that the stream has acknowledged the close of these grants. If the replica of metering that reads it hangs, metering
-   * applies it only some seconds later. To make the unused permits available earlier, the gateway also sends the close directly
-   * to metering, in each Acquire and after each recall, until it may assume that metering has applied it.
+   * Notes that the stream has acknowledged the close of these grants. In case the replica of metering that reads it hangs, the
+   * gateway also sends the close to metering, in each Acquire and after each recall, until metering has very likely applied it.
    */
   stored(grants: Iterable<HeldGrant>, now: Instant): void {
     for (const grant of grants) {
@@ -293,7 +283,6 @@ export class GrantBook {
     this.forget(new Set([...snapshots].flatMap(([grant, { usage }]) => (usage.closed ? [grant] : []))), now);
   }
 
-  /** Removes grants that metering has closed. */
   forget(grants: ReadonlySet<HeldGrant>, now: Instant): void {
     for (const grant of grants) {
       const holding = this.#holdings.get(grant);
@@ -303,15 +292,9 @@ export class GrantBook {
     }
   }
 
-  /** Returns how many free permits this gateway holds of an account and pool. */
-  permitsOf(accountId: string, pool: string): number {
-    const grants = this.#holdings.get({ accountId, pool })?.grants ?? [];
-    return grants.reduce((sum, grant) => sum + freeOf(grant), 0);
-  }
-
   /**
-   * Whether the gateway may rely on an acknowledgement by the stream that arrives now. It may until ACKNOWLEDGEMENT_GRACE_MS after
-   * the end of the grant's lifetime. Later, metering may have settled the grant without the acknowledged usage.
+   * Whether an acknowledgement by the stream counts that arrives now. Later than ACKNOWLEDGEMENT_GRACE_MS after the grant's lifetime,
+   * metering may have settled the grant without it.
    */
   acknowledgementCounts(grant: HeldGrant, now: Instant): boolean {
     return elapsedMs(grant.since, now) < grant.ttlMs + ACKNOWLEDGEMENT_GRACE_MS;
@@ -322,7 +305,7 @@ export class GrantBook {
     return wallMs >= periodStartMs && wallMs < periodEndMs;
   }
 
-  /** Estimates the permits left this month: those that were available at metering's last answer, and this gateway's free ones. */
+  /** Estimates the permits left this month: those at metering's last answer, and this gateway's free ones. */
   estimateRemaining(holding: Holding, now: Instant): number | undefined {
     if (!holding.remaining || now.wallMs >= holding.remaining.periodEndMs) return undefined;
     return holding.grants.reduce(
@@ -334,8 +317,7 @@ export class GrantBook {
   get size(): { holdings: number; grants: number; permits: number } {
     const holdings = this.#holdings.all();
     const grants = holdings.flatMap((holding) => holding.grants.filter((grant) => !grant.storedAt));
-    const permits = grants.reduce((sum, grant) => sum + freeOf(grant), 0);
-    return { holdings: holdings.length, grants: grants.length, permits };
+    return { holdings: holdings.length, grants: grants.length, permits: freeOfAll(grants) };
   }
 
   #permitOf(holding: Holding, grant: HeldGrant, day: string): Permit {

@@ -131,10 +131,7 @@ function cellOf(grant: HeldGrant, of: Omit<UsageCell, 'count'>): HeldCell {
   return cell;
 }
 
-/**
- * Returns a grant's usage so far, which is cumulative. A snapshot that closes the grant contains the whole breakdown. Otherwise a
- * large breakdown is reduced to the cells that may not be durable yet.
- */
+/** Returns a grant's usage so far, which is cumulative. Unless it closes the grant, a large breakdown has only the unsure cells. */
 export function snapshotOf(grant: HeldGrant): UsageSnapshot {
   const { id, used, returned, closed } = grant;
   const partial = cellsToReport(grant) < grant.cells.length;
@@ -151,12 +148,11 @@ function usageCellOf({ keyId, route, status, day, count }: HeldCell): UsageCell 
   return { keyId, route, status, day, count };
 }
 
-/** Returns how many cells a snapshot of the grant contains. */
 export function cellsToReport({ closed, cells, unsureCells }: HeldGrant): number {
   return closed || cells.length <= CELLS_ALWAYS_REPORTED ? cells.length : unsureCells;
 }
 
-/** Notes that the snapshot is durable. The gateway need not send cells again that have not changed since the snapshot. */
+/** Notes that the snapshot is durable: cells that have not changed since need not be sent again. */
 export function markDurable(grant: HeldGrant, { usage, cells }: UsageSnapshot): void {
   cells.forEach((cell, index) => {
     if (!cell.isUnsure || cell.count !== usage.cells[index]?.count) return;
@@ -178,6 +174,10 @@ export function freedOf({ closed, size, used, returned }: HeldGrant): number {
 /** Permits that a call can take now. */
 export function freeOf(grant: HeldGrant): number {
   return grant.retired ? 0 : grant.size - grant.returned - grant.used - grant.reserved;
+}
+
+export function freeOfAll(grants: readonly HeldGrant[]): number {
+  return grants.reduce((sum, grant) => sum + freeOf(grant), 0);
 }
 
 /** Whether none of the grant's calls is under way or waits for its commit. */

@@ -38,8 +38,8 @@ export interface Holding {
   grants: HeldGrant[];
   pendingAcquire: PendingAcquire | undefined;
   /**
-   * For some months (YYYY-MM), the seq of the last Acquire whose grant the gateway has accepted. The gateway will never use a
-   * grant for a later seq of that month, except the grant for the pending Acquire.
+   * For some months (YYYY-MM), the seq of the last Acquire whose grant was accepted. No grant for a later seq of the month is ever
+   * used, except the grant for the pending Acquire.
    */
   lastTaken: readonly { month: string; seq: number }[];
   /** The same for every month that `lastTaken` does not contain. */
@@ -47,10 +47,7 @@ export interface Holding {
   exhausted: { at: Instant; periodEndMs: number } | undefined;
   /** Permits of the month that were available when metering last answered. */
   remaining: { permits: number; periodEndMs: number } | undefined;
-  /**
-   * Two decaying counts of calls, which decide how many permits to ask for. `count` halves every ten seconds, and `soon` every
-   * tenth of a second.
-   */
+  /** Decaying counts of calls, for the permits to ask for. `count` halves every ten seconds, `soon` every tenth of one. */
   readonly demand: { count: number; soon: number; readonly at: Instant };
   /** When metering last recalled permits of this account and pool. */
   recalledAt: Instant | undefined;
@@ -93,7 +90,6 @@ export function lastTakenSeq({ lastTaken, lastTakenBefore }: Holding, month: str
   return lastTaken.find((taken) => taken.month === month)?.seq ?? lastTakenBefore;
 }
 
-/** Notes that the gateway has accepted the grant for this seq. */
 export function noteTaken(holding: Holding, taken: { month: string; seq: number }, thisMonth: string): void {
   // If someone sets the wall clock back, the gateway may ask for permits of a month again that is over.
   for (const { month, seq } of holding.lastTaken)
@@ -125,7 +121,7 @@ export function demandOf(holding: Holding, now: Instant): { perMs: number; soon:
   return { perMs: (count * Math.LN2) / DEMAND_HALF_LIFE_MS, soon };
 }
 
-/** Returns metering's answer that the allowance is used up, or undefined if the answer is too old or its month is over. */
+/** Returns metering's answer that the allowance is used up, unless it is too old or its month is over. */
 export function exhaustedNow({ exhausted }: Holding, now: Instant): Holding['exhausted'] {
   if (!exhausted || now.wallMs >= exhausted.periodEndMs) return undefined;
   return elapsedMs(exhausted.at, now) < EXHAUSTED_TRUSTED_MS ? exhausted : undefined;
@@ -171,8 +167,8 @@ export function dueInMs(holding: Holding, now: Instant): number {
 type Place = Pick<Holding, 'accountId' | 'pool'>;
 
 /**
- * The holdings of a gateway by account and pool. Each call searches its holding, so the search joins no key: the hash of an account's
- * id is known already. Few accounts use more than one pool, so their holdings are a list.
+ * Holdings by account and pool. Each call searches its holding, so the search joins no key: the hash of an account's id is known
+ * already. Few accounts use more than one pool, so their holdings are a list.
  */
 export class Holdings {
   readonly #ofAccount = new Map<string, readonly Holding[]>();

@@ -2,6 +2,7 @@ import type { Recall } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
 import { Acquirer, type QuotaParts, RETRY_AFTER_MS } from './acquirer.ts';
 import type { Admission, GrantBook, Permit } from './grant-book.ts';
+import { freeOfAll } from './held-grant.ts';
 import { type Allowance, countCall, type Holding } from './holding.ts';
 import { awaitedGrants, isRecalled } from './renewal.ts';
 
@@ -86,10 +87,10 @@ export class Quota {
     const now = this.#clock.now();
     const holding = this.#book.recalled(accountId, pool, now);
     if (!holding) return;
-    const before = this.#book.permitsOf(accountId, pool);
+    const before = freeOfAll(holding.grants);
     // If the recall names this gateway, its own calls wait, so it has no free permits to return.
     if (holder !== this.#parts.holder) this.#giveBack(holding, now);
-    this.#parts.events.recalled(before - this.#book.permitsOf(accountId, pool));
+    this.#parts.events.recalled(before - freeOfAll(holding.grants));
     void this.#reportOutcomes(holding);
   }
 
@@ -176,10 +177,7 @@ export class Quota {
     void this.#reportOutcomes(holding);
   }
 
-  /**
-   * Returns unneeded permits. `#reportOutcomes` reports them to metering, but only for a second after the recall. Therefore
-   * closes also go through the stream.
-   */
+  /** Returns unneeded permits. Closes go through the stream too: outcomes are reported only for a second after the recall. */
   #giveBack(holding: Holding, now: Instant): void {
     for (const grant of this.#book.giveBack(holding, now)) this.#parts.journal.send(grant);
   }

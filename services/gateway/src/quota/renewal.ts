@@ -1,16 +1,13 @@
 import { NEXT_MONTH_ASKED_WITHIN_MS } from '@brand-data/contracts';
 import { elapsedMs, type Instant } from '@brand-data/runtime';
-import { freedOf, freeOf, type HeldGrant, isQuiet, isSpent, progressOf } from './held-grant.ts';
+import { freedOf, freeOf, freeOfAll, type HeldGrant, isQuiet, isSpent, progressOf } from './held-grant.ts';
 import { demandOf, type Holding } from './holding.ts';
 
 /** When a gateway asks metering for more permits and for how many, and which it returns. */
 
 const IN_HAND_MS = 30_000;
 const NEXT_MONTH_ASKED_EVERY_MS = 5_000;
-/**
- * A gateway asks for at least this many permits, so that it need not ask often. Metering may give fewer: near the limit, grants
- * are small.
- */
+/** A gateway asks for at least this many permits, so that it need not ask often. Near the limit, metering gives fewer. */
 const LEAST_WANT = 1_000;
 const MOST_WANT = 1_000_000;
 const GRANTS_HELD = 2;
@@ -22,13 +19,10 @@ const RECALLED_FOR_MS = 1_000;
 const KEPT_SHARE = 1 / 4;
 
 /**
- * Decides whether to ask for more permits although the holding still has some. The gateway asks early to hold permits for the
- * next 30 s, to have a new grant before the newest one ends and, in the last minute of a month, to hold permits of the next
- * month. While it has half of the newest grant, it needs no more for the next 30 s, unless calls will use more in the next
- * moment. If the newest grant has a single permit, the gateway asks only for the next month, because near the limit another
- * gateway may need the permit.
- *
- * @param isSpendable whether the grant has free permits now
+ * Decides whether to ask for more permits although the holding still has some: to hold permits for the next 30 s, to have a new grant
+ * before the newest one ends and, in the last minute of a month, to hold permits of the next month. While half of the newest grant is
+ * left, it is enough for the next 30 s, unless calls will use more in the next moment. If the newest grant has a single permit, the
+ * gateway asks only for the next month, because near the limit another gateway may need the permit.
  */
 export function wantsRenewal(
   holding: Holding,
@@ -56,9 +50,7 @@ export function wantsRenewal(
   return inHand < Math.min(perMs * IN_HAND_MS, Math.max(newest.size / 2, soon));
 }
 
-/**
- * Whether it is time to ask for permits of the month after the newest grant's month, and the gateway has not just asked for them.
- */
+/** Whether to ask for permits of the month after the newest grant's month, and the gateway has not just asked for them. */
 export function wantsNextMonth(holding: Holding, newest: HeldGrant, now: Instant): boolean {
   if (newest.periodEndMs - now.wallMs > NEXT_MONTH_ASKED_WITHIN_MS) return false;
   const { grants, nextMonthAskedAt } = holding;
@@ -66,11 +58,7 @@ export function wantsNextMonth(holding: Holding, newest: HeldGrant, now: Instant
   return grants.every((grant) => grant.periodStartMs < newest.periodEndMs);
 }
 
-/**
- * Returns how many permits to ask for: `want` for the next minute, and `wantSoon` for the next moment.
- *
- * @param waiting how many calls wait for the answer
- */
+/** Returns how many permits to ask for while so many calls wait: `want` for the next minute, `wantSoon` for the next moment. */
 export function permitsWanted(holding: Holding, waiting: number, now: Instant) {
   const { perMs, soon } = demandOf(holding, now);
   return {
@@ -85,13 +73,12 @@ export function isRecalled({ recalledAt }: Holding, now: Instant): boolean {
 }
 
 /**
- * Returns the free permits of a holding, except some for this gateway's calls of the next moment. It keeps `KEPT_SHARE` of the
- * permits that these calls are expected to use, but at most half of the free permits.
+ * Returns the free permits of a holding, except `KEPT_SHARE` of those that this gateway's calls are expected to use in the next
+ * moment, but at most half.
  */
 export function returnUnneeded(holding: Holding, now: Instant): void {
   const open = holding.grants.filter((grant) => !grant.closed && now.wallMs >= grant.periodStartMs);
-  const free = open.reduce((sum, grant) => sum + freeOf(grant), 0);
-  let kept = Math.min(Math.floor(free / 2), Math.floor(demandOf(holding, now).soon * KEPT_SHARE));
+  let kept = Math.min(Math.floor(freeOfAll(open) / 2), Math.floor(demandOf(holding, now).soon * KEPT_SHARE));
   for (const grant of open) {
     const keeps = Math.min(kept, freeOf(grant));
     kept -= keeps;
@@ -101,10 +88,7 @@ export function returnUnneeded(holding: Holding, now: Instant): void {
   }
 }
 
-/**
- * Returns the grants that are closed or spent, if metering may not know that yet. With `all`, also returns the grants with used
- * or returned permits that metering may not know yet.
- */
+/** Returns the grants that are closed or spent and, with `all`, those with used or returned permits, if metering may not know that. */
 export function unreportedGrants({ grants }: Holding, all: boolean): HeldGrant[] {
   return grants.filter(
     (grant) => grant.closed || (grant.reported < progressOf(grant) && (all || isSpent(grant))),
@@ -112,9 +96,9 @@ export function unreportedGrants({ grants }: Holding, all: boolean): HeldGrant[]
 }
 
 /**
- * Returns the unreported grants whose report can end a wait, here or at another gateway. These are the grants with returned or
- * freed permits that metering may not know. Once every call of this gateway has an outcome and the gateway holds no free permit,
- * these are all unreported grants, because their reports may show that the allowance is used up.
+ * Returns the unreported grants whose report can end a wait, here or elsewhere: those with returned or freed permits that metering
+ * may not know. Once no call is without an outcome and no permit is free, all unreported grants: they may show that the allowance is
+ * used up.
  */
 export function awaitedGrants(holding: Holding, now: Instant): HeldGrant[] {
   const isDecided = holding.grants.every(

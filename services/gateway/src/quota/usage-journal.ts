@@ -17,9 +17,8 @@ const PUBLISH_WITHIN_MS = 250;
 const PUBLISH_AGAIN_AFTER_MS = 20;
 const BATCHES_IN_FLIGHT = 2;
 /**
- * A batch costs about as much processor time as ten calls, here, in NATS and in metering. Therefore, while calls come fast, the
- * next batch begins this long after the last one, or as soon as it has FULL_CALLS. A call that comes alone does not wait for
- * further calls.
+ * A batch costs about as much processor time as ten calls, here, in NATS and in metering. While calls come fast, the next one
+ * therefore begins this long after the last, or once it has FULL_CALLS. A call that comes alone does not wait.
  */
 const GATHER_MS = 2;
 /** Calls come fast if the last batch had this many. */
@@ -162,10 +161,7 @@ export class UsageJournal {
     this.#unsent.push(grant);
   }
 
-  /**
-   * Sends a batch at the end of this turn of the event loop, so that calls of the same moment share the batch, or later, if more calls
-   * are about to come.
-   */
+  /** Sends a batch at the end of this turn of the event loop, for all calls of the moment, or later if more are about to come. */
   #schedule(): void {
     if (this.#isScheduled || this.#inFlight >= BATCHES_IN_FLIGHT || this.#unsent.length === 0) return;
     if (this.#unsentCalls < FULL_CALLS) {
@@ -246,15 +242,17 @@ export class UsageJournal {
   }
 
   /**
-   * Publishes the batch, until the stream acknowledges it. If the acknowledgement comes too late for some of the grants, commits
-   * the usage of the other grants, and then rejects.
+   * Publishes the batch until the stream acknowledges it. If that is too late for some grants, commits the others, and then rejects.
    *
    * @param startReport called when a publish fails, and at the acknowledgement
    */
   async #byStream(batch: Batch, startReport: () => void): Promise<void> {
     this.#published += 1;
     const messageId = `${this.#parts.holder}-${this.#published}`;
-    const event = { holder: this.#parts.holder, usage: batch.unsettled.map(usageOf) };
+    const event = {
+      holder: this.#parts.holder,
+      usage: batch.unsettled.map(({ snapshot }) => snapshot.usage),
+    };
     for (;;) {
       try {
         await this.#parts.paths.publish(event, messageId, PUBLISH_WITHIN_MS);
@@ -283,7 +281,7 @@ export class UsageJournal {
     await isNeeded;
     if (batch.unsettled.length === 0) return;
     const { refusedGrantIds, unavailableGrantIds } = await this.#report(
-      batch.unsettled.map(usageOf),
+      batch.unsettled.map(({ snapshot }) => snapshot.usage),
       Math.max(1, this.#leftMs(batch)),
       this.#sharedPreference,
     );
@@ -335,10 +333,6 @@ export class UsageJournal {
 
 function closedMeanwhile(): Fault {
   return new Fault('unavailable', 'the permit of this call was closed meanwhile');
-}
-
-function usageOf({ snapshot }: Entry): GrantUsage {
-  return snapshot.usage;
 }
 
 /** Removes from `unsent` as many grants as one message may contain, and returns their usage. */

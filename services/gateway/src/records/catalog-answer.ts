@@ -50,10 +50,7 @@ export const STRENGTH: Record<MatchStrength, string> = {
   [MatchStrength.SPACING]: 'spacing',
 };
 
-/**
- * Returns the value of the header Brand-Match: an RFC 9651 dictionary with the identifier of the record that matched, and how it
- * matched. An identifier that is not ASCII becomes a Display String.
- */
+/** Returns the value of the header Brand-Match: an RFC 9651 dictionary. An identifier that is not ASCII becomes a Display String. */
 export function brandMatchOf({ kind, value, strength }: Match): string {
   return serializeDictionary({
     kind: new Token(KIND[kind]),

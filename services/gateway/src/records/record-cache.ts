@@ -36,10 +36,7 @@ interface Watch {
   end(): void;
 }
 
-/**
- * Caches answers by variant and identifier, up to a number of bytes. A change expires those that depend on it. Answers with the same
- * body share it.
- */
+/** Caches answers up to a number of bytes. A change expires those that depend on it. Answers with the same body share it. */
 export class RecordCache {
   readonly #maxBytes: number;
   readonly #now: () => number;
@@ -121,7 +118,6 @@ export class RecordCache {
     };
   }
 
-  /** Returns its size; `keys` is the number of different keys on which answers depend. */
   size(): { entries: number; bytes: number; keys: number } {
     return { entries: this.#entries.size, bytes: this.#bytes(), keys: this.#dependents.size };
   }

@@ -32,8 +32,8 @@ interface RecordsOptions {
 }
 
 /**
- * Finds records and caches them by variant and identifier, up to a number of bytes. Concurrent calls for one identifier share a
- * look-up, and look-ups of the same moment share a request to catalog. A miss is asked for once more, with suggestions.
+ * Finds records and caches them by variant and identifier. Concurrent calls for one identifier share a look-up, and look-ups of the
+ * same moment a request to catalog. A miss is asked for once more, with suggestions.
  */
 export class Records {
   readonly #logoHost: string;
@@ -56,10 +56,7 @@ export class Records {
     this.#cache = new RecordCache({ maxBytes: cacheBytes, now });
   }
 
-  /**
-   * Returns a promise unless the answer is cached, and is fresh or may be old for a moment while a look-up renews it. It rejects with
-   * Fault `unavailable` if catalog does not answer.
-   */
+  /** Returns a promise unless a cached answer may be used. It rejects with Fault `unavailable` if catalog does not answer. */
   find(variant: Variant, identifier: string): CatalogAnswer | Promise<CatalogAnswer> {
     const key = `${variant} ${identifier}`;
     const cached = this.#cache.get(key);
@@ -156,7 +153,7 @@ export class Records {
   }
 }
 
-/** Returns the text's bytes in memory that no other Buffer uses. A small Buffer usually shares a large piece, and keeps all of it while it lives. */
+/** Returns the text's bytes in memory that no other Buffer uses: a small Buffer usually keeps a large shared piece alive. */
 function bytesOf(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);

@@ -12,15 +12,15 @@ export interface ReplicaPreference {
 }
 
 /**
- * Sends a hedged request. Every 300 ms without an answer, the request also goes to the next replica that does not have it yet, so
- * that no caller waits long for a replica that hangs. The request has to be idempotent.
+ * Sends a hedged request, which has to be idempotent: every 300 ms without an answer, it also goes to the next replica, so that no
+ * caller waits long for a replica that hangs.
  *
- * The first answer is used, even if it is a refusal. For the next 10 s, requests go first to the replica that gave this answer.
- * Rejects with Fault `unavailable` if no answer comes in time. If it has asked at least two replicas, and all of them cannot be
- * reached or report that they are unavailable, it rejects at once. The next request then goes first to the second of them.
+ * The first answer is used, even a refusal, and for 10 s requests go first to the replica that gave it. Rejects with Fault
+ * `unavailable` if no answer comes in time, and at once if at least two replicas were asked and none of those can be reached or is
+ * available. The next request then goes first to the second of them.
  *
  * @param send sends one attempt; rejects if no answer comes in time, or if all replicas have the request already
- * @param attempts the largest number of attempts. Without this bound, expensive requests could overload a service that is late
+ * @param attempts the most attempts. Without this bound, expensive requests could overload a service that is late
  */
 export function hedge<Answer>(
   clock: Clock,

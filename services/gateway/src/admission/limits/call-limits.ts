@@ -14,8 +14,9 @@ const MOST_DEMANDS = 2_000;
 /** While a gateway has this part of an equal share to do, its account or key stays near the limit, so that shares do not flap. */
 const STILL_NEAR = 0.5;
 
-/** How much of an account's or a key's limits this gateway needs. */
 type Need = Pick<Limited, 'name' | 'demand' | 'isNearLimit'>;
+
+type LimitedCaller = Pick<Credential, 'accountId' | 'keyId' | 'accountLimits' | 'keyLimits'>;
 
 export type LimitName = 'account_rate' | 'account_concurrency' | 'key_rate' | 'key_concurrency';
 
@@ -57,12 +58,7 @@ export class CallsLimiter {
   }
 
   /** Returns undefined if neither the account nor the key has limits. */
-  admit({
-    accountId,
-    keyId,
-    accountLimits,
-    keyLimits,
-  }: Pick<Credential, 'accountId' | 'keyId' | 'accountLimits' | 'keyLimits'>): LimitsDecision | undefined {
+  admit({ accountId, keyId, accountLimits, keyLimits }: LimitedCaller): LimitsDecision | undefined {
     if (!accountLimits && !keyLimits) return undefined;
     const atMs = this.#options.nowMs();
     const account = accountLimits && this.#limitedOf(`account/${accountId}`, accountLimits, atMs);
@@ -172,7 +168,6 @@ export class CallsLimiter {
     for (const limited of all) setShare(limited, this.#shareNow(limited, atMs), atMs);
   }
 
-  /** Returns the demands that the other gateways must know: those near a limit here, and those near a limit elsewhere. */
   #demandsToSend(): LimitDemand[] {
     const near = [...this.#active].filter(({ isNearLimit }) => isNearLimit);
     const names = new Set(near.map(({ name }) => name));
@@ -187,7 +182,7 @@ export class CallsLimiter {
     return demandOf(this.#all.peek(name) ?? { name, demand: 0, isNearLimit: false });
   }
 
-  /** Sends one demand at once, so that the shares need not wait for the next tick. */
+  /** Sends one demand without waiting for the next tick. */
   #sendNow(limited: Limited, atMs: number): void {
     const tookMs = Math.max(MEASURED_FOR_MS, atMs - this.#tickedMs);
     const { offered, peak } = limited;
@@ -225,7 +220,6 @@ function demandOf({ name, demand, isNearLimit }: Need): LimitDemand {
   return { limited: name, demand, nearLimit: isNearLimit };
 }
 
-/** Returns which of its limits a refused account or key has reached. */
 function exceeded({ limits, tokens }: Limited): 'rate' | 'concurrency' {
   return limits.rate && tokens < 1 ? 'rate' : 'concurrency';
 }

@@ -10,10 +10,7 @@ import { CallsLimiter, type LimitName, TICK_MS } from './call-limits.ts';
 const LOGGED_EVERY_MS = 60_000;
 const LOGGED_KEPT = 1_000;
 
-/**
- * Connects the limits of calls with the other gateways by core NATS, and counts and logs what they refuse. The gateway says that
- * it has started, and hears from them while it waits for the services that it needs.
- */
+/** Connects the limits of calls with the other gateways by core NATS, and counts and logs what they refuse. */
 export function connectCallLimits(
   service: Pick<Service, 'log' | 'metrics' | 'onStop'>,
   { connection }: Pick<Nats, 'connection'>,

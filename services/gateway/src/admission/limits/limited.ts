@@ -3,10 +3,7 @@ import type { CallLimits } from '@brand-data/contracts';
 /** How much one tick counts in a demand that stays the same but for chance. */
 const SMOOTHING = 0.2;
 
-/**
- * The calls of one account or key at this gateway. All gateways together keep its limits: each has a share of the rate, of the
- * burst and of the concurrency.
- */
+/** The calls of one account or key at this gateway, which has a share of the rate, of the burst and of the concurrency. */
 export interface Limited {
   /** "account/" and an account's id, or "key/" and a key's id. */
   readonly name: string;
@@ -44,10 +41,7 @@ export function newLimited(name: string, limits: CallLimits, share: number, nowM
   };
 }
 
-/**
- * The bucket holds at least two calls, so that a small share of a small burst still lets calls through, and loses nothing while the
- * next call is on its way.
- */
+/** The capacity is at least two calls, so that a small share still lets calls through, and loses nothing until the next call. */
 function capacityOf({ limits, share }: Pick<Limited, 'limits' | 'share'>): number {
   const burst = limits.rate?.burst ?? 0;
   return Math.max(1, Math.min(2, burst), share * burst);
@@ -65,11 +59,7 @@ function fill(limited: Limited, nowMs: number): void {
   limited.filledMs = nowMs;
 }
 
-/**
- * Counts a call that came.
- *
- * @returns undefined if the limits admit the call now, else the milliseconds after which to try again
- */
+/** Counts a call that came. Returns undefined if the limits admit it now, else the milliseconds after which to try again. */
 export function offer(limited: Limited, nowMs: number): number | undefined {
   limited.offered += 1;
   limited.peak = Math.max(limited.peak, limited.inFlight + 1);
@@ -96,8 +86,8 @@ export function isHalfUsed(limited: Limited): boolean {
 }
 
 /**
- * Changes the share. What one gateway's bucket gains, the other buckets lose, even below 0. The calls that all gateways
- * admit are therefore no more than one bucket would admit, however often shares change.
+ * Changes the share. What one gateway's bucket gains, the other buckets lose, even below 0. However often shares change, all gateways
+ * together therefore admit no more than one bucket would.
  */
 export function setShare(limited: Limited, share: number, nowMs: number): void {
   fill(limited, nowMs);
@@ -124,8 +114,8 @@ function partOf({ calls, allowed }: { calls: number; allowed: number }): number 
 }
 
 /**
- * Whether so many calls may come though the demand has not changed, because calls do not come evenly. Half a second of a small rate has
- * few calls: without smoothing, one call more or less would move whole parts of the limits between gateways.
+ * Whether so many calls may come by chance at the same demand. Without smoothing, one call more or less in half a second of a small
+ * rate would move whole parts of the limits between gateways.
  */
 function isByChance({ calls, allowed }: { calls: number; allowed: number }, demand: number): boolean {
   const expected = demand * allowed;

@@ -33,7 +33,7 @@ export class Peers {
     return this.#heardMs.size + 1;
   }
 
-  /** Called when this gateway publishes a message. NATS sends it back. */
+  /** Notes that this gateway publishes a message, which NATS sends back. */
   published(nowMs: number): void {
     this.#unansweredMs ??= nowMs;
   }
@@ -104,11 +104,10 @@ export class Peers {
 }
 
 /**
- * Returns this gateway's share of the limits of an account or key, 0 to 1. If the gateways together need less than the whole
- * limit, each gets its need and an equal part of the rest. Otherwise each gets a share in proportion to its need, so that a call
- * has about the same chance at each gateway. No need counts for more than the whole limit. Therefore shares hardly change while
- * all gateways are flooded, although the gateways measure different demands. All gateways with the same news get the same result,
- * and the shares add up to 1.
+ * Returns this gateway's share of the limits of an account or key, 0 to 1. If the gateways together need less than the whole limit,
+ * each gets its need and an equal part of the rest, else a share in proportion to its need, so that a call has about the same chance
+ * at each gateway. No need counts for more than the whole limit, so that shares hardly change while all gateways are flooded. All
+ * gateways with the same news get the same result, and the shares add up to 1.
  *
  * @param own this gateway's demand, as a part of the limits
  * @param others the other gateways' demand; undefined for a gateway without news, which keeps an equal share
