@@ -23,6 +23,8 @@ export interface Site {
 
 export interface ClusterFault {
   what: string;
+  /** How many pods components have during the fault. */
+  replicas?: Partial<typeof REPLICAS>;
   /** Causes the fault. Returns once it has begun. */
   begin?(site: Site): Promise<void>;
   /** The path that is called during the fault. */
@@ -41,10 +43,18 @@ export interface ClusterFault {
 export const FRUGAL_ALLOWANCE = 36;
 export const STREAM_MAX_BYTES = 32 * 1024 ** 2;
 const FLOOD_MESSAGES = 9_000;
+const FLOOD_BYTES = (0.9 * STREAM_MAX_BYTES) / FLOOD_MESSAGES;
+/** How many pods components have while all is well. */
+export const REPLICAS = { accounts: 2, catalog: 2, metering: 2, nats: 1, mongodb: 1 };
+
+/** A function that keeps a core busy for 700 ms. */
+const BUSY = '() => { for (const end = Date.now() + 700; Date.now() < end; ); }';
 
 /** The paths of calls. */
 const record = (token: string) => `/v1/brands/AAPL?token=${token}`;
 const unknownName = ({ tokens }: Site) => `/v1/brands/nobody-${Math.random()}?token=${tokens.regular}`;
+const MONGODB = `statefulset/${RELEASE}-mongodb`;
+const CATALOG = `deploy/${RELEASE}-catalog`;
 const UNKNOWN_GRANT = `nobody/calls/2026-01/1.${'A'.repeat(22)}`;
 const unknownToken = () => record(createToken());
 export const anyPath = (site: Site): string =>
@@ -72,7 +82,7 @@ export const FAULTS: ClusterFault[] = [
   {
     what: 'containers that end again and again',
     // Kubernetes delays the restart of a container that has ended twice, so this needs more pods.
-    begin: (site) => scale(site, { accounts: 4 }),
+    replicas: { accounts: 4 },
     async meanwhile({ namespace }) {
       const end = ['--', 'node', '--eval', "process.kill(1, 'SIGTERM')"];
       const pods = await namespace.readyPods('accounts');
@@ -80,81 +90,69 @@ export const FAULTS: ClusterFault[] = [
       await Promise.all(pods.map((pod) => namespace.kubectl('exec', pod, ...end).catch(() => {})));
     },
     fires: [{ alert: 'BrandDataRestarts', service: 'accounts' }],
-    end: (site) => scale(site, { accounts: 2 }),
   },
   {
     what: 'no accounts',
-    begin: (site) => scale(site, { accounts: 0 }),
+    replicas: { accounts: 0 },
     path: unknownToken,
     fires: [{ alert: 'BrandDataServiceAbsent', service: 'accounts' }, { alert: 'BrandDataAccountsAway' }],
-    end: (site) => scale(site, { accounts: 2 }),
   },
   {
     what: 'no catalog',
-    begin: (site) => scale(site, { catalog: 0 }),
+    replicas: { catalog: 0 },
     path: unknownName,
     fires: [
       { alert: 'BrandDataServiceAbsent', service: 'catalog' },
       { alert: 'BrandDataCatalogAway' },
       { alert: 'BrandDataAvailabilityBudgetBurn' },
     ],
-    end: (site) => scale(site, { catalog: 2 }),
   },
   {
     what: 'no metering',
-    begin: (site) => scale(site, { metering: 0 }),
+    replicas: { metering: 0 },
     path: ({ tokens }) => record(tokens.newcomers[0]),
     fires: [{ alert: 'BrandDataServiceAbsent', service: 'metering' }, { alert: 'BrandDataMeteringAway' }],
-    end: (site) => scale(site, { metering: 2 }),
   },
   {
     what: 'no NATS',
-    begin: (site) => scale(site, { nats: 0 }),
+    replicas: { nats: 0 },
     fires: [{ alert: 'BrandDataNatsAway', service: 'gateway' }, { alert: 'BrandDataUsageByReport' }],
-    end: (site) => scale(site, { nats: 1 }),
   },
   {
     what: 'neither NATS nor metering',
-    begin: (site) => scale(site, { nats: 0, metering: 0 }),
+    replicas: { nats: 0, metering: 0 },
     fires: [{ alert: 'BrandDataUsageNotRecorded' }],
-    end: (site) => scale(site, { nats: 1, metering: 2 }),
   },
   {
     what: 'a MongoDB that takes too few connections',
     async begin({ namespace }) {
       const path = '/spec/template/spec/containers/0/args/-';
       const patch = ['--maxConns', '12'].map((value) => ({ op: 'add', path, value }));
-      const mongodb = `statefulset/${RELEASE}-mongodb`;
-      await namespace.kubectl('patch', mongodb, '--type', 'json', '--patch', JSON.stringify(patch));
-      await namespace.kubectl('rollout', 'status', mongodb, '--timeout', '2m');
+      await namespace.kubectl('patch', MONGODB, '--type', 'json', '--patch', JSON.stringify(patch));
+      await namespace.kubectl('rollout', 'status', MONGODB, '--timeout', '2m');
     },
     path: (site) => oneOf(unknownName(site), unknownToken()),
     fires: [{ alert: 'BrandDataMongoDBConnectionsMissing' }],
     async end({ namespace }) {
-      const mongodb = `statefulset/${RELEASE}-mongodb`;
-      await namespace.kubectl('rollout', 'undo', mongodb);
-      await namespace.kubectl('rollout', 'status', mongodb, '--timeout', '2m');
+      await namespace.kubectl('rollout', 'undo', MONGODB);
+      await namespace.kubectl('rollout', 'status', MONGODB, '--timeout', '2m');
     },
   },
   {
     what: 'an upgrade that stops half-way',
     async begin({ namespace }) {
-      await namespace.kubectl('set', 'env', `deploy/${RELEASE}-catalog`, 'BUILD_VERSION=next');
-      await namespace.kubectl('rollout', 'pause', `deploy/${RELEASE}-catalog`);
+      await namespace.kubectl('set', 'env', CATALOG, 'BUILD_VERSION=next');
+      await namespace.kubectl('rollout', 'pause', CATALOG);
     },
     fires: [{ alert: 'BrandDataMixedVersions', service: 'catalog' }],
     async end({ namespace }) {
-      await namespace.kubectl('rollout', 'resume', `deploy/${RELEASE}-catalog`);
-      await namespace.kubectl('rollout', 'status', `deploy/${RELEASE}-catalog`, '--timeout', '2m');
+      await namespace.kubectl('rollout', 'resume', CATALOG);
+      await namespace.kubectl('rollout', 'status', CATALOG, '--timeout', '2m');
     },
   },
   {
     what: 'catalogs with more to do than one core can',
-    begin: (site) =>
-      inEachCatalog(
-        site,
-        'busy = setInterval(() => { for (const end = Date.now() + 700; Date.now() < end; ); }, 1_000)',
-      ),
+    begin: (site) => inEachCatalog(site, `busy = setInterval(${BUSY}, 1_000)`),
     path: unknownName,
     fires: [{ alert: 'BrandDataEventLoopLag', service: 'catalog' }, { alert: 'BrandDataLatencyBudgetBurn' }],
     end: (site) => inEachCatalog(site, 'clearInterval(busy)'),
@@ -172,11 +170,8 @@ export const FAULTS: ClusterFault[] = [
   },
   {
     what: 'no MongoDB, and a flood of usage',
-    async begin(site) {
-      await scale(site, { mongodb: 0 });
-      const padding = (0.9 * STREAM_MAX_BYTES) / FLOOD_MESSAGES;
-      await publishUsage(site, FLOOD_MESSAGES, usageOf(UNKNOWN_GRANT, 0), padding);
-    },
+    replicas: { mongodb: 0 },
+    begin: (site) => publishUsage(site, FLOOD_MESSAGES, usageOf(UNKNOWN_GRANT, 0), FLOOD_BYTES),
     path: (site) => oneOf(unknownName(site), unknownToken(), record(site.tokens.newcomers[1])),
     meanwhile: askForImages,
     fires: [
@@ -188,7 +183,6 @@ export const FAULTS: ClusterFault[] = [
       { alert: 'BrandDataUsageStreamFilling' },
       { alert: 'BrandDataUsageStreamAlmostFull' },
     ],
-    end: (site) => scale(site, { mongodb: 1 }),
   },
 ];
 
@@ -202,30 +196,28 @@ async function askForImages({ api }: Site): Promise<void> {
 
 /** Makes a few calls at a time until stopped, fetches the logos of the records as pages do, and ignores the answers. */
 export function keepCalling({ api }: Site, path: () => string): { stop(): Promise<void> } {
-  const serviceUrl = (name: string) => `${api}/services/${RELEASE}-${name}:80/proxy`;
-  const stopped = new AbortController();
-  const get = async (url: string) => {
+  let isGoing = true;
+  const get = async (service: string, path: string) => {
+    const url = `${api}/services/${RELEASE}-${service}:80/proxy${path}`;
     const response = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
     return (await response?.text().catch(() => '')) ?? '';
   };
-  const call = async () => {
-    while (!stopped.signal.aborted) {
-      const answer = await get(`${serviceUrl('gateway')}${path()}`);
-      const [logo] = /\/images\/(logos|monograms)\/[^"]*/.exec(answer) ?? [];
-      if (logo !== undefined) await get(`${serviceUrl('images')}${logo}`);
-      await delay(200);
+  const calls = Array.from({ length: 5 }, async () => {
+    for (; isGoing; await delay(200)) {
+      const [logo] = /\/images\/(logos|monograms)\/[^"]*/.exec(await get('gateway', path())) ?? [];
+      if (logo !== undefined) await get('images', logo);
     }
-  };
-  const calls = Array.from({ length: 5 }, call);
+  });
   return {
     async stop() {
-      stopped.abort();
+      isGoing = false;
       await Promise.all(calls);
     },
   };
 }
 
-async function scale({ namespace }: Site, replicas: Record<string, number>): Promise<void> {
+/** Waits until the components have this many pods. */
+export async function scale({ namespace }: Site, replicas: Record<string, number>): Promise<void> {
   const each = Object.entries(replicas).map(async ([component, count]) => {
     const kind = component === 'nats' || component === 'mongodb' ? 'statefulset' : 'deploy';
     await namespace.kubectl('scale', `${kind}/${RELEASE}-${component}`, `--replicas=${count}`);
@@ -258,23 +250,18 @@ function usageOf(grantId: string, used: number): Uint8Array {
 
 /** Publishes a message of about `bytes` bytes to the usage stream, `times` times. */
 async function publishUsage({ namespace }: Site, times: number, data: Uint8Array, bytes = 0): Promise<void> {
-  const port = await openLocalPort(
-    '--namespace',
-    namespace.name,
-    'port-forward',
-    `statefulset/${RELEASE}-nats`,
-    ':4222',
-  );
+  const secret = ['get', `secret/${RELEASE}-server-users`, '--output', 'jsonpath={.data.nats-gateway}'];
+  const pass = Buffer.from(await namespace.kubectl(...secret), 'base64').toString();
+  const nats = ['port-forward', `statefulset/${RELEASE}-nats`, ':4222'];
+  const port = await openLocalPort('--namespace', namespace.name, ...nats);
   try {
-    const secret = ['get', `secret/${RELEASE}-server-users`, '--output', 'jsonpath={.data.nats-gateway}'];
-    const pass = Buffer.from(await namespace.kubectl(...secret), 'base64').toString();
     const inboxPrefix = inboxPrefixOf('gateway');
     const connection = await connect({ servers: port.address, user: 'gateway', pass, inboxPrefix });
     try {
       const padding = headers();
       padding.set('Padding', 'x'.repeat(bytes));
-      const publish = () =>
-        jetstream(connection).publish(usageStream(1).subjectOf('flood'), data, { headers: padding });
+      const subject = usageStream(1).subjectOf('flood');
+      const publish = () => jetstream(connection).publish(subject, data, { headers: padding });
       for (let left = times; left > 0; left -= 500)
         await Promise.all(Array.from({ length: Math.min(left, 500) }, publish));
     } finally {

@@ -18,8 +18,10 @@ import {
   FAULTS,
   FRUGAL_ALLOWANCE,
   keepCalling,
+  REPLICAS,
   type Site,
   STREAM_MAX_BYTES,
+  scale,
 } from './monitoring-faults.ts';
 import { type ClusterPrometheus, type Labels, type RuleGroup, startClusterPrometheus } from './prometheus.ts';
 
@@ -108,6 +110,7 @@ describe('a Prometheus that finds the pods by their annotations', () => {
 
   const faults = FAULTS.map((fault) => [fault.what, fault] as const);
   test.each(faults)('fires the expected alerts: %s', async (what, { path = anyPath, ...fault }) => {
+    await scale(site, fault.replicas ?? {});
     await fault.begin?.(site);
     const prometheus = await start();
     const calls = keepCalling(site, () => path(site));
@@ -135,6 +138,7 @@ describe('a Prometheus that finds the pods by their annotations', () => {
       await prometheus.stop();
     }
     await fault.end?.(site);
+    await scale(site, fault.replicas ? REPLICAS : {});
     await waitFor('all pods are ready', async () => {
       const pods = await Promise.all(SERVICES.map((service) => namespace.readyPods(service)));
       return pods.every(({ length }) => length === 2);

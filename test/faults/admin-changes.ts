@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Route } from '@brand-data/contracts';
 import { createRandom, type Random } from '@brand-data/testing/random';
 import { nameOf } from './api-call.ts';
-import type { Stand } from './engine.ts';
-import { add } from './ledger.ts';
+import type { Parts } from './engine.ts';
+import { add, sumOf } from './ledger.ts';
 
 const CHANGE_EVERY_MS = 400;
 const SUBJECTS = 12;
@@ -33,7 +33,7 @@ function newSubject(id: string, isRecord: boolean, properties: Record<string, un
  * fail. An answered change must be there at the end, and one that failed must be there as a whole or not at all.
  */
 export class AdminChanges {
-  readonly #stand: Stand;
+  readonly #parts: Parts;
   readonly #random: Random;
   readonly #subjects: Subject[];
   #answered = 0;
@@ -42,26 +42,31 @@ export class AdminChanges {
   #number = 0;
   #running = Promise.resolve();
 
-  private constructor(stand: Stand, seed: number, recordIds: readonly string[]) {
-    this.#stand = stand;
+  private constructor(parts: Parts, seed: number, recordIds: readonly string[]) {
+    this.#parts = parts;
     this.#random = createRandom(seed);
     this.#subjects = recordIds.map((id) => newSubject(id, true, { ceo: undefined }));
   }
 
   /** @param recordIds of records whose chief executive no source states */
-  static async start(stand: Stand, seed: number, recordIds: readonly string[]): Promise<AdminChanges> {
+  static async start(parts: Parts, seed: number, recordIds: readonly string[]): Promise<AdminChanges> {
     const routes = [Route.BRANDS, Route.LOGOS];
     for (const plan of PLANS)
-      await stand.operator.setPlan(plan, [{ name: 'calls', allowance: 1_000_000, routes }]);
-    const changes = new AdminChanges(stand, seed, recordIds);
+      await parts.operator.setPlan(plan, [{ name: 'calls', allowance: 1_000_000, routes }]);
+    const changes = new AdminChanges(parts, seed, recordIds);
     changes.#running = changes.#changeAll();
     return changes;
   }
 
-  /** Resolves when the change under way has ended. */
+  /** Resolves when the change under way has ended, and says what was done. */
   async stop(): Promise<void> {
     this.#isGoing = false;
     await this.#running;
+    const accounts = this.#subjects.filter(({ isRecord }) => !isRecord);
+    const keys = sumOf(accounts.map(({ tokens }) => tokens.size));
+    this.#parts.say(
+      `admin changes: ${this.#answered} answered, ${this.#failed} failed; ${accounts.length} accounts with ${keys} keys`,
+    );
   }
 
   /** Compares what the services have with what they have confirmed. Returns the differences that stay. */
@@ -80,18 +85,6 @@ export class AdminChanges {
     return lasting;
   }
 
-  total(): [string, string] {
-    const [records, accounts] = [true, false].map((which) =>
-      this.#subjects.filter(({ isRecord }) => isRecord === which),
-    );
-    const keys = this.#subjects.reduce((sum, { tokens }) => sum + tokens.size, 0);
-    const done = `${this.#answered} answered, ${this.#failed} failed`;
-    return [
-      'admin changes',
-      `${done}, of ${accounts?.length} accounts with ${keys} keys and ${records?.length} records`,
-    ];
-  }
-
   async #changeAll(): Promise<void> {
     for (; this.#isGoing; await delay(CHANGE_EVERY_MS)) {
       const open = this.#subjects.filter(({ isLeftAlone }) => !isLeftAlone);
@@ -102,7 +95,7 @@ export class AdminChanges {
       if (record && this.#random.chance(0.2)) {
         const ceo = `Chief ${this.#number}`;
         await this.#change(record, 'SetFields', 'ceo', ceo, () =>
-          this.#stand.operator.setCeo(record.id, ceo),
+          this.#parts.operator.setCeo(record.id, ceo),
         );
       } else if (account && (accounts.length >= SUBJECTS || this.#random.chance(0.8)))
         await this.#changeAccount(account);
@@ -145,7 +138,7 @@ export class AdminChanges {
 
   async #createAccount(): Promise<void> {
     const plan = this.#random.pick(PLANS);
-    const created = await this.#attempt(() => this.#stand.operator.createAccount(plan));
+    const created = await this.#attempt(() => this.#parts.operator.createAccount(plan));
     if (created === undefined) return;
     const account = newSubject(created.answer, false, { name: 'Test', plan, isClosed: false });
     add(account.answered, 'CreateAccount');
@@ -153,7 +146,7 @@ export class AdminChanges {
   }
 
   async #changeAccount(account: Subject): Promise<void> {
-    const { operator } = this.#stand;
+    const { operator } = this.#parts;
     const { id, may, tokens } = account;
     const is = (property: string) => may.get(property)?.[0];
     const valid = [...tokens.keys()].find((keyId) => is(keyId) === false);
@@ -184,7 +177,7 @@ export class AdminChanges {
   }
 
   async #differencesOf(subject: Subject): Promise<string[]> {
-    const { stack, operator, client } = this.#stand;
+    const { stack, operator, client } = this.#parts;
     const { id, isRecord, may, tokens, answered } = subject;
     const found = isRecord ? { ceo: await operator.ceoOf(id) } : await operator.account(id);
     const is = new Map(Object.entries(found));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MISHAPS, runChanges, startChangeStand, tooLate } from './changes.ts';
-import type { Stand } from './engine.ts';
+import type { Stand } from './stack.ts';
 
 /**
  * Far less than the minute after which a gateway verifies a token anyway, but more than a busy machine takes. `npm run faults --

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Route } from '@brand-data/contracts';
 import { MongoClient } from 'mongodb';
 import { nameOf } from './api-call.ts';
-import { msUntil, type Stand, startStand } from './engine.ts';
+import { msUntil } from './engine.ts';
+import { type Stand, startStand } from './stack.ts';
 
 const ASK_EVERY_MS = 50;
 const UNCHANGED_FOR_MS = 700;

@@ -3,14 +3,13 @@
  * the answers with the bill.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Brand, PoolUsage } from '@brand-data/contracts';
+import type { PoolUsage } from '@brand-data/contracts';
 import { createRandom, type Random } from '@brand-data/testing/random';
 import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
-import { TestOperator } from '../e2e/operator.ts';
-import { type ApiClient, createApiClient } from './api-call.ts';
+import type { TestOperator } from '../e2e/operator.ts';
 import { add, judge, listed, sumOf } from './ledger.ts';
 import { boundAfter, lose, type Row } from './loss.ts';
-import { type FaultStack, type FaultStackOptions, startFaultStack } from './stack.ts';
+import { type FaultStackOptions, type Stand, startStand } from './stack.ts';
 import { type Failure, Traffic, type TrafficAccount, UNLIMITED, type Window } from './traffic.ts';
 
 const QUIET_MS = 2_500;
@@ -29,36 +28,6 @@ export interface CampaignOptions {
   /** How long the run waits at the end for the grants of killed gateways, and for the last calls. */
   settleMinutes: number;
   say: (line: string) => void;
-}
-
-/** A stack, and those who use it. */
-export interface Stand {
-  stack: FaultStack;
-  operator: TestOperator;
-  client: ApiClient;
-  stop(how?: 'but keep logs'): Promise<void>;
-}
-
-type BrandFields = Parameters<typeof Brand.fromPartial>[0];
-
-export async function startStand(
-  options: FaultStackOptions,
-  records: BrandFields[] = [fullStock],
-): Promise<Stand> {
-  const stack = await startFaultStack(options);
-  const operator = new TestOperator(stack);
-  const client = createApiClient();
-  const stop = async (how?: 'but keep logs') => {
-    client.close();
-    operator.close();
-    await (how === undefined ? stack.stop() : stack.stopButKeepLogs());
-  };
-  if (records.length > 0)
-    await operator.putBrands(records).catch(async (error: unknown) => {
-      await stop();
-      throw error;
-    });
-  return { stack, operator, client, stop };
 }
 
 /** What a campaign has while it runs. */
@@ -82,19 +51,21 @@ export interface Watch {
 
 /** What goes on beside the rows. */
 interface Beside {
-  stop(): Promise<void>;
-  /** Returns violations. */
-  check(): Promise<string[]>;
-  /** A line of the totals. */
-  total(): [string, string];
+  /** When the rows are over. */
+  stop?(): Promise<void>;
+  /** When all is billed. Returns violations. */
+  check?(billed: Bills): Promise<string[]>;
 }
+
+/** Metering's bill of each account. */
+export type Bills = ReadonlyMap<TrafficAccount, PoolUsage | undefined>;
 
 /** The parts in which campaigns differ. */
 export interface Campaign<R extends Row = Row> {
   stack: FaultStackOptions;
   /** Further records. */
-  records?: BrandFields[];
-  /** The calls a second of each of the three accounts that stay far from their limits. */
+  records?: Parameters<TestOperator['putBrands']>[0];
+  /** The calls a second of each of the three accounts that stay far from their limits. 0: there are no calls. */
   unlimitedPerS: number;
   /** How long callers call before the first row. */
   leadInMs: number;
@@ -108,8 +79,6 @@ export interface Campaign<R extends Row = Row> {
   watch?(parts: Parts, row: R): Promise<Watch[]>;
   /** Begins what goes on beside the rows. */
   begin?(parts: Parts): Promise<Beside | undefined>;
-  /** Compares other reports of the usage with the bill. Returns violations. */
-  compare?(parts: Parts, billed: ReadonlyMap<TrafficAccount, PoolUsage | undefined>): Promise<string[]>;
 }
 
 /** How one row went. */
@@ -156,11 +125,12 @@ export async function startCampaign<R extends Row>(campaign: Campaign<R>, option
   const { say, seed, settleMinutes } = options;
   const stand = await startStand(campaign.stack, [fullStock, bareMerchant, ...(campaign.records ?? [])]);
   const random = createRandom(seed);
-  const traffic = new Traffic({ ...stand, random }, campaign.finishesAfterMs);
+  const traffic = new Traffic(stand, random, campaign.finishesAfterMs);
   const parts: Parts = { ...stand, traffic, random, say };
   const results: Result[] = [];
   const beside = await orKeepLogs(parts, async () => {
-    for (let each = 0; each < 3; each++) await traffic.open(UNLIMITED, campaign.unlimitedPerS);
+    for (let each = 0; each < 3 && campaign.unlimitedPerS > 0; each++)
+      await traffic.open(UNLIMITED, campaign.unlimitedPerS);
     const begun = await campaign.begin?.(parts);
     await delay(campaign.leadInMs);
     return begun;
@@ -176,7 +146,7 @@ export async function startCampaign<R extends Row>(campaign: Campaign<R>, option
     /** Ends the calls and the stack. Returns the violations. */
     async end(): Promise<string[]> {
       return orKeepLogs(parts, async () => {
-        await beside?.stop();
+        await beside?.stop?.();
         const loadMs = traffic.now();
         await traffic.stop();
         await callUntilAllIsBilled(parts, settleMinutes);
@@ -192,12 +162,10 @@ export async function startCampaign<R extends Row>(campaign: Campaign<R>, option
             ),
           ),
           ...traffic.wrong,
-          ...((await beside?.check()) ?? []),
-          ...((await campaign.compare?.(parts, billed)) ?? []),
+          ...((await beside?.check?.(billed)) ?? []),
         ];
         sayTable(results, say);
-        const totals = [...totalsOf(traffic, billed, loadMs), ...(beside ? [beside.total()] : [])];
-        for (const [name, figures] of totals) say(`${name.padEnd(18)} ${figures}`);
+        for (const [name, figures] of totalsOf(traffic, billed, loadMs)) say(`${name.padEnd(18)} ${figures}`);
         say(`violations         ${violations.length}`);
         if (violations.length > 0) say(`logs of all processes: ${stand.stack.dataDir}/logs`);
         await stand.stop(violations.length > 0 ? 'but keep logs' : undefined);
@@ -366,7 +334,7 @@ function sayTable(results: readonly Result[], say: (line: string) => void): void
 
 function totalsOf(
   { accounts, windows, failures, wrong, longestMs }: Traffic,
-  billed: ReadonlyMap<TrafficAccount, PoolUsage | undefined>,
+  billed: Bills,
   loadMs: number,
 ): [string, string | number][] {
   const merged = (which: 'outcomes' | 'unsure') => {

@@ -11,17 +11,17 @@ import { signingKeyFromPem } from '@brand-data/runtime';
 import { channelFrom } from '@brand-data/runtime/test/channel-as.ts';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { msUntil, type Stand, startStand } from './engine.ts';
+import { type Campaign, msUntil, type Parts, runCampaign, seconds, type Watch } from './engine.ts';
 import { sumOf } from './ledger.ts';
+import type { Stand } from './stack.ts';
 import { UNLIMITED } from './traffic.ts';
 
-const GRANTS_PER_S = 500;
-const TICK_MS = 20;
 const ACCOUNTS = 50;
 /** A holder may have only a few open grants of an account. */
 const HOLDERS = 100;
-/** The most requests at a time. Without this bound, metering would be busy with requests whose callers no longer wait. */
-const MOST_IN_FLIGHT = 250;
+/** The most requests at a time. With more, metering would be busy with requests whose callers no longer wait. */
+const USERS = 250;
+const USE_EVERY_MS = 500;
 const ASK_WITHIN_MS = 3_000;
 /** Short enough that some requests reach the next primary in its first moments. */
 const AGAIN_AFTER_MS = 50;
@@ -39,76 +39,76 @@ interface Given {
   grantId: string;
 }
 
-/** Kills MongoDB's primary this many times under 500 grants a second. Returns the usage that was not billed. */
-export async function runFailOvers(times: number, say: (line: string) => void): Promise<string[]> {
-  const stand = await startStand({ gateways: 1, meterings: 2, clusters: true }, []);
-  const metering = await connectAsGateways(stand);
-  const violations: string[] = [];
-  const all: Awaited<ReturnType<typeof failOverOnce>>[] = [];
-  try {
-    for (let number = 1; number <= times; number++) {
-      const failOver = await failOverOnce(stand, metering);
-      all.push(failOver);
-      const { electedMs, grants, refused, lost } = failOver;
-      say(
-        `${String(number).padStart(3)}  grants given again after ${electedMs.toFixed(0)} ms; ${grants} grants, usage of ${refused} refused, usage of ${lost} not billed`,
-      );
-      const broken = [
-        refused > 0 && `metering refused the usage of ${refused} grants`,
-        lost > 0 && `metering has not billed the usage of ${lost} grants`,
-        electedMs > ELECTED_WITHIN_MS &&
-          `metering gave grants again only after ${electedMs.toFixed(0)} ms (bound ${ELECTED_WITHIN_MS} ms)`,
-      ];
-      violations.push(...broken.filter(Boolean).map((line) => `fail-over ${number}: ${line}`));
-    }
-  } finally {
-    await metering.close();
-    await stand.stop();
-  }
-  const elected = all.map(({ electedMs }) => electedMs.toFixed(0)).sort((a, b) => Number(a) - Number(b));
-  const sum = (figure: 'grants' | 'refused' | 'lost') => sumOf(all.map((each) => each[figure]));
-  say(
-    `${all.length} fail-overs: grants given again after ${elected[0]}/${elected[elected.length >> 1]}/${elected.at(-1)} ms (min/median/max); ${sum('grants')} grants, usage of ${sum('refused')} refused, usage of ${sum('lost')} not billed`,
-  );
-  return violations;
+/** Kills MongoDB's primary this many times under 500 grants a second. Returns the usage that was not billed, and late grants. */
+export function runFailOvers(times: number, say: (line: string) => void): Promise<string[]> {
+  let metering: Metering;
+  const losses = [{ part: 'mongod leader', how: 'killed' }] as const;
+  const campaign: Campaign = {
+    stack: { gateways: 1, meterings: 2, clusters: true },
+    unlimitedPerS: 0,
+    leadInMs: 0,
+    rows: () =>
+      Array.from({ length: times }, (_, index) => ({
+        name: `fail-over ${index + 1}`,
+        kind: `${times} fail-overs`,
+        losses,
+        awayMs: 0,
+      })),
+    async begin(parts) {
+      metering = await connectAsGateways(parts);
+      return { stop: () => metering.close() };
+    },
+    watch: async (parts) => [watchGrants(parts, metering)],
+  };
+  return runCampaign(campaign, { minutes: 0, seed: 1, only: '', settleMinutes: 0, say });
 }
 
 type Metering = Awaited<ReturnType<typeof connectAsGateways>>;
 
-/**
- * Kills the primary once. Meanwhile the run sends each grant's usage as soon as metering gives the grant, and repeats it until it
- * is accepted.
- */
-async function failOverOnce({ stack, operator }: Stand, metering: Metering) {
-  const mongod = stack.clusters?.mongod;
-  const primary = await mongod?.leader();
-  if (!mongod || primary === undefined) throw new Error('MongoDB has no primary');
-  const load = startLoad(metering);
-  await delay(BEFORE_MS);
-  await stack.kill(primary);
-  const lostMs = performance.now();
-  await load.givesAgain();
-  const electedMs = performance.now() - lostMs;
-  await delay(AFTER_MS);
-  await stack.restart(primary);
-  const { given, refused } = await load.end();
-  let lost = 0;
-  const isBilled = async () => {
-    const missing: number[] = [];
-    for (const [account, { length }] of Map.groupBy(given, (each) => each.account))
-      missing.push(Math.max(0, length - ((await operator.usage(account))[0]?.used ?? 0)));
-    lost = sumOf(missing);
-    return lost === 0;
+/** Sends each grant's usage as soon as metering gives the grant, and repeats it until it is accepted. */
+function watchGrants({ stack, operator, say }: Parts, metering: Metering): Watch {
+  const broken: string[] = [];
+  let load: ReturnType<typeof startLoad>;
+  let lostMs = 0;
+  let electedMs = 0;
+  return {
+    begin: async () => {
+      load = startLoad(metering);
+      await delay(BEFORE_MS);
+    },
+    meanwhile: async () => {
+      lostMs = performance.now();
+      await load.givesAgain();
+      electedMs = performance.now() - lostMs;
+      await delay(AFTER_MS);
+    },
+    back: async () => {
+      const { given, refused } = await load.end();
+      let lost = given.length;
+      const isBilled = async () => {
+        const missing: number[] = [];
+        for (const [account, { length }] of Map.groupBy(given, (each) => each.account))
+          missing.push(Math.max(0, length - ((await operator.usage(account))[0]?.used ?? 0)));
+        lost = sumOf(missing);
+        return lost === 0;
+      };
+      await msUntil(isBilled, BILLED_WITHIN_MS);
+      say(`     ${given.length} grants, usage of ${refused} refused, usage of ${lost} not billed`);
+      if (refused > 0) broken.push(`metering refused the usage of ${refused} grants`);
+      if (lost > 0) broken.push(`metering has not billed the usage of ${lost} grants`);
+      // If these grants stayed open, the settler would have to read all of them again and again until it settles them.
+      for (let at = 0; at < given.length; at += CLOSED_AT_ONCE) {
+        const closing = given.slice(at, at + CLOSED_AT_ONCE).map(({ grantId }) => usageOf(grantId, true));
+        await Promise.all(closing.map((usage) => untilDone(() => metering.report(usage))));
+      }
+      await msUntil(async () => (await stack.clusters?.mongod.isWhole()) === true, WHOLE_WITHIN_MS);
+    },
+    judge() {
+      if (electedMs > ELECTED_WITHIN_MS)
+        broken.push(`metering gave grants again only after ${seconds(electedMs)}`);
+      return { broken, figures: { 'grants given again after': electedMs } };
+    },
   };
-  lost = given.length;
-  await msUntil(isBilled, BILLED_WITHIN_MS);
-  // If these grants stayed open, the settler would have to read all of them again and again until it settles them.
-  for (let at = 0; at < given.length; at += CLOSED_AT_ONCE) {
-    const closing = given.slice(at, at + CLOSED_AT_ONCE);
-    await Promise.all(closing.map(({ grantId }) => untilDone(() => metering.report(usageOf(grantId, true)))));
-  }
-  await msUntil(() => mongod.isWhole(), WHOLE_WITHIN_MS);
-  return { electedMs, grants: given.length, refused, lost };
 }
 
 /** Requests grants and reports their usage as many gateways do. */
@@ -128,8 +128,7 @@ async function connectAsGateways({ stack }: Stand) {
   let seq = 0;
   let turn = 0;
   const replica = () => {
-    turn += 1;
-    const found = replicas[turn % replicas.length];
+    const found = replicas[turn++ % replicas.length];
     if (!found) throw new Error('there are no replicas');
     return found;
   };
@@ -165,10 +164,8 @@ async function connectAsGateways({ stack }: Stand) {
 function startLoad(metering: Metering) {
   const accounts = Array.from({ length: ACCOUNTS }, newAccount);
   const given: Given[] = [];
-  const inFlight = new Set<Promise<void>>();
-  const beganMs = performance.now();
   let waiting = { sinceMs: Number.POSITIVE_INFINITY, resolve: () => {} };
-  let asked = 0;
+  let isGoing = true;
   let refused = 0;
   const useOne = async (account: string) => {
     const askedMs = performance.now();
@@ -177,20 +174,13 @@ function startLoad(metering: Metering) {
     if (askedMs > waiting.sinceMs) waiting.resolve();
     given.push(grant);
     const usage = usageOf(grant.grantId);
-    if (given.length % 2 === 0) await untilDone(() => metering.publish(usage, grant.holder));
-    else {
-      const count = await untilDone(() => metering.report(usage));
-      refused += count;
-    }
+    if (given.length % 2 === 0) return untilDone(() => metering.publish(usage, grant.holder));
+    const count = await untilDone(() => metering.report(usage));
+    refused += count;
   };
-  const ticking = setInterval(() => {
-    const due = ((performance.now() - beganMs) / 1_000) * GRANTS_PER_S;
-    for (; asked < due; asked++) {
-      if (inFlight.size >= MOST_IN_FLIGHT) continue;
-      const using = useOne(accounts[asked % ACCOUNTS] ?? '').finally(() => inFlight.delete(using));
-      inFlight.add(using);
-    }
-  }, TICK_MS);
+  const users = Array.from({ length: USERS }, async (_, user) => {
+    for (; isGoing; await delay(USE_EVERY_MS)) await useOne(accounts[user % ACCOUNTS] ?? '');
+  });
   return {
     /** Resolves when metering has given a grant that was requested after this call. */
     givesAgain: () =>
@@ -199,8 +189,8 @@ function startLoad(metering: Metering) {
       }),
     /** Stops requesting grants. Resolves when all usage is durable or refused. */
     async end() {
-      clearInterval(ticking);
-      while (inFlight.size > 0) await Promise.all(inFlight);
+      isGoing = false;
+      await Promise.all(users);
       return { given, refused };
     },
   };

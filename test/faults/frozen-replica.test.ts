@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { nameOf } from './api-call.ts';
-import { type Stand, startStand } from './engine.ts';
+import { type Stand, startStand } from './stack.ts';
 
 const ALLOWANCE = 80;
 const CALLERS = 4;

@@ -1,8 +1,6 @@
-import type { PoolUsage } from '@brand-data/contracts';
-import { type Campaign, type CampaignOptions, type Parts, runCampaign } from './engine.ts';
+import { type Bills, type Campaign, type CampaignOptions, type Parts, runCampaign } from './engine.ts';
 import { sumOf } from './ledger.ts';
 import { type How, isServer, type Loss, type Row } from './loss.ts';
-import type { TrafficAccount } from './traffic.ts';
 
 /** The allowances of the new accounts of a round's first rows, in which gateways are killed, and of the rows after them, in turn. */
 const FIRST_ACCOUNTS = [[1, 5], [5], [1, 5], [5], [40, 3_000], [40, 3_000]];
@@ -47,11 +45,10 @@ export function runQuota({
     unlimitedPerS: 18,
     leadInMs: 18_000,
     rows,
-    compare,
-    begin: async ({ traffic }) => {
+    begin: async (parts) => {
       // This account is near its limit when the first gateway is killed.
-      await traffic.open(300, 15);
-      return undefined;
+      await parts.traffic.open(300, 15);
+      return { check: (billed) => differences(parts, billed) };
     },
   };
   return runCampaign(campaign, options);
@@ -82,10 +79,7 @@ function rows({ stack, random }: Parts, round: number): Row[] {
 }
 
 /** Checks that /v1/usage and `bds usage` show the same as metering's admin port. */
-async function compare(
-  { stack, client, traffic }: Parts,
-  billed: ReadonlyMap<TrafficAccount, PoolUsage | undefined>,
-): Promise<string[]> {
+async function differences({ stack, client, traffic }: Parts, billed: Bills): Promise<string[]> {
   interface Usage {
     pools: { used: number; breakdown: { count: number }[] }[];
   }

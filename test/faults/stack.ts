@@ -11,9 +11,12 @@ import {
   startNatsCluster,
 } from '@brand-data/testing/clusters';
 import { Wire } from '@brand-data/testing/wire';
+import { fullStock } from '../e2e/fixtures.ts';
+import { TestOperator } from '../e2e/operator.ts';
 import { readExposition } from '../monitoring/exposition.ts';
 import type { TestStack } from '../stack/index.ts';
 import { runningStack } from '../stack/running-stack.ts';
+import { type ApiClient, createApiClient } from './api-call.ts';
 
 const ADDRESS = /127\.0\.0\.1:\d+/g;
 
@@ -123,6 +126,34 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
       await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
     },
   };
+}
+
+/** A stack, and those who use it. */
+export interface Stand {
+  stack: FaultStack;
+  operator: TestOperator;
+  client: ApiClient;
+  stop(how?: 'but keep logs'): Promise<void>;
+}
+
+export async function startStand(
+  options: FaultStackOptions,
+  records: Parameters<TestOperator['putBrands']>[0] = [fullStock],
+): Promise<Stand> {
+  const stack = await startFaultStack(options);
+  const operator = new TestOperator(stack);
+  const client = createApiClient();
+  const stop = async (how?: 'but keep logs') => {
+    client.close();
+    operator.close();
+    await (how === undefined ? stack.stop() : stack.stopButKeepLogs());
+  };
+  if (records.length > 0)
+    await operator.putBrands(records).catch(async (error: unknown) => {
+      await stop();
+      throw error;
+    });
+  return { stack, operator, client, stop };
 }
 
 /** The connections of the processes that can be cut off, through proxies. */

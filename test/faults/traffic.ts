@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Route } from '@brand-data/contracts';
 import type { Random } from '@brand-data/testing/random';
-import type { TestOperator } from '../e2e/operator.ts';
-import { type ApiClient, type CallOutcome, isFailure, nameOf } from './api-call.ts';
+import { type CallOutcome, isFailure, nameOf } from './api-call.ts';
 import { add, enter, newCallLedger } from './ledger.ts';
 import type { Row } from './loss.ts';
-import type { FaultStack } from './stack.ts';
+import type { Stand } from './stack.ts';
 
 /** An allowance that no run can use up. */
 export const UNLIMITED = 10_000_000;
@@ -18,14 +17,6 @@ const FAILED_OFTEN = 10;
 const KNOWN = 'ZPHX';
 const UNKNOWN = 'nobody knows this';
 const IDENTIFIERS = [KNOWN, KNOWN, "O'Brien's Corner-Shop", UNKNOWN] as const;
-
-/** What the callers call, and who creates their accounts. */
-interface TrafficUsers {
-  stack: FaultStack;
-  operator: TestOperator;
-  client: ApiClient;
-  random: Random;
-}
 
 export type TrafficAccount = Awaited<ReturnType<typeof newTrafficAccount>>;
 
@@ -87,7 +78,8 @@ export class Traffic {
   readonly wrong: string[] = [];
   /** The longest time of an answer from a gateway that was not faulty. */
   longestMs = 0;
-  readonly #users: TrafficUsers;
+  readonly #stand: Stand;
+  readonly #random: Random;
   readonly #finishesAfterMs: number;
   /** The first whole answer of each path. The records do not change. */
   readonly #answers = new Map<string, Buffer>();
@@ -99,8 +91,9 @@ export class Traffic {
   #turn = 0;
 
   /** @param finishesAfterMs callers stop this long after the first 429, but not while their calls fail */
-  constructor(users: TrafficUsers, finishesAfterMs = Number.POSITIVE_INFINITY) {
-    this.#users = users;
+  constructor(stand: Stand, random: Random, finishesAfterMs = Number.POSITIVE_INFINITY) {
+    this.#stand = stand;
+    this.#random = random;
     this.#finishesAfterMs = finishesAfterMs;
   }
 
@@ -116,7 +109,7 @@ export class Traffic {
   /** Creates an account that every gateway knows, without beginning its calls. */
   async prepare(allowance: number, ratePerS = rateOf(allowance)): Promise<TrafficAccount> {
     const name = `${this.accounts.length + 1} (${allowance})`;
-    const account = await newTrafficAccount(this.#users, { name, allowance, ratePerS });
+    const account = await newTrafficAccount(this.#stand, { name, allowance, ratePerS });
     this.accounts.push(account);
     return account;
   }
@@ -158,7 +151,8 @@ export class Traffic {
 
   /** Makes one more call of an account, on the next gateway. */
   async call(account: TrafficAccount): Promise<void> {
-    const { client, random, stack } = this.#users;
+    const { client, stack } = this.#stand;
+    const random = this.#random;
     this.#turn += 1;
     const gateway = stack.gateways[this.#turn % stack.gateways.length];
     if (!gateway) throw new Error('there are no gateways');
@@ -222,7 +216,7 @@ export class Traffic {
 
   async #lookAt(failure: Failure): Promise<void> {
     const { account } = failure;
-    const [pool] = await this.#users.operator.usage(account.accountId).catch(() => []);
+    const [pool] = await this.#stand.operator.usage(account.accountId).catch(() => []);
     if (!pool) return;
     failure.permits = `${pool.remaining} permits available, ${pool.out} in open grants`;
     // The lost grants are settled, so they excuse no later failure.
@@ -247,13 +241,13 @@ export class Traffic {
       const isWaiting = account.hasLostGrants && (account.dry?.failed ?? 0) > FAILED_OFTEN;
       const isSlow = isWaiting || account.ledger.usedUpAtMs !== undefined;
       const ratePerS = isSlow ? AFTER_429_PER_S : account.ratePerS;
-      await delay((1_000 / ratePerS) * this.#users.random.between(0.5, 1.5));
+      await delay((1_000 / ratePerS) * this.#random.between(0.5, 1.5));
     }
   }
 }
 
 async function newTrafficAccount(
-  { stack, operator, client }: TrafficUsers,
+  { stack, operator, client }: Stand,
   { name, allowance, ratePerS }: { name: string; allowance: number; ratePerS: number },
 ) {
   const { accountId, token, keyId } = await operator.newAccount(allowance);

@@ -3,6 +3,7 @@
  * `npm start` has to run beside it, with its data in `.local`, and Chromium has to be installed. It makes some calls of the demo
  * accounts, and an operator, whom it revokes.
  */
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,22 +12,21 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bdsWith, type Demo } from '@brand-data/local';
 import { openConnection, serveUsagePage } from '@brand-data/operator';
-import { type Page, startBrowser } from '../e2e/page.ts';
+import { startBrowser } from '../e2e/page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const PICTURES = join(ROOT, 'packages/site/screenshots');
-const PICTURES_FOR_OPERATORS = join(ROOT, 'packages/operator/screenshots');
 const OPERATOR = 'screenshots';
-const THEMES = ['light', 'dark'] as const;
 const WAIT_AT_MOST_MS = 20_000;
 
 const { gateways, tokens }: Demo = JSON.parse(await readFile(join(ROOT, '.local/demo.json'), 'utf8'));
 const api = gateways[0] ?? '';
 
+const logos = ['nvidia.com', 'TSLA', 'Spotify', 'lego.com', "McDonald's", '7203.T', 'PLTR', 'Ferrari'].map(
+  (identifier) => `<brand-logo identifier="${identifier}" token="${tokens.paid}" size="64"></brand-logo>`,
+);
 /** A page with the elements, as a visitor of another site sees it. */
 const ELEMENTS = `<!doctype html>
 <html lang="en">
-<head>
 <meta charset="utf-8">
 <meta name="color-scheme" content="light dark">
 <title>Holdings</title>
@@ -36,107 +36,85 @@ const ELEMENTS = `<!doctype html>
   p { display: flex; gap: 16px; align-items: center; }
   div { display: flex; flex-wrap: wrap; gap: 24px; margin-top: 24px; }
 </style>
-</head>
-<body>
 <h1>Holdings</h1>
-<p>${['nvidia.com', 'TSLA', 'Spotify', 'lego.com', "McDonald's", '7203.T', 'PLTR', 'Ferrari']
-  .map(
-    (identifier) => `<brand-logo identifier="${identifier}" token="${tokens.paid}" size="64"></brand-logo>`,
-  )
-  .join('')}</p>
+<p>${logos.join('')}</p>
 <div>
 <brand-card identifier="NFLX" token="${tokens.paid}"></brand-card>
 <brand-card identifier="lego.com" token="${tokens.paid}"></brand-card>
 </div>
-</body>
 </html>`;
 
-const own = createServer((_request, response) => {
-  response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(ELEMENTS);
-});
-await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve));
+await using open = new AsyncDisposableStack();
 const folder = await mkdtemp(join(tmpdir(), 'brand-data-screenshots-'));
+open.defer(() => rm(folder, { recursive: true, force: true }));
 const browser = await startBrowser(folder);
-try {
-  for (const pictures of [PICTURES, PICTURES_FOR_OPERATORS]) await mkdir(pictures, { recursive: true });
-  const page = await browser.newPage();
+open.defer(() => browser.stop());
+const page = await browser.newPage();
 
-  await page.open(`${api}/playground`);
-  await page.evaluate(`{
-    document.querySelector('#token').value = ${JSON.stringify(tokens.paid)};
-    document.querySelector('#identifier').value = 'NVDA';
-    document.querySelector('#call').dispatchEvent(new Event('input'));
-    document.querySelector('#send').click();
-  }`);
-  await until(page, `document.querySelector('#status').textContent.startsWith('200')`);
-  // The token is publishable, but it would look like one that works.
-  await page.evaluate(`document.querySelector('#token').value = 'pk_…'`);
-  await take(page, 'playground', { width: 1_100, height: 1_000 });
+await page.open(`${api}/playground`);
+await page.evaluate(`{
+  document.querySelector('#token').value = ${JSON.stringify(tokens.paid)};
+  document.querySelector('#identifier').value = 'NVDA';
+  document.querySelector('#call').dispatchEvent(new Event('input'));
+  document.querySelector('#send').click();
+}`);
+await until(`document.querySelector('#status').textContent.startsWith('200')`);
+// The token is publishable, but it would look like one that works.
+await page.evaluate(`document.querySelector('#token').value = 'pk_…'`);
+await take('packages/site/screenshots/playground', { width: 1_100, height: 1_000 });
 
-  await page.open(`http://127.0.0.1:${(own.address() as AddressInfo).port}/`);
-  await until(
-    page,
-    `[...document.querySelectorAll('brand-logo, brand-card')].every(({ shadowRoot }) => {
-      const image = shadowRoot?.querySelector('img');
-      return image?.complete && image.naturalWidth > 0;
-    })`,
-  );
-  await take(page, 'elements', { width: 820, height: 420 });
+const site = createServer((_request, response) => {
+  response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(ELEMENTS);
+}).listen(0, '127.0.0.1');
+await once(site, 'listening');
+open.defer(() => {
+  site.close();
+  site.closeAllConnections();
+});
+await page.open(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+await until(
+  `[...document.querySelectorAll('brand-logo, brand-card')].every(({ shadowRoot }) => {
+    const image = shadowRoot?.querySelector('img');
+    return image?.complete && image.naturalWidth > 0;
+  })`,
+);
+await take('packages/site/screenshots/elements', { width: 820, height: 420 });
 
-  await showUsage(page);
-} finally {
-  await browser.stop();
-  own.closeAllConnections();
-  own.close();
-  await rm(folder, { recursive: true, force: true });
-}
+// The page of all accounts' usage.
+const calls = { [tokens.paid]: 40, [tokens.free]: 25, [tokens.small]: 4 };
+for (const [token, times] of Object.entries(calls))
+  for (let call = 0; call < times; call += 1) await fetch(`${api}/api/logos/AAPL/info?token=${token}`);
+const connectionFile = join(ROOT, '.local/operator.json');
+const connection = JSON.parse(await readFile(connectionFile, 'utf8'));
+const bds = bdsWith(connectionFile);
+const created = await bds('operator', 'create', OPERATOR, '--role', 'read');
+open.defer(async () => {
+  await bds('operator', 'revoke', OPERATOR, '--yes');
+});
+const usagePage = await serveUsagePage({
+  port: 0,
+  connectAs: (operatorToken) => openConnection({ ...connection, operatorToken }),
+  onDefect: (error) => console.error(error),
+});
+open.defer(() => usagePage.stop());
+const url = new URL(usagePage.url);
+url.username = OPERATOR;
+url.password = (created as { credential: string }).credential;
+await page.open(url.href);
+await take('packages/operator/screenshots/usage', { width: 1_280, height: 510 });
 
-/** The page of all accounts' usage. */
-async function showUsage(page: Page): Promise<void> {
-  for (const [token, calls] of [
-    [tokens.paid, 40],
-    [tokens.free, 25],
-    [tokens.small, 4],
-  ] as const)
-    for (let call = 0; call < calls; call += 1) await fetch(`${api}/api/logos/AAPL/info?token=${token}`);
-  const connectionFile = join(ROOT, '.local/operator.json');
-  const connection = JSON.parse(await readFile(connectionFile, 'utf8'));
-  const bds = bdsWith(connectionFile);
-  const { credential } = (await bds('operator', 'create', OPERATOR, '--role', 'read')) as {
-    credential: string;
-  };
-  const usagePage = await serveUsagePage({
-    port: 0,
-    connectAs: (operatorToken) => openConnection({ ...connection, operatorToken }),
-    onDefect: (error) => console.error(error),
-  });
-  try {
-    const url = new URL(usagePage.url);
-    url.username = OPERATOR;
-    url.password = credential;
-    await page.open(url.href);
-    await take(page, 'usage', { width: 1_280, height: 510 }, PICTURES_FOR_OPERATORS);
-  } finally {
-    await usagePage.stop();
-    await bds('operator', 'revoke', OPERATOR, '--yes');
-  }
-}
-
-async function take(
-  page: Page,
-  name: string,
-  size: { width: number; height: number },
-  pictures = PICTURES,
-): Promise<void> {
-  for (const theme of THEMES) {
+/** Takes pictures of the page in both themes. `path`: without the theme and the file's kind. */
+async function take(path: string, size: { width: number; height: number }): Promise<void> {
+  await mkdir(join(ROOT, path, '..'), { recursive: true });
+  for (const theme of ['light', 'dark'] as const) {
     await page.show({ theme, ...size });
-    await until(page, '[...document.images].every((image) => image.complete)');
-    await writeFile(join(pictures, `${name}-${theme}.webp`), await page.screenshot());
+    await until('[...document.images].every((image) => image.complete)');
+    await writeFile(join(ROOT, `${path}-${theme}.webp`), await page.screenshot());
   }
 }
 
 /** Waits until the expression is true in the page. */
-async function until(page: Page, expression: string): Promise<void> {
+async function until(expression: string): Promise<void> {
   const began = performance.now();
   while (!(await page.evaluate(expression))) {
     if (performance.now() - began > WAIT_AT_MOST_MS) throw new Error(`Not true in time: ${expression}`);
