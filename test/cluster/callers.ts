@@ -12,19 +12,13 @@ interface Seen {
   longestMs: number;
 }
 
-export interface Callers {
-  accounts: readonly string[];
-  /** The number of calls made so far. */
-  calls(): Promise<number>;
-  /** Stops the callers. Calls under way may end. */
-  stop(): Promise<Seen>;
-}
+export type Callers = Awaited<ReturnType<typeof startCallers>>;
 
 const POD = 'callers';
 const ALLOWANCE = 1_000_000;
 
 /** Creates a few accounts and starts callers with their tokens. Returns when they make calls. */
-export async function startCallers(namespace: Namespace, callsPerSecond: number): Promise<Callers> {
+export async function startCallers(namespace: Namespace, callsPerSecond: number) {
   const accounts = ['one', 'two', 'three'].map((name) => `callers-${name}`);
   const tokens: string[] = [];
   for (const account of accounts) tokens.push(await newToken(namespace, account, ALLOWANCE));
@@ -39,13 +33,17 @@ export async function startCallers(namespace: Namespace, callsPerSecond: number)
   await namespace.kubectl('wait', '--for=condition=Ready', `pod/${POD}`, '--timeout', '2m');
 
   const logOf = async () => (await namespace.kubectl('logs', POD)).trim().split('\n');
-  const callers: Callers = {
+  const calls = async () => {
+    const last = (await logOf()).at(-1);
+    return last ? (JSON.parse(last) as Seen).calls : 0;
+  };
+  await waitFor('the callers call', async () => (await calls()) > 0);
+  return {
     accounts,
-    async calls() {
-      const last = (await logOf()).at(-1);
-      return last ? (JSON.parse(last) as Seen).calls : 0;
-    },
-    async stop() {
+    /** Resolves to the number of calls made so far. */
+    calls,
+    /** Stops the callers. Calls under way may end. */
+    async stop(): Promise<Seen> {
       const stop = "process.kill(1, 'SIGUSR2')";
       await namespace.kubectl('exec', POD, '--', 'node', '--eval', stop);
       const succeeded = '--for=jsonpath={.status.phase}=Succeeded';
@@ -55,8 +53,6 @@ export async function startCallers(namespace: Namespace, callsPerSecond: number)
       return seen;
     },
   };
-  await waitFor('the callers call', async () => (await callers.calls()) > 0);
-  return callers;
 }
 
 /** Creates an account on a new plan with one pool for both routes, and returns the account's token. */

@@ -26,28 +26,14 @@ export const PREVIOUS =
         tag: process.env.PREVIOUS_IMAGE_TAG ?? 'test-previous',
       };
 
-/** The namespace of a release. It admits only pods of the restricted Pod Security profile. */
-export interface Namespace {
-  name: string;
-  kubectl(...args: string[]): Promise<string>;
-  apply(manifest: unknown): Promise<string>;
-  /** Applies a YAML file of this folder, with these values in place of `${name}`. */
-  applyFile(file: string, values: Record<string, string>): Promise<string>;
-  /** Posts to a path of the cluster's API for which kubectl has no command. */
-  create(path: string, object: unknown): Promise<string>;
-  helm(...args: string[]): Promise<string>;
-  /** Runs `bds --json` in the release's bds pod. */
-  bds(...args: string[]): Promise<unknown>;
-  /** Pods that are ready and not being deleted. */
-  readyPods(component: string): Promise<string[]>;
-  delete(): Promise<void>;
-}
-
 export const RELEASE = 'brand-data';
 /** Arguments of helm. */
 export const WAIT = ['--wait', '--timeout', '10m'];
 
-export async function createNamespace(purpose: string): Promise<Namespace> {
+/** The namespace of a release. It admits only pods of the restricted Pod Security profile. */
+export type Namespace = Awaited<ReturnType<typeof createNamespace>>;
+
+export async function createNamespace(purpose: string) {
   const name = `brand-data-${purpose}-${randomBytes(3).toString('hex')}`;
   await tool('kubectl', ['create', 'namespace', name]);
   const remove = () => tool('kubectl', ['delete', 'namespace', name, '--timeout', '5m']);
@@ -57,24 +43,28 @@ export async function createNamespace(purpose: string): Promise<Namespace> {
       throw error;
     },
   );
-  const kubectl: Namespace['kubectl'] = (...args) => tool('kubectl', ['--namespace', name, ...args]);
-  const apply: Namespace['apply'] = (manifest) =>
+  const kubectl = (...args: string[]) => tool('kubectl', ['--namespace', name, ...args]);
+  const apply = (manifest: unknown) =>
     tool('kubectl', ['--namespace', name, 'apply', '--filename', '-'], JSON.stringify(manifest));
   return {
     name,
     kubectl,
     apply,
-    async applyFile(file, values) {
+    /** Applies a YAML file of this folder, with these values in place of `${name}`. */
+    async applyFile(file: string, values: Record<string, string>) {
       const text = await readFile(new URL(file, import.meta.url), 'utf8');
       return apply(parse(text.replace(/\$\{(\w+)\}/g, (_, key: string) => values[key] ?? '')));
     },
-    create: (path, object) =>
+    /** Posts to a path of the cluster's API for which kubectl has no command. */
+    create: (path: string, object: unknown) =>
       tool('kubectl', ['create', '--raw', path, '--filename', '-'], JSON.stringify(object)),
-    helm: (...args) => tool(found.path, [...args, '--namespace', name]),
-    async bds(...args) {
+    helm: (...args: string[]) => tool(found.path, [...args, '--namespace', name]),
+    /** Runs `bds --json` in the release's bds pod. */
+    async bds(...args: string[]): Promise<unknown> {
       return JSON.parse(await kubectl('exec', `deploy/${RELEASE}-bds`, '--', 'bds', '--json', ...args));
     },
-    async readyPods(component) {
+    /** Resolves to the pods that are ready and not being deleted. */
+    async readyPods(component: string) {
       const selector = `app.kubernetes.io/component=${component}`;
       const { items } = JSON.parse(await kubectl('get', 'pods', '--output', 'json', '--selector', selector));
       return (items as Pod[])

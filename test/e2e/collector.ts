@@ -14,14 +14,7 @@ export interface CollectedSpan {
   links: string[];
 }
 
-/** Receives traces by OTLP over HTTP, as JSON, and keeps them. */
-export interface Collector {
-  url: string;
-  spans: CollectedSpan[];
-  /** The bodies of all requests, unparsed. */
-  received: () => string;
-  stop(): Promise<void>;
-}
+export type Collector = Awaited<ReturnType<typeof startCollector>>;
 
 interface Attribute {
   key: string;
@@ -40,7 +33,8 @@ interface Export {
   }[];
 }
 
-export async function startCollector(): Promise<Collector> {
+/** Receives traces by OTLP over HTTP, as JSON, and keeps them. */
+export async function startCollector() {
   const spans: CollectedSpan[] = [];
   let received = '';
   const server = createServer(async (request, response) => {
@@ -54,6 +48,7 @@ export async function startCollector(): Promise<Collector> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
+    /** Returns the bodies of all requests, unparsed. */
     received: () => received,
     stop: async () => {
       server.closeAllConnections();

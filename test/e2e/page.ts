@@ -5,18 +5,9 @@ import { createInterface } from 'node:readline';
 import { chromium } from './browser.ts';
 
 /** A page in Chromium that a test can look into. */
-export interface Page {
-  /** Opens the URL and waits until it is loaded. */
-  open(url: string, options?: { theme?: 'light' | 'dark' }): Promise<void>;
-  /** Shows the page in this theme and width, in CSS pixels. */
-  show(look: Look): Promise<void>;
-  /** What the page shows, as WebP. */
-  screenshot(): Promise<Buffer>;
-  /** Runs the script in every page that is opened from now on, before the page's own scripts. */
-  beforeEachPage(script: string): Promise<void>;
-  /** Evaluates the expression in the page, waits for its promise, and resolves to its JSON value. */
-  evaluate<T>(expression: string): Promise<T>;
-}
+export type Page = Awaited<ReturnType<typeof newPage>>;
+
+export type Browser = Awaited<ReturnType<typeof startBrowser>>;
 
 interface Look {
   theme: 'light' | 'dark';
@@ -25,16 +16,11 @@ interface Look {
   height?: number;
 }
 
-export interface Browser {
-  newPage(): Promise<Page>;
-  stop(): Promise<void>;
-}
-
 /** How long Chromium may take for one command, in milliseconds. A busy machine needs seconds. */
 const COMMAND_MS = 30_000;
 
 /** @param folder for the browser's files */
-export async function startBrowser(folder: string): Promise<Browser> {
+export async function startBrowser(folder: string) {
   const child = spawn(
     chromium ?? '',
     [
@@ -99,7 +85,7 @@ async function connect(url: string): Promise<Send> {
   };
 }
 
-async function newPage(send: Send): Promise<Page> {
+async function newPage(send: Send) {
   const { targetId } = await send('Target.createTarget', { url: 'about:blank' });
   const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
   // A browser gives its clipboard only to pages that have the focus and a permission.
@@ -119,8 +105,10 @@ async function newPage(send: Send): Promise<Page> {
       sessionId,
     );
   return {
+    /** Evaluates the expression in the page, waits for its promise, and resolves to its JSON value. */
     evaluate,
-    async show({ theme, width, height = 800 }) {
+    /** Shows the page in this theme and width, in CSS pixels. */
+    async show({ theme, width, height = 800 }: Look) {
       await setTheme(theme);
       const metrics = { width, height, deviceScaleFactor: 1, mobile: false };
       await send('Emulation.setDeviceMetricsOverride', metrics, sessionId);
@@ -128,15 +116,18 @@ async function newPage(send: Send): Promise<Page> {
         'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))',
       );
     },
+    /** Resolves to what the page shows, as WebP. */
     async screenshot() {
       const { data } = await send('Page.captureScreenshot', { format: 'webp', quality: 80 }, sessionId);
       return Buffer.from(data, 'base64');
     },
-    async beforeEachPage(source) {
+    /** Runs the script in every page that is opened from now on, before the page's own scripts. */
+    async beforeEachPage(source: string) {
       await send('Page.enable', {}, sessionId);
       await send('Page.addScriptToEvaluateOnNewDocument', { source }, sessionId);
     },
-    async open(url, { theme = 'light' } = {}) {
+    /** Opens the URL and waits until it is loaded. */
+    async open(url: string, { theme = 'light' }: { theme?: 'light' | 'dark' } = {}) {
       await setTheme(theme);
       const { errorText } = await send('Page.navigate', { url }, sessionId);
       if (errorText !== undefined) throw new Error(`${url}: ${errorText}`);

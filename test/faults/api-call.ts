@@ -10,21 +10,16 @@ export type CallOutcome =
   /** There was no answer in time. */
   | { kind: 'late' };
 
-/** A client of the gateways that keeps its connections, as callers do. */
-export interface ApiClient {
-  /** Never rejects. */
-  get(url: string, headers?: Record<string, string>): Promise<CallOutcome>;
-  close(): void;
-}
-
 /** Longer than the service may take for any answer (see README.md). */
 const WITHIN_MS = 5_000;
 
-export function createApiClient(): ApiClient {
+/** Returns a client of the gateways that keeps its connections, as callers do. */
+export function createApiClient() {
   const agent = new Agent({ keepAlive: true, maxSockets: 500, timeout: 30_000 });
   return {
-    get: (url, headers = {}) =>
-      new Promise((resolve) => {
+    /** Never rejects. */
+    get: (url: string, headers: Record<string, string> = {}) =>
+      new Promise<CallOutcome>((resolve) => {
         const call = request(url, { agent, headers });
         const end = (outcome: CallOutcome) => {
           clearTimeout(late);

@@ -155,17 +155,18 @@ export function runElections(options: CampaignOptions): Promise<string[]> {
         options.seed,
         companies.map(({ id }) => id),
       ),
-    watch: async (parts, row) => [
-      await watchAnswers(parts, row),
-      watchBill(parts, row),
-      watchClusters(parts),
+    watch: async (parts, row, broken) => [
+      await watchAnswers(parts, row, broken),
+      watchBill(parts, row, broken),
+      watchClusters(parts, broken),
     ],
   };
   return runCampaign(campaign, options);
 }
 
 /** Measures how long the longest time without an answer is: of all accounts, new tokens and uncached records. */
-async function watchAnswers(parts: Parts, { losses, answeredWithinMs }: ElectionRow): Promise<Watch> {
+async function watchAnswers(parts: Parts, row: ElectionRow, broken: string[]): Promise<Watch> {
+  const { losses, answeredWithinMs } = row;
   const { traffic } = parts;
   const isAsked = losses.some(({ part }) => /^(mongod|nats-server|accounts|catalog)/.test(part));
   const asks = isAsked ? await prepareQuestions(parts) : [];
@@ -176,19 +177,18 @@ async function watchAnswers(parts: Parts, { losses, answeredWithinMs }: Election
       Promise.all(asks.map(async ({ call, ask }) => newMs.set(call, await msUntilOneHolds(ask)))),
     judge(window) {
       const dries = window.dries.filter(({ isExcused }) => !isExcused);
-      const broken = dries
-        .filter((dry) => msOf(dry) > answeredWithinMs)
-        .map((dry) => {
-          const { account, countedBefore, fromMs, failed, endedBy } = dry;
-          const next =
-            endedBy === undefined ? 'no later call was answered' : `the next call ended with ${endedBy}`;
-          return `account ${account} (${countedBefore} counted answers before) had no answer for ${seconds(msOf(dry))}, from ${seconds(fromMs - window.beganMs)} after the loss: ${failed} calls failed, ${next}`;
-        });
+      for (const dry of dries.filter((each) => msOf(each) > answeredWithinMs)) {
+        const { account, countedBefore, fromMs, failed, endedBy } = dry;
+        const next =
+          endedBy === undefined ? 'no later call was answered' : `the next call ended with ${endedBy}`;
+        broken.push(
+          `account ${account} (${countedBefore} counted answers before) had no answer for ${seconds(msOf(dry))}, from ${seconds(fromMs - window.beganMs)} after the loss: ${failed} calls failed, ${next}`,
+        );
+      }
       for (const [call, ms] of newMs)
         if (ms > answeredWithinMs)
           broken.push(`calls of the kind "${call}" had no answer for ${seconds(ms)}`);
-      const recoveredMs = Math.max(0, ...newMs.values(), ...dries.map(msOf));
-      return { broken, figures: { 'answered again after': recoveredMs } };
+      return { 'answered again after': Math.max(0, ...newMs.values(), ...dries.map(msOf)) };
     },
   };
 }
@@ -211,7 +211,7 @@ async function msUntilOneHolds(holds: () => Promise<boolean>): Promise<number> {
 }
 
 /** Compares an account's counted answers with its bill, four times a second. */
-function watchBill({ operator, traffic }: Parts, { billedWithinMs }: ElectionRow): Watch {
+function watchBill({ operator, traffic }: Parts, { billedWithinMs }: ElectionRow, broken: string[]): Watch {
   const [watched] = traffic.accounts;
   if (!watched) throw new Error('there are no accounts');
   const { accountId, ledger } = watched;
@@ -234,25 +234,22 @@ function watchBill({ operator, traffic }: Parts, { billedWithinMs }: ElectionRow
     },
     judge() {
       isGoing = false;
-      const isLate = latestMs > billedWithinMs;
-      return {
-        broken: isLate ? [`a counted answer was not in the bill after ${seconds(latestMs)}`] : [],
-        figures: { 'bill late by': latestMs },
-      };
+      if (latestMs > billedWithinMs)
+        broken.push(`a counted answer was not in the bill after ${seconds(latestMs)}`);
+      return { 'bill late by': latestMs };
     },
   };
 }
 
-function watchClusters({ stack: { clusters } }: Parts): Watch {
-  let isWhole = true;
-  const members = () => Promise.all(Object.values(clusters ?? {}).map((cluster) => cluster.isWhole()));
+function watchClusters({ stack: { clusters } }: Parts, broken: string[]): Watch {
+  const areWhole = async () => {
+    const all = Object.values(clusters ?? {}).map((cluster) => cluster.isWhole());
+    return (await Promise.all(all)).every(Boolean);
+  };
   return {
     back: async () => {
-      const ms = await msUntil(async () => (await members()).every(Boolean), WHOLE_WITHIN_MS);
-      isWhole = ms !== undefined;
+      if ((await msUntil(areWhole, WHOLE_WITHIN_MS)) === undefined)
+        broken.push(`a member had not rejoined its cluster after ${seconds(WHOLE_WITHIN_MS)}`);
     },
-    judge: () => ({
-      broken: isWhole ? [] : [`a member had not rejoined its cluster after ${seconds(WHOLE_WITHIN_MS)}`],
-    }),
   };
 }

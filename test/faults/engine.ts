@@ -45,8 +45,8 @@ export interface Watch {
   meanwhile?(): Promise<unknown>;
   /** When the parts are back. The window stays open until this resolves. */
   back?(): Promise<unknown>;
-  /** Returns what is broken, and figures in milliseconds by name. */
-  judge(window: Window): { broken: string[]; figures?: Record<string, number> };
+  /** When the window is over. Returns figures in milliseconds by name. */
+  judge?(window: Window): Record<string, number>;
 }
 
 /** What goes on beside the rows. */
@@ -75,21 +75,14 @@ export interface Campaign<R extends Row = Row> {
   billedWithinMs?: number;
   /** The rows of a round in their order. */
   rows(parts: Parts, round: number): readonly R[];
-  /** Starts what a row needs to be watched. */
-  watch?(parts: Parts, row: R): Promise<Watch[]>;
+  /** Starts what a row needs to be watched. Watches add to `broken` what is broken, until they have judged. */
+  watch?(parts: Parts, row: R, broken: string[]): Promise<Watch[]>;
   /** Begins what goes on beside the rows. */
   begin?(parts: Parts): Promise<Beside | undefined>;
 }
 
 /** How one row went. */
-export interface Result {
-  row: Row;
-  window: Window;
-  figures: Record<string, number>;
-  broken: string[];
-  /** How many calls have failed that had to be answered. The violations name them. */
-  unallowed: number;
-}
+type Result = Awaited<ReturnType<typeof sufferRow>> & { broken: string[] };
 
 /** Runs all rows of a campaign. Returns the violations. If there are any, keeps the output of all processes. */
 export async function runCampaign<R extends Row>(
@@ -138,7 +131,9 @@ export async function startCampaign<R extends Row>(campaign: Campaign<R>, option
   return {
     parts,
     async suffer(row: R): Promise<Result> {
-      const result = await sufferRow(parts, row, (await campaign.watch?.(parts, row)) ?? []);
+      const broken: string[] = [];
+      const watches = (await campaign.watch?.(parts, row, broken)) ?? [];
+      const result = { ...(await sufferRow(parts, row, watches)), broken };
       results.push(result);
       say(rowLine(results.length, result));
       return result;
@@ -176,7 +171,7 @@ export async function startCampaign<R extends Row>(campaign: Campaign<R>, option
 }
 
 /** Takes the parts of one row away, and brings them back. */
-async function sufferRow(parts: Parts, row: Row, watches: readonly Watch[]): Promise<Result> {
+async function sufferRow(parts: Parts, row: Row, watches: readonly Watch[]) {
   const { stack, traffic, random } = parts;
   const open = async (allowances: readonly number[] = []) => {
     const accounts: TrafficAccount[] = [];
@@ -208,12 +203,13 @@ async function sufferRow(parts: Parts, row: Row, watches: readonly Watch[]): Pro
   window.endedMs = traffic.now();
   await delay(Math.max(...row.losses.map(boundAfter)));
   window.end();
-  const judged = watches.map((watch) => watch.judge(window));
+  const figures: Record<string, number> = {};
+  for (const watch of watches) Object.assign(figures, watch.judge?.(window));
   return {
     row,
     window,
-    figures: Object.assign({}, ...judged.map(({ figures }) => figures)),
-    broken: judged.flatMap(({ broken }) => broken),
+    figures,
+    /** How many calls have failed that had to be answered. The violations name them. */
     unallowed: traffic.failures.filter((failure) => failure.window === window).length,
   };
 }

@@ -58,7 +58,7 @@ export function runFailOvers(times: number, say: (line: string) => void): Promis
       metering = await connectAsGateways(parts);
       return { stop: () => metering.close() };
     },
-    watch: async (parts) => [watchGrants(parts, metering)],
+    watch: async (parts, _row, broken) => [watchGrants(parts, metering, broken)],
   };
   return runCampaign(campaign, { minutes: 0, seed: 1, only: '', settleMinutes: 0, say });
 }
@@ -66,8 +66,7 @@ export function runFailOvers(times: number, say: (line: string) => void): Promis
 type Metering = Awaited<ReturnType<typeof connectAsGateways>>;
 
 /** Sends each grant's usage as soon as metering gives the grant, and repeats it until it is accepted. */
-function watchGrants({ stack, operator, say }: Parts, metering: Metering): Watch {
-  const broken: string[] = [];
+function watchGrants({ stack, operator, say }: Parts, metering: Metering, broken: string[]): Watch {
   let load: ReturnType<typeof startLoad>;
   let lostMs = 0;
   let electedMs = 0;
@@ -106,7 +105,7 @@ function watchGrants({ stack, operator, say }: Parts, metering: Metering): Watch
     judge() {
       if (electedMs > ELECTED_WITHIN_MS)
         broken.push(`metering gave grants again only after ${seconds(electedMs)}`);
-      return { broken, figures: { 'grants given again after': electedMs } };
+      return { 'grants given again after': electedMs };
     },
   };
 }

@@ -68,8 +68,8 @@ export function outages(awayMs: number): Outage[] {
 
 export const OUTAGE_NAMES = outages(0).map(({ name }) => name);
 
-const watch = async (parts: Parts, outage: Outage) => [
-  await (outage.name === GATEWAY_KILLED ? watchPermit(parts) : watchOutage(parts, outage)),
+const watch = async (parts: Parts, row: Outage, broken: string[]) => [
+  await (row.name === GATEWAY_KILLED ? watchPermit(parts, broken) : watchOutage(parts, row, broken)),
 ];
 
 /** Two gateways serve accounts that are far from their limits, with a steady load. */
@@ -81,12 +81,11 @@ export const outageCampaign = (leadInMs: number, rows: readonly Outage[]): Campa
   watch,
 });
 
-async function watchOutage(parts: Parts, row: Outage): Promise<Watch> {
+async function watchOutage(parts: Parts, row: Outage, broken: string[]): Promise<Watch> {
   const { stack, client, operator } = parts;
   const { needing = {}, metric, mayTell503, awayMs } = row;
   const { token } = await operator.newAccount(UNLIMITED);
   const needs = Object.entries(needing) as [NewCall, readonly [string, string?]][];
-  const broken: string[] = [];
   let longestMs = 0;
   const probe = async (call: NewCall, ask: () => Promise<CallOutcome>, wanted: string, charged?: string) => {
     const beganMs = performance.now();
@@ -141,10 +140,7 @@ async function watchOutage(parts: Parts, row: Outage): Promise<Watch> {
       longestMs = Math.max(longestMs, ...window.calls.map(({ beganMs, endedMs }) => endedMs - beganMs));
       if (longestMs > ANSWERED_WITHIN_MS) broken.push(`an answer took ${longestMs.toFixed(0)} ms`);
       if (mayTell503 && hasAnswered(window)) broken.push('gateways answered calls that could not be billed');
-      return {
-        broken,
-        figures: { 'longest call': longestMs, 'answered again after': recoveredMs ?? RECOVERED_WITHIN_MS },
-      };
+      return { 'longest call': longestMs, 'answered again after': recoveredMs ?? RECOVERED_WITHIN_MS };
     },
   };
 }
@@ -161,10 +157,9 @@ function hasAnswered({ calls, beganMs, backMs }: Window): boolean {
  * When the gateway is killed, the account's only permit is reserved for a call that waits for its record. Metering finds out that
  * no call used the permit only when it settles the grant. After that, another gateway can get the permit.
  */
-async function watchPermit({ stack, operator, client }: Parts): Promise<Watch> {
+async function watchPermit({ stack, operator, client }: Parts, broken: string[]): Promise<Watch> {
   const [killed, other] = stack.gateways;
   if (!killed || !other) throw new Error('two gateways are needed');
-  const broken: string[] = [];
   const account = await operator.newAccount(1);
   const ledger = newCallLedger(1, account.keyId);
   for (const { url } of stack.gateways) await client.get(`${url}/v1/usage?token=${account.token}`);
@@ -206,6 +201,6 @@ async function watchPermit({ stack, operator, client }: Parts): Promise<Watch> {
       const [pool] = await operator.usage(account.accountId);
       broken.push(...judge(ledger, pool, true));
     },
-    judge: () => ({ broken, figures: { 'permit used again after': settledMs ?? SETTLED_WITHIN_MS } }),
+    judge: () => ({ 'permit used again after': settledMs ?? SETTLED_WITHIN_MS }),
   };
 }

@@ -4,19 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keepCertificates, type PlannedService, planStack, startStack } from '@brand-data/local';
-import {
-  type Cluster,
-  type MongodCluster,
-  startMongodCluster,
-  startNatsCluster,
-} from '@brand-data/testing/clusters';
+import { startMongodCluster, startNatsCluster } from '@brand-data/testing/clusters';
 import { Wire } from '@brand-data/testing/wire';
 import { fullStock } from '../e2e/fixtures.ts';
 import { TestOperator } from '../e2e/operator.ts';
 import { readExposition } from '../monitoring/exposition.ts';
-import type { TestStack } from '../stack/index.ts';
 import { runningStack } from '../stack/running-stack.ts';
-import { type ApiClient, createApiClient } from './api-call.ts';
+import { createApiClient } from './api-call.ts';
 
 const ADDRESS = /127\.0\.0\.1:\d+/g;
 
@@ -38,29 +32,10 @@ export interface FaultStackOptions {
   say?: (line: string) => void;
 }
 
-export interface FaultStack extends TestStack {
-  /** The gRPC ports of metering's replicas, host:port. */
-  meteringTargets: readonly string[];
-  /** The clusters if the option `clusters` is set. */
-  clusters: { mongod: MongodCluster; 'nats-server': Cluster } | undefined;
-  /** SIGSTOP: the process keeps its connections and answers nothing. */
-  freeze(name: string): void;
-  /** SIGCONT. */
-  thaw(name: string): void;
-  /**
-   * Cuts a process off from `from`, or from everything that `canBeCutOff` names for it. Nothing that is sent arrives, although
-   * connections seem to be open.
-   */
-  cut(name: string, from?: CutFrom): void;
-  heal(name: string, from?: CutFrom): void;
-  /** Returns the sum of a metric over these processes and over the labels that are not named. A process that does not answer has 0. */
-  metric(processes: readonly string[], name: string, labels?: Record<string, string>): Promise<number>;
-  /** Stops the stack and keeps the output of the processes. */
-  stopButKeepLogs(): Promise<void>;
-}
+export type FaultStack = Awaited<ReturnType<typeof startFaultStack>>;
 
 /** Starts servers and services. Resolves when all are ready. */
-export async function startFaultStack(options: FaultStackOptions = {}): Promise<FaultStack> {
+export async function startFaultStack(options: FaultStackOptions = {}) {
   const { gateways = 2, meterings = 1, others, say = () => {}, change = (service) => service } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'brand-data-faults-'));
   const certificates = join(dataDir, 'certificates');
@@ -102,17 +77,26 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
   };
   return {
     ...running,
+    /** The clusters if the option `clusters` is set. */
     clusters,
+    /** The gRPC ports of metering's replicas, host:port. */
     meteringTargets,
-    freeze: (name) => signal(name, 'SIGSTOP'),
-    thaw: (name) => signal(name, 'SIGCONT'),
-    cut: (name, from) => {
+    /** SIGSTOP: the process keeps its connections and answers nothing. */
+    freeze: (name: string) => signal(name, 'SIGSTOP'),
+    /** SIGCONT. */
+    thaw: (name: string) => signal(name, 'SIGCONT'),
+    /**
+     * Cuts a process off from `from`, or from everything that `canBeCutOff` names for it. Nothing that is sent arrives, although
+     * connections seem to be open.
+     */
+    cut(name: string, from?: CutFrom) {
       for (const wire of links.of(name, from)) wire.blackhole();
     },
-    heal: (name, from) => {
+    heal(name: string, from?: CutFrom) {
       for (const wire of links.of(name, from)) wire.heal();
     },
-    async metric(processes, name, labels = {}) {
+    /** Returns the sum of a metric over these processes, and over the labels that are not named. 0: no process has it. */
+    async metric(processes: readonly string[], name: string, labels: Record<string, string> = {}) {
       const pages = await Promise.all(processes.map((each) => readMetrics(stack.opsUrls.get(each))));
       return pages
         .flatMap((page) => readExposition(page).flatMap(({ samples }) => samples))
@@ -120,6 +104,7 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
         .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
         .reduce((sum, { value }) => sum + value, 0);
     },
+    /** Stops the stack and keeps the output of the processes. */
     stopButKeepLogs,
     stop: async () => {
       await stopButKeepLogs();
@@ -129,17 +114,12 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
 }
 
 /** A stack, and those who use it. */
-export interface Stand {
-  stack: FaultStack;
-  operator: TestOperator;
-  client: ApiClient;
-  stop(how?: 'but keep logs'): Promise<void>;
-}
+export type Stand = Awaited<ReturnType<typeof startStand>>;
 
 export async function startStand(
   options: FaultStackOptions,
   records: Parameters<TestOperator['putBrands']>[0] = [fullStock],
-): Promise<Stand> {
+) {
   const stack = await startFaultStack(options);
   const operator = new TestOperator(stack);
   const client = createApiClient();
@@ -214,7 +194,7 @@ class Links {
   }
 }
 
-async function startClusters(dataDir: string): Promise<FaultStack['clusters']> {
+async function startClusters(dataDir: string) {
   const mongod = await startMongodCluster(dataDir);
   try {
     return { mongod, 'nats-server': await startNatsCluster(dataDir) };

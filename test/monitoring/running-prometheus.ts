@@ -10,12 +10,7 @@ import { prometheus } from './tools.ts';
 
 const READY_WITHIN_MS = 30_000;
 
-export interface RunningPrometheus {
-  url: string;
-  /** Resolves to the data of an answer of the API. Rejects with Prometheus' error. */
-  ask<T>(path: string, parameters?: Record<string, string>): Promise<T>;
-  stop(): Promise<void>;
-}
+export type RunningPrometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
 /** Returns a configuration with the rules of the chart, which scrapes these operations ports once a second. */
 export function scraping(opsUrls: Iterable<string>): object {
@@ -28,7 +23,7 @@ export function scraping(opsUrls: Iterable<string>): object {
 }
 
 /** Starts a Prometheus without data, whose files are in the folder. Resolves when it is ready. */
-export async function startPrometheus(folder: string, config: object): Promise<RunningPrometheus> {
+export async function startPrometheus(folder: string, config: object) {
   const url = `http://127.0.0.1:${await freePort()}`;
   await writeFile(join(folder, 'prometheus.yml'), stringify(config));
   const args = [
@@ -59,7 +54,8 @@ export async function startPrometheus(folder: string, config: object): Promise<R
   return {
     url,
     stop,
-    async ask<T>(path: string, parameters?: Record<string, string>) {
+    /** Resolves to the data of an answer of the API. Rejects with Prometheus' error. */
+    async ask<T>(path: string, parameters?: Record<string, string>): Promise<T> {
       const body = parameters && new URLSearchParams(parameters);
       const response = await fetch(`${url}/api/v1/${path}`, body ? { method: 'POST', body } : {});
       const { data, error } = (await response.json()) as { data: T; error?: string };
