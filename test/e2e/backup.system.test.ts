@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { connect as connectSocket } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Manifest, RestoreResult } from '@brand-data/backup';
 import { ACCOUNT_CHANGES_STREAM, AUDIT_STREAM, DEAD_LETTER_STREAM, usageStream } from '@brand-data/contracts';
-import { main as bds } from '@brand-data/operator/src/main.ts';
+import { main as bds, openConnection } from '@brand-data/operator';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -105,44 +104,59 @@ async function backUp(name: string): Promise<string> {
   return out;
 }
 
-/** Restores the copy. When a database waits for the end of the restore, starts the services that end it. */
+/** Runs a restore. `told` gets everything that it has written for the operator, each time that it writes. */
+async function runRestore(
+  from: string,
+  options: readonly string[],
+  told: (text: string) => void,
+  signal = new AbortController().signal,
+): Promise<{ status: number; out: string; errors: string }> {
+  const connectionFile = join(folder, 'operator.json');
+  await writeFile(connectionFile, JSON.stringify(stack.operator));
+  let [out, errors] = ['', ''];
+  const status = await bds(['restore', '--json', '--from', from, ...databases(), ...options], {
+    env: { MONGODB_URL: stack.mongodbUrl, NATS_URL: stack.natsUrl, BDS_STACK: connectionFile },
+    cwd: folder,
+    interruption: () => signal,
+    stdout: {
+      write: (text) => {
+        out += text;
+      },
+    },
+    stderr: {
+      isTTY: true,
+      columns: 200,
+      write: (text) => {
+        errors += text;
+        told(errors);
+      },
+    },
+  });
+  return { status, out, errors };
+}
+
+/** Restores the copy, and starts the services that end the restore when it says so. */
 async function restoreFrom(from: string, ...options: string[]): Promise<RestoreResult> {
-  const result = stack.bds('restore', '--from', from, ...databases(), ...options) as Promise<RestoreResult>;
-  const ended = result.then(
-    () => true,
-    () => true,
-  );
-  const services = ['accounts', 'metering'] as const;
-  for (;;) {
-    if (await Promise.race([ended, delay(100, false)])) return result;
-    if (await mongo.db(`${stack.databasePrefix}_accounts`).collection('restoring').findOne({})) break;
-  }
-  await start(services);
-  return result;
+  let started: Promise<void> | undefined;
+  const { status, out, errors } = await runRestore(from, options, (told) => {
+    if (/start the services now/.test(told)) started ??= start(['accounts', 'metering']);
+  });
+  await started;
+  if (status !== 0) throw new Error(errors);
+  return JSON.parse(out);
 }
 
 /** Runs a restore that is stopped when it says that. */
 async function stoppedRestore(from: string, when: RegExp, ...options: string[]) {
   const stop = new AbortController();
-  const connectionFile = join(folder, 'operator.json');
-  await writeFile(connectionFile, JSON.stringify(stack.operator));
-  let told = '';
-  const status = await bds(['restore', '--from', from, ...databases(), '--replace', '--yes', ...options], {
-    env: { MONGODB_URL: stack.mongodbUrl, NATS_URL: stack.natsUrl, BDS_STACK: connectionFile },
-    cwd: folder,
-    stdout: { write: () => {} },
-    interruption: () => stop.signal,
-    stderr: {
-      isTTY: true,
-      columns: 200,
-      write: (text) => {
-        told += text;
-        if (when.test(text)) stop.abort();
-      },
-    },
-  });
-  return { status, told };
+  const stopWhenTold = (told: string) => {
+    if (when.test(told)) stop.abort();
+  };
+  return runRestore(from, ['--replace', '--yes', ...options], stopWhenTold, stop.signal);
 }
+
+const markOf = (service: string) =>
+  mongo.db(`${stack.databasePrefix}_${service}`).collection<{ restoreId: string }>('restoring');
 
 async function kill(names: readonly string[]): Promise<void> {
   await Promise.all(names.map((name) => stack.kill(name)));
@@ -344,10 +358,13 @@ describe('a copy', () => {
     expect(await storedIn(['catalog', 'images'])).toEqual(whole);
   });
 
-  test('is not restored while metering runs, nor over data that nobody has given up', async () => {
+  test('is not restored while metering or accounts runs, nor over data that nobody has given up', async () => {
     const copy = await backUp('refused');
     const whole = await storedIn(['catalog', 'images']);
     await expect(restoreFrom(copy, '--replace', '--yes')).rejects.toThrow(/metering runs/);
+    const onlyAccounts = ['--only', 'accounts', '--replace', '--yes'];
+    await expect(restoreFrom(copy, ...onlyAccounts)).rejects.toThrow(/accounts runs: stop accounts/);
+    for (const service of ['accounts', 'metering']) expect(await markOf(service).findOne()).toBeNull();
     await expect(restoreFrom(copy, '--only', 'images')).rejects.toThrow(/is not empty: --replace/);
     await expect(restoreFrom(copy, '--only', 'images', '--replace')).rejects.toThrow(/add --yes/);
     expect(await storedIn(['catalog', 'images'])).toEqual(whole);
@@ -360,12 +377,18 @@ describe('a copy', () => {
       await answeredCalls(account.token, 10);
       const copy = await backUp('for-a-stop');
       await kill([...GATEWAYS, ...SERVICES]);
-      const { status, told } = await stoppedRestore(copy, /waiting \d+ s for the grants/);
-      expect({ status, told }).toEqual({
+      // Both databases are marked before anything is removed, so no service can start on what is left.
+      expect((await stoppedRestore(copy, /restoring images/)).status).toBe(130);
+      for (const service of ['accounts', 'metering']) {
+        expect(await markOf(service).findOne()).not.toBeNull();
+        expect(await storedIn([service])).toEqual([expect.objectContaining({ name: 'restoring' })]);
+      }
+      const { status, errors } = await stoppedRestore(copy, /waiting \d+ s for the grants/);
+      expect({ status, errors }).toEqual({
         status: 130,
-        told: expect.stringMatching(/restore again with --replace before you start the services/),
+        errors: expect.stringMatching(/restore again with --replace before you start the services/),
       });
-      expect(await storedIn(['accounts'])).toEqual([]);
+      expect(await storedIn(['accounts'])).toEqual([expect.objectContaining({ name: 'restoring' })]);
       await restoreFrom(copy, '--gateways-stopped', '--replace', '--yes');
       await start([...SERVICES, ...GATEWAYS]);
       await answeredCalls(account.token, 5);
@@ -391,6 +414,25 @@ describe('a copy', () => {
         await expect(once(socket, 'connect')).rejects.toThrow(/ECONNREFUSED/);
       }
       await expect(stack.bds('account', 'list')).rejects.toThrow(/accounts at .*/);
+
+      // As if accounts had done all, and could not remove its mark: the call that is repeated removes it alone.
+      const answer = { keys: ['key-1'], accounts: [], plans: [], validKeys: [] };
+      const mark = await markOf('accounts').findOneAndUpdate({}, { $set: { isEnding: true, answer } });
+      const request = {
+        restoreId: mark?.restoreId ?? '',
+        changes: [],
+        services: [],
+        copyEndedAt: '',
+        revokeChangedKeys: false,
+      };
+      const connection = openConnection(stack.operator);
+      const repeated = () => connection.accounts().call((client) => client.finishRestore, request);
+      expect(await repeated()).toEqual(answer);
+      await expect.poll(() => stack.bds('plan', 'list')).toHaveProperty('plans');
+      await expect(repeated()).rejects.toThrow(/was running when the restore began/);
+      connection.close();
+      await kill(['accounts']);
+
       await restoreFrom(copy, '--gateways-stopped', '--replace', '--yes');
       await start(['catalog', 'images', ...GATEWAYS]);
       await answeredCalls(account.token, 5);

@@ -1,11 +1,17 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DATABASE_SERVICES, type DatabaseService } from '@brand-data/contracts';
-import { Fault, VERSION } from '@brand-data/runtime';
-import { copyDatabases } from './copy-databases.ts';
-import { type CopiedDatabase, type Manifest, writeManifest } from './manifest.ts';
+import { Fault, RESTORING, VERSION } from '@brand-data/runtime';
+import { type ClientSession, type Db, type MongoClient, MongoServerError, type Timestamp } from 'mongodb';
+import {
+  type CopiedCollection,
+  type CopiedDatabase,
+  type Manifest,
+  writeCopied,
+  writeManifest,
+} from './copied-files.ts';
+import { copyStream, usagePositions } from './nats-messages.ts';
 import { type OpenNats, openMongo, openNats, type ServerSettings } from './servers.ts';
-import { copyStream, usagePositions } from './usage-messages.ts';
 
 export interface BackupOptions {
   servers: ServerSettings;
@@ -19,8 +25,6 @@ export interface BackupOptions {
   onProgress(what: string, count: number): void;
 }
 
-export type BackupResult = Manifest;
-
 /**
  * The databases that are copied as of one moment. Accounts and metering belong together, because ledgers name revisions of plans.
  * Records and images refer to nothing that changes: an image's path is the hash of its content.
@@ -31,6 +35,9 @@ const AS_OF_ONE_MOMENT: readonly (readonly DatabaseService[])[] = [
   ['images'],
 ];
 
+const DOCUMENTS_AT_ONCE = 1_000;
+const SNAPSHOT_TOO_OLD = 239;
+const SNAPSHOT_UNAVAILABLE = 246;
 /** Just after an election, MongoDB may show the state of up to a second ago. */
 const LONGEST_STALE_MS = 2_000;
 
@@ -38,7 +45,7 @@ const LONGEST_STALE_MS = 2_000;
  * Copies the databases, and the usage that metering has not applied, into a folder while the services run. Uses little memory,
  * however large the databases are. If it fails or is stopped, it removes what it has written.
  */
-export async function backup(options: BackupOptions): Promise<BackupResult> {
+export async function backup(options: BackupOptions): Promise<Manifest> {
   const { servers, folder, services, signal } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0)
@@ -58,16 +65,8 @@ export async function backup(options: BackupOptions): Promise<BackupResult> {
     for (const position of positions)
       streams.push(await copyStream(nats as OpenNats, position, { folder, signal }));
     const { version: mongodbVersion } = await client.db('admin').command({ buildInfo: 1 });
-    const endedAt = new Date().toISOString();
-    const manifest: Manifest = {
-      format: 1,
-      version: VERSION,
-      mongodbVersion,
-      startedAt,
-      endedAt,
-      databases,
-      streams,
-    };
+    const times = { startedAt, endedAt: new Date().toISOString() };
+    const manifest: Manifest = { format: 1, version: VERSION, mongodbVersion, ...times, databases, streams };
     await writeManifest(folder, manifest);
     return manifest;
   } catch (error) {
@@ -76,23 +75,92 @@ export async function backup(options: BackupOptions): Promise<BackupResult> {
   }
 }
 
-async function copyAll(
-  client: Awaited<ReturnType<typeof openMongo>>,
-  { services, databaseOf, folder, signal, onProgress }: BackupOptions,
-): Promise<CopiedDatabase[]> {
+async function copyAll(client: MongoClient, options: BackupOptions): Promise<CopiedDatabase[]> {
   let documents = 0;
+  const onDocument = (collection: string) => options.onProgress(collection, ++documents);
   const copied: CopiedDatabase[] = [];
   for (const group of AS_OF_ONE_MOMENT) {
-    const sources = group
-      .filter((service) => services.includes(service))
-      .map((service) => ({ service, name: databaseOf(service) }));
-    if (sources.length === 0) continue;
-    const onDocument = (collection: string) => onProgress(collection, ++documents);
-    copied.push(...(await copyDatabases(client, sources, { folder, signal, onDocument })));
+    const services = group.filter((service) => options.services.includes(service));
+    if (services.length > 0) copied.push(...(await copyDatabases(client, services, options, onDocument)));
   }
+  const order = ({ service }: CopiedDatabase) => DATABASE_SERVICES.indexOf(service);
   return copied.toSorted((a, b) => order(a) - order(b));
 }
 
-function order({ service }: CopiedDatabase): number {
-  return DATABASE_SERVICES.indexOf(service);
+/**
+ * Copies databases as of one moment, while they are in use. MongoDB keeps a moment for minSnapshotHistoryWindowInSeconds, by
+ * default five minutes. Throws Fault `failed_precondition` if the copy takes longer.
+ */
+async function copyDatabases(
+  client: MongoClient,
+  services: readonly DatabaseService[],
+  { databaseOf, folder, signal }: BackupOptions,
+  onDocument: (collection: string) => void,
+): Promise<CopiedDatabase[]> {
+  const session = client.startSession({ snapshot: true });
+  try {
+    const copied = [];
+    for (const service of services)
+      copied.push({ service, collections: await copyCollections(client.db(databaseOf(service)), service) });
+    const moment = momentOf(session);
+    return copied.map(({ service, collections }) => ({ service, ...moment, collections }));
+  } catch (error) {
+    throw tooOld(error) ?? error;
+  } finally {
+    await session.endSession();
+  }
+
+  async function copyCollections(db: Db, service: DatabaseService): Promise<CopiedCollection[]> {
+    const copied: CopiedCollection[] = [];
+    const names = (await db.listCollections({ type: 'collection' }, { nameOnly: true }).toArray())
+      .map(({ name }) => name)
+      .filter((name) => !name.startsWith('system.'))
+      .toSorted();
+    if (names.includes(RESTORING))
+      throw new Fault('failed_precondition', `the database ${db.databaseName} is being restored`);
+    for (const name of names) {
+      // A snapshot begins with the session's first read, and lists of indexes are not part of it.
+      const documents = db
+        .collection(name)
+        .find({}, { session, raw: true, readConcern: 'snapshot', batchSize: DOCUMENTS_AT_ONCE });
+      const parts = async function* () {
+        for await (const document of documents) {
+          yield document as unknown as Buffer;
+          onDocument(`${service}/${name}`);
+        }
+      };
+      const file = await writeCopied(folder, `${service}/${name}.bson.gz`, parts(), signal);
+      copied.push({ name, ...file, indexes: await indexesOf(db, name) });
+    }
+    return copied;
+  }
+}
+
+async function indexesOf(db: Db, collection: string): Promise<Record<string, unknown>[]> {
+  const indexes = await db.collection(collection).listIndexes().toArray();
+  return indexes.filter(({ name }) => name !== '_id_').map(({ v, ns, ...index }) => index);
+}
+
+function momentOf(session: ClientSession): Pick<CopiedDatabase, 'at' | 'clusterTime'> {
+  // The driver keeps the moment of a snapshot's first read here.
+  const time = (session as unknown as { snapshotTime?: Timestamp }).snapshotTime;
+  if (time === undefined)
+    throw new Fault('failed_precondition', 'there is nothing to copy: the databases are empty');
+  const seconds = time.getHighBitsUnsigned();
+  return {
+    at: new Date(seconds * 1_000).toISOString(),
+    clusterTime: `${seconds}.${time.getLowBitsUnsigned()}`,
+  };
+}
+
+function tooOld(error: unknown): Fault | undefined {
+  const code = error instanceof MongoServerError ? error.code : undefined;
+  if (code === SNAPSHOT_UNAVAILABLE) {
+    const detail = 'MongoDB has no common moment of all collections yet: try again';
+    return new Fault('unavailable', detail, { cause: error });
+  }
+  if (code !== SNAPSHOT_TOO_OLD) return undefined;
+  const detail =
+    'MongoDB does not keep the moment of the copy for as long as the copy takes: raise minSnapshotHistoryWindowInSeconds on every member';
+  return new Fault('failed_precondition', detail, { cause: error });
 }

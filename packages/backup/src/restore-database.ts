@@ -1,9 +1,8 @@
 import { inBatches } from '@brand-data/runtime';
 import { BSON, type Db } from 'mongodb';
-import { bsonDocuments } from './bson-documents.ts';
-import { readCopied } from './copied-file.ts';
-import type { CopiedDatabase } from './manifest.ts';
+import { type CopiedDatabase, readCopied } from './copied-files.ts';
 
+const LENGTH_BYTES = 4;
 const AT_ONCE = { items: 1_000, bytes: 8 * 1024 ** 2, bytesOf: (document: Uint8Array) => document.length };
 
 /** Keeps every value in the type that it has in the file, such as a 64-bit integer or a double without a fraction. */
@@ -36,4 +35,21 @@ export async function restoreDatabase(
       for (const _ of batch) onDocument(copied.name);
     }
   }
+}
+
+/** Splits a file of BSON documents, one behind the other, into the documents. */
+async function* bsonDocuments(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const piece of pieces) {
+    rest = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+    let at = 0;
+    while (rest.length - at >= LENGTH_BYTES) {
+      const length = rest.readInt32LE(at);
+      if (rest.length - at < length) break;
+      yield rest.subarray(at, at + length);
+      at += length;
+    }
+    rest = rest.subarray(at);
+  }
+  if (rest.length > 0) throw new Error('the file ends inside a document');
 }

@@ -11,22 +11,24 @@ import {
 } from '@brand-data/contracts';
 import { Fault, inBatches, markRestoring, RESTORING } from '@brand-data/runtime';
 import type { MongoClient } from 'mongodb';
-import { readAccountNotices } from './account-notices.ts';
-import { verifyCopied } from './copied-file.ts';
-import { type Manifest, readManifest } from './manifest.ts';
+import { type Manifest, readManifest, verifyCopied } from './copied-files.ts';
+import {
+  copiedMessages,
+  isRunning,
+  readAccountNotices,
+  streamMessages,
+  usagePositions,
+} from './nats-messages.ts';
 import { restoreDatabase } from './restore-database.ts';
 import { type OpenNats, openMongo, openNats, type ServerSettings } from './servers.ts';
-import { copiedMessages, meteringRuns, streamMessages, usagePositions } from './usage-messages.ts';
-
-/** The admin ports of the services that end a restore. They reject with Fault `unavailable` while the service does not run. */
-export interface RestoredServices {
-  finishRestore(request: FinishRestoreRequest): Promise<FinishRestoreResponse>;
-  replayUsage(requests: AsyncIterable<ReplayUsageRequest>): Promise<ReplayUsageResponse>;
-}
 
 export interface RestoreOptions {
   servers: ServerSettings;
-  restored: RestoredServices;
+  /** The admin ports of the services that end a restore. They reject with Fault `unavailable` while the service does not run. */
+  restored: {
+    finishRestore(request: FinishRestoreRequest): Promise<FinishRestoreResponse>;
+    replayUsage(requests: AsyncIterable<ReplayUsageRequest>): Promise<ReplayUsageResponse>;
+  };
   /** The folder of the copy. */
   folder: string;
   services: readonly DatabaseService[];
@@ -45,17 +47,12 @@ export interface RestoreOptions {
   onRestored(): void;
 }
 
-/** Messages of a usage stream that were deleted before they could be read. */
-interface LostMessages {
-  stream: string;
-  messages: number;
-}
-
 /** The facts that a restore knows about usage that it could not read. */
 interface UnreadUsage {
   /** The streams that NATS has lost since the copy. Usage after the end of the copy was only there. */
   gone: string[];
-  lost: LostMessages[];
+  /** Messages of a usage stream that were deleted before they could be read. */
+  lost: { stream: string; messages: number }[];
 }
 
 export interface RestoreResult {
@@ -63,15 +60,11 @@ export interface RestoreResult {
   documents: number;
   /** Absent: metering was not restored. */
   usage?: ReplayUsageResponse & UnreadUsage;
-  /** Absent: accounts was not restored. */
-  changes?: FinishRestoreResponse & {
-    /** Whether these are all changes since the copy. */
-    complete: boolean;
-    revoked: boolean;
-  };
+  /** Absent: accounts was not restored. `complete`: these are all changes since the copy. */
+  changes?: FinishRestoreResponse & { complete: boolean; revoked: boolean };
 }
 
-const METERING_ENDS_WITHIN_MS = 10_000;
+const SERVICE_ENDS_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 500;
 /** How much usage one request carries. A message of a stream is much smaller than this. */
 const BATCH = { items: 500, bytes: 1024 ** 2, bytesOf: ({ data }: ReportedUsage) => data.length };
@@ -80,6 +73,8 @@ const GRANTS_END_WITHIN_MS = endsWithinMs(LONGEST_TTL_MS);
 
 /** Accounts comes last. If the restore breaks off, no token is valid, so no call is answered from half a restore. */
 const ORDER: readonly DatabaseService[] = ['images', 'catalog', 'metering', 'accounts'];
+/** The services that wait for the end of a restore while their database has a mark. */
+const MARKED = ['metering', 'accounts'] as const;
 
 /**
  * Restores a copy in three steps. First verifies all of the copy. Then writes the databases while the services are stopped. Then
@@ -88,39 +83,41 @@ const ORDER: readonly DatabaseService[] = ['images', 'catalog', 'metering', 'acc
  * services stopped. Gateways may run: their grants end before metering bills what they have reported.
  */
 export async function restore(options: RestoreOptions): Promise<RestoreResult> {
-  const { servers, folder, services, signal, onProgress } = options;
+  const { servers, folder, services, signal, onProgress, databaseOf } = options;
   const manifest = await readManifest(folder);
   const databases = ORDER.filter((service) => services.includes(service)).map((service) => {
     const copied = manifest.databases.find((database) => database.service === service);
     if (!copied) throw new Fault('failed_precondition', `the copy does not include ${service}`);
     return copied;
   });
-  for (const { collections } of databases)
-    for (const file of collections) {
-      onProgress(`checking ${file.file}`);
-      await verifyCopied(folder, file, signal);
-    }
+  for (const file of databases.flatMap(({ collections }) => collections)) {
+    onProgress(`checking ${file.file}`);
+    await verifyCopied(folder, file, signal);
+  }
   for (const stream of manifest.streams) await verifyCopied(folder, stream, signal);
 
   await using stack = new AsyncDisposableStack();
   const client = stack.adopt(await openMongo(servers), (open) => open.close());
-  const nats = services.some((service) => service === 'metering' || service === 'accounts')
-    ? stack.adopt(await openNats(servers), ({ connection }) => connection.close())
-    : undefined;
-  if (nats && services.includes('metering')) await untilMeteringEnds(nats, signal);
-  await emptyDatabases(client, options);
+  const marked = MARKED.filter((service) => services.includes(service));
+  const nats =
+    marked.length > 0
+      ? stack.adopt(await openNats(servers), ({ connection }) => connection.close())
+      : undefined;
+  for (const service of nats ? marked : []) await untilEnded(nats as OpenNats, service, signal);
+  const filled = await collectionsOf(client, options);
+  const restoreIds = new Map<DatabaseService, string>();
+  for (const service of marked) restoreIds.set(service, await markRestoring(client.db(databaseOf(service))));
+  // A service that waits for the end of an earlier restore goes on waiting.
+  for (const { db, name } of filled) if (name !== RESTORING) await db.dropCollection(name);
 
   let documents = 0;
-  const restoreIds = new Map<DatabaseService, string>();
   for (const copied of databases) {
     const { service } = copied;
-    const db = client.db(options.databaseOf(service));
-    if (service === 'metering' || service === 'accounts') restoreIds.set(service, await markRestoring(db));
     const onDocument = (collection: string) => onProgress(`restoring ${service}/${collection}`, ++documents);
-    await restoreDatabase(db, folder, copied, { signal, onDocument });
+    await restoreDatabase(client.db(databaseOf(service)), folder, copied, { signal, onDocument });
     if (service === 'metering') await untilGrantsEnd(options);
   }
-  if (restoreIds.size > 0) options.onRestored();
+  if (marked.length > 0) options.onRestored();
   const [accountsId, meteringId] = [restoreIds.get('accounts'), restoreIds.get('metering')];
   // Metering comes last: until it has billed all usage, gateways get no grant and so answer no counted call.
   const changes = nats && accountsId && (await finishAccounts(nats, accountsId, manifest, options));
@@ -131,23 +128,15 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
 async function finishAccounts(
   nats: OpenNats,
   restoreId: string,
-  { databases, endedAt }: Manifest,
-  { restored, services, revokeChangedKeys, signal, onProgress }: RestoreOptions,
+  { databases, endedAt: copyEndedAt }: Manifest,
+  options: RestoreOptions,
 ): Promise<NonNullable<RestoreResult['changes']>> {
-  const copiedAt = new Date(databases.find(({ service }) => service === 'accounts')?.at ?? endedAt);
-  const { complete, notices } = await readAccountNotices(nats, copiedAt, signal);
-  const request = {
-    restoreId,
-    changes: notices,
-    revokeChangedKeys,
-    services: [...services],
-    copyEndedAt: endedAt,
-  };
-  const { keys, accounts, plans, validKeys } = await untilRuns(
-    'accounts',
-    () => restored.finishRestore(request),
-    { signal, onProgress },
-  );
+  const { revokeChangedKeys, services } = options;
+  const copiedAt = new Date(databases.find(({ service }) => service === 'accounts')?.at ?? copyEndedAt);
+  const { complete, notices: changes } = await readAccountNotices(nats, copiedAt, options.signal);
+  const request = { restoreId, changes, revokeChangedKeys, services: [...services], copyEndedAt };
+  const answer = await untilRuns('accounts', () => options.restored.finishRestore(request), options);
+  const { keys, accounts, plans, validKeys } = answer;
   return { complete, keys, accounts, plans, validKeys, revoked: revokeChangedKeys };
 }
 
@@ -172,7 +161,7 @@ async function replayUsage(
 async function untilRuns<Answer>(
   service: DatabaseService,
   call: () => Promise<Answer>,
-  { signal, onProgress }: Pick<RestoreOptions, 'signal' | 'onProgress'>,
+  { signal, onProgress }: RestoreOptions,
 ): Promise<Answer> {
   for (;;) {
     signal.throwIfAborted();
@@ -214,39 +203,38 @@ async function* allMessages(
       gone.push(name);
   for (const { name, created, firstSequence, lastSequence } of positions) {
     const same = copied.find((stream) => stream.name === name && stream.created === created);
-    const range = { fromSequence: (same?.appliedUpTo ?? 0) + 1, toSequence: lastSequence };
-    const missing = Math.min(firstSequence - 1, lastSequence) - (same === undefined ? 0 : lastCopied(same));
+    const { appliedUpTo = 0, count: copiedCount = 0 } = same ?? {};
+    // The messages of a copy follow each other without a gap.
+    const missing = Math.min(firstSequence - 1, lastSequence) - (appliedUpTo + copiedCount);
     if (missing > 0) lost.push({ stream: name, messages: missing });
     if (firstSequence > lastSequence) continue;
+    const range = { fromSequence: appliedUpTo + 1, toSequence: lastSequence };
     for await (const message of streamMessages(nats, name, range, signal)) yield counted(message);
   }
 }
 
-/** The messages of a copy follow each other without a gap. */
-function lastCopied({ appliedUpTo, count }: Manifest['streams'][number]): number {
-  return appliedUpTo + count;
-}
-
-/** Throws Fault `failed_precondition` if a replica of metering goes on. */
-async function untilMeteringEnds(nats: OpenNats, signal: AbortSignal): Promise<void> {
+/** Throws Fault `failed_precondition` if a replica goes on. Looks twice, because a replica pauses between two requests to NATS. */
+async function untilEnded(
+  nats: OpenNats,
+  service: (typeof MARKED)[number],
+  signal: AbortSignal,
+): Promise<void> {
   const began = performance.now();
-  while (await meteringRuns(nats)) {
-    if (performance.now() - began > METERING_ENDS_WITHIN_MS)
+  for (let idle = 0; ; ) {
+    idle = (await isRunning(nats, service)) ? 0 : idle + 1;
+    if (idle === 2) return;
+    if (idle === 0 && performance.now() - began > SERVICE_ENDS_WITHIN_MS)
       throw new Fault(
         'failed_precondition',
-        'metering runs: stop accounts, catalog, metering and images first',
+        `${service} runs: stop accounts, catalog, metering and images first`,
       );
     await delay(LOOK_EVERY_MS, undefined, { signal });
   }
 }
 
 /** Until then, a gateway may answer calls with a grant that the restored ledgers do not know. */
-async function untilGrantsEnd({
-  gatewaysStopped,
-  meteringStoppedAt,
-  signal,
-  onProgress,
-}: RestoreOptions): Promise<void> {
+async function untilGrantsEnd(options: RestoreOptions): Promise<void> {
+  const { gatewaysStopped, meteringStoppedAt, signal, onProgress } = options;
   if (gatewaysStopped) return;
   const endMs = meteringStoppedAt.getTime() + GRANTS_END_WITHIN_MS;
   for (let leftMs = endMs - Date.now(); leftMs > 0; leftMs = endMs - Date.now()) {
@@ -255,23 +243,18 @@ async function untilGrantsEnd({
   }
 }
 
-async function emptyDatabases(
-  client: MongoClient,
-  { services, databaseOf, replace }: RestoreOptions,
-): Promise<void> {
+/** Returns what the databases hold. Throws Fault `failed_precondition` if they hold anything that may not be replaced. */
+async function collectionsOf(client: MongoClient, { services, databaseOf, replace }: RestoreOptions) {
+  const found = [];
   for (const service of services) {
     const db = client.db(databaseOf(service));
-    const filled = await db.listCollections({ type: 'collection' }, { nameOnly: true }).toArray();
-    if (filled.length > 0 && !replace)
+    const collections = await db.listCollections({ type: 'collection' }, { nameOnly: true }).toArray();
+    if (collections.length > 0 && !replace)
       throw new Fault(
         'failed_precondition',
         `the database ${db.databaseName} is not empty: --replace removes what it holds`,
       );
+    found.push(...collections.map(({ name }) => ({ db, name })));
   }
-  for (const service of services) {
-    const db = client.db(databaseOf(service));
-    const collections = await db.listCollections({ type: 'collection' }, { nameOnly: true }).toArray();
-    // A service that waits for the end of an earlier restore goes on waiting.
-    for (const { name } of collections) if (name !== RESTORING) await db.dropCollection(name);
-  }
+  return found;
 }

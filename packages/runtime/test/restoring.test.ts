@@ -28,9 +28,9 @@ test('a service waits for the end of a restore, and then no restore can be ended
   await waiting(db);
   const restoreId = await markRestoring(db);
   const held = waiting(db);
-  expect(await endRestore(db, restoreId, async () => 'ended')).toBe('ended');
+  expect(await endRestore(db, restoreId, async () => ({ billed: 3 }))).toEqual({ billed: 3 });
   await held;
-  await expect(endRestore(db, restoreId, async () => {})).rejects.toMatchObject({
+  await expect(endRestore(db, restoreId, async () => ({}))).rejects.toMatchObject({
     kind: 'failed_precondition',
   });
 });
@@ -45,7 +45,21 @@ test('only the last restore can be ended, and only once: if that fails, the serv
   await expect(broken).rejects.toThrow('half an effect');
   await expect(endRestore(db, failed, never)).rejects.toMatchObject({ kind: 'failed_precondition' });
   const held = waiting(db);
-  await endRestore(db, await markRestoring(db), async () => {});
+  await endRestore(db, await markRestoring(db), async () => ({}));
+  await held;
+});
+
+test('if only the removal of the mark fails, the end can be repeated: it has no further effect, and the same answer', async () => {
+  const db = newDatabase();
+  const restoreId = await markRestoring(db);
+  const answer = { keys: ['key-1'], validKeys: [{ id: 'key-1', accountId: 'acme' }] };
+  const withoutDrop = {
+    collection: (...args: Parameters<Db['collection']>) =>
+      Object.assign(db.collection(...args), { drop: () => Promise.reject(new Error('cut off')) }),
+  } as unknown as Db;
+  await expect(endRestore(withoutDrop, restoreId, async () => answer)).rejects.toThrow('cut off');
+  const held = waiting(db);
+  expect(await endRestore(db, restoreId, async () => expect.unreachable())).toEqual(answer);
   await held;
 });
 

@@ -19,6 +19,8 @@ interface RestoringDoc {
   restoreId: string;
   /** Whether a replica of the service has begun to end the restore. */
   isEnding: boolean;
+  /** What that replica answers. Only the mark remains to be removed. */
+  answer?: object;
 }
 
 const LOOK_EVERY_MS = 500;
@@ -44,19 +46,23 @@ export async function markRestoring(db: Db): Promise<string> {
 
 /**
  * Runs `end`, and then removes the mark. `end` runs only once for each restore, because it may have half an effect: if it fails, the
- * database has to be restored again. Throws Fault `failed_precondition` if this restore is not under way, or was ended before.
+ * database has to be restored again. If only the removal fails, the same call can be repeated: it removes the mark, and resolves to
+ * the same answer. Throws Fault `failed_precondition` if this restore is not under way, or was ended before.
  */
-export async function endRestore<Result>(
+export async function endRestore<Answer extends object>(
   db: Db,
   restoreId: string,
-  end: () => Promise<Result>,
-): Promise<Result> {
-  const filter = { _id: 'restore' as const, restoreId, isEnding: false };
-  if (!(await marks(db).findOneAndUpdate(filter, { $set: { isEnding: true } })))
+  end: () => Promise<Answer>,
+): Promise<Answer> {
+  const mark = { _id: 'restore' as const, restoreId };
+  const begins = await marks(db).findOneAndUpdate({ ...mark, isEnding: false }, { $set: { isEnding: true } });
+  const before = begins ? undefined : await marks(db).findOne(mark);
+  if (!begins && !before?.answer)
     throw new Fault('failed_precondition', NOT_UNDER_WAY);
-  const result = await end();
+  const answer = (before?.answer as Answer | undefined) ?? (await end());
+  await marks(db).updateOne(mark, { $set: { answer } });
   await marks(db).drop();
-  return result;
+  return answer;
 }
 
 /** Answers for a replica that has not found its database being restored when it started. */

@@ -1,4 +1,4 @@
-import { type RestoredServices, type RestoreResult, readManifest, restore } from '@brand-data/backup';
+import { type RestoreOptions, type RestoreResult, readManifest, restore } from '@brand-data/backup';
 import { DATABASE_SERVICES, type DatabaseService } from '@brand-data/contracts';
 import { Command } from '@commander-js/extra-typings';
 import { Interrupted, UsageError } from '../../connection/failures.ts';
@@ -77,7 +77,7 @@ export function restoreCommand(context: Context) {
 function restoredServices(
   { accounts, metering }: Pick<Context, 'accounts' | 'metering'>,
   services: readonly DatabaseService[],
-): RestoredServices {
+): RestoreOptions['restored'] {
   if (services.includes('accounts')) accounts();
   if (services.includes('metering')) metering();
   return {

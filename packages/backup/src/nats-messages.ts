@@ -1,4 +1,9 @@
 import {
+  ACCOUNT_CHANGES_STREAM,
+  ACCOUNT_CHANGES_SUBJECTS,
+  AccountChanged,
+  AUDIT_CONSUMER,
+  AUDIT_STREAM,
   MOST_USAGE_STREAMS,
   type ReportedUsage,
   USAGE_CONSUMER,
@@ -7,8 +12,7 @@ import {
 } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { type ConsumerInfo, DeliverPolicy, jetstream, type StreamInfo } from '@nats-io/jetstream';
-import { readCopied, writeCopied } from './copied-file.ts';
-import type { CopiedStream } from './manifest.ts';
+import { type CopiedStream, readCopied, writeCopied } from './copied-files.ts';
 import type { OpenNats } from './servers.ts';
 
 /** JetStream's error codes for "consumer not found" and "stream not found". */
@@ -16,6 +20,12 @@ const MISSING = [10_014, 10_059];
 const MESSAGES_AT_ONCE = 500;
 const ANSWERED_WITHIN_MS = 5_000;
 const MOST_EMPTY_ANSWERS = 3;
+/** How long the stream of notices keeps one. */
+const NOTICES_KEPT_MS = 60 * 60_000;
+const NOTICES_WITHIN_MS = 2_000;
+const MOST_NOTICES = 100_000;
+/** MongoDB's clock and that of NATS may differ by this time. */
+const CLOCKS_APART_MS = 60_000;
 
 /** A usage stream, and up to where metering has applied it. */
 export interface UsagePosition {
@@ -24,39 +34,44 @@ export interface UsagePosition {
   firstSequence: number;
   lastSequence: number;
   appliedUpTo: number;
+  consumer: ConsumerInfo | undefined;
 }
 
 /** Returns the usage streams that exist, and their positions now. */
-export async function usagePositions({ manager }: OpenNats): Promise<UsagePosition[]> {
+export async function usagePositions(nats: OpenNats): Promise<UsagePosition[]> {
   const positions: UsagePosition[] = [];
   for (let number = 1; number <= MOST_USAGE_STREAMS; number++) {
     const { name } = usageStream(number);
-    const info: StreamInfo | undefined = await manager.streams.info(name).catch(unlessMissing);
+    const info: StreamInfo | undefined = await nats.manager.streams.info(name).catch(unlessMissing);
     if (info === undefined) continue;
-    const consumer = await consumerOf({ manager }, name);
+    const consumer = await consumerOf(nats, name, USAGE_CONSUMER);
     positions.push({
       name,
       created: info.created,
       firstSequence: info.state.first_seq,
       lastSequence: info.state.last_seq,
       appliedUpTo: consumer?.ack_floor.stream_seq ?? 0,
+      consumer,
     });
   }
   return positions;
 }
 
-/** Whether a replica of metering waits for messages of a usage stream. */
-export async function meteringRuns(nats: OpenNats): Promise<boolean> {
-  for (const { name } of await usagePositions(nats))
-    if (((await consumerOf(nats, name))?.num_waiting ?? 0) > 0) return true;
-  return false;
+/** Whether a replica of the service waits for messages, as it does unless it waits for the end of a restore. */
+export async function isRunning(nats: OpenNats, service: 'accounts' | 'metering'): Promise<boolean> {
+  const consumers =
+    service === 'accounts'
+      ? [await consumerOf(nats, AUDIT_STREAM, AUDIT_CONSUMER)]
+      : (await usagePositions(nats)).map(({ consumer }) => consumer);
+  return consumers.some((consumer) => (consumer?.num_waiting ?? 0) > 0);
 }
 
 function consumerOf(
-  { manager }: Pick<OpenNats, 'manager'>,
+  { manager }: OpenNats,
   stream: string,
+  consumer: string,
 ): Promise<ConsumerInfo | undefined> {
-  return manager.consumers.info(stream, USAGE_CONSUMER).catch(unlessMissing);
+  return manager.consumers.info(stream, consumer).catch(unlessMissing);
 }
 
 /** Yields the messages from `fromSequence` up to `toSequence` that the stream still has, in order. */
@@ -120,6 +135,38 @@ export async function* copiedMessages(folder: string, stream: CopiedStream): Asy
 }
 
 /** Returns undefined if the stream or consumer does not exist. Throws every other error. */
-export function unlessMissing(error: unknown): undefined {
+function unlessMissing(error: unknown): undefined {
   if (!MISSING.includes((error as { code?: number }).code ?? 0)) throw error;
+}
+
+/**
+ * Reads the notices of what operators have changed in accounts since `copiedAt`, and some from shortly before it. They say what was
+ * changed, and not how. `complete`: they are all notices since the copy. NATS keeps a notice for an hour.
+ */
+export async function readAccountNotices(
+  nats: OpenNats,
+  copiedAt: Date,
+  signal: AbortSignal,
+): Promise<{ complete: boolean; notices: AccountChanged[] }> {
+  const info = await nats.manager.streams.info(ACCOUNT_CHANGES_STREAM).catch(unlessMissing);
+  if (info === undefined) return { complete: false, notices: [] };
+  const fromMs = copiedAt.getTime() - CLOCKS_APART_MS;
+  const isKept =
+    new Date(info.created).getTime() <= copiedAt.getTime() && Date.now() - fromMs < NOTICES_KEPT_MS;
+  const consumer = await jetstream(nats.connection).consumers.get(ACCOUNT_CHANGES_STREAM, {
+    deliver_policy: DeliverPolicy.StartTime,
+    opt_start_time: new Date(fromMs).toISOString(),
+    filter_subjects: [ACCOUNT_CHANGES_SUBJECTS],
+  });
+  const notices: AccountChanged[] = [];
+  for (let count = 1; count > 0 && notices.length < MOST_NOTICES; ) {
+    signal.throwIfAborted();
+    count = 0;
+    const messages = await consumer.fetch({ max_messages: MESSAGES_AT_ONCE, expires: NOTICES_WITHIN_MS });
+    for await (const { data } of messages) {
+      count += 1;
+      notices.push(AccountChanged.decode(data));
+    }
+  }
+  return { complete: isKept && notices.length < MOST_NOTICES, notices };
 }
