@@ -30,35 +30,34 @@ type GrpcClient = ReturnType<typeof connectChannel>;
 
 export type Connection = ReturnType<typeof openConnection>;
 
-/** The metadata of each call: the operator's credential, and an id that all calls of this run have in the trail of changes. */
-class CallOptions {
-  readonly #credential: string;
-  readonly #issuePass: (service: AdminServer, deadlineMs: number) => Promise<string>;
-  readonly #requestId = randomUUID();
-  readonly #passes = new Map<AdminServer, { pass: Promise<string>; renewAtMs: number }>();
+type OptionsFor = (service: AdminServer, deadlineMs: number) => Promise<Parameters<typeof callUnary>[3]>;
 
-  constructor(credential: string, issuePass: (service: AdminServer, deadlineMs: number) => Promise<string>) {
-    this.#credential = credential;
-    this.#issuePass = issuePass;
-  }
-
-  async for(service: AdminServer, deadlineMs: number) {
-    const isEnough = service === 'accounts' || !isOperatorCredential(this.#credential);
-    const operatorToken = isEnough ? this.#credential : await this.#passFor(service, deadlineMs);
-    return { deadlineMs, operatorToken, requestId: this.#requestId };
-  }
-
-  /** Returns a pass for the service, which accounts gives the operator for some minutes. */
-  #passFor(service: AdminServer, deadlineMs: number): Promise<string> {
-    const held = this.#passes.get(service);
+/**
+ * Returns the options of each call: the operator's credential, and an id that all calls of this run have in the trail of changes.
+ *
+ * @param issuePass asks accounts for a pass for the service, which lasts some minutes
+ */
+function callOptions(
+  credential: string,
+  issuePass: (service: AdminServer, deadlineMs: number) => Promise<string>,
+): OptionsFor {
+  const requestId = randomUUID();
+  const passes = new Map<AdminServer, { pass: Promise<string>; renewAtMs: number }>();
+  const passFor = (service: AdminServer, deadlineMs: number): Promise<string> => {
+    const held = passes.get(service);
     if (held !== undefined && held.renewAtMs > performance.now()) return held.pass;
     const renewAtMs = performance.now() + PASS_LASTS_MS / 2;
-    const pass = this.#issuePass(service, Math.min(deadlineMs, DEADLINE_MS));
+    const pass = issuePass(service, Math.min(deadlineMs, DEADLINE_MS));
     // A pass that could not be had is asked for again at the next call.
-    pass.catch(() => this.#passes.delete(service));
-    this.#passes.set(service, { pass, renewAtMs });
+    pass.catch(() => passes.delete(service));
+    passes.set(service, { pass, renewAtMs });
     return pass;
-  }
+  };
+  return async (service, deadlineMs) => {
+    const isEnough = service === 'accounts' || !isOperatorCredential(credential);
+    const operatorToken = isEnough ? credential : await passFor(service, deadlineMs);
+    return { deadlineMs, operatorToken, requestId };
+  };
 }
 
 /** An admin port of `bds`. If the service does not answer a call, the Fault's message names the service. */
@@ -66,13 +65,13 @@ export class Port<Client extends GrpcClient> implements AdminPort<Client> {
   readonly target: string;
   readonly #client: Client;
   readonly #service: AdminServer;
-  readonly #options: CallOptions;
+  readonly #optionsFor: OptionsFor;
 
-  constructor(service: AdminServer, target: string, client: Client, options: CallOptions) {
+  constructor(service: AdminServer, target: string, client: Client, optionsFor: OptionsFor) {
     this.#service = service;
     this.target = target;
     this.#client = client;
-    this.#options = options;
+    this.#optionsFor = optionsFor;
   }
 
   async call<Request, Response>(
@@ -92,7 +91,7 @@ export class Port<Client extends GrpcClient> implements AdminPort<Client> {
     deadlineMs: number,
   ): AsyncGenerator<Response> {
     try {
-      const options = await this.#options.for(this.#service, deadlineMs);
+      const options = await this.#optionsFor(this.#service, deadlineMs);
       yield* callServerStream(this.#client, method(this.#client), request, options);
     } catch (error) {
       throw namedError(this.#service, this.target, error);
@@ -112,10 +111,10 @@ export class Port<Client extends GrpcClient> implements AdminPort<Client> {
 
   async #reach<Answer>(
     deadlineMs: number,
-    call: (options: Awaited<ReturnType<CallOptions['for']>>) => Promise<Answer>,
+    call: (options: Awaited<ReturnType<OptionsFor>>) => Promise<Answer>,
   ): Promise<Answer> {
     try {
-      return await call(await this.#options.for(this.#service, deadlineMs));
+      return await call(await this.#optionsFor(this.#service, deadlineMs));
     } catch (error) {
       throw namedError(this.#service, this.target, error);
     }
@@ -126,7 +125,7 @@ export class Port<Client extends GrpcClient> implements AdminPort<Client> {
 export function openConnection({ operatorToken, gateways = [], ...settings }: Settings) {
   const clients: GrpcClient[] = [];
   const transport = transportOf(settings);
-  const options = new CallOptions(operatorToken, async (service, deadlineMs) => {
+  const optionsFor = callOptions(operatorToken, async (service, deadlineMs) => {
     const { pass } = await accounts().call((client) => client.issuePass, { service }, deadlineMs);
     return pass;
   });
@@ -144,7 +143,7 @@ export function openConnection({ operatorToken, gateways = [], ...settings }: Se
         throw new UsageError(`"${target}" is not an address of ${service}: write host:port`);
       const client = connectChannel(Constructor, target, { transport, peer: service });
       clients.push(client);
-      opened = new Port(service, target, client, options);
+      opened = new Port(service, target, client, optionsFor);
       return opened;
     };
   }

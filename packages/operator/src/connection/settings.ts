@@ -34,7 +34,8 @@ export type SettingsOptions = { [Name in AdminServer]?: string | undefined } & {
  */
 export function connectionSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Settings {
   const credential = credentialOf(options, env);
-  if (!areNamed(options, env)) {
+  const given = addressesGiven(options, env);
+  if (given === undefined) {
     const stack = readStack(env, cwd);
     return credential ? { ...stack, operatorToken: credential } : stack;
   }
@@ -44,30 +45,33 @@ export function connectionSettings(options: SettingsOptions, env: NodeJS.Process
     throw new UsageError(
       'the operator credential is missing: put it into ~/.config/bds/credential, or give --operator-token-file <file>, or set BDS_OPERATOR_TOKEN',
     );
-  return { ...namedAddresses(options, env), operatorToken: token };
+  return { ...namedAddresses(given, options, env), operatorToken: token };
 }
 
 /** Returns the same addresses as connectionSettings, for a command that gets its credential from elsewhere. */
 export function serviceAddresses(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Addresses {
-  return areNamed(options, env) ? namedAddresses(options, env) : readStack(env, cwd);
+  const given = addressesGiven(options, env);
+  return given === undefined ? readStack(env, cwd) : namedAddresses(given, options, env);
 }
 
-function addressGiven(name: AdminServer, options: SettingsOptions, env: NodeJS.ProcessEnv) {
-  return options[name] ?? (env[`BDS_${name.toUpperCase()}`] || undefined);
+/** Returns the addresses that options or environment give. Undefined if they give none. */
+function addressesGiven(options: SettingsOptions, env: NodeJS.ProcessEnv) {
+  const given = ADMIN_SERVERS.flatMap((name) => {
+    const address = options[name] ?? (env[`BDS_${name.toUpperCase()}`] || undefined);
+    return address === undefined ? [] : [[name, address] as const];
+  });
+  return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
-/** Whether options or environment have the address of any service. */
-function areNamed(options: SettingsOptions, env: NodeJS.ProcessEnv): boolean {
-  return ADMIN_SERVERS.some((name) => addressGiven(name, options, env) !== undefined);
-}
-
-function namedAddresses(options: SettingsOptions, env: NodeJS.ProcessEnv): Addresses {
+function namedAddresses(
+  given: Partial<Record<AdminServer, string>>,
+  options: SettingsOptions,
+  env: NodeJS.ProcessEnv,
+): Addresses {
+  const gateways = gatewaysOf(options, env);
   return {
-    accounts: addressGiven('accounts', options, env),
-    catalog: addressGiven('catalog', options, env),
-    metering: addressGiven('metering', options, env),
-    images: addressGiven('images', options, env),
-    gateways: gatewaysOf(options, env),
+    ...given,
+    gateways,
     ...certifiedBy(options.certificates ?? env.BDS_CERTIFICATES, env.BDS_GRPC_TRANSPORT),
   };
 }

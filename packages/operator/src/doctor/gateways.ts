@@ -1,36 +1,27 @@
 import { foundExpiry } from '@brand-data/runtime';
-import { type CheckLine, lineOf, ok, versionLine } from './services.ts';
+import { type CheckLine, lineOf, ok, versionLine, wrong } from './services.ts';
 
 const ANSWER_MS = 4_000;
 /** The metrics of a gateway with many accounts. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
+
+const ADVICE = {
+  connection: 'check that it runs, that the URL is that of its operations port, and the network policies',
+  readiness: 'see the log of the gateway, and the lines of what it names',
+  nats: 'check NATS: until it is back, the gateway reports usage to metering directly, which is slower',
+};
 
 /** Asks a gateway's operations port. Never rejects because of the gateway. */
 export async function examineGateway(url: string): Promise<CheckLine[]> {
   const part = url.replace(/\/$/, '');
   const [readiness, metrics] = await Promise.all([ask(`${part}/readyz`), ask(`${part}/metrics`)]);
   if (readiness === undefined)
-    return [
-      {
-        state: 'wrong',
-        part,
-        check: 'connection',
-        found: 'the gateway does not answer',
-        advice: 'check that it runs, that the URL is that of its operations port, and the network policies',
-      },
-    ];
-  const isReady = readiness.status === 200;
+    return [wrong(part, 'connection', 'the gateway does not answer', ADVICE.connection)];
   const reason = readiness.text.split('\n', 1)[0]?.slice(0, 200) ?? '';
   return [
-    isReady
+    readiness.status === 200
       ? ok(part, 'readiness', 'ready')
-      : {
-          state: 'wrong',
-          part,
-          check: 'readiness',
-          found: reason,
-          advice: 'see the log of the gateway, and the lines of what it names',
-        },
+      : wrong(part, 'readiness', reason, ADVICE.readiness),
     ...(metrics === undefined ? [] : metricLines(part, metrics.text)),
   ];
 }
@@ -52,10 +43,7 @@ function metricLines(part: string, metrics: string): CheckLine[] {
 }
 
 function natsLine(part: string, isConnected: boolean): CheckLine {
-  if (isConnected) return ok(part, 'NATS', 'connected');
-  const advice =
-    'check NATS: until it is back, the gateway reports usage to metering directly, which is slower';
-  return { state: 'wrong', part, check: 'NATS', found: 'not connected', advice };
+  return isConnected ? ok(part, 'NATS', 'connected') : wrong(part, 'NATS', 'not connected', ADVICE.nats);
 }
 
 async function ask(url: string): Promise<{ status: number; text: string } | undefined> {

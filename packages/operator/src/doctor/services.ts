@@ -18,6 +18,10 @@ export interface CheckLine {
   advice: string;
 }
 
+export function wrong(part: string, check: string, found: string, advice: string): CheckLine {
+  return { state: 'wrong', part, check, found, advice };
+}
+
 export function ok(part: string, check: string, found: string): CheckLine {
   return { state: 'ok', part, check, found, advice: '' };
 }
@@ -84,16 +88,14 @@ function unreachable(part: string, { kind, message }: Fault): CheckLine {
   // Accounts gives operators the passes for the other services.
   if (part !== 'accounts' && message.startsWith('accounts at'))
     return {
+      ...ok(part, 'connection', 'not examined: accounts gives no pass for it'),
       state: 'skipped',
-      part,
-      check: 'connection',
-      found: 'not examined: accounts gives no pass for it',
       advice: 'see the lines of accounts, or use the operator token of the installation',
     };
   const check = kind === 'unauthenticated' || kind === 'permission_denied' ? 'credential' : 'connection';
   const [, found = message, advice = ''] =
     /^(.*?)[:.] ((?:[Cc]heck|[Tt]ry|upgrade|[Aa]sk|the log).*)$/s.exec(message) ?? [];
-  return { state: 'wrong', part, check, found, advice };
+  return wrong(part, check, found, advice);
 }
 
 export function versionLine(part: string, version: string, revision: string): CheckLine {
@@ -117,7 +119,7 @@ export function clockLines(clocks: readonly ServiceClock[]): CheckLine[] {
 function clockLine(part: string, check: string, apartMs: number, from: string): CheckLine {
   const found = `at least ${(apartMs / 1_000).toFixed(1)} s ${from}`;
   const advice = 'synchronize the clocks of the machines by NTP';
-  if (apartMs >= SKEW.wrongMs) return { state: 'wrong', part, check, found, advice };
+  if (apartMs >= SKEW.wrongMs) return wrong(part, check, found, advice);
   if (apartMs >= SKEW.warningMs) return { state: 'warning', part, check, found, advice };
   return ok(part, check, `less than a second ${from}`);
 }

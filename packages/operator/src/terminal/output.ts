@@ -9,6 +9,14 @@ export interface Streams {
 const TERMINAL_MS = 200;
 const ELSEWHERE_MS = 60_000;
 
+/** Parts of a text, one below the other. Undefined parts are left out. */
+export type Text = string | undefined | readonly Text[];
+
+function linesOf(text: Text): string[] {
+  if (text === undefined) return [];
+  return typeof text === 'string' ? [text] : text.flatMap(linesOf);
+}
+
 /** Writes a command's answer: as text for people, or as one JSON document. No data in it can control the terminal. */
 export class Output {
   readonly #stdout: Streams['stdout'];
@@ -24,8 +32,8 @@ export class Output {
   }
 
   /** Writes the answer. `text` is called only if the answer is written as text. */
-  answer(document: unknown, text: () => string): void {
-    this.text(this.#asJson() ? JSON.stringify(document, null, 2) : text());
+  answer(document: unknown, text: () => Text): void {
+    this.text(this.#asJson() ? JSON.stringify(document, null, 2) : linesOf(text()).join('\n'));
   }
 
   /** Writes some of many answers: one JSON document a line, or all as one text. */

@@ -36,20 +36,17 @@ export function inFile(path: string | undefined): string {
 }
 
 /** Returns the lines under a title, and how many more there are in the file. */
-export function titled(title: string, lines: readonly string[], count: number): string[] {
-  if (count === 0) return [];
+export function titled(title: string, lines: readonly string[], count: number): string[] | undefined {
+  if (count === 0) return undefined;
   return [title, ...lines, ...(count > lines.length ? [`  … and ${figure(count - lines.length)} more`] : [])];
 }
 
 /** @param count the number of all that was refused */
-export function refusedLines(refusals: readonly { from: string; reason: string }[], count: number): string[] {
-  return titled(
-    'Refused',
-    refusals.map(({ from, reason }) => `  ${from}: ${reason}`),
-    count,
-  );
+export function refusedLines(refusals: readonly { from: string; reason: string }[], count: number) {
+  const lines = refusals.map(({ from, reason }) => `  ${from}: ${reason}`);
+  return titled('Refused', lines, count);
 }
 
-export function dryRunTitle(dryRun: boolean): string[] {
-  return dryRun ? ['Nothing was written into the catalogue; this is what would be:'] : [];
+export function dryRunTitle(dryRun: boolean): string | undefined {
+  return dryRun ? 'Nothing was written into the catalogue; this is what would be:' : undefined;
 }

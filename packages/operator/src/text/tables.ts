@@ -51,6 +51,13 @@ export function wrapped(text: string): string {
   return text.replace(/(.{1,98})(?: |$)/g, '$1\n').trimEnd();
 }
 
+/** Returns columns that are named like the fields of the items. */
+export function fieldColumns<Name extends string>(
+  ...names: readonly Name[]
+): Columns<{ readonly [Field in Name]?: Cell | null }> {
+  return Object.fromEntries(names.map((name) => [name, (item) => item[name] ?? undefined]));
+}
+
 /** Returns a table as CSV (RFC 4180). Empty cells are facts that are not known. */
 export function csvOf<Item>(columns: Columns<Item>, items: readonly Item[]): string {
   return csvLines([Object.keys(columns), ...rowsOf(columns, items)]);

@@ -9,7 +9,7 @@ import {
 } from '@brand-data/contracts';
 import type { Connection } from '../connection/connection.ts';
 import { readPages } from '../connection/reading.ts';
-import type { Columns } from '../text/tables.ts';
+import { fieldColumns } from '../text/tables.ts';
 
 /** How much of the allowance of one pool an account has used in a month. */
 export interface AllowanceUse {
@@ -67,20 +67,8 @@ export function useCells({ allowance, used, remaining, held_by_gateways }: Allow
   return [allowance, used, remaining, held_by_gateways];
 }
 
-/** The columns of a pool's use in CSV. */
-export const USE_CSV: Columns<{ use?: AllowanceUse | undefined }> = {
-  pool: ({ use }) => use?.pool,
-  allowance: ({ use }) => use?.allowance,
-  used: ({ use }) => use?.used,
-  remaining: ({ use }) => use?.remaining,
-};
-
-/** The columns of an account in CSV, behind its id. */
-export const ACCOUNT_CSV: Columns<{ account: Account | undefined }> = {
-  name: ({ account }) => account?.name,
-  plan: ({ account }) => account?.plan,
-  state: ({ account }) => account && STATE_NAME[account.state],
-};
+/** The columns of the use of a pool in CSV. */
+export const USE_CSV = fieldColumns('pool', 'allowance', 'used', 'remaining');
 
 export const MAY_BE_TOO_SMALL =
   'Metering could not read all usage, so these figures may be too small. No usage is lost: repeat the command when NATS and metering work again.';

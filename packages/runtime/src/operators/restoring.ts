@@ -57,8 +57,7 @@ export async function endRestore<Answer extends object>(
   const mark = { _id: 'restore' as const, restoreId };
   const begins = await marks(db).findOneAndUpdate({ ...mark, isEnding: false }, { $set: { isEnding: true } });
   const before = begins ? undefined : await marks(db).findOne(mark);
-  if (!begins && !before?.answer)
-    throw new Fault('failed_precondition', NOT_UNDER_WAY);
+  if (!begins && !before?.answer) throw new Fault('failed_precondition', NOT_UNDER_WAY);
   const answer = (before?.answer as Answer | undefined) ?? (await end());
   await marks(db).updateOne(mark, { $set: { answer } });
   await marks(db).drop();

@@ -3,9 +3,8 @@ import { Command, Option } from '@commander-js/extra-typings';
 import { readPages } from '../../connection/reading.ts';
 import { readCount } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
-import { type Columns, csvOf, listTable } from '../../text/tables.ts';
+import { type Columns, csvOf, fieldColumns, listTable } from '../../text/tables.ts';
 import {
-  ACCOUNT_CSV,
   type AllowanceUse,
   allowanceUse,
   plansByName,
@@ -43,14 +42,13 @@ export function accountListCommand({ accounts, metering, output }: Context) {
         const answer = await accounts().call((client) => client.listAccounts, { ...filters, ...page });
         return { items: await withUse(metering, answer.accounts, plans), next: answer.next };
       });
-      const uses = items.flatMap((each) =>
-        (each.pools.length === 0 ? [undefined] : each.pools).map((use): Use => ({ ...each, use })),
-      );
-      if (csv) return output.text(csvOf(CSV, uses));
+      const documents = items.map(listedToJson);
+      const lines = documents.flatMap(linesOf);
+      if (csv) return output.text(csvOf(CSV, lines));
       const more = next && `\nThere are further accounts: raise --limit, or add --after ${next}.`;
       output.answer(
-        { accounts: items.map(listedToJson), next: next || null },
-        () => `${listTable(TABLE, uses, 'There is no such account.')}${more}`,
+        { accounts: documents, next: next || null },
+        () => `${listTable(TABLE, lines, 'There is no such account.')}${more}`,
       );
     });
 }
@@ -85,24 +83,20 @@ function listedToJson({ account: { id, name, plan, state }, pools, lastCall }: L
   return { id, name, plan, state: STATE_NAME[state], pools, last_call: lastCall ?? null };
 }
 
-/** A line of the list. An account whose plan has no pool has a line too. */
-interface Use extends Listed {
-  use: AllowanceUse | undefined;
+/** Returns a line for each pool of the account. An account whose plan has no pool has a line too. */
+function linesOf({ id, pools, ...account }: ReturnType<typeof listedToJson>) {
+  const uses: Partial<AllowanceUse>[] = pools.length === 0 ? [{}] : pools;
+  return uses.map((use) => ({ account: id, ...account, ...use }));
 }
 
-const CSV: Columns<Use> = {
-  account: ({ account }) => account.id,
-  ...ACCOUNT_CSV,
-  last_call: ({ lastCall }) => lastCall,
-  ...USE_CSV,
-};
+const CSV = { ...fieldColumns('account', 'name', 'plan', 'state', 'last_call'), ...USE_CSV };
 
-const TABLE: Columns<Use> = {
-  ACCOUNT: ({ account }) => account.id,
-  NAME: ({ account }) => account.name,
-  PLAN: ({ account }) => account.plan,
-  STATE: ({ account }) => STATE_NAME[account.state],
-  POOL: ({ use }) => use?.pool,
-  USED: ({ use }) => use && `${use.used} of ${use.allowance}`,
-  'LAST CALL': ({ lastCall = 'none' }) => lastCall,
+const TABLE: Columns<ReturnType<typeof linesOf>[number]> = {
+  ACCOUNT: ({ account }) => account,
+  NAME: ({ name }) => name,
+  PLAN: ({ plan }) => plan,
+  STATE: ({ state }) => state,
+  POOL: ({ pool }) => pool,
+  USED: ({ used, allowance }) => (used === undefined ? undefined : `${used} of ${allowance}`),
+  'LAST CALL': ({ last_call }) => last_call ?? 'none',
 };

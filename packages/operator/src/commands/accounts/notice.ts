@@ -4,7 +4,7 @@ import { PartlyFailed, UsageError } from '../../connection/failures.ts';
 import { readPages } from '../../connection/reading.ts';
 import { readCount, readMonth } from '../../options/readers.ts';
 import { type Context, commandGroup } from '../../terminal/context.ts';
-import { type Columns, csvOf, listTable, time } from '../../text/tables.ts';
+import { type Columns, csvOf, fieldColumns, listTable, time } from '../../text/tables.ts';
 
 const MOST_IN_A_PAGE = 500;
 const STATES = ['none', 'pending', 'delivered', 'failed'] as const;
@@ -35,10 +35,11 @@ function list({ metering, output }: Context) {
         const answer = await metering().call((client) => client.listNotices, { ...filters, ...page });
         return { items: answer.notices, next: answer.next };
       });
-      if (csv) return output.text(csvOf(CSV, items));
+      const documents = items.map(noticeToJson);
+      if (csv) return output.text(csvOf(CSV, documents));
       const more = next && '\nThere are earlier notices: raise --limit.';
       output.answer(
-        { notices: items.map(noticeToJson), more: next !== '' },
+        { notices: documents, more: next !== '' },
         () => `${listTable(TABLE, items, 'There is no such notice.')}${more}`,
       );
     });
@@ -55,14 +56,12 @@ function redeliver({ metering, output }: Context) {
       if (ids.length > 0 && allFailed) throw new UsageError('give ids or --all-failed, not both');
       const again = await metering().call((client) => client.redeliverNotices, { ids });
       const skipped = ids.filter((id) => !again.ids.includes(id));
-      output.answer({ redelivered: again.ids, skipped }, () =>
-        [
-          again.ids.length === 0
-            ? 'No notice is delivered again.'
-            : `Notices that are delivered again: ${again.ids.length}. bds notice list shows what the webhook answers.`,
-          ...skipped.map((id) => `${id}: there is no such notice, or it is being delivered`),
-        ].join('\n'),
-      );
+      output.answer({ redelivered: again.ids, skipped }, () => [
+        again.ids.length === 0
+          ? 'No notice is delivered again.'
+          : `Notices that are delivered again: ${again.ids.length}. bds notice list shows what the webhook answers.`,
+        skipped.map((id) => `${id}: there is no such notice, or it is being delivered`),
+      ]);
     });
 }
 
@@ -112,19 +111,11 @@ function noticeToJson(notice: Notice) {
   };
 }
 
-const CSV: Columns<Notice> = {
+const CSV: Columns<ReturnType<typeof noticeToJson>> = {
   notice: ({ id }) => id,
-  account: ({ accountId }) => accountId,
-  pool: ({ pool }) => pool,
-  month: ({ month }) => month,
-  threshold: ({ threshold }) => threshold,
-  allowance: ({ allowance }) => allowance,
-  used: ({ used }) => used,
-  at: ({ atMs }) => time(atMs),
-  published: ({ isPublished }) => String(isPublished),
-  delivery: stateOf,
-  attempts: ({ attempts }) => attempts,
-  failure: ({ failure }) => failure,
+  ...fieldColumns('account', 'pool', 'month', 'threshold', 'allowance', 'used', 'at'),
+  published: ({ published }) => String(published),
+  ...fieldColumns('delivery', 'attempts', 'failure'),
 };
 
 const TABLE: Columns<Notice> = {

@@ -26,19 +26,17 @@ function create({ accounts, output }: Context) {
       const request = { name, role };
       const { operator, credential } = await accounts().call((client) => client.createOperator, request);
       if (operator === undefined) return;
-      output.answer({ operator: operatorToJson(operator), credential }, () =>
-        [
-          facts([
-            ['Operator', operator.name],
-            ['Role', operator.role],
-            ['Credential', operator.id],
-            ['Secret', credential],
-          ]),
-          '',
-          'Save the secret now: it is not stored and cannot be shown again. The operator puts it into',
-          '~/.config/bds/credential, which only the operator may read (chmod 600).',
-        ].join('\n'),
-      );
+      output.answer({ operator: operatorToJson(operator), credential }, () => [
+        facts([
+          ['Operator', operator.name],
+          ['Role', operator.role],
+          ['Credential', operator.id],
+          ['Secret', credential],
+        ]),
+        '',
+        'Save the secret now: it is not stored and cannot be shown again. The operator puts it into',
+        '~/.config/bds/credential, which only the operator may read (chmod 600).',
+      ]);
     });
 }
 

@@ -4,10 +4,8 @@ import { Command } from '@commander-js/extra-typings';
 import { UsageError } from '../../connection/failures.ts';
 import { readMonth } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
-import { type Columns, csvOf, table } from '../../text/tables.ts';
+import { csvOf, fieldColumns, table } from '../../text/tables.ts';
 import {
-  ACCOUNT_CSV,
-  type AccountUse,
   type AllowanceUse,
   MAY_BE_TOO_SMALL,
   readUsageOf,
@@ -95,37 +93,29 @@ function sumOverDays(cells: readonly UsageCell[]): [string, string, string, numb
 
 /** Shows the use of every account, and of every ledger of metering, so that the sums are those of the ledgers. */
 async function showUsageOfAll({ connect, output }: Context, asked: string, csv?: boolean): Promise<void> {
-  const { month, final, isExact, accounts } = await readUsageOfAll(connect(), asked);
-  const lines = accounts.flatMap((each) => each.pools.map((use): Line => ({ ...each, use, month })));
+  const { month, final, isExact, accounts: uses } = await readUsageOfAll(connect(), asked);
+  const accounts = uses.map(({ id, account, pools }) => {
+    const { name = null, plan = null } = account ?? {};
+    return { account: id, name, plan, state: account ? STATE_NAME[account.state] : null, pools };
+  });
+  const lines = accounts.flatMap(({ pools, ...each }) => pools.map((use) => ({ ...each, month, ...use })));
   if (csv) output.text(csvOf(CSV, lines));
   else
-    output.answer({ month, final, complete: isExact, accounts: accounts.map(useToJson) }, () => {
-      const rows = lines.map(({ id, account, use }) => [
-        id,
-        account?.plan ?? 'not in accounts',
-        use.pool,
-        ...useCells(use),
+    output.answer({ month, final, complete: isExact, accounts }, () => {
+      const rows = lines.map((line) => [
+        line.account,
+        line.plan ?? 'not in accounts',
+        line.pool,
+        ...useCells(line),
       ]);
       const shown = rows.length === 0 ? NO_CALLS : table(['ACCOUNT', 'PLAN', 'POOL', ...USE_HEADERS], rows);
-      return `${titleOf({ month, final })}\n${shown}`;
+      return [titleOf({ month, final }), shown];
     });
   if (!isExact) throw new Fault('unavailable', MAY_BE_TOO_SMALL);
 }
 
-function useToJson({ id, account, pools }: AccountUse) {
-  const { name = null, plan = null, state } = account ?? {};
-  return { account: id, name, plan, state: state === undefined ? null : STATE_NAME[state], pools };
-}
-
-interface Line extends AccountUse {
-  month: string;
-  use: AllowanceUse;
-}
-
-const CSV: Columns<Line> = {
-  account: ({ id }) => id,
-  ...ACCOUNT_CSV,
-  month: ({ month }) => month,
+const CSV = {
+  ...fieldColumns('account', 'name', 'plan', 'state', 'month'),
   ...USE_CSV,
-  held_by_gateways: ({ use }) => use.held_by_gateways,
+  ...fieldColumns('held_by_gateways'),
 };

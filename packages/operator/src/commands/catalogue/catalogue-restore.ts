@@ -49,17 +49,15 @@ export function catalogueRestoreCommand({ catalog, output, pathOf, shown }: Cont
       const { restored, unchanged, refused } = pass;
       const refusals = pass.firstRefusals.map(({ from, reason }) => ({ from: shown(from), reason }));
       const document = { dry_run: isDry, restored, unchanged, refused, first_refusals: refusals };
-      output.answer(document, () =>
-        [
-          ...dryRunTitle(isDry),
-          facts([
-            ['Restored', figure(restored)],
-            ['Unchanged', figure(unchanged)],
-            ['Refused', figure(refused)],
-          ]),
-          ...refusedLines(refusals, refused),
-        ].join('\n'),
-      );
+      output.answer(document, () => [
+        dryRunTitle(isDry),
+        facts([
+          ['Restored', figure(restored)],
+          ['Unchanged', figure(unchanged)],
+          ['Refused', figure(refused)],
+        ]),
+        refusedLines(refusals, refused),
+      ]);
       if (refused > 0)
         throw new PartlyFailed(
           `${figure(refused)} companies were refused, so nothing was restored: correct their lines, or remove them and lower the count in the last line`,

@@ -56,13 +56,11 @@ export function logoSetCommand({ catalog, images, output, pathOf }: Context) {
       const { changed, refusals } = await setOverrides(catalog(), [setting], { dryRun });
       if (refusals.length > 0) throw new PartlyFailed(refusals.map((refusal) => refusal.reason).join('; '));
       const about = { id, field, dry_run: dryRun, changed: changed > 0 };
-      output.answer({ ...about, ...storedToJson(stored) }, () =>
-        [
-          ...(dryRun ? ['Nothing was stored; this is what would be:'] : []),
-          `${id}: ${field} is ${changed === 0 ? 'unchanged' : 'set'}.`,
-          textOf(stored),
-        ].join('\n'),
-      );
+      output.answer({ ...about, ...storedToJson(stored) }, () => [
+        dryRun ? 'Nothing was stored; this is what would be:' : undefined,
+        `${id}: ${field} is ${changed === 0 ? 'unchanged' : 'set'}.`,
+        textOf(stored),
+      ]);
     });
 }
 

@@ -86,16 +86,14 @@ function sweepCommand({ catalog, images, output }: Context) {
     .action(async () => {
       const { named, unnamed, removed, missing } = await sweep({ catalog, images });
       const title = 'Records name these paths, and images does not have them:';
-      output.answer({ named, unnamed, removed, missing }, () =>
-        [
-          facts([
-            ['Named', figure(named)],
-            ['Unnamed', figure(unnamed)],
-            ['Removed', figure(removed)],
-          ]),
-          ...(missing.length === 0 ? [] : [title, ...missing.map((path) => `  ${path}`)]),
-        ].join('\n'),
-      );
+      output.answer({ named, unnamed, removed, missing }, () => [
+        facts([
+          ['Named', figure(named)],
+          ['Unnamed', figure(unnamed)],
+          ['Removed', figure(removed)],
+        ]),
+        missing.length === 0 ? undefined : [title, ...missing.map((path) => `  ${path}`)],
+      ]);
     });
 }
 

@@ -43,24 +43,22 @@ export function showCommand({ catalog, output }: Context) {
         ({ otherId, otherName, identifiers, reason }) =>
           `Not ${otherId} (${otherName}), though both have ${identifiers.join(', ')}: ${reason}`,
       );
-      output.answer(document, () =>
-        [
-          table(
-            ['FIELD', 'SOURCE', 'FROM', 'LICENCE', 'DATE', 'VALUE'],
-            [
-              ['id', '', '', '', '', answer.brand?.id ?? id],
-              ...fields.map(([path, value]) => {
-                const from = origins.get(path) ?? [];
-                const of = (name: keyof Origin) =>
-                  [...new Set(from.flatMap((each) => each[name] ?? []))].join(', ');
-                return [path, of('source'), of('name'), of('licence'), of('date'), value];
-              }),
-            ],
-          ),
-          ...setByOperator,
-          ...refusedLinks,
-        ].join('\n'),
-      );
+      output.answer(document, () => [
+        table(
+          ['FIELD', 'SOURCE', 'FROM', 'LICENCE', 'DATE', 'VALUE'],
+          [
+            ['id', '', '', '', '', answer.brand?.id ?? id],
+            ...fields.map(([path, value]) => {
+              const from = origins.get(path) ?? [];
+              const of = (name: keyof Origin) =>
+                [...new Set(from.flatMap((each) => each[name] ?? []))].join(', ');
+              return [path, of('source'), of('name'), of('licence'), of('date'), value];
+            }),
+          ],
+        ),
+        setByOperator,
+        refusedLinks,
+      ]);
     });
 }
 

@@ -76,12 +76,10 @@ async function setOne(
     throw new PartlyFailed([...new Set(report.refusals.map(({ reason }) => reason))].join('; '));
   const { dryRun, changed, unchanged } = report;
   const fields = settings.map(({ field }) => field);
-  output.answer({ id, fields, dry_run: dryRun, changed, unchanged }, () =>
-    [
-      ...dryRunTitle(dryRun),
-      `${id}: ${fields.join(', ')} ${fields.length === 1 ? 'is' : 'are'} ${changed === 0 ? 'unchanged' : 'set'}.`,
-    ].join('\n'),
-  );
+  output.answer({ id, fields, dry_run: dryRun, changed, unchanged }, () => [
+    dryRunTitle(dryRun),
+    `${id}: ${fields.join(', ')} ${fields.length === 1 ? 'is' : 'are'} ${changed === 0 ? 'unchanged' : 'set'}.`,
+  ]);
 }
 
 function settingOf(id: string, assignment: string, options: SetOptions): Setting {
@@ -117,18 +115,16 @@ async function setFromFile(
   const [refused, rejectsFile] = [refusals.length, shown(rejects.path)];
   const first = refusals.slice(0, MOST_SHOWN);
   const shownRefusals = refused > 0 && { rejects_file: rejectsFile, first_refusals: first };
-  output.answer({ dry_run: dryRun, read, changed, unchanged, refused, ...shownRefusals }, () =>
-    [
-      ...dryRunTitle(dryRun),
-      facts([
-        ['Read', figure(read)],
-        ['Changed', figure(changed)],
-        ['Unchanged', figure(unchanged)],
-        ['Refused', `${figure(refused)}${inFile(refused > 0 ? rejectsFile : undefined)}`],
-      ]),
-      ...refusedLines(first, refused),
-    ].join('\n'),
-  );
+  output.answer({ dry_run: dryRun, read, changed, unchanged, refused, ...shownRefusals }, () => [
+    dryRunTitle(dryRun),
+    facts([
+      ['Read', figure(read)],
+      ['Changed', figure(changed)],
+      ['Unchanged', figure(unchanged)],
+      ['Refused', `${figure(refused)}${inFile(refused > 0 ? rejectsFile : undefined)}`],
+    ]),
+    refusedLines(first, refused),
+  ]);
   if (refused === 0) return;
   const set = `and ${figure(changed)} ${changed === 1 ? 'field was' : 'fields were'} set`;
   throw new PartlyFailed(
@@ -160,14 +156,12 @@ export function unsetCommand({ catalog, output }: Context) {
       if (refused !== undefined) throw new PartlyFailed(refused.reason || UNKNOWN_OUTCOME);
       const those = (wanted: FieldOutcome) => fields.filter((_, index) => results[index]?.outcome === wanted);
       const [unset, notSet] = [those(FieldOutcome.CHANGED), those(FieldOutcome.UNCHANGED)];
-      output.answer({ id, dry_run: dryRun, unset, not_set: notSet }, () =>
-        [
-          ...dryRunTitle(dryRun),
-          ...(unset.length > 0
-            ? [`${id}: ${unset.join(', ')} ${unset.length === 1 ? 'is' : 'are'} now as the sources state it.`]
-            : []),
-          ...(notSet.length > 0 ? [`${id}: ${notSet.join(', ')} was not set.`] : []),
-        ].join('\n'),
-      );
+      output.answer({ id, dry_run: dryRun, unset, not_set: notSet }, () => [
+        dryRunTitle(dryRun),
+        unset.length > 0
+          ? `${id}: ${unset.join(', ')} ${unset.length === 1 ? 'is' : 'are'} now as the sources state it.`
+          : undefined,
+        notSet.length > 0 ? `${id}: ${notSet.join(', ')} was not set.` : undefined,
+      ]);
     });
 }

@@ -4,6 +4,7 @@ import {
   refusedLinkToJson,
   refusedPictureToJson,
 } from '@brand-data/importers';
+import type { Text } from '../../terminal/output.ts';
 import { duration, figure, inFile, refusedLines, titled } from '../../text/reports.ts';
 import { facts } from '../../text/tables.ts';
 
@@ -43,7 +44,7 @@ export function reportToJson(report: TimedReport) {
   };
 }
 
-export function reportText(report: TimedReport): string {
+export function reportText(report: TimedReport): Text {
   const { summary, failure, seconds, figures, journal } = report;
   const { refusals, refusedPictures, rejectsFile, conflicts, refusedLinks, conflictsFile } = journal;
   const { source, dryRun, pruned, unpruned, ...counts } = summary;
@@ -51,8 +52,8 @@ export function reportText(report: TimedReport): string {
   const lost = counts.conflicts > 0 ? `, ${figure(counts.lost)} lost` : '';
   const rate = seconds >= 1 ? `, ${figure(Math.round(counts.read / seconds))} a second` : '';
   return [
-    ...(failure === undefined ? [] : ['The import failed before its end. This is what it did until then:']),
-    ...(dryRun ? ['This was a dry run, which changes nothing. A real import would do this:'] : []),
+    failure && 'The import failed before its end. This is what it did until then:',
+    dryRun ? 'This was a dry run, which changes nothing. A real import would do this:' : undefined,
     facts([
       ['Source', source],
       ['Read', `${figure(counts.read)} in ${duration(seconds)}${rate}`],
@@ -72,17 +73,17 @@ export function reportText(report: TimedReport): string {
       ],
       ['Pruned', pruned === undefined ? notPruned : figure(pruned)],
     ]),
-    ...Object.entries(figures).flatMap(([group, named]) => {
+    Object.entries(figures).map(([group, named]) => {
       const lines = Object.entries(named).map(([name, count]) => `  ${figure(count).padStart(7)}  ${name}`);
-      return lines.length === 0 ? [] : [sentenceCase(group), ...lines];
+      return lines.length === 0 ? undefined : [sentenceCase(group), lines];
     }),
-    ...refusedLines(refusals, counts.refused),
-    ...titled(
+    refusedLines(refusals, counts.refused),
+    titled(
       'Refused pictures',
       refusedPictures.map(({ from, id, field, reason }) => `  ${from}: ${field} of ${id}: ${reason}`),
       counts.refusedPictures,
     ),
-    ...titled(
+    titled(
       'Conflicts',
       conflicts.map(
         ({ from, id, identifier, otherId, otherName, lost }) =>
@@ -90,7 +91,7 @@ export function reportText(report: TimedReport): string {
       ),
       counts.conflicts,
     ),
-    ...titled(
+    titled(
       'Refused links',
       refusedLinks.map(
         ({ from, id, identifiers, otherId, otherName, reason }) =>
@@ -98,7 +99,7 @@ export function reportText(report: TimedReport): string {
       ),
       counts.refusedLinks,
     ),
-  ].join('\n');
+  ];
 }
 
 function picturesOf(

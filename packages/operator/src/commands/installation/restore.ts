@@ -4,6 +4,7 @@ import { Command } from '@commander-js/extra-typings';
 import { Interrupted, UsageError } from '../../connection/failures.ts';
 import { readTime } from '../../options/readers.ts';
 import { type Context, confirm, YES_OPTION } from '../../terminal/context.ts';
+import type { Text } from '../../terminal/output.ts';
 import { figure } from '../../text/reports.ts';
 import { facts } from '../../text/tables.ts';
 import { databaseNames, databaseOption, onlyOption, readServers } from './backup.ts';
@@ -86,7 +87,7 @@ function restoredServices(
   };
 }
 
-function textOf({ manifest, documents, usage, changes }: RestoreResult): string {
+function textOf({ manifest, documents, usage, changes }: RestoreResult): Text {
   return [
     facts([
       ['Copy ended', manifest.endedAt],
@@ -97,35 +98,29 @@ function textOf({ manifest, documents, usage, changes }: RestoreResult): string 
       ['Later grants', usage && figure(usage.adopted)],
       ['Calls disputed', usage && figure(usage.disputed)],
     ]),
-    ...(usage?.gone ?? []).map(
+    usage?.gone.map(
       (stream) => `${stream} was lost after the copy: what it had after ${manifest.endedAt} is not billed.`,
     ),
-    ...(usage?.lost ?? []).map(
+    usage?.lost.map(
       ({ stream, messages }) =>
         `${figure(messages)} messages of ${stream} are gone: some of their calls may not be billed.`,
     ),
-    ...(changes ? textOfChanges(changes) : []),
-  ].join('\n');
+    changes && textOfChanges(changes),
+  ];
 }
 
-function textOfChanges({
-  complete,
-  keys,
-  accounts,
-  plans,
-  validKeys,
-  revoked,
-}: NonNullable<RestoreResult['changes']>) {
+function textOfChanges(changes: NonNullable<RestoreResult['changes']>): Text {
+  const { complete, keys, accounts, plans, validKeys, revoked } = changes;
   const list = (what: string, ids: readonly string[]) =>
-    ids.length > 0 ? [`  ${what}: ${ids.join(', ')}`] : [];
+    ids.length > 0 ? `  ${what}: ${ids.join(', ')}` : undefined;
   return [
     complete
       ? 'Operators have changed this after the copy. Make the changes again:'
       : 'NATS does not know all changes after the copy. Search the log of accounts for "an operator made a change". It knows of:',
-    ...list('plans', plans),
-    ...list('accounts', accounts),
-    ...list('keys', keys),
-    ...list(
+    list('plans', plans),
+    list('accounts', accounts),
+    list('keys', keys),
+    list(
       revoked ? 'revoked by this restore' : 'valid again, perhaps after they were revoked',
       validKeys.map(({ id, accountId }) => `${id} (${accountId})`),
     ),
