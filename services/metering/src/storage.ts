@@ -18,7 +18,7 @@ import {
 import type { storageSpec } from './config.ts';
 import { openMongoLedgerDatabase } from './ledger/mongo-ledger-database.ts';
 import { Senders } from './ledger/senders.ts';
-import { openUsageLists } from './ledger/usage-lists.ts';
+import { UsageLists } from './ledger/usage-lists.ts';
 import { type MongoNotices, openMongoNotices } from './notices/mongo-notices.ts';
 import { ensureUsageStreams, natsUsageStreams } from './usage/nats-usage-streams.ts';
 
@@ -36,7 +36,7 @@ export async function openStorage(
 ) {
   const openCollections = async (mongo: Mongo) => ({
     database: await openMongoLedgerDatabase(mongo),
-    lists: await openUsageLists(mongo),
+    lists: new UsageLists(mongo),
     notices: await openMongoNotices(mongo),
   });
   const { database, lists, notices } = await openDatabase(service, settings, openCollections, { restored });

@@ -7,8 +7,7 @@ import {
   newLedger,
   type OpenGrant,
 } from '../src/ledger/ledger.ts';
-import type { LedgerDatabase, StoredLedger } from '../src/ledger/ledger-database.ts';
-import { breakdownOfMonth } from '../src/ledger/ledger-database.ts';
+import { breakdownOfMonth, type LedgerDatabase, type StoredLedger } from '../src/ledger/ledger-database.ts';
 import { countOf, sumCells } from '../src/ledger/usage-merge.ts';
 import { newKey, usageOf } from './ledger-actions.ts';
 

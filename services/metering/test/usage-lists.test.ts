@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { outOf, usedOf } from '../src/ledger/ledger.ts';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
-import { openUsageLists, type UsageLists } from '../src/ledger/usage-lists.ts';
+import { UsageLists } from '../src/ledger/usage-lists.ts';
 import { listLastCalls, listUsage } from '../src/rpc/usage-answers.ts';
 import { NOW_MS, openGrant, usageOf } from './ledger-actions.ts';
 import { mongoLedgers, mongoStore } from './ledger-stores.ts';
@@ -13,7 +13,7 @@ const MONTH = '2026-11';
 
 async function open(): Promise<{ store: LedgerStore; lists: UsageLists }> {
   const database = mongo.openDatabase();
-  return { store: await mongoStore(database), lists: await openUsageLists(database) };
+  return { store: await mongoStore(database), lists: new UsageLists(database) };
 }
 
 const page = (lists: UsageLists, more: Partial<Parameters<typeof listUsage>[1]> = {}) =>
@@ -126,7 +126,7 @@ describe('lists of usage', () => {
   test('use an index for every query', async () => {
     const database = mongo.openDatabase();
     const store = await mongoStore(database);
-    const lists = await openUsageLists(database);
+    const lists = new UsageLists(database);
     const { id } = await openGrant(store, { accountId: 'a', pool: 'calls', month: MONTH });
     await store.applyUsage([usageOf(id, 1)]);
     await database.db.setProfilingLevel('all');

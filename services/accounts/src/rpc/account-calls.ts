@@ -1,9 +1,7 @@
 import type { AccountsAdminServiceServer } from '@brand-data/contracts';
 import { Fault, operatorCallOf, type Service, unary } from '@brand-data/runtime';
-import { type AccountDoc, accountToProto, createAccountId } from '../model/account.ts';
-import { requireAccountPage } from '../model/account-page.ts';
-import { requireLimits } from '../model/call-limits.ts';
-import { requireSlug, requireText } from '../model/input.ts';
+import { type AccountDoc, accountToProto, createAccountId, requireAccountPage } from '../model/account.ts';
+import { requireLimits, requireSlug, requireText } from '../model/input.ts';
 import { keyToProto } from '../model/key.ts';
 import { planToProto, requirePools } from '../model/plan.ts';
 import type { Outbox } from '../storage/outbox.ts';

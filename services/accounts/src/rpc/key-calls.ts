@@ -6,8 +6,7 @@ import {
 } from '@brand-data/contracts';
 import { Fault, operatorCallOf, type Service, unary } from '@brand-data/runtime';
 import { Binary } from 'mongodb';
-import { requireLimits } from '../model/call-limits.ts';
-import { requireText } from '../model/input.ts';
+import { requireLimits, requireText } from '../model/input.ts';
 import {
   createKeyId,
   hashToken,

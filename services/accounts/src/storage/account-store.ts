@@ -1,7 +1,6 @@
 import { type AuditDetails, Fault, type OperatorCall } from '@brand-data/runtime';
 import type { ClientSession } from 'mongodb';
-import type { AccountDoc } from '../model/account.ts';
-import { type AccountPage, accountPage } from '../model/account-page.ts';
+import { type AccountDoc, type AccountPage, accountPage } from '../model/account.ts';
 import type { PlanDoc } from '../model/plan.ts';
 import type { AccountsCollections } from './collections.ts';
 import type { Database } from './database.ts';

@@ -21,16 +21,9 @@ type DropReason = (typeof DROP_REASONS)[number];
  */
 export type Dropped = (calls: number, reason: DropReason) => void;
 
-const droppedCalls = perRegistry((registry) => {
-  const counter = new Counter({
-    name: 'metering_usage_dropped_calls_total',
-    help: 'Calls in usage that metering will never bill, by reason; a call may be counted more than once',
-    labelNames: ['reason'],
-    registers: [registry],
-  });
-  // Prometheus sees the first drop as an increase only if the series already exists.
-  for (const reason of DROP_REASONS) counter.inc({ reason }, 0);
-  return counter;
+const droppedCalls = counterByReason(DROP_REASONS, {
+  name: 'metering_usage_dropped_calls_total',
+  help: 'Calls in usage that metering will never bill, by reason; a call may be counted more than once',
 });
 
 /** Returns the process's only counter of dropped calls. */
@@ -70,19 +63,23 @@ const REJECTION_REASONS = [
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 export type Rejected = (reason: RejectionReason, count?: number) => void;
 
-const rejections = perRegistry((registry) => {
-  const counter = new Counter({
-    name: 'metering_rejected_total',
-    help: 'Requests, messages and usage that metering refused because their sender did not prove its right to them, by reason',
-    labelNames: ['reason'],
-    registers: [registry],
-  });
-  for (const reason of REJECTION_REASONS) counter.inc({ reason }, 0);
-  return counter;
+const rejections = counterByReason(REJECTION_REASONS, {
+  name: 'metering_rejected_total',
+  help: 'Requests, messages and usage that metering refused because their sender did not prove its right to them, by reason',
 });
 
 /** Returns the process's only counter of rejections. */
 export function countRejected({ metrics }: Pick<Service, 'metrics'>): Rejected {
   const counter = rejections(metrics);
   return (reason, count = 1) => counter.inc({ reason }, count);
+}
+
+/** Returns the only counter of a process. */
+function counterByReason(reasons: readonly string[], { name, help }: { name: string; help: string }) {
+  return perRegistry((registry) => {
+    const counter = new Counter({ name, help, labelNames: ['reason'], registers: [registry] });
+    // Prometheus sees the first event as an increase only if the series already exists.
+    for (const reason of reasons) counter.inc({ reason }, 0);
+    return counter;
+  });
 }

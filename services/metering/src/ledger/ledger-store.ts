@@ -11,7 +11,7 @@ import {
   type OverdueGrant,
 } from './ledger-database.ts';
 import { LedgerQueue, type LedgerQueueParts } from './ledger-queue.ts';
-import { decideOnUsage, needsBreakdowns } from './ledger-usage.ts';
+import { decideOnUsage } from './ledger-usage.ts';
 import type { LedgerInput } from './senders.ts';
 import { tooManyChanges } from './shared-commands.ts';
 import {
@@ -19,7 +19,7 @@ import {
   type NotApplied,
   notApplied,
   type UsageOfLedger,
-  type Verdicts,
+  type UsageOutcome,
 } from './usage-by-ledger.ts';
 import { mergeByGrant } from './usage-merge.ts';
 
@@ -58,15 +58,6 @@ export interface StoreEvents {
   dropped(calls: number, reason: 'closed_grant' | 'forgotten_grant'): void;
   /** Usage could not be applied. */
   failed(error: unknown): void;
-}
-
-interface UsageOutcome extends Verdicts {
-  /** Ids of the grants that this usage closed. */
-  closed: readonly string[];
-  dropped: number;
-  forgotten: number;
-  /** Why the usage could not be applied. */
-  error?: unknown;
 }
 
 const NOBODY_LISTENS: StoreEvents = { changed: () => {}, dropped: () => {}, failed: () => {} };
@@ -161,7 +152,7 @@ export class LedgerStore {
   /** Closes grants with the usage that is known. Returns the ids of the grants that it closed. */
   async settle(grantIds: readonly string[]): Promise<string[]> {
     const outcomes = await this.#applyAll(byLedger(grantIds.map(closeAsKnown)), LEDGERS_SETTLED_AT_ONCE);
-    return outcomes.flatMap(({ closed }) => closed);
+    return outcomes.flatMap(({ decision }) => decision?.closed ?? []);
   }
 
   /** See LedgerDatabase. */
@@ -209,22 +200,21 @@ export class LedgerStore {
 
   /** Applies the usage of one ledger, after the decisions that already wait for it. Never rejects. */
   async #apply(of: UsageOfLedger): Promise<UsageOutcome> {
-    let outcome = notTried(of);
+    const outcome = notTried(of);
     try {
       await this.#queue.store({
         key: of.key,
         decide: (before, stored) => {
-          const decision = decideOnUsage(before, of.usage, stored);
-          const { ledger, verdicts, raised, closed, dropped, forgotten } = decision;
-          outcome = { of, verdicts, closed, dropped, forgotten };
-          return { ledger, raised, closed, needsBreakdowns: needsBreakdowns(before, of.usage) };
+          outcome.decision = decideOnUsage(before, of.usage, stored);
+          return outcome.decision;
         },
       });
     } catch (error) {
-      return { ...notTried(of), error };
+      return { of, decision: undefined, error };
     }
-    if (outcome.dropped > 0) this.#events.dropped(outcome.dropped, 'closed_grant');
-    if (outcome.forgotten > 0) this.#events.dropped(outcome.forgotten, 'forgotten_grant');
+    const { dropped = 0, forgotten = 0 } = outcome.decision ?? {};
+    if (dropped > 0) this.#events.dropped(dropped, 'closed_grant');
+    if (forgotten > 0) this.#events.dropped(forgotten, 'forgotten_grant');
     return outcome;
   }
 }
@@ -240,7 +230,7 @@ function isRefusal({ error }: UsageOutcome): boolean {
 }
 
 function notTried(of: UsageOfLedger): UsageOutcome {
-  return { of, verdicts: of.usage.map(() => 'unavailable'), closed: [], dropped: 0, forgotten: 0 };
+  return { of, decision: undefined, error: undefined };
 }
 
 /**

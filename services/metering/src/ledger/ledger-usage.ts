@@ -33,6 +33,8 @@ export interface UsageDecision {
   dropped: number;
   /** Calls in refused usage of grants that the ledger no longer remembers. Most likely they were billed. */
   forgotten: number;
+  /** Some usage closes a grant without containing its whole breakdown, so the decision needs the stored breakdowns. */
+  needsBreakdowns: boolean;
 }
 
 /** Stored breakdowns of open grants, by grant number. */
@@ -41,15 +43,6 @@ export type Breakdowns = ReadonlyMap<number, readonly UsageCell[]>;
 /** How many closed grants the ledger remembers after their breakdowns were merged, to recognise a repeated close. */
 const CLOSED_KEPT = 64;
 const MARK_LENGTH = 16;
-
-/** Whether the decision needs the stored breakdowns, because some usage closes a grant without containing its whole breakdown. */
-export function needsBreakdowns(ledger: Ledger, usage: readonly NumberedUsage[]): boolean {
-  return usage.some(({ number, usage: { closed, partial, used } }) => {
-    if (!closed) return false;
-    const grant = openGrantOf(ledger, number);
-    return grant !== undefined && (partial || used < grant.used);
-  });
-}
 
 /**
  * Applies usage to a ledger. Pure. Usage is cumulative: in any order, any number of times, the result is the same. Closing a
@@ -68,6 +61,7 @@ export function decideOnUsage(
   const closed: string[] = [];
   let dropped = 0;
   let forgotten = 0;
+  let needsBreakdowns = false;
   const verdicts = usage.map(({ number, secret, usage: given }): Verdict => {
     const grant = openGrantOf(ledger, number);
     if (!grant) {
@@ -81,6 +75,7 @@ export function decideOnUsage(
     if (grant.secret !== secret || sender !== grant.holder) return 'foreign';
     if (!fitsGrant(grant, given)) return 'impossible';
     if (given.closed) {
+      needsBreakdowns ||= !hasWholeBreakdown(grant, given);
       ledger = withClosed(ledger, finalUse(ledger, grant, given, stored.get(number) ?? []));
       closed.push(given.grantId);
     } else {
@@ -89,7 +84,7 @@ export function decideOnUsage(
     }
     return 'applied';
   });
-  return { ledger, verdicts, raised, closed, dropped, forgotten };
+  return { ledger, verdicts, raised, closed, dropped, forgotten, needsBreakdowns };
 }
 
 /** Returns the number of cells of closed grants whose breakdowns are not merged into the days. */
@@ -127,16 +122,21 @@ function verdictWithoutGrant(ledger: Ledger, number: number, { used, sender }: L
 function finalUse(
   { month }: Ledger,
   grant: OpenGrant,
-  { used, returned, partial, cells }: GrantUsage,
+  close: GrantUsage,
   stored: readonly UsageCell[],
 ): ClosedGrant {
+  const { used, returned, cells } = close;
   const { number } = grant;
   const holder = markOf(grant.holder);
-  if (!partial && used >= grant.used) return { number, holder, used, cells };
+  if (hasWholeBreakdown(grant, close)) return { number, holder, used, cells };
   const known = largerCells(stored, cells);
   const most = grant.size - Math.max(grant.returned, returned);
   const final = Math.max(grant.used, used, Math.min(countOf(known), most));
   return { number, holder, used: final, cells: breakdownOf(known, final, month) };
+}
+
+function hasWholeBreakdown(grant: OpenGrant, { used, partial }: GrantUsage): boolean {
+  return !partial && used >= grant.used;
 }
 
 function withUse(ledger: Ledger, grant: OpenGrant, { used, returned }: GrantUsage): Ledger {

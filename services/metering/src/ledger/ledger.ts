@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { GRANTS_PER_HOLDER, type UsageCell } from '@brand-data/contracts';
+import { type AcquireRequest, GRANTS_PER_HOLDER, type UsageCell } from '@brand-data/contracts';
 import { sizeGrant } from './sizing.ts';
 
 /** Identifies a ledger. There is one for each account, pool and calendar month (UTC). */
@@ -67,21 +67,12 @@ export interface ClosedGrant {
   cells: UsageCell[] | undefined;
 }
 
-export interface GrantRequest {
-  holder: string;
-  seq: number;
-  limit: number;
-  limitRevision: number;
-  want: number;
-  /** The part of `want` for the calls of the next moment. Absent: none. */
-  wantSoon?: number;
-  /** How many calls wait for the answer. Absent: none. */
-  waiting?: number;
-  /** The holder ignores the replies to its seqs from this one up to, but without, `seq`. 0: none. */
-  ignoredFromSeq: number;
-  /** The secret of the grant's id, if the request opens one. */
-  secret: string;
-}
+/** See AcquireRequest in proto/brand_data/v1/metering.proto. `secret`: that of the grant's id, if the request opens one. */
+export type GrantRequest = Pick<
+  AcquireRequest,
+  'holder' | 'seq' | 'limit' | 'limitRevision' | 'want' | 'ignoredFromSeq'
+> &
+  Partial<Pick<AcquireRequest, 'wantSoon' | 'waiting'>> & { secret: string };
 
 export type Decision =
   | { kind: 'grant'; grant: OpenGrant; remaining: number }

@@ -63,6 +63,7 @@ class MongoLedgerDatabase implements LedgerDatabase {
   async createIndexes(): Promise<void> {
     const { ledgers, grantCells, days } = this.#stored;
     await ledgers.createIndex({ accountId: 1, month: 1, _id: 1 });
+    await ledgers.createIndex({ month: 1, accountId: 1, _id: 1 });
     await ledgers.createIndex(
       { overdueAtMs: 1, _id: 1 },
       { partialFilterExpression: { overdueAtMs: { $exists: true } } },

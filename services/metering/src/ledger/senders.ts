@@ -1,4 +1,4 @@
-import { type GrantUsage, isSignedBy, keyOfHolder, proofEndMs } from '@brand-data/contracts';
+import { type GrantUsage, isSignedBy, keyOfHolder, proofEndMs, UsageEvent } from '@brand-data/contracts';
 import { type Clock, Fault } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 
@@ -17,6 +17,15 @@ export type LedgerInput = GrantUsage & Partial<Pick<SentUsage, 'sender'>>;
 /** Marks usage with its sender. */
 export function sentBy(sender: Sender, usage: readonly GrantUsage[]): SentUsage[] {
   return usage.map((each) => ({ ...each, sender }));
+}
+
+/** Returns undefined if these bytes are not a usage event. */
+export function decodedEvent(data: Uint8Array): UsageEvent | undefined {
+  try {
+    return UsageEvent.decode(data);
+  } catch {
+    return undefined;
+  }
 }
 
 /** How many gateway processes' keys are remembered. */

@@ -1,6 +1,6 @@
 import { Fault } from '@brand-data/runtime';
 import { type LedgerKey, ledgerIdOf, parseGrantId } from './ledger.ts';
-import type { NumberedUsage, Verdict } from './ledger-usage.ts';
+import type { NumberedUsage, UsageDecision } from './ledger-usage.ts';
 import type { LedgerInput, SentUsage } from './senders.ts';
 import { usageDefect } from './usage-check.ts';
 
@@ -10,10 +10,13 @@ export interface UsageOfLedger {
   usage: readonly NumberedUsage[];
 }
 
-/** A ledger's verdicts, in the order of the usage. */
-export interface Verdicts {
+/** What came of one ledger's usage. */
+export interface UsageOutcome {
   of: UsageOfLedger;
-  verdicts: readonly (Verdict | 'unavailable')[];
+  /** The decision that is stored. undefined: the usage may be applied or not. */
+  decision: UsageDecision | undefined;
+  /** Why the usage could not be applied. */
+  error: unknown;
 }
 
 /** Ids of the grants whose usage was not applied completely. */
@@ -45,12 +48,12 @@ export function byLedger(usage: readonly LedgerInput[]): UsageOfLedger[] {
   return [...usages.values()];
 }
 
-export function notApplied(results: readonly Verdicts[]): NotApplied {
+export function notApplied(outcomes: readonly UsageOutcome[]): NotApplied {
   const ids: NotApplied = { refused: [], foreign: [], impossible: [], unknown: [], unavailable: [] };
-  for (const { of, verdicts } of results) {
-    for (const [index, verdict] of verdicts.entries()) {
-      const grantId = of.usage[index]?.usage.grantId;
-      if (verdict !== 'applied' && grantId !== undefined) ids[verdict].push(grantId);
+  for (const { of, decision } of outcomes) {
+    for (const [index, { usage }] of of.usage.entries()) {
+      const verdict = decision?.verdicts[index] ?? 'unavailable';
+      if (verdict !== 'applied') ids[verdict].push(usage.grantId);
     }
   }
   return ids;

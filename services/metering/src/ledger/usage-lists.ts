@@ -27,13 +27,6 @@ const FIGURES = {
 } as const;
 type FiguresDoc = Pick<LedgerDoc, '_id' | 'accountId' | 'pool' | 'month' | 'limit' | 'closedUsed' | 'grants'>;
 
-/** Opens the lists in metering's database, and creates their index. */
-export async function openUsageLists(mongo: Mongo): Promise<UsageLists> {
-  const lists = new UsageLists(mongo);
-  await lists.createIndex();
-  return lists;
-}
-
 /** The usage of many accounts, for operators. Reads only. Rejects with Fault `unavailable` if the database does not answer in time. */
 export class UsageLists {
   readonly #mongo: Mongo;
@@ -42,10 +35,6 @@ export class UsageLists {
   constructor(mongo: Mongo) {
     this.#mongo = mongo;
     this.#stored = ledgerCollections(mongo.db);
-  }
-
-  async createIndex(): Promise<void> {
-    await this.#stored.ledgers.createIndex({ month: 1, accountId: 1, _id: 1 });
   }
 
   /** Returns ledgers of one month, by account and pool, at most `limit`. */

@@ -94,7 +94,8 @@ export class MongoNotices {
         webhook: { state: webhook, attempts: 0, ...(webhook === 'pending' && { nextAt: at }) },
       }),
     );
-    return (await withLedgerDeadline(this.#insert(docs))).map(passedFromDoc);
+    const known = await withLedgerDeadline(this.#insert(docs));
+    return passed.filter((_, index) => !known.has(index));
   }
 
   /** Reads the ledgers of these months. Yields the thresholds that they have passed and that have no notice. */
@@ -200,24 +201,19 @@ export class MongoNotices {
     return passed.filter((_, index) => !stored.has(ids[index] ?? ''));
   }
 
-  /** Returns the notices that were not stored yet. */
-  async #insert(docs: readonly NoticeDoc[]): Promise<NoticeDoc[]> {
+  /** Returns the places of the notices that were stored already. */
+  async #insert(docs: readonly NoticeDoc[]): Promise<Set<number>> {
     try {
       await this.#notices.insertMany(docs, { ordered: false });
-      return [...docs];
+      return new Set();
     } catch (error) {
-      const known = unmetWrites(error, ({ code }) => code === DUPLICATE_KEY);
-      return docs.filter((_, index) => !known.has(index));
+      return unmetWrites(error, ({ code }) => code === DUPLICATE_KEY);
     }
   }
 }
 
 function noticeFromDoc({ _id, dueAt, claim, expiresAt, ...notice }: WithId<NoticeDoc>): Notice {
   return { id: _id, ...notice };
-}
-
-function passedFromDoc({ accountId, pool, month, allowance, threshold, used }: NoticeDoc): PassedThreshold {
-  return { accountId, pool, month, allowance, threshold, used };
 }
 
 function endOfPage({ _id, at }: NoticeDoc): string {

@@ -75,16 +75,8 @@ const STATE_OF = new Map(
 );
 
 function noticeToProto({ at, webhook, ...notice }: Notice): NoticeToOperator {
-  const { id, accountId, pool, month, allowance, threshold, used, isPublished } = notice;
   return {
-    id,
-    accountId,
-    pool,
-    month,
-    allowance,
-    threshold,
-    used,
-    isPublished,
+    ...notice,
     atMs: at.getTime(),
     state: PROTO_STATE[webhook.state],
     attempts: webhook.attempts,

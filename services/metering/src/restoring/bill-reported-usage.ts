@@ -1,4 +1,4 @@
-import { monthOf, type ReplayUsageResponse, type ReportedUsage, UsageEvent } from '@brand-data/contracts';
+import { monthOf, type ReplayUsageResponse, type ReportedUsage } from '@brand-data/contracts';
 import { Fault, inBatches, type Mongo, systemClock } from '@brand-data/runtime';
 import type { AnyBulkWriteOperation, Collection } from 'mongodb';
 import {
@@ -19,10 +19,8 @@ import {
 import type { LedgerDatabase } from '../ledger/ledger-database.ts';
 import { mergedBelow, withMerged } from '../ledger/ledger-usage.ts';
 import { openMongoLedgerDatabase } from '../ledger/mongo-ledger-database.ts';
-import type { SentUsage } from '../ledger/senders.ts';
-import { Senders } from '../ledger/senders.ts';
+import { decodedEvent, Senders, type SentUsage } from '../ledger/senders.ts';
 import { usageDefect } from '../ledger/usage-check.ts';
-import { openUsageLists } from '../ledger/usage-lists.ts';
 import { closeAllGrants, NUMBERS_LEFT_OUT, type ReportedGrant } from './close-all-grants.ts';
 
 /** The usage of one grant that one sender has reported: the largest figures of all its messages. */
@@ -53,7 +51,6 @@ export async function billReportedUsage(
   messages: AsyncIterable<ReportedUsage>,
 ): Promise<ReplayUsageResponse> {
   const database = await openMongoLedgerDatabase(mongo);
-  await openUsageLists(mongo);
   const reported = mongo.db.collection<ReportedDoc>(COLLECTION, CONCERNS);
   await reported.drop();
   await reported.createIndex({ ledgerId: 1, _id: 1 });
@@ -135,7 +132,7 @@ async function* writesOf(
   const senders = new Senders(systemClock);
   for await (const { data, signature } of messages) {
     read.messages += 1;
-    const event = decoded(data);
+    const event = decodedEvent(data);
     const sender = event && senders.ofEvent(event.holder, data, signature);
     if (event === undefined || sender === undefined) {
       read.unreadable += 1;
@@ -145,14 +142,6 @@ async function* writesOf(
       if (usageDefect(usage) === undefined) yield* raise({ ...usage, sender });
       else read.unreadable += 1;
     }
-  }
-}
-
-function decoded(data: Uint8Array): UsageEvent | undefined {
-  try {
-    return UsageEvent.decode(data);
-  } catch {
-    return undefined;
   }
 }
 

@@ -19,14 +19,7 @@ import { listLastCalls, listUsage, readMonthUsage } from './usage-answers.ts';
 /** Returns the gRPC service for operators. See proto/brand_data/v1/metering.proto for messages and errors. */
 export function meteringAdminService(
   service: Service,
-  {
-    store,
-    lists,
-    catchUp,
-    allowances,
-    trail,
-    notices,
-  }: {
+  parts: {
     store: LedgerStore;
     lists: UsageLists;
     catchUp: CatchUp;
@@ -35,6 +28,7 @@ export function meteringAdminService(
     notices: NoticeAdmin;
   },
 ): MeteringAdminServiceServer {
+  const { store, lists, catchUp, allowances, trail, notices } = parts;
   return {
     getUsage: unary(service, async (request) => ({
       usage: await withLedgerDeadline(readMonthUsage({ store, catchUp: catchUp.now }, request)),

@@ -57,12 +57,9 @@ export function catchUpWith({
 /** Whether the messages of all streams, each up to this sequence, are applied within this time. */
 export async function areAppliedUpTo(
   sequenceOf: (stream: UsageStream) => Promise<number>,
-  {
-    streams,
-    clock,
-    withinMs,
-  }: { streams: Pick<UsageStreams, 'list' | 'acknowledgedUpTo'>; clock: Clock; withinMs: number },
+  on: { streams: Pick<UsageStreams, 'list' | 'acknowledgedUpTo'>; clock: Clock; withinMs: number },
 ): Promise<boolean> {
+  const { streams, clock, withinMs } = on;
   const all = await streams.list();
   const sequences = await Promise.all(all.map(sequenceOf));
   const beganMs = clock.now().monotonicMs;

@@ -17,8 +17,7 @@ import {
   type JsMsg,
 } from '@nats-io/jetstream';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
-import type { Senders } from '../ledger/senders.ts';
-import { sentBy } from '../ledger/senders.ts';
+import { decodedEvent, type Senders, sentBy } from '../ledger/senders.ts';
 import {
   ACK_WAIT_MS,
   MESSAGES_AT_ONCE,
@@ -286,19 +285,11 @@ function eventOf(
   headers: MsgHdrs | undefined,
   senders: Pick<Senders, 'ofEvent'>,
 ): ReturnType<ReadEvent> {
-  const event = decoded(data);
+  const event = decodedEvent(data);
   if (!event || event.holder === '') return { usage: undefined, isForged: false };
   const signature = headers?.get(USAGE_SIGNATURE_HEADER) || undefined;
   const sender = senders.ofEvent(event.holder, data, signature);
   return sender === undefined
     ? { usage: undefined, isForged: true }
     : { usage: sentBy(sender, event.usage), isForged: false };
-}
-
-function decoded(data: Uint8Array): UsageEvent | undefined {
-  try {
-    return UsageEvent.decode(data);
-  } catch {
-    return undefined;
-  }
 }

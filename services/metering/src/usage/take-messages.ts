@@ -90,13 +90,9 @@ export class MessagesInHand {
  */
 export async function takeMessages(
   messages: UsageMessages,
-  {
-    batches,
-    gathering,
-    inHand,
-    peek,
-  }: { batches: UsageBatches; gathering: Gathering; inHand: MessagesInHand; peek: Peek },
+  parts: { batches: UsageBatches; gathering: Gathering; inHand: MessagesInHand; peek: Peek },
 ): Promise<void> {
+  const { batches, gathering, inHand, peek } = parts;
   let waiting: UsageMessage[] = [];
   let applying: Promise<void> | undefined;
 

@@ -17,14 +17,7 @@ export type Peek = ReturnType<typeof peekWhileSilent>;
  * @param isBusy whether delivered messages are being applied; there is no need to read then
  * @param apply stores usage as far as possible
  */
-export function peekWhileSilent({
-  streams,
-  stream,
-  messages,
-  clock,
-  isBusy,
-  apply,
-}: {
+export function peekWhileSilent(parts: {
   streams: Pick<UsageStreams, 'lastSequence' | 'read'>;
   stream: UsageStream;
   messages: UsageMessages;
@@ -32,6 +25,7 @@ export function peekWhileSilent({
   isBusy: () => boolean;
   apply: (usage: readonly SentUsage[]) => Promise<unknown>;
 }) {
+  const { streams, stream, messages, clock, isBusy, apply } = parts;
   let isOver = false;
   /** The last message that was delivered here, or that was in the stream at the start. */
   let lastSeen = 0;
