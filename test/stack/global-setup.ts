@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, realpath, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keepCertificates } from '@brand-data/local';
-import { testMongod } from '@brand-data/testing/server-kinds';
+import { startMongod } from '@brand-data/servers';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
@@ -22,8 +23,8 @@ const IN_MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 8 * 1024 ** 3;
 
 /**
- * Returns the folder in which the tests' servers keep their data, by default in memory if there is enough. mongod and nats-server sync every write to the disk, so on a
- * busy disk tests would take many times as long.
+ * Returns the folder in which the tests' servers keep their data, by default in memory if there is enough. mongod and nats-server
+ * sync every write to the disk, so on a busy disk tests would take many times as long.
  */
 async function parentFolder(): Promise<string> {
   const { TEST_FOLDER } = process.env;
@@ -39,7 +40,11 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const certificates = join(folder, 'certificates');
   await keepCertificates(certificates);
   project.provide('certificates', certificates);
-  const mongod = await testMongod(join(folder, 'mongod'));
+  const mongod = await startMongod({
+    dataDir: join(folder, 'mongod'),
+    say: (line) => console.log(line),
+    secret: randomBytes(16).toString('hex'),
+  });
   project.provide('mongodbUrl', mongod.url);
   return async () => {
     await mongod.stop();

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** Data or annotations by the object's name. */
 type Objects = Record<string, Record<string, string>>;
+type Given = Record<'secrets' | 'annotations' | 'configMaps', Objects>;
 
 /**
  * A server with the part of Kubernetes' API that Helm reads before it writes: the known kinds, and the Secrets and ConfigMaps
@@ -15,29 +17,26 @@ export interface KubeApi extends AsyncDisposable {
 }
 
 export async function startKubeApi(
-  secrets: Record<string, Record<string, string>> = {},
-  { annotations = {}, configMaps = {} }: Partial<Record<'annotations' | 'configMaps', Objects>> = {},
+  secrets: Objects = {},
+  { annotations = {}, configMaps = {} }: Partial<Given> = {},
 ): Promise<KubeApi> {
   const writes: string[] = [];
-  const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '', 'http://localhost');
-    if (request.method !== 'GET') writes.push(`${request.method} ${pathname}`);
-    const answer =
-      request.method === 'GET' ? answerOf(pathname, { secrets, annotations, configMaps }) : undefined;
+  const server = createServer(({ method, url = '' }, response) => {
+    const { pathname } = new URL(url, 'http://localhost');
+    if (method !== 'GET') writes.push(`${method} ${pathname}`);
+    const answer = method === 'GET' ? answerOf(pathname, { secrets, annotations, configMaps }) : undefined;
+    const notFound = { kind: 'Status', status: 'Failure', reason: 'NotFound', code: 404 };
     response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
-    response.end(
-      JSON.stringify(answer ?? { kind: 'Status', status: 'Failure', reason: 'NotFound', code: 404 }),
-    );
+    response.end(JSON.stringify(answer ?? notFound));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     writes,
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await server[Symbol.asyncDispose]();
+    },
   };
 }
 
@@ -69,25 +68,16 @@ const GROUPS = Object.keys(KINDS)
     return { name, versions, preferredVersion: versions[0] };
   });
 
-function answerOf(
-  path: string,
-  { secrets, annotations, configMaps }: Record<'secrets' | 'annotations' | 'configMaps', Objects>,
-): unknown {
-  const [, configMap] = /^\/api\/v1\/namespaces\/brands\/configmaps\/([^/]+)$/.exec(path) ?? [];
-  if (configMap !== undefined && configMaps[configMap] !== undefined)
+function answerOf(path: string, { secrets, annotations, configMaps }: Given): unknown {
+  const [, kind, name = ''] =
+    /^\/api\/v1\/namespaces\/brands\/(configmaps|secrets)\/([^/]+)$/.exec(path) ?? [];
+  const data = kind === 'secrets' ? secrets[name] : configMaps[name];
+  if (kind !== undefined && data !== undefined)
     return {
       apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: configMap, namespace: 'brands' },
-      data: configMaps[configMap],
-    };
-  const [, secret] = /^\/api\/v1\/namespaces\/brands\/secrets\/([^/]+)$/.exec(path) ?? [];
-  if (secret !== undefined && secrets[secret] !== undefined)
-    return {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: secret, namespace: 'brands', annotations: annotations[secret] ?? {} },
-      data: secrets[secret],
+      kind: kind === 'secrets' ? 'Secret' : 'ConfigMap',
+      metadata: { name, namespace: 'brands', annotations: annotations[name] ?? {} },
+      data,
     };
   const [, groupVersion] = /^\/apis?\/(.*)$/.exec(path) ?? [];
   if (groupVersion !== undefined && KINDS[groupVersion] !== undefined) return resourcesOf(groupVersion);

@@ -50,42 +50,38 @@ export function start(launch: Launch, image: Image, args: string[], environment:
 
 /** Returns all settings that a service requires. No server listens at the addresses in them. */
 async function settings(service: Service): Promise<Record<string, string>> {
-  const port = async () => String(await freePort());
-  const nats = { NATS_URL: 'nats://127.0.0.1:9' };
+  const [port, admin, ops] = [String(await freePort()), String(await freePort()), String(await freePort())];
   const common = {
-    OPS_PORT: await port(),
+    OPS_PORT: ops,
     TLS_CERT_FILE: '/certificates/tls.crt',
     TLS_KEY_FILE: '/certificates/tls.key',
     TLS_CA_FILE: '/certificates/ca.crt',
+    NATS_URL: 'nats://127.0.0.1:9',
   };
-  if (service === 'gateway') {
-    return {
-      ...common,
-      ...nats,
-      PORT: await port(),
-      ACCOUNTS_TARGET: '127.0.0.1:9',
-      CATALOG_TARGET: '127.0.0.1:9',
-      METERING_TARGET: '127.0.0.1:9',
-      LOGO_HOST: 'https://logos.example.com',
-    };
-  }
   const stored = {
     ...common,
-    ADMIN_GRPC_PORT: await port(),
+    ADMIN_GRPC_PORT: admin,
     OPERATOR_TOKEN: 'an operator token for a test',
     MONGODB_URL: 'mongodb://127.0.0.1:9/?replicaSet=none',
   };
-  if (service === 'images') return { ...stored, ...nats, PORT: await port() };
-  return {
-    ...stored,
-    ...nats,
-    GRPC_PORT: await port(),
-    ...(service === 'accounts' && {
-      TOKEN_HASH_KEY: 'a token hash key for a test',
-      ALLOWANCE_SIGNING_KEY: SIGNING_KEY,
-    }),
-    ...(service === 'metering' && { ALLOWANCE_PUBLIC_KEYS: PUBLIC_KEY }),
+  const gateway = {
+    ...common,
+    PORT: port,
+    ACCOUNTS_TARGET: '127.0.0.1:9',
+    CATALOG_TARGET: '127.0.0.1:9',
+    METERING_TARGET: '127.0.0.1:9',
+    LOGO_HOST: 'https://logos.example.com',
   };
+  const grpc = { ...stored, GRPC_PORT: port };
+  const hash = { TOKEN_HASH_KEY: 'a token hash key for a test' };
+  const all: Record<Service, Record<string, string>> = {
+    gateway,
+    images: { ...stored, PORT: port },
+    accounts: { ...grpc, ...hash, ALLOWANCE_SIGNING_KEY: SIGNING_KEY },
+    catalog: grpc,
+    metering: { ...grpc, ALLOWANCE_PUBLIC_KEYS: PUBLIC_KEY },
+  };
+  return all[service];
 }
 
 /** Expects that a service without settings names all settings that it requires, and exits with 1. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { usageStream } from '@brand-data/contracts';
 import { type Child, freePort, mongodProcess, natsServerProcess, REPLICA_SET } from '@brand-data/servers';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { type Document, MongoClient } from 'mongodb';
 import { Wire } from './wire.ts';
@@ -46,10 +46,7 @@ export interface MongodCluster extends Cluster {
 
 export interface NatsCluster extends Cluster {
   urlOf(member: string): string;
-  /**
-   * Stops all data between this member and the other members, while their connections stay open. Clients still reach every
-   * member.
-   */
+  /** Like that of a MongodCluster. */
   isolate(member: string): Promise<void>;
   /** Lets the members reach each other again, on new connections. */
   heal(): void;
@@ -72,11 +69,7 @@ export async function startMongodCluster(dataDir: string): Promise<MongodCluster
     members.set(name, child);
     wires.set(name, await Wire.start());
   }
-  const stopMembers = stopAll(members);
-  const stop = async () => {
-    await stopMembers();
-    for (const wire of wires.values()) wire.close();
-  };
+  const stop = stopAll(members, wires);
   const leader = () =>
     Promise.any(
       [...ports].map(async ([name, port]) => {
@@ -91,15 +84,7 @@ export async function startMongodCluster(dataDir: string): Promise<MongodCluster
     return states.filter(({ stateStr }: Document) => /PRIMARY|SECONDARY/.test(stateStr)).length === MEMBERS;
   };
   const command = async (member: string, asked: Document) => ask(ports.get(member) ?? 0, asked);
-  const isolate = (member: string) => {
-    const openings = (name: string) => `:${ports.get(name)}\0`;
-    const others = [...members.keys()].filter((name) => name !== member);
-    for (const other of others) wires.get(other)?.holdThose([openings(member)]);
-    wires.get(member)?.holdThose(others.map(openings));
-  };
-  const heal = () => {
-    for (const wire of wires.values()) wire.heal();
-  };
+  const isolate = (member: string) => holdAround(member, wires, (name) => `:${ports.get(name)}\0`);
   const hosts = [...wires].map(([name, wire]) => new URL(wire.to(`tcp://127.0.0.1:${ports.get(name)}`)).host);
   await startAll(members, stop, async () => {
     const of = hosts.map((host, _id) => ({ _id, host }));
@@ -108,105 +93,74 @@ export async function startMongodCluster(dataDir: string): Promise<MongodCluster
     await until('a whole replica set', isWhole);
   });
   const url = `mongodb://${hosts.join()}/?replicaSet=${REPLICA_SET}`;
-  return { url, members, leader, isWhole, command, isolate, heal, stop };
+  return { url, members, leader, isWhole, command, isolate, heal: () => healAll(wires), stop };
 }
 
 /** Starts three nats-servers, on which streams can have three copies. `leader` is the leader of the first usage stream. */
-export async function startNatsCluster(dataDir: string): Promise<Cluster> {
-  return joinNatsServers(dataDir, () => Promise.resolve(undefined));
+export function startNatsCluster(dataDir: string): Promise<Cluster> {
+  return joinNatsServers(dataDir, new Map());
 }
 
 /** Starts the same cluster with wires between the servers, so that a test can isolate one of them. */
 export async function startSeverableNatsCluster(dataDir: string): Promise<NatsCluster> {
   const wires = new Map<string, Wire>();
-  const cluster = await joinNatsServers(dataDir, async (name, port) => {
-    const wire = await Wire.start();
-    wires.set(name, wire);
-    return Number(new URL(wire.to(`nats://127.0.0.1:${port}`)).port);
-  });
-  const urlOf = (member: string) => {
-    const index = [...cluster.members.keys()].indexOf(member);
-    return cluster.url.split(',')[index] ?? '';
-  };
+  for (const name of names('nats-server')) wires.set(name, await Wire.start());
+  const cluster = await joinNatsServers(dataDir, wires);
+  const urls = cluster.url.split(',');
+  const urlOf = (member: string) => urls[[...wires.keys()].indexOf(member)] ?? '';
   return {
     ...cluster,
     urlOf,
     async isolate(member) {
       // A server's first message on a route contains its id. The wires use it to tell the connections apart.
-      const openings = new Map<string, string>();
+      const ids = new Map<string, string>();
       for (const name of cluster.members.keys()) {
         const connection = await connect({ servers: urlOf(name), reconnect: false });
-        openings.set(name, connection.info?.server_id ?? '');
+        ids.set(name, connection.info?.server_id ?? '');
         await connection.close();
       }
-      const own = openings.get(member) ?? '';
-      openings.delete(member);
-      for (const other of openings.keys()) wires.get(other)?.holdThose([own]);
-      wires.get(member)?.holdThose([...openings.values()]);
+      holdAround(member, wires, (name) => ids.get(name) ?? '');
     },
-    heal() {
-      for (const wire of wires.values()) wire.heal();
-    },
-    async stop() {
-      await cluster.stop();
-      for (const wire of wires.values()) wire.close();
-    },
+    heal: () => healAll(wires),
   };
 }
 
-/**
- * Starts three nats-servers as one cluster.
- *
- * @param wayTo is called for each member. It resolves to the port at which the other members connect to that member. undefined:
- *     they connect to the member's own port
- */
-async function joinNatsServers(
-  dataDir: string,
-  wayTo: (name: string, port: number) => Promise<number | undefined>,
-): Promise<Cluster> {
-  const listening: number[] = [];
-  const known: number[] = [];
+/** Starts three nats-servers as one cluster. Other members reach a member through its wire, if it has one. */
+async function joinNatsServers(dataDir: string, wires: ReadonlyMap<string, Wire>): Promise<Cluster> {
+  const ports: { listening: number; known: number }[] = [];
   for (const name of names('nats-server')) {
-    const port = await freePort();
-    listening.push(port);
-    known.push((await wayTo(name, port)) ?? port);
+    const listening = await freePort();
+    const way = wires.get(name)?.to(`nats://127.0.0.1:${listening}`);
+    ports.push({ listening, known: way === undefined ? listening : Number(new URL(way).port) });
   }
+  const routes = ports.map(({ known }) => `"nats://127.0.0.1:${known}"`).join(', ');
   const members = new Map<string, Child>();
   const urls: string[] = [];
   for (const [index, name] of names('nats-server').entries()) {
-    const routes = known.map((port) => `"nats://127.0.0.1:${port}"`).join(', ');
-    const [listen, advertise] = [listening[index], known[index]].map((port) => `"127.0.0.1:${port}"`);
-    const cluster = `cluster { name: "brand-data", listen: ${listen}, advertise: ${advertise}, routes: [${routes}] }`;
-    const { port, child } = await natsServerProcess({
-      dataDir: join(dataDir, name),
-      name,
-      settings: [cluster],
-    });
+    const { listening = 0, known = 0 } = ports[index] ?? {};
+    const addresses = `listen: "127.0.0.1:${listening}", advertise: "127.0.0.1:${known}"`;
+    const settings = [`cluster { name: "brand-data", ${addresses}, routes: [${routes}] }`];
+    const { port, child } = await natsServerProcess({ dataDir: join(dataDir, name), name, settings });
     members.set(name, child);
     urls.push(`nats://127.0.0.1:${port}`);
   }
-  const stop = stopAll(members);
-  const streamState = async () => {
-    const connection = await connect({ servers: urls, reconnect: false, timeout: ASK_WITHIN_MS }).catch(
-      () => {},
-    );
+  const stop = stopAll(members, wires);
+  /** Asks JetStream. Resolves to undefined if it does not answer. */
+  const asked = async <Answer>(ask: (manager: JetStreamManager) => Answer | Promise<Answer>) => {
+    const options = { servers: urls, reconnect: false, timeout: ASK_WITHIN_MS };
+    const connection = await connect(options).catch(() => undefined);
     if (!connection) return undefined;
     try {
-      const manager = await jetstreamManager(connection, { timeout: ASK_WITHIN_MS });
-      return (await manager.streams.info(usageStream(1).name)).cluster;
+      return await ask(await jetstreamManager(connection, { timeout: ASK_WITHIN_MS }));
     } catch {
       return undefined;
     } finally {
       await connection.close();
     }
   };
+  const streamState = () => asked(async ({ streams }) => (await streams.info(usageStream(1).name)).cluster);
   await startAll(members, stop, () =>
-    until('a JetStream that answers', async () => {
-      const connection = await connect({ servers: urls });
-      const manager = await jetstreamManager(connection, { timeout: ASK_WITHIN_MS }).catch(() => undefined);
-      await connection.close();
-      return manager !== undefined;
-    }),
+    until('a JetStream that answers', async () => (await asked(() => true)) ?? false),
   );
   return {
     url: urls.join(),
@@ -215,11 +169,25 @@ async function joinNatsServers(
     leader: async () => (await streamState())?.leader || undefined,
     isWhole: async () => {
       const { leader, replicas = [] } = (await streamState()) ?? {};
-      return (
-        !!leader && replicas.filter(({ current, offline }) => current && !offline).length === MEMBERS - 1
-      );
+      const current = replicas.filter((replica) => replica.current && !replica.offline);
+      return !!leader && current.length === MEMBERS - 1;
     },
   };
+}
+
+/** Stops all data between this member and the other members. `openingOf`: what a member's first message contains. */
+function holdAround(
+  member: string,
+  wires: ReadonlyMap<string, Wire>,
+  openingOf: (name: string) => string,
+): void {
+  const others = [...wires.keys()].filter((name) => name !== member);
+  for (const other of others) wires.get(other)?.holdThose([openingOf(member)]);
+  wires.get(member)?.holdThose(others.map(openingOf));
+}
+
+function healAll(wires: ReadonlyMap<string, Wire>): void {
+  for (const wire of wires.values()) wire.heal();
 }
 
 function names(kind: string): string[] {
@@ -241,11 +209,12 @@ async function startAll(
   }
 }
 
-function stopAll(members: ReadonlyMap<string, Child>): () => Promise<void> {
+function stopAll(members: ReadonlyMap<string, Child>, wires: ReadonlyMap<string, Wire>): () => Promise<void> {
   return async () => {
     // A test may have frozen a member. SIGCONT lets it run again.
     for (const { pid } of members.values()) if (pid !== undefined) process.kill(pid, 'SIGCONT');
     await Promise.all([...members.values()].map((child) => child.kill()));
+    for (const wire of wires.values()) wire.close();
   };
 }
 

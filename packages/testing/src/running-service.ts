@@ -32,6 +32,7 @@ export async function launchService(
   environment: Record<string, string> = {},
 ): Promise<RunningService> {
   const [port, admin, opsPort] = [await freePort(), await freePort(), await freePort()];
+  const opsUrl = `http://127.0.0.1:${opsPort}`;
   const child = serviceProcess({
     name,
     main: join(import.meta.dirname, `../../../services/${name}/src/main.ts`),
@@ -58,13 +59,9 @@ export async function launchService(
     pid: child.pid ?? 0,
     target: `127.0.0.1:${port}`,
     adminTarget: `127.0.0.1:${admin}`,
-    opsUrl: `http://127.0.0.1:${opsPort}`,
+    opsUrl,
     log: () => readFileSync(child.logFile, 'utf8'),
-    readiness: () =>
-      fetch(`http://127.0.0.1:${opsPort}/readyz`).then(
-        ({ status }) => status,
-        () => 0,
-      ),
+    readiness: async () => (await fetch(`${opsUrl}/readyz`).catch(() => undefined))?.status ?? 0,
     untilReady: () => ready,
     stop: () => child.stop(),
     kill: () => child.kill(),

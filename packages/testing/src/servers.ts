@@ -1,20 +1,31 @@
+import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { type TestServer, testMongod, testNats } from './server-kinds.ts';
+import { type LocalServer, natsUsers, startMongod, startNatsServer } from '@brand-data/servers';
 import { temporaryFolder } from './temporary-folder.ts';
 
-export type { TestServer } from './server-kinds.ts';
+/** A server of a test. Its `stop` also removes its files. */
+export type TestServer = Pick<LocalServer, 'url' | 'child' | 'stop'>;
 
-/** Starts a nats-server with JetStream on a random port. Its `stop` also removes its files. `secret`: see `testNats`. */
+const say = (line: string) => console.log(line);
+
+/**
+ * Starts a nats-server with JetStream on a random port.
+ *
+ * @param secret if it is given, the server has the users of this secret; connections without a user may do everything, as those of
+ *   tests do
+ */
 export function startTestNats(secret?: string): Promise<TestServer> {
-  return inFolderOfItsOwn((dataDir) => testNats(dataDir, secret));
+  const settings = secret === undefined ? [] : natsUsers(secret, { letsIn: true });
+  return inTemporaryFolder((dataDir) => startNatsServer({ dataDir, say, settings }));
 }
 
-/** Starts a replica set of one mongod on a random port. Its `stop` also removes its files. */
+/** Starts a replica set of one mongod on a random port. The user in the URL may do everything. */
 export function startTestMongod(): Promise<TestServer> {
-  return inFolderOfItsOwn(testMongod);
+  const secret = randomBytes(16).toString('hex');
+  return inTemporaryFolder((dataDir) => startMongod({ dataDir, say, secret }));
 }
 
-async function inFolderOfItsOwn(start: (dataDir: string) => Promise<TestServer>): Promise<TestServer> {
+async function inTemporaryFolder(start: (dataDir: string) => Promise<TestServer>): Promise<TestServer> {
   const dataDir = await temporaryFolder();
   const server = await start(dataDir);
   return {

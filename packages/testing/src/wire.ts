@@ -147,10 +147,7 @@ export class Wire {
   #watch(chunk: Buffer): void {
     const watched = this.#watched;
     if (!watched || !chunk.includes(watched.text)) return;
-    if (watched.timesLeft > 0) {
-      watched.timesLeft -= 1;
-      return;
-    }
+    if (watched.timesLeft-- > 0) return;
     this.blackhole();
     watched.reached();
     this.#watched = undefined;
