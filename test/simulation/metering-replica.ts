@@ -20,7 +20,7 @@ export interface MeteringReplica {
   readonly metering: Metering;
 }
 
-export interface ReplicaParts {
+interface ReplicaParts {
   world: World;
   machine: Machine;
   connectDatabase: (client: Process) => LedgerDatabase;

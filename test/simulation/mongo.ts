@@ -1,5 +1,5 @@
 import { type LedgerKey, ledgerIdOf, parseLedgerId } from '@brand-data/metering/src/ledger/ledger.ts';
-import type { LedgerChange, LedgerDatabase } from '@brand-data/metering/src/ledger/ledger-database.ts';
+import type { LedgerDatabase } from '@brand-data/metering/src/ledger/ledger-database.ts';
 import { Fault } from '@brand-data/runtime';
 import {
   type DatabaseRules,
@@ -93,13 +93,13 @@ export class ReplicaSet {
     const behindBy = this.#world.random.whole(0, former.earlier.length);
     const elected: Primary = {
       ...newPrimary(former.durable),
+      // Their clients no longer wait for an answer.
+      pending: kept.map(({ documents }) => ({ documents, replicated: () => {} })),
       latest: kept.at(-1)?.documents ?? former.durable,
       earlier: former.earlier,
       behind: behindBy === 0 ? former.durable : former.earlier.at(-behindBy),
       answersFromMs: this.#world.now() + READS_BEHIND_MS * this.#world.random.between(0.5, 1),
     };
-    // Their clients no longer wait for an answer.
-    elected.pending = kept.map(({ documents }) => ({ documents, replicated: () => {} }));
     this.#current = elected;
     this.#hasPrimary = true;
     this.#world.note(
@@ -126,16 +126,7 @@ export class ReplicaSet {
         }),
       writeAll: (changes) => this.#writeAll(client, changes),
     });
-    if (this.#rules.noLockOutlivesItsHolder) return database;
-    return {
-      ...database,
-      storeLedgers: (changes) => this.#storeWithLocks(client, changes, database),
-      replaceUse: async (changes) => {
-        const ids = changes.map(({ ledger }) => ledgerIdOf(ledger));
-        await this.#waitForLocks(client, ids);
-        return database.replaceUse(changes);
-      },
-    };
+    return this.#rules.noLockOutlivesItsHolder ? database : this.#withLocks(client, database);
   }
 
   /** One command of a client: it is sent, performed and answered, and has a deadline. */
@@ -201,53 +192,48 @@ export class ReplicaSet {
     }
   }
 
-  /** Locks the ledgers of a close between two commands. */
-  async #storeWithLocks(
-    client: Process,
-    changes: readonly LedgerChange[],
-    database: LedgerDatabase,
-  ): Promise<boolean[]> {
-    const ids = changes.map(({ after }) => ledgerIdOf(after));
-    const closing = changes.filter(({ before, after }) =>
-      before?.grants.some(({ number }) => after.grants.every((grant) => grant.number !== number)),
-    );
-    await this.#waitForLocks(client, ids);
-    if (closing.length > 0) {
-      const toLock = closing.map(({ after }) => ledgerIdOf(after));
-      await this.#lock(client, toLock);
-    }
-    const answers = await database.storeLedgers(changes);
-    for (const id of ids) if (this.#locks.get(id)?.holder === client) this.#locks.delete(id);
-    return answers;
-  }
-
-  async #waitForLocks(client: Process, ids: readonly string[]): Promise<void> {
-    if (!this.#isLocked(client, ids)) return;
-    await client.clock.sleep(GIVES_UP_AFTER_MS);
-    throw new Fault('unavailable', 'the ledger is locked');
-  }
-
-  #lock(client: Process, ids: readonly string[]): Promise<void> {
-    return this.#ask<void>(client, (_, reply) => {
-      if (this.#isLocked(client, ids)) {
-        reply(new Fault('unavailable', 'the ledger is locked'));
-        return;
-      }
-      for (const id of ids) {
-        const untilMs = this.#world.now() + this.#world.random.between(...LOCKED_MS);
-        this.#locks.set(id, { holder: client, untilMs });
-      }
-      reply(undefined);
-    });
-  }
-
-  #isLocked(client: Process, ids: readonly string[]): boolean {
-    return ids.some((id) => {
-      const lock = this.#locks.get(id);
-      return lock !== undefined && lock.holder !== client && this.#world.now() < lock.untilMs;
-    });
+  /** Returns a database that locks the ledgers of a close between two commands. */
+  #withLocks(client: Process, database: LedgerDatabase): LedgerDatabase {
+    const isLocked = (id: string) => {
+      const { holder, untilMs } = this.#locks.get(id) ?? { holder: client, untilMs: 0 };
+      return holder !== client && this.#world.now() < untilMs;
+    };
+    const unlocked = async (ids: readonly string[]) => {
+      if (!ids.some(isLocked)) return;
+      await client.clock.sleep(GIVES_UP_AFTER_MS);
+      throw locked();
+    };
+    const lock = (ids: readonly string[]) =>
+      this.#ask<void>(client, (_, reply) => {
+        const isFree = !ids.some(isLocked);
+        for (const id of isFree ? ids : []) {
+          const untilMs = this.#world.now() + this.#world.random.between(...LOCKED_MS);
+          this.#locks.set(id, { holder: client, untilMs });
+        }
+        reply(isFree ? undefined : locked());
+      });
+    return {
+      ...database,
+      storeLedgers: async (changes) => {
+        const closing = changes.filter(({ before, after }) =>
+          before?.grants.some(({ number }) => after.grants.every((grant) => grant.number !== number)),
+        );
+        const ids = changes.map(({ after }) => ledgerIdOf(after));
+        await unlocked(ids);
+        if (closing.length > 0) await lock(closing.map(({ after }) => ledgerIdOf(after)));
+        const answers = await database.storeLedgers(changes);
+        for (const id of ids) if (this.#locks.get(id)?.holder === client) this.#locks.delete(id);
+        return answers;
+      },
+      replaceUse: async (changes) => {
+        await unlocked(changes.map(({ ledger }) => ledgerIdOf(ledger)));
+        return database.replaceUse(changes);
+      },
+    };
   }
 }
+
+const locked = () => new Fault('unavailable', 'the ledger is locked');
 
 function newPrimary(documents: Documents): Primary {
   return {

@@ -16,7 +16,6 @@ import {
   REPLICAS,
 } from './plan.ts';
 import { RULE_NAMES } from './rules.ts';
-import { NO_LINK_FAULTS } from './world.ts';
 
 const MID_MONTH = Date.UTC(2026, 10, 20, 12);
 const NEXT_MONTH = Date.UTC(2026, 11, 1);
@@ -116,11 +115,7 @@ function clocksOf(random: Random, faults: readonly PlannedFault[]): Plan['clocks
 function callsOf(
   random: Random,
   { accountId, limit }: PlannedAccount,
-  {
-    healthyUntilMs,
-    healAtMs,
-    startWallMs,
-  }: { healthyUntilMs: number; healAtMs: number; startWallMs: number },
+  { healthyUntilMs, healAtMs, startWallMs }: Pick<Plan, 'healthyUntilMs' | 'healAtMs' | 'startWallMs'>,
 ): PlannedCall[] {
   // If most calls find no record, an account stays near its limit for long. Grants are small and short there.
   const failing = random.chance(0.35) ? random.between(0.5, 0.95) : 0.04;
@@ -209,29 +204,22 @@ function faultOf(random: Random, sleepers: ReadonlySet<string>): Fault {
     { from, to },
     { from: to, to: from },
   ];
+  const badLinks = (): Fault => ({
+    kind: 'link faults',
+    faults: { lost: share(), doubled: share(), late: share(), veryLate: share() / 3 },
+  });
+  const sleeps = sleepers.has(machine);
   const faults: [() => Fault, ...(() => Fault)[]] = [
     () => ({ kind: 'crash', machine }),
     () => ({ kind: 'crash', machine }),
-    () => (sleepers.has(machine) ? { kind: 'suspend', machine } : { kind: 'pause', machine }),
-    () => (sleepers.has(machine) ? { kind: 'suspend', machine } : { kind: 'pause', machine }),
+    () => ({ kind: sleeps ? 'suspend' : 'pause', machine }),
+    () => ({ kind: sleeps ? 'suspend' : 'pause', machine }),
     () =>
-      sleepers.has(machine)
+      sleeps
         ? { kind: 'pause', machine }
         : { kind: 'wall jump', machine, byMs: random.between(-60_000, 60_000) },
-    () => ({
-      kind: 'link faults',
-      faults: {
-        ...NO_LINK_FAULTS,
-        lost: share(),
-        doubled: share(),
-        late: share(),
-        veryLate: share() / 3,
-      },
-    }),
-    () => ({
-      kind: 'link faults',
-      faults: { lost: share(), doubled: share(), late: share(), veryLate: share() / 3 },
-    }),
+    badLinks,
+    badLinks,
     // Requests arrive, and replies are lost.
     () => ({ kind: 'cut', links: REPLICAS.map((from) => ({ from, to: gateway })) }),
     () => ({ kind: 'cut', links: REPLICAS.map((from) => ({ from, to: gateway })) }),

@@ -70,13 +70,11 @@ function schedule(world: World, cluster: QuotaCluster, plan: Plan): void {
       });
     });
   }
-  for (const { atMs, accountId, limit, revision, heardAfterMs } of plan.planChanges) {
-    heardAfterMs.forEach((afterMs, gateway) => {
-      world.after(atMs + afterMs, () => {
-        cluster.tellPlan(gateway, accountId, { limit, limitRevision: revision });
-      });
-    });
-  }
+  for (const { atMs, accountId, limit, revision, heardAfterMs } of plan.planChanges)
+    for (const [gateway, afterMs] of heardAfterMs.entries())
+      world.after(atMs + afterMs, () =>
+        cluster.tellPlan(gateway, accountId, { limit, limitRevision: revision }),
+      );
   if (plan.healthyUntilMs < plan.healAtMs) {
     world.after(plan.healthyUntilMs, () => {
       cluster.checker.health = 'bad';
@@ -102,11 +100,8 @@ async function visit(world: World, cluster: QuotaCluster, { accounts }: Plan): P
   await world.runUntil(world.now() + RECOVERED_AFTER_MS);
   if (cluster.checker.health === 'bad') cluster.checker.health = 'recovered';
   for (let call = 0; call < 4; call++) {
-    for (const { accountId } of accounts) {
-      GATEWAYS.forEach((_, gateway) => {
-        void cluster.call({ ...PLAIN_CALL, accountId, gateway });
-      });
-    }
+    for (const { accountId } of accounts)
+      for (const gateway of GATEWAYS.keys()) void cluster.call({ ...PLAIN_CALL, accountId, gateway });
     await world.runUntil(world.now() + 300);
   }
   await world.runUntil(world.now() + 5_000);
@@ -143,11 +138,7 @@ async function settle(world: World, cluster: QuotaCluster): Promise<void> {
 
 async function stopGateways(world: World, cluster: QuotaCluster): Promise<void> {
   let stopped = 0;
-  GATEWAYS.forEach((_, gateway) => {
-    void cluster.restart(gateway, false).then(() => {
-      stopped += 1;
-    });
-  });
+  for (const gateway of GATEWAYS.keys()) void cluster.restart(gateway, false).then(() => stopped++);
   await world.runUntil(world.now() + STOPPED_WITHIN_MS);
   if (stopped < GATEWAYS.length) throw new Error('a gateway did not stop');
 }
@@ -155,9 +146,8 @@ async function stopGateways(world: World, cluster: QuotaCluster): Promise<void> 
 function tellLatestPlans(cluster: QuotaCluster, plan: Plan): void {
   for (const account of plan.accounts) {
     const { limit, revision } = latestPlan(plan, account.accountId);
-    GATEWAYS.forEach((_, gateway) => {
+    for (const gateway of GATEWAYS.keys())
       cluster.tellPlan(gateway, account.accountId, { limit, limitRevision: revision });
-    });
   }
 }
 
