@@ -18,10 +18,13 @@ import { financeDatabase, nasdaqList, type QualitySource, sample, simpleIcons, s
 export const USAGE = `Usage: npm run quality -- --data FOLDER [--order financedatabase,nasdaq,…] [--out FOLDER] [--resolve FILE]
 
 Imports real data into a catalogue in memory, in the given order, and reports what became of it.
-  --data FOLDER    has the folders financedatabase, financedatabase-home, sp500 and us-listings
+  --data FOLDER    has the folders financedatabase, financedatabase-home, financedatabase-more, sp500 and us-listings
   --order NAMES    the sources to import, in order (default: financedatabase,nasdaq,sp500,sample,simple-icons)
   --out FOLDER     write what is listed in README.md into this folder
   --resolve FILE   print what each line of the file resolves to`;
+
+/** The folders of FinanceDatabase's files. */
+const FINANCE_DATABASE = ['financedatabase', 'financedatabase-home', 'financedatabase-more'];
 
 /** How many joins and refused links are drawn, to be judged by hand. */
 const DRAWN = 100;
@@ -99,7 +102,7 @@ export async function run(values: Record<string, string | undefined>): Promise<v
 
 function sourcesIn(data: string): ReadonlyMap<string, QualitySource> {
   return new Map([
-    ['financedatabase', financeDatabase([join(data, 'financedatabase'), join(data, 'financedatabase-home')])],
+    ['financedatabase', financeDatabase(FINANCE_DATABASE.map((folder) => join(data, folder)))],
     ['nasdaq', nasdaqList(join(data, 'us-listings/nasdaq-2026-08-21.csv'))],
     ['sp500', sp500(join(data, 'sp500/constituents.csv'), join(data, 'sp500/prices-2026-08-21.csv'))],
     ['sample', sample],

@@ -33,6 +33,7 @@ export {
   type Comparison,
   type Fact,
   haveOneDomain,
+  isFirm,
   type Link,
   linkBetween,
   showOneCompany,

@@ -19,7 +19,7 @@ export interface CompanyName {
 export type Likeness = 'equal' | 'alike' | 'other';
 
 /** A shorter word may have only letters of another one by chance. */
-const LONG_ABBREVIATION = 6;
+const LONG_ABBREVIATION = 5;
 
 /** Words that only some spellings of a name have. */
 const INSIGNIFICANT: ReadonlySet<string> = new Set(

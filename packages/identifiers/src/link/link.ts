@@ -141,7 +141,8 @@ export function showOneCompany({ facts, names, contradictions }: Comparison): bo
   return (only !== 'legalForm' && only !== 'converted') || isIdentified || facts.has('listing');
 }
 
-function isFirm({ facts, names }: Comparison): boolean {
+/** Checks whether the facts outweigh one contradiction of another record of the company. */
+export function isFirm({ facts, names }: Comparison): boolean {
   return facts.size >= FIRM_FACTS && (names === 'equal' || names === 'former');
 }
 

@@ -1,7 +1,7 @@
-import { type Contradiction, showOneCompany } from '@brand-data/identifiers';
+import { type Contradiction, isFirm, showOneCompany } from '@brand-data/identifiers';
 import { OptionError } from '../../framework/option-error.ts';
 import { MERGE, type Merge, type MergeReason } from './links.ts';
-import { areOfTwoIssuers, areSisters, compareRows, haveOneAddress } from './row-evidence.ts';
+import { areOfTwoIssuers, areSisters, compareRows } from './row-evidence.ts';
 import { bySymbol, type Row } from './rows.ts';
 
 /** How many pairs of rows are compared to find contradictions. FinanceDatabase has a thousandth of them. */
@@ -38,17 +38,8 @@ export class Clusters {
         'the rows are not those of FinanceDatabase: far too many of them seem to be one company',
       );
     const anyPair = (test: (a: Row, b: Row) => boolean) => ofA.some((a) => ofB.some((b) => test(a, b)));
-    if (anyPair(areOfTwoIssuers)) return false;
-    if (BY_NAME.has(link.reason) && anyPair(areSisters)) return false;
-    const isSafe =
-      link.reason === MERGE.germanFigi ||
-      (link.reason === MERGE.nameAndPlace && haveOneAddress(link.a, link.b));
-    return (isSafe || this.#leadersAgree(link)) && !isContradicted(link, ofA, ofB);
-  }
-
-  #leadersAgree({ a, b, reason }: Merge): boolean {
-    const { names, contradictions } = compareRows(leaderOf(this.of(a)), leaderOf(this.of(b)));
-    return names !== 'other' || (reason === MERGE.renamed && contradictions.length === 0);
+    const areSistersByName = BY_NAME.has(link.reason) && anyPair(areSisters);
+    return !anyPair(areOfTwoIssuers) && !areSistersByName && !isContradicted(link, ofA, ofB);
   }
 
   all(): Row[][] {
@@ -69,18 +60,5 @@ function isContradicted({ a, b }: Merge, ofA: readonly Row[], ofB: readonly Row[
     }
   if (ofA.some(({ domain }) => domain !== '' && ofB.some((other) => other.domain === domain)))
     found.delete('website');
-  const { names, facts } = compareRows(a, b);
-  const isFirm = facts.size >= 3 && (names === 'equal' || names === 'former');
-  return found.size > 1 || (found.size === 1 && !isFirm);
-}
-
-/** Returns the row with the most frequent name. Among rows with that name, the row with the most facts. */
-function leaderOf(rows: readonly Row[]): Row {
-  const counts = new Map<string | undefined, number>();
-  for (const { issuer } of rows) counts.set(issuer?.forms[0], (counts.get(issuer?.forms[0]) ?? 0) + 1);
-  const weight = (row: Row) =>
-    (counts.get(row.issuer?.forms[0]) ?? 0) * 4 +
-    (row.domain === '' ? 0 : 2) +
-    (row.subject === undefined ? 0 : 1);
-  return rows.reduce((best, row) => (weight(row) > weight(best) ? row : best));
+  return found.size > 1 || (found.size === 1 && !isFirm(compareRows(a, b)));
 }

@@ -3,13 +3,14 @@ import {
   type Comparison,
   compareNames,
   compareTexts,
+  cusipOfIsin,
   exchangeOfMic,
   type NameAgreement,
   showOneCompany,
 } from '@brand-data/identifiers';
 import { countryCodeOf } from '../../formats/places.ts';
 import { compareRows, FIT, fitOf, haveOneIsin, identifiersDiffer } from './row-evidence.ts';
-import { grouped, identifiersOf, isGerman, pairsOf, type Row } from './rows.ts';
+import { grouped, isGerman, pairsOf, type Row, sureIdentifiersOf } from './rows.ts';
 
 /** The reasons to join two listings, the strongest evidence first. */
 export const MERGE = {
@@ -34,10 +35,73 @@ export interface Merge {
   reason: MergeReason;
 }
 
-/** Returns the links between rows that have names, the strongest first. */
+/** Returns the links between rows that have names, the strongest first. Rows are compared if they have one of these in common. */
 export function linksBetween(rows: readonly Row[]): Merge[] {
-  const byName = grouped(rows, (row) => [...new Set(fullNamesOf(row).flatMap(({ forms }) => forms))]);
-  return [...identifierLinks(rows), ...germanLinks(rows), ...nameLinks(byName)].sort(byStrength);
+  const links = [
+    ...[...grouped(rows, sureIdentifiersOf).values()].flatMap((holders) => linksOf(holders)),
+    ...[...grouped(rows, cusipOf)].flatMap(([cusip, holders]) => linksOf(holders, ofCusip(cusip, holders))),
+    ...[...grouped(rows.filter(isGerman), ({ ticker }) => [ticker]).values()].flatMap((holders) =>
+      linksOf(holders),
+    ),
+    ...[...grouped(rows, formsOf).values()].flatMap((holders) => linksOf(holders, ofName(holders))),
+  ];
+  return links.sort(byStrength);
+}
+
+function linksOf(holders: readonly Row[], { haveOneCusip, areNamesakes }: SharedKey = {}): Merge[] {
+  return pairsOf(holders).flatMap(([a, b]) => {
+    const comparison = compareRows(a, b, haveOneCusip?.(a, b));
+    const mayBeNamesakes = comparison.contradictions.length === 0 && areNamesakes?.(a, b) === true;
+    const reason = reasonOf(a, b, comparison) ?? (mayBeNamesakes ? MERGE.name : undefined);
+    return reason === undefined ? [] : [{ a, b, names: comparison.names, reason }];
+  });
+}
+
+function reasonOf(a: Row, b: Row, comparison: Comparison): MergeReason | undefined {
+  const { facts } = comparison;
+  const isNamed = facts.has('name');
+  const isIdentified = facts.has('figi') || facts.has('security');
+  const differ = identifiersDiffer(a, b);
+  if (!showOneCompany(comparison))
+    return isIdentified && !differ && (isRenamed(a, b) || isRenamed(b, a)) ? MERGE.renamed : undefined;
+  if (facts.has('figi') && facts.has('listing') && (isNamed || isPlausible(a, b))) return MERGE.germanFigi;
+  if (isNamed && isIdentified) return differ ? MERGE.conflicting : MERGE.identifier;
+  if (isNamed) return facts.has('listing') ? MERGE.germanTicker : MERGE.nameAndPlace;
+  return facts.has('domain') && !differ ? MERGE.website : undefined;
+}
+
+/** What a key that rows share says beside what the rows say. */
+interface SharedKey {
+  haveOneCusip?: (a: Row, b: Row) => boolean;
+  areNamesakes?: (a: Row, b: Row) => boolean;
+}
+
+/**
+ * A CUSIP that rows of two companies have is no fact, because most CUSIPs were looked up by ticker. If an ISIN contains it, a former
+ * name confirms it.
+ */
+function ofCusip(cusip: string, holders: readonly Row[]): SharedKey {
+  const isOfOne = pairsOf(holders).every(([a, b]) => {
+    const { names, contradictions } = compareRows(a, b);
+    return names !== 'other' && contradictions.length === 0;
+  });
+  const isWithin = ({ isin }: Row) => cusipOfIsin(isin) === cusip;
+  return {
+    haveOneCusip: (a, b) => isOfOne || ((isWithin(a) || isWithin(b)) && compareRows(a, b).names === 'former'),
+  };
+}
+
+function ofName(holders: readonly Row[]): SharedKey {
+  const sites = new Set(holders.map(({ domain }) => domain).filter((domain) => domain !== ''));
+  return { areNamesakes: (a, b) => isSameIssuer(a, b, holders, sites.size > 1) };
+}
+
+function cusipOf({ cusip }: Row): string[] {
+  return cusip === '' ? [] : [cusip];
+}
+
+function formsOf(row: Row): string[] {
+  return [...new Set(fullNamesOf(row).flatMap(({ forms }) => forms))];
 }
 
 /** Returns the row's name, and the one in its description if it is the same name in full: Berlin abbreviates. */
@@ -53,30 +117,6 @@ function byStrength(one: Merge, other: Merge): number {
     compareTexts(one.a.symbol, other.a.symbol) ||
     compareTexts(one.b.symbol, other.b.symbol)
   );
-}
-
-function identifierLinks(rows: readonly Row[]): Merge[] {
-  return [...grouped(rows, identifiersOf)].flatMap(([identifier, holders]) => {
-    const pairs = pairsOf(holders);
-    const isCusip = identifier.startsWith('cusip:');
-    const isOfOne = isCusip && pairs.every(([a, b]) => mayBeOne(compareRows(a, b)));
-    return pairs.flatMap(([a, b]): Merge[] => {
-      const comparison = compareRows(a, b, isOfOne);
-      const { names } = comparison;
-      const differ = identifiersDiffer(a, b);
-      if (showOneCompany(comparison)) {
-        if (!comparison.facts.has('name')) return differ ? [] : [{ a, b, names, reason: MERGE.website }];
-        return [{ a, b, names, reason: differ ? MERGE.conflicting : MERGE.identifier }];
-      }
-      const isNewName = !isCusip && !differ && (isRenamed(a, b) || isRenamed(b, a));
-      return isNewName ? [{ a, b, names, reason: MERGE.renamed }] : [];
-    });
-  });
-}
-
-/** Whether the names agree and nothing speaks against one company. */
-function mayBeOne({ names, contradictions }: Comparison): boolean {
-  return names !== 'other' && contradictions.length === 0;
 }
 
 /**
@@ -95,20 +135,6 @@ function isRenamed(a: Row, b: Row): boolean {
   );
 }
 
-function germanLinks(rows: readonly Row[]): Merge[] {
-  const byTicker = grouped(rows.filter(isGerman), ({ ticker }) => [ticker]);
-  return [...byTicker.values()].flatMap((holders) =>
-    pairsOf(holders).flatMap(([a, b]): Merge[] => {
-      const comparison = compareRows(a, b);
-      const { facts } = comparison;
-      if (!showOneCompany(comparison)) return [];
-      if (facts.has('figi') && (facts.has('name') || isPlausible(a, b)))
-        return [{ a, b, names: comparison.names, reason: MERGE.germanFigi }];
-      return facts.has('name') ? [{ a, b, names: comparison.names, reason: MERGE.germanTicker }] : [];
-    }),
-  );
-}
-
 /**
  * Whether two listings with the same German ticker may be one company although their names differ. Exchanges reuse tickers, but
  * listings also keep old names. Therefore, if both listings have descriptions, the ISIN or a significant word of the names must
@@ -119,27 +145,15 @@ function isPlausible(a: Row, b: Row): boolean {
   return a.issuer?.words.some((word) => word.length >= 5 && b.issuer?.words.includes(word)) ?? false;
 }
 
-function nameLinks(byName: ReadonlyMap<string, Row[]>): Merge[] {
-  return [...byName.values()].flatMap((holders) => {
-    const sites = [...new Set(holders.map(({ domain }) => domain).filter((domain) => domain !== ''))];
-    return pairsOf(holders).flatMap(([a, b]): Merge[] => {
-      const comparison = compareRows(a, b);
-      if (showOneCompany(comparison)) return [{ a, b, names: comparison.names, reason: MERGE.nameAndPlace }];
-      const isOne = comparison.contradictions.length === 0 && isSameIssuer(a, b, holders, sites);
-      return isOne ? [{ a, b, names: comparison.names, reason: MERGE.name }] : [];
-    });
-  });
-}
-
 /**
  * Tells whether two rows with equal names are one issuer, if at most one of them has a website. A row's country without a city or
  * website was looked up by ticker, and is wrong in one of ten rows. Therefore an equal country confirms the match, but a
  * different one does not contradict it.
  */
-function isSameIssuer(a: Row, b: Row, ofName: readonly Row[], sites: readonly string[]): boolean {
+function isSameIssuer(a: Row, b: Row, ofName: readonly Row[], haveSites: boolean): boolean {
   if (isSure(a) && isSure(b) && a.country !== b.country) return false;
   const fit = fitOf(a, b);
-  if (sites.length > 1) {
+  if (haveSites) {
     // Several companies have this name, each with its website. A row without a website belongs to the one it fits best.
     const [siteOfA, ...othersOfA] = bestSites(a, ofName);
     const [siteOfB, ...othersOfB] = bestSites(b, ofName);

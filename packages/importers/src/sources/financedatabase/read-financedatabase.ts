@@ -3,10 +3,23 @@ import type { BytesRead, ReadBrand, Skipped } from '../../framework/source-items
 import { brandOfCompany, idOf } from './company.ts';
 import type { ConflictReason } from './conflicts.ts';
 import { joinRows } from './join.ts';
-import { keepComparisons, ROW_BYTES } from './kept-rows.ts';
 import type { MergeReason } from './links.ts';
 import { ownIdentifiersOf } from './own-identifiers.ts';
-import { type Row, readRows } from './rows.ts';
+import { grouped, identifiersOf, isGerman, type Row, readRows } from './rows.ts';
+
+/** The memory that the join needs for each row beside the row itself, in bytes. */
+const ROW_BYTES = 700;
+/** The largest memory that the join keeps for two rows that share a key, in bytes: two links and a conflict. */
+const PAIR_BYTES = 200;
+
+/** What rows have in common that are compared with each other, pair by pair. */
+const KEYS: readonly ((row: Row) => readonly string[])[] = [
+  identifiersOf,
+  ({ issuer, subject }) => [...new Set([...(issuer?.forms ?? []), ...(subject?.forms ?? [])])],
+  ({ domain }) => (domain === '' ? [] : [domain]),
+  (row) => (isGerman(row) ? [row.ticker] : []),
+  ({ mic, name }) => (name === '' ? [] : [`${mic} ${name}`]),
+];
 
 /** One of the two listings of a conflict, with the facts of its file. */
 interface ConflictingListing {
@@ -104,4 +117,11 @@ function countsOf<Reason extends string>(reasons: readonly Reason[]): Record<Rea
   return Object.fromEntries(
     [...Map.groupBy(reasons, (reason) => reason)].map(([reason, all]) => [reason, all.length]),
   ) as Record<Reason, number>;
+}
+
+/** Counts all pairs of rows that will be compared. Throws an OptionError if they are more than fit into the memory. */
+function keepComparisons(rows: readonly Row[], kept: KeptMemory): void {
+  for (const keysOf of KEYS)
+    for (const { length } of grouped(rows, keysOf).values())
+      kept.addBytes(((length * (length - 1)) / 2) * PAIR_BYTES);
 }

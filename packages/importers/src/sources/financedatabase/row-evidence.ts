@@ -25,7 +25,10 @@ export function compareRows(a: Row, b: Row, haveOneCusip = false): Comparison {
   if (haveGermanTicker(a, b)) facts.add('listing');
   const names = namesAgree(a, b);
   if (names === 'equal' || names === 'former' || (names === 'alike' && facts.size > 0)) facts.add('name');
-  if (a.domain !== '' && a.domain === b.domain) facts.add('domain');
+  if (a.domain !== '' && a.domain === b.domain) {
+    facts.add('domain');
+    if (names === 'equal' && a.mic === b.mic && fitOf(a, b) >= FIT.legalForm) facts.add('uniqueName');
+  }
   if (haveOneAddress(a, b)) facts.add('place');
   const contradictions = contradictionsOfCompany(traitsOf(a), traitsOf(b), names);
   // A company at one address may have several websites.
