@@ -1,12 +1,10 @@
 /** Monograms: the logos of records of which no image is known (packages/monograms/README.md). Pure. */
 
-import type { Monogram } from './drawing.ts';
+import { colourOf, type Monogram } from './drawing.ts';
 import { lettersOf } from './letters.ts';
-import { colourOf } from './palette.ts';
 
-export { drawMonogram, type Monogram, needsFont } from './drawing.ts';
+export { colourOf, drawMonogram, type Monogram, needsFont, PALETTE } from './drawing.ts';
 export { lettersOf } from './letters.ts';
-export { colourOf, PALETTE, type PlateColour } from './palette.ts';
 export { monogramImages, monogramPath, parseMonogramPath } from './paths.ts';
 
 /**

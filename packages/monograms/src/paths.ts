@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { drawMonogram, type Monogram } from './drawing.ts';
+import { drawMonogram, type Monogram, PALETTE } from './drawing.ts';
 import { lettersOf } from './letters.ts';
-import { PALETTE } from './palette.ts';
 
 const FOLDER = 'monograms';
 /** The sides of the big and of the small image of a record, in pixels. */

@@ -10,7 +10,6 @@ import { exchangeOfMic, properName } from '@brand-data/identifiers';
 import { monogramImages, monogramOf } from '@brand-data/monograms';
 import { compact, type Draft, isEmptyText } from './compact.ts';
 import type { CompanyRecord, GroupedRecord, StockRecord, SuperinvestorRecord } from './grouped-schema.ts';
-import { distinctWebsites, imageUrl } from './urls.ts';
 
 type Group<Name extends keyof StockRecord> = Draft<NonNullable<StockRecord[Name]>>;
 type Groups = Draft<
@@ -202,4 +201,30 @@ function stockOf({ stock, listings }: Brand, logoHost: string): Group<'stock'> {
     percent_from_52_week_low: stock?.percentFrom52WeekLow,
     is_actively_trading: stock?.isActivelyTrading,
   };
+}
+
+/** Joins the logo host and an image's path with one slash. Undefined if the path is blank. */
+function imageUrl(logoHost: string, path: string): string | undefined {
+  const bare = path.replace(/^\/+/, '');
+  return isEmptyText(bare) ? undefined : `${logoHost.replace(/\/+$/, '')}/${bare}`;
+}
+
+/**
+ * Removes repeated URLs. Of URLs that differ only in a slash at the path's end or in the case of the host, the first one stays.
+ */
+function distinctWebsites(websites: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return websites.filter((website) => {
+    const key = websiteKey(website);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+function websiteKey(website: string): string {
+  const url = URL.parse(website);
+  if (!url) return website.replace(/\/$/, '');
+  url.pathname = url.pathname.replace(/\/$/, '');
+  return url.href;
 }

@@ -29,26 +29,15 @@ export interface CatalogAnswer {
   readonly namesSuperinvestor: boolean;
 }
 
-export const KIND: Record<MatchKind, string> = {
-  [MatchKind.UNSPECIFIED]: 'unspecified',
-  [MatchKind.TICKER]: 'ticker',
-  [MatchKind.DOMAIN]: 'domain',
-  [MatchKind.NAME]: 'name',
-  [MatchKind.SUPERINVESTOR]: 'superinvestor',
-  [MatchKind.ISIN]: 'isin',
-  [MatchKind.CUSIP]: 'cusip',
-  [MatchKind.FIGI]: 'figi',
-  [MatchKind.LEI]: 'lei',
-};
+/** Returns the names in lower case that the values of an enum have in answers, by value. */
+const namesOf = <Value extends string>(values: Record<string, Value>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [value, name.toLowerCase()])) as Record<
+    Value,
+    string
+  >;
 
-export const STRENGTH: Record<MatchStrength, string> = {
-  [MatchStrength.UNSPECIFIED]: 'unspecified',
-  [MatchStrength.EXACT]: 'exact',
-  [MatchStrength.LEGAL_FORM]: 'legal_form',
-  [MatchStrength.FORMER]: 'former',
-  [MatchStrength.GROUP_WORD]: 'group_word',
-  [MatchStrength.SPACING]: 'spacing',
-};
+export const KIND = namesOf(MatchKind);
+export const STRENGTH = namesOf(MatchStrength);
 
 /** Returns the value of the header Brand-Match: an RFC 9651 dictionary. An identifier that is not ASCII becomes a Display String. */
 export function brandMatchOf({ kind, value, strength }: Match): string {

@@ -14,17 +14,13 @@ export async function connectServices(
     Record<'ACCOUNTS_TARGET' | 'CATALOG_TARGET' | 'METERING_TARGET', string>,
 ) {
   const channel = { transport: await openTransport(service, config), service };
+  const repeatable = { ...channel, isIdempotent: true };
   const upstreams = {
     accounts: connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, {
-      ...channel,
+      ...repeatable,
       peer: 'accounts',
-      isIdempotent: true,
     }),
-    catalog: connectChannel(CatalogServiceClient, config.CATALOG_TARGET, {
-      ...channel,
-      peer: 'catalog',
-      isIdempotent: true,
-    }),
+    catalog: connectChannel(CatalogServiceClient, config.CATALOG_TARGET, { ...repeatable, peer: 'catalog' }),
     metering: connectChannel(MeteringServiceClient, config.METERING_TARGET, { ...channel, peer: 'metering' }),
   };
   service.onStop('gRPC channels', () => {

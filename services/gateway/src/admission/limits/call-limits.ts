@@ -171,7 +171,7 @@ export class CallsLimiter {
   #demandsToSend(): LimitDemand[] {
     const near = [...this.#active].filter(({ isNearLimit }) => isNearLimit);
     const names = new Set(near.map(({ name }) => name));
-    const elsewhere = [...this.#peers.nearLimit()].filter((name) => !names.has(name));
+    const elsewhere = this.#peers.nearLimit().filter((name) => !names.has(name));
     return [...near.map(demandOf), ...elsewhere.map((name) => this.#demandNamed(name))].slice(
       0,
       MOST_DEMANDS,

@@ -77,13 +77,8 @@ export class Peers {
   }
 
   /** The names that another gateway is near the limits of. */
-  *nearLimit(): Iterable<string> {
-    for (const [limited, news] of this.#news)
-      for (const { isNearLimit } of news.values())
-        if (isNearLimit) {
-          yield limited;
-          break;
-        }
+  nearLimit(): string[] {
+    return [...this.#news.keys()].filter((limited) => this.isNearLimit(limited));
   }
 
   isNearLimit(limited: string): boolean {
