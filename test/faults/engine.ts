@@ -202,7 +202,7 @@ async function sufferRow(parts: Parts, row: Row, watches: readonly Watch[]) {
   await all('back');
   window.endedMs = traffic.now();
   await delay(Math.max(...row.losses.map(boundAfter)));
-  window.end();
+  traffic.endWindow(window);
   const figures: Record<string, number> = {};
   for (const watch of watches) Object.assign(figures, watch.judge?.(window));
   return {

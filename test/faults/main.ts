@@ -26,7 +26,7 @@ npm run faults -- elections [--minutes M] [--seed S] [--settle-minutes M] [--onl
   --only TEXT         run only the rows whose names contain TEXT
   --fail-overs N      instead kill MongoDB's primary N times under 500 grants a second, and count the grants whose usage
                       metering refused or did not bill
-npm run faults -- upgrades [--from COMMIT] [--seed S] [--settle-minutes M]
+npm run faults -- upgrades [--from COMMIT] [--seed S] [--settle-minutes M] [--only TEXT]
   replaces the processes of an earlier version one by one under load, services first and gateways first, and rolls back
   --from COMMIT       the earlier version (default ${VERSION_BEFORE.slice(0, 7)})
 npm run faults -- changes

@@ -1,6 +1,6 @@
 import { createToken } from '@brand-data/contracts';
 import { type CallOutcome, nameOf } from './api-call.ts';
-import type { Parts } from './engine.ts';
+import type { Stand } from './stack.ts';
 import { UNLIMITED } from './traffic.ts';
 
 /** The calls for something new, so that no cache can answer them, and how they end if nothing is wrong. */
@@ -13,7 +13,7 @@ export type NewCall = keyof typeof NEW_CALLS;
 
 /** Prepares a call. It can be made only once, because afterwards a cache answers it. */
 export async function prepareNew(
-  { stack, operator, client }: Pick<Parts, 'stack' | 'operator' | 'client'>,
+  { stack, operator, client }: Stand,
   call: NewCall,
   token: string,
 ): Promise<() => Promise<CallOutcome>> {
@@ -32,14 +32,14 @@ export async function prepareNew(
  * Prepares questions that can be asked again and again, each time by another call. Each resolves to whether the call ended well. All
  * calls with an account without a grant are of one account, because operators cannot create accounts during a loss.
  */
-export async function prepareQuestions(parts: Parts, calls = Object.keys(NEW_CALLS) as NewCall[]) {
-  const { token } = await parts.operator.newAccount(UNLIMITED);
-  const callOfAccount = await prepareNew(parts, 'an account without a grant', token);
+export async function prepareQuestions(stand: Stand, calls = Object.keys(NEW_CALLS) as NewCall[]) {
+  const { token } = await stand.operator.newAccount(UNLIMITED);
+  const callOfAccount = await prepareNew(stand, 'an account without a grant', token);
   return calls.map((call) => ({
     call,
     ask: async () => {
       const make =
-        call === 'an account without a grant' ? callOfAccount : await prepareNew(parts, call, token);
+        call === 'an account without a grant' ? callOfAccount : await prepareNew(stand, call, token);
       return nameOf(await make()) === NEW_CALLS[call];
     },
   }));

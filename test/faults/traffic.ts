@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Route } from '@brand-data/contracts';
 import type { Random } from '@brand-data/testing/random';
 import { type CallOutcome, isFailure, nameOf } from './api-call.ts';
-import { add, enter, newCallLedger } from './ledger.ts';
+import { add, type CallLedger, enter, newCallLedger } from './ledger.ts';
 import type { Row } from './loss.ts';
 import type { Stand } from './stack.ts';
 
@@ -21,38 +21,50 @@ const IDENTIFIERS = [KNOWN, KNOWN, "O'Brien's Corner-Shop", UNKNOWN] as const;
 export type TrafficAccount = Awaited<ReturnType<typeof newTrafficAccount>>;
 
 /** A time in which all of an account's calls on gateways that are not faulty failed. */
-export interface Dry {
-  /** The account's name. */
-  account: string;
-  fromMs: number;
-  /** When a call was answered again. undefined: none has been yet. */
-  toMs: number | undefined;
-  failed: number;
-  /** Counted answers of the account before that time. */
-  countedBefore: number;
-  /** How the first call ended that was answered again. */
-  endedBy: string | undefined;
-  /** Whether a lost gateway may have held the permits that the calls needed. */
-  isExcused: boolean;
+export type Dry = ReturnType<typeof newDry>;
+
+function newDry(
+  account: { name: string; ledger: CallLedger; isDriven: boolean; hasLostGrants: boolean },
+  fromMs: number,
+) {
+  const { name, ledger, isDriven, hasLostGrants } = account;
+  return {
+    /** The account's name. */
+    account: name,
+    fromMs,
+    /** When a call was answered again. undefined: none has been yet. */
+    toMs: undefined as number | undefined,
+    /** How the first call ended that was answered again. */
+    endedBy: undefined as string | undefined,
+    failed: 0,
+    /** Counted answers of the account before that time. */
+    countedBefore: ledger.counted,
+    /** Whether a lost gateway may have held the permits that the calls needed. */
+    isExcused: isDriven && hasLostGrants,
+  };
 }
 
 /** The time in which callers may notice the losses of a row. */
-export interface Window {
-  row: Row;
-  beganMs: number;
-  /** When the run began to bring the parts back. */
-  backMs: number;
-  /** When the parts served again. */
-  endedMs: number;
-  /** When callers should no longer notice the losses. */
-  overMs: number;
-  /** The calls that began or ended in the window. */
-  calls: { gateway: string; beganMs: number; endedMs: number; what: string }[];
-  /** Whether a call to a lost gateway has failed, so that it answers no more until it is back. */
-  targetFailed: boolean;
-  failures: Map<string, number>;
-  /** Ordered by their beginnings. */
-  dries: Dry[];
+export type Window = ReturnType<typeof newWindow>;
+
+function newWindow(row: Row, beganMs: number) {
+  return {
+    row,
+    beganMs,
+    /** When the run began to bring the parts back. */
+    backMs: 0,
+    /** When the parts served again. */
+    endedMs: 0,
+    /** When callers should no longer notice the losses. */
+    overMs: 0,
+    /** The calls that began or ended in the window. */
+    calls: [] as { gateway: string; beganMs: number; endedMs: number; what: string }[],
+    /** Whether a call to a lost gateway has failed, so that it answers no more until it is back. */
+    targetFailed: false,
+    failures: new Map<string, number>(),
+    /** Ordered by their beginnings. */
+    dries: [] as Dry[],
+  };
 }
 
 /** A failed call that is a violation unless it is excused. */
@@ -119,28 +131,18 @@ export class Traffic {
     this.#running.push(this.#drive(account));
   }
 
-  /** Begins a window. `end` ends it. */
-  beginWindow(row: Row): Window & { end(): void } {
-    const window = {
-      row,
-      beganMs: this.now(),
-      backMs: 0,
-      endedMs: 0,
-      overMs: 0,
-      calls: [],
-      targetFailed: false,
-      failures: new Map(),
-      dries: [],
-      end: () => {
-        window.overMs = this.now();
-        this.#window = undefined;
-      },
-    };
+  beginWindow(row: Row): Window {
+    const window = newWindow(row, this.now());
     this.windows.push(window);
     this.#window = window;
     if (row.losesGrants)
       for (const account of this.accounts) if (account.ledger.calls > 0) loseGrants(account);
     return window;
+  }
+
+  endWindow(window: Window): void {
+    window.overMs = this.now();
+    this.#window = undefined;
   }
 
   /** Stops the calls. Resolves when every call has ended. */
@@ -290,15 +292,7 @@ function noteLostGrants(account: TrafficAccount, window: Window, outcome: CallOu
 
 function noteDry(account: TrafficAccount, window: Window | undefined, fromMs: number): void {
   if (!account.dry) {
-    account.dry = {
-      account: account.name,
-      fromMs,
-      toMs: undefined,
-      failed: 0,
-      isExcused: account.isDriven && account.hasLostGrants,
-      endedBy: undefined,
-      countedBefore: account.ledger.counted,
-    };
+    account.dry = newDry(account, fromMs);
     window?.dries.push(account.dry);
   }
   account.dry.failed += 1;
