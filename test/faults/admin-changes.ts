@@ -10,22 +10,22 @@ const SUBJECTS = 12;
 const AS_IT_SHOULD_BE_WITHIN_MS = 60_000;
 const PLANS = ['admin-a', 'admin-b'] as const;
 
-/** An account or a record that operators change. If a change of it gets no answer, they leave it as it is. */
-interface Subject {
-  id: string;
-  isRecord: boolean;
-  /** What each property may be. After a change without an answer it may be either of two values. */
-  may: Map<string, readonly unknown[]>;
-  /** How many changes by each method were answered. */
-  answered: Map<string, number>;
-  isLeftAlone: boolean;
-  /** The tokens of the account's keys by their ids. Whether a key is revoked is a property with the key's id as its name. */
-  tokens: Map<string, string>;
-}
+/** An account or a record that operators change. */
+type Subject = ReturnType<typeof newSubject>;
 
-function newSubject(id: string, isRecord: boolean, properties: Record<string, unknown>): Subject {
-  const may = new Map(Object.entries(properties).map(([name, value]) => [name, [value]]));
-  return { id, isRecord, may, answered: new Map(), isLeftAlone: false, tokens: new Map() };
+function newSubject(id: string, isRecord: boolean, properties: Record<string, unknown>) {
+  return {
+    id,
+    isRecord,
+    /** What each property may be. After a change without an answer it may be either of two values. */
+    may: new Map<string, readonly unknown[]>(Object.entries(properties).map(([name, is]) => [name, [is]])),
+    /** How many changes by each method were answered. */
+    answered: new Map<string, number>(),
+    /** Whether a change got no answer. Operators then leave the subject as it is. */
+    isLeftAlone: false,
+    /** The tokens of the account's keys by their ids. Whether a key is revoked is a property with the key's id as its name. */
+    tokens: new Map<string, string>(),
+  };
 }
 
 /**

@@ -35,13 +35,7 @@ interface Arrival {
   newFromMs?: number;
 }
 
-interface Change {
-  name: string;
-  token: string;
-  before: string;
-  after: string;
-  make(): Promise<void>;
-}
+type Change = Awaited<ReturnType<typeof prepare>>[number];
 
 /** Starts a stack for `runChanges`. */
 export function startChangeStand(): Promise<Stand> {
@@ -86,7 +80,7 @@ async function untilOnStream({ stack, operator, client }: Stand, name: string): 
 }
 
 /** Creates an account for each change. */
-async function prepare({ operator }: Stand): Promise<Change[]> {
+async function prepare({ operator }: Stand) {
   const plan = (name: string, allowance: number, routes = BOTH_ROUTES) =>
     operator.setPlan(name, [{ name: routes.length === 1 ? 'logos' : 'calls', allowance, routes }]);
   const larger = await operator.newAccount(2);

@@ -32,13 +32,6 @@ const BILLED_WITHIN_MS = 60_000;
 const WHOLE_WITHIN_MS = 60_000;
 const CLOSED_AT_ONCE = 200;
 
-/** A grant of which the run uses one permit. */
-interface Given {
-  account: string;
-  holder: string;
-  grantId: string;
-}
-
 /** Kills MongoDB's primary this many times under 500 grants a second. Returns the usage that was not billed, and late grants. */
 export function runFailOvers(times: number, say: (line: string) => void): Promise<string[]> {
   let metering: Metering;
@@ -132,7 +125,7 @@ async function connectAsGateways({ stack }: Stand) {
     return found;
   };
   return {
-    async acquire(account: string): Promise<Given> {
+    async acquire(account: string) {
       seq += 1;
       const holder = holders[seq % HOLDERS] ?? '';
       const pools = [{ name: 'calls', allowance: UNLIMITED, routes: [] }];
@@ -162,7 +155,7 @@ async function connectAsGateways({ stack }: Stand) {
 /** Requests grants and uses one permit of each, until its end. */
 function startLoad(metering: Metering) {
   const accounts = Array.from({ length: ACCOUNTS }, newAccount);
-  const given: Given[] = [];
+  const given: Awaited<ReturnType<Metering['acquire']>>[] = [];
   let waiting = { sinceMs: Number.POSITIVE_INFINITY, resolve: () => {} };
   let isGoing = true;
   let refused = 0;
