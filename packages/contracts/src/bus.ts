@@ -31,6 +31,11 @@ export function usageStream(number: number): UsageStream {
   return { name, subjects: `${prefix}.*`, subjectOf: (holder) => `${prefix}.${holder}` };
 }
 
+/** Returns the streams from the first one on. */
+export function usageStreams(count: number): UsageStream[] {
+  return Array.from({ length: count }, (_, index) => usageStream(index + 1));
+}
+
 /**
  * Returns the number of the stream for a holder's usage, from 1 to `streams`: a hash (FNV-1a) of the holder's name selects it.
  */

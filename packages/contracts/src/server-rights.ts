@@ -15,7 +15,7 @@ import {
   USAGE_CONSUMER,
   USAGE_DEAD_LETTER_SUBJECT,
   USAGE_SUBJECTS,
-  usageStream,
+  usageStreams,
 } from './bus.ts';
 
 /** The services. Each has its own user on NATS and, if it has a database, on MongoDB. The user has the service's name. */
@@ -58,7 +58,7 @@ const consumerOf = (stream: string, consumer: string) => [
   `$JS.ACK.*.*.${stream}.${consumer}.>`,
 ];
 
-const USAGE_STREAMS = Array.from({ length: MOST_USAGE_STREAMS }, (_, index) => usageStream(index + 1).name);
+const USAGE_STREAMS = usageStreams(MOST_USAGE_STREAMS).map(({ name }) => name);
 
 const PUBLISH: Readonly<Record<ServiceName, readonly string[]>> = {
   gateway: [

@@ -253,7 +253,6 @@ function checkAcquire({
   }
 }
 
-/** Prometheus' metrics of requests for grants. */
 export function meteringEvents(service: Service): MeteringEvents {
   const registers = [service.metrics];
   const decisions = new Counter({

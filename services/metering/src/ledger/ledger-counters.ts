@@ -26,7 +26,6 @@ const droppedCalls = counterByReason(DROP_REASONS, {
   help: 'Calls in usage that metering will never bill, by reason; a call may be counted more than once',
 });
 
-/** Returns the process's only counter of dropped calls. */
 export function countDropped({ metrics }: Pick<Service, 'metrics'>): Dropped {
   const counter = droppedCalls(metrics);
   return (calls, reason) => counter.inc({ reason }, calls);
@@ -68,7 +67,6 @@ const rejections = counterByReason(REJECTION_REASONS, {
   help: 'Requests, messages and usage that metering refused because their sender did not prove its right to them, by reason',
 });
 
-/** Returns the process's only counter of rejections. */
 export function countRejected({ metrics }: Pick<Service, 'metrics'>): Rejected {
   const counter = rejections(metrics);
   return (reason, count = 1) => counter.inc({ reason }, count);

@@ -29,12 +29,10 @@ export interface DayOfLedger {
 /** One ledger of an account with its breakdowns, read as of one moment. */
 export interface StoredMonth {
   ledger: StoredLedger;
-  /** The breakdowns of the ledger's open grants. */
   breakdowns: Breakdowns;
   days: DayOfLedger[];
 }
 
-/** A new state of a ledger, and the stored state on which it is based. */
 export interface LedgerChange {
   /** Absent: the ledger is new. */
   before?: StoredLedger | undefined;

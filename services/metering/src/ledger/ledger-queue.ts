@@ -9,7 +9,13 @@ import {
   parseGrantId,
 } from './ledger.ts';
 import type { LedgerDatabase, StoredLedger, UseChange } from './ledger-database.ts';
-import { type Breakdowns, mergedBelow, unmergedCells, withMerged } from './ledger-usage.ts';
+import {
+  type Breakdowns,
+  mergedBelow,
+  type UsageDecision,
+  unmergedCells,
+  withMerged,
+} from './ledger-usage.ts';
 import { SharedCommands, tooManyChanges } from './shared-commands.ts';
 import { largerCells } from './usage-merge.ts';
 
@@ -20,16 +26,8 @@ export interface LedgerDecision {
   decide(before: Ledger, stored: Breakdowns | undefined): Decided;
 }
 
-interface Decided {
-  /** The same object as the input if nothing changes. */
-  ledger: Ledger;
-  /** Breakdowns of open grants that must be stored before the ledger. */
-  raised?: readonly GrantUsage[];
-  /** Ids of the grants that this change closes. */
-  closed?: readonly string[];
-  /** The decision must be repeated with the stored breakdowns as an input. */
-  needsBreakdowns?: boolean;
-}
+type Decided = Pick<UsageDecision, 'ledger'> &
+  Partial<Pick<UsageDecision, 'raised' | 'closed' | 'needsBreakdowns'>>;
 
 const CONTENDS_FOR_MS = 2_500;
 const LONGEST_PAUSE_MS = 50;
@@ -126,7 +124,6 @@ export class LedgerQueue {
   }
 }
 
-/** The result of the decisions on a ledger. */
 interface Change extends Required<Decided> {
   before: Ledger;
 }

@@ -47,7 +47,6 @@ import { mergeByGrant } from './usage-merge.ts';
  * locks, so a replica that dies or hangs blocks no other.
  */
 
-/** Callbacks that a store calls when it changes a ledger or cannot apply usage. */
 export interface StoreEvents {
   /**
    * The replica has stored a change of a ledger. Called at most once for each billed call. Not called if the database did not answer
@@ -56,7 +55,6 @@ export interface StoreEvents {
   changed(before: Ledger, after: Ledger): void;
   /** Refused usage leaves at most this many calls unbilled. With "forgotten_grant" they were most likely billed earlier. */
   dropped(calls: number, reason: 'closed_grant' | 'forgotten_grant'): void;
-  /** Usage could not be applied. */
   failed(error: unknown): void;
 }
 

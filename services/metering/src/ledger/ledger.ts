@@ -14,7 +14,6 @@ export interface Ledger extends LedgerKey {
   limit: number;
   /** The revision of the account's plan that set `limit`. A newer revision replaces the limit. */
   limitRevision: number;
-  /** Used permits of all closed grants. */
   closedUsed: number;
   /** Number of the next grant. No number is used twice, so a grant with a lower number is closed if it is not open. */
   nextGrant: number;
@@ -45,7 +44,6 @@ export interface OpenGrant {
   size: number;
   /** Used permits that the holder has reported so far. Only grows. */
   used: number;
-  /** Permits that the holder has returned while the grant is open. */
   returned: number;
   ttlMs: number;
   idleMs: number;
@@ -204,7 +202,6 @@ export function parseLedgerId(id: string): LedgerKey | undefined {
   return { accountId, pool, month };
 }
 
-/** The parts of a grant's id. */
 export interface ParsedGrantId extends Pick<OpenGrant, 'number' | 'secret'> {
   key: LedgerKey;
 }
@@ -217,7 +214,6 @@ export function parseGrantId(id: string): ParsedGrantId | undefined {
   return { key: { accountId, pool, month }, number: Number(number), secret };
 }
 
-/** Returns 128 random bits for the id of a new grant. */
 export function newGrantSecret(): string {
   return randomBytes(16).toString('base64url');
 }

@@ -14,7 +14,6 @@ export interface SentUsage extends GrantUsage {
 /** Usage for a ledger. Without a sender it is metering's own: a settler closes a grant. */
 export type LedgerInput = GrantUsage & Partial<Pick<SentUsage, 'sender'>>;
 
-/** Marks usage with its sender. */
 export function sentBy(sender: Sender, usage: readonly GrantUsage[]): SentUsage[] {
   return usage.map((each) => ({ ...each, sender }));
 }
@@ -28,7 +27,6 @@ export function decodedEvent(data: Uint8Array): UsageEvent | undefined {
   }
 }
 
-/** How many gateway processes' keys are remembered. */
 const HOLDERS_REMEMBERED = 10_000;
 
 /** Finds out who sent a request or a usage event. Needs no look-up, because a holder's name is its public key. */

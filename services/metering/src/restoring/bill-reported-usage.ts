@@ -88,7 +88,6 @@ export async function billReportedUsage(
 /** Longer than a month, so that the month before is included at any time. */
 const LONGEST_WITHOUT_GRANTS_MS = 40 * 86_400_000;
 
-/** The usage that gateways have reported of the grants of one ledger. */
 interface LedgerReports {
   ledgerId: string;
   grants: readonly ReportedGrant[];

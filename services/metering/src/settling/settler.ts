@@ -142,7 +142,6 @@ export function usageBarrier({
   };
 }
 
-/** Reports settled grants to Prometheus and the log. */
 export function settlerEvents({ log, metrics }: Service): SettlerEvents {
   const settledGrants = new Counter({
     name: 'metering_settled_grants_total',

@@ -6,6 +6,7 @@ import {
   UsageEvent,
   type UsageStream,
   usageStream,
+  usageStreams,
 } from '@brand-data/contracts';
 import { checkConsumer, ensureStream, type Nats, type Service } from '@brand-data/runtime';
 import {
@@ -40,24 +41,20 @@ const MOST_WAITING = 5_000;
 const SECONDS_NS = 1_000_000_000;
 const DEAD_LETTER_REASON = 'Brand-Data-Reason';
 
-/** The usage streams that metering creates. */
 export interface UsageStreamSettings {
   streams: number;
   /** The largest size of each stream. */
   maxBytes: number;
-  /** How many copies of each stream the NATS cluster keeps. */
   replicas: number;
 }
 
 /** The NATS message behind each usage message. */
 const delivered = new WeakMap<UsageMessage, JsMsg>();
 
-/** Returns undefined if the message has no headers. */
 export function headersOf(message: UsageMessage): JsMsg['headers'] {
   return delivered.get(message)?.headers;
 }
 
-/** Returns the usage streams on NATS. */
 export function natsUsageStreams(
   service: Service,
   nats: Pick<Nats, 'js' | 'manager'>,
@@ -119,8 +116,8 @@ export async function ensureUsageStreams(
   nats: Nats,
   settings: UsageStreamSettings,
 ): Promise<void> {
-  for (let number = 1; number <= settings.streams; number++)
-    await ensureUsageStream(service, nats, usageStream(number), settings);
+  for (const stream of usageStreams(settings.streams))
+    await ensureUsageStream(service, nats, stream, settings);
 }
 
 function ensureUsageStream(
@@ -143,8 +140,7 @@ function ensureUsageStream(
 }
 
 async function listStreams(manager: JetStreamManager, streams: number): Promise<UsageStream[]> {
-  const wanted = Array.from({ length: streams }, (_, index) => usageStream(index + 1));
-  const all = new Map(wanted.map((stream) => [stream.name, stream]));
+  const all = new Map(usageStreams(streams).map((stream) => [stream.name, stream]));
   for await (const name of manager.streams.names(USAGE_SUBJECTS)) {
     const number = Number(/_(\d+)$/.exec(name)?.[1] ?? 1);
     if (usageStream(number).name === name) all.set(name, usageStream(number));

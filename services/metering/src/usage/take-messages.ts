@@ -30,7 +30,6 @@ export class Gathering {
     this.#waiting.delete(resolve);
   }
 
-  /** Ends all waits. */
   flush(): void {
     for (const goOn of this.#waiting) goOn();
   }

@@ -13,10 +13,8 @@ const LONGEST_REDELIVERY_MS = 5_000;
 const UNKNOWN_FOR_MS = 60_000;
 const UNKNOWN_DELIVERIES = 10;
 
-/** Why a message is delivered again. */
 type RedeliveryReason = 'unavailable' | 'unknown_grant' | 'defect' | 'not_set_aside';
 
-/** Callbacks that report what happens to the messages of a batch. */
 export interface UsageBatchEvents {
   /** Runs `apply` for these messages, and measures it. */
   applying<T>(batch: readonly UsageMessage[], apply: () => Promise<T>): Promise<T>;

@@ -18,7 +18,6 @@ export function registerUsageGauges(
 ): void {
   const registers = [metrics];
   const streamInfo = (stream: string) => orUndefined(manager.streams.info(stream));
-  /** Sets a gauge of each usage stream. */
   const ofEach = async (gauge: Gauge, set: (stream: string) => Promise<void>): Promise<void> => {
     gauge.reset();
     await Promise.all(((await orUndefined(streams.list())) ?? []).map(({ name }) => set(name)));

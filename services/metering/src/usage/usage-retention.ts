@@ -59,7 +59,6 @@ export function keepRoom(
   };
 }
 
-/** Reports to the log what retention does. */
 export function retentionEvents({ log }: Service): RetentionEvents {
   return {
     purged: ({ name }, purged) => log.info({ stream: name, purged }, 'purged applied usage from the stream'),

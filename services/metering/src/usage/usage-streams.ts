@@ -15,7 +15,6 @@ export interface UsageStreams {
    * Creates the stream and its only consumer if they do not exist, and takes messages from it. All replicas share the consumer.
    */
   open(stream: UsageStream): Promise<UsageMessages>;
-  /** The sequence of the last message in the stream. */
   lastSequence(stream: UsageStream): Promise<number>;
   /** Replicas have acknowledged all messages up to this sequence. The answer may be too low, never too high. */
   acknowledgedUpTo(stream: UsageStream): Promise<number>;
