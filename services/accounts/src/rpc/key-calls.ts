@@ -44,9 +44,9 @@ export function keyCalls(
           accountId,
           label: requireText('a label', label, LONGEST_LABEL),
           allowedOrigins: requireOrigins(allowedOrigins),
-          ...(expiresAtMs === undefined
-            ? {}
-            : { expiresAt: requireExpiry(expiresAtMs, made.createdAt.getTime()) }),
+          ...(expiresAtMs !== undefined && {
+            expiresAt: requireExpiry(expiresAtMs, made.createdAt.getTime()),
+          }),
           ...(limits && { limits }),
         };
         const stored = await outbox.confirm(
@@ -59,7 +59,7 @@ export function keyCalls(
 
     updateKey: unary(service, async ({ keyId, label, allowedOrigins }, metadata) => {
       const update = {
-        ...(label === undefined ? {} : { label: requireText('a label', label, LONGEST_LABEL) }),
+        ...(label !== undefined && { label: requireText('a label', label, LONGEST_LABEL) }),
         ...(allowedOrigins && { allowedOrigins: requireOrigins(allowedOrigins.origins) }),
       };
       if (Object.keys(update).length === 0)

@@ -69,7 +69,7 @@ export class AccountStore {
     const { accounts } = this.#database.collections;
     return this.#change(id, by, 'RenameAccount', async (session, account) => {
       await accounts.updateOne({ _id: id }, { $set: { name } }, { session });
-      return { result: { ...account, name }, about: [], details: { name, before: account.name } };
+      return { result: { ...account, name }, details: { name, before: account.name } };
     });
   }
 
@@ -92,12 +92,9 @@ export class AccountStore {
     const { accounts } = this.#database.collections;
     return this.#change(id, by, 'CloseAccount', async (session, account, revision) => {
       const closedAt = account.closedAt ?? now;
+      const before = account.closedAt ? 'closed' : undefined;
       await accounts.updateOne({ _id: id }, { $set: { closedAt, revision } }, { session });
-      return {
-        result: { ...account, closedAt, revision },
-        about: [],
-        details: { before: account.closedAt ? 'closed' : undefined },
-      };
+      return { result: { ...account, closedAt, revision }, details: { before } };
     });
   }
 
@@ -107,11 +104,8 @@ export class AccountStore {
     return this.#change(id, by, 'ReopenAccount', async (session, account, revision) => {
       await accounts.updateOne({ _id: id }, { $set: { revision }, $unset: { closedAt: '' } }, { session });
       const { closedAt, ...open } = account;
-      return {
-        result: { ...open, revision },
-        about: [],
-        details: { before: closedAt ? `closed at ${closedAt.toISOString()}` : 'open' },
-      };
+      const before = closedAt ? `closed at ${closedAt.toISOString()}` : 'open';
+      return { result: { ...open, revision }, details: { before } };
     });
   }
 
@@ -124,12 +118,12 @@ export class AccountStore {
       session: ClientSession,
       account: AccountDoc,
       revision: number,
-    ) => Promise<{ result: AccountDoc } & AuditDetails>,
+    ) => Promise<{ result: AccountDoc; about?: string[]; details: AuditDetails['details'] }>,
   ): Promise<AccountDoc> {
     const { collections } = this.#database;
     return this.#database.change(by, method, async (session, revision) => {
       const account = await findAccount(collections, session, id);
-      const { result, about, details } = await work(session, account, revision);
+      const { result, about = [], details } = await work(session, account, revision);
       return {
         result,
         notice: { $case: 'accountId', value: id },

@@ -1,4 +1,4 @@
-import type { Binary, Collection, Db } from 'mongodb';
+import type { Binary, Db } from 'mongodb';
 import type { AccountDoc } from '../model/account.ts';
 import type { KeyDoc } from '../model/key.ts';
 import type { OperatorDoc } from '../model/operator.ts';
@@ -12,11 +12,6 @@ export const OPERATORS_COUNTER = 'operators';
 /** The counter that proves a read to be linearizable. It has no other use. */
 export const PRESENT = 'present';
 
-export interface CounterDoc {
-  _id: string;
-  value: number;
-}
-
 /** A notice to the gateways that has not been sent yet. */
 export interface OutboxDoc {
   /** The change's revision. */
@@ -25,25 +20,17 @@ export interface OutboxDoc {
   notice: Binary;
 }
 
-export interface AccountsCollections {
-  plans: Collection<PlanDoc>;
-  accounts: Collection<AccountDoc>;
-  keys: Collection<KeyDoc>;
-  outbox: Collection<OutboxDoc>;
-  audit: Collection<AuditDoc>;
-  operators: Collection<OperatorDoc>;
-  counters: Collection<CounterDoc>;
-}
+export type AccountsCollections = ReturnType<typeof collectionsOf>;
 
-export function collectionsOf(db: Db): AccountsCollections {
+export function collectionsOf(db: Db) {
   return {
-    plans: db.collection('plans'),
-    accounts: db.collection('accounts'),
-    keys: db.collection('keys'),
-    outbox: db.collection('outbox'),
-    audit: db.collection('audit'),
-    operators: db.collection('operators'),
-    counters: db.collection('counters'),
+    plans: db.collection<PlanDoc>('plans'),
+    accounts: db.collection<AccountDoc>('accounts'),
+    keys: db.collection<KeyDoc>('keys'),
+    outbox: db.collection<OutboxDoc>('outbox'),
+    audit: db.collection<AuditDoc>('audit'),
+    operators: db.collection<OperatorDoc>('operators'),
+    counters: db.collection<{ _id: string; value: number }>('counters'),
   };
 }
 

@@ -160,9 +160,7 @@ export class KeyStore {
     method: string,
     work: (
       session: ClientSession,
-    ) => Promise<
-      { key: KeyDoc; result: Result } & Partial<Pick<AuditDetails, 'about'>> & Pick<AuditDetails, 'details'>
-    >,
+    ) => Promise<{ key: KeyDoc; result: Result; about?: string[]; details: AuditDetails['details'] }>,
   ): Promise<Result> {
     return this.#database.change(by, method, async (session) => {
       const { key, result, about = [], details } = await work(session);

@@ -59,24 +59,18 @@ export function auditEntry(
 }
 
 export function auditToProto(entry: AuditDoc): AuditEntry {
-  const { _id, at, lastAt = at, service, method, operator, role, credentialId, from, requestId } = entry;
+  const { _id, at, lastAt = at, expiresAt, about, parts = {}, details = {}, outcome, ...change } = entry;
   const counts: Record<string, number> = {};
-  for (const part of Object.values(entry.parts ?? {}))
+  for (const part of Object.values(parts))
     for (const [name, value] of Object.entries(part)) counts[name] = (counts[name] ?? 0) + value;
   return {
+    ...change,
     id: _id,
-    service,
-    method,
-    operator,
-    role,
-    credentialId,
-    from,
-    requestId,
     counts,
-    details: entry.details ?? {},
+    details,
     atMs: at.getTime(),
     lastAtMs: lastAt.getTime(),
-    outcome: entry.outcome ?? outcomeOf(counts),
+    outcome: outcome ?? outcomeOf(counts),
   };
 }
 
