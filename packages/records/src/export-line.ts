@@ -31,45 +31,31 @@ const firstLine = Compile(
   }),
 );
 const lastLine = Compile(closed({ end: Type.Literal(true), companies: Type.Integer() }));
+const recordLine = closed({
+  source: Type.String(),
+  /** Absent: the newest import of the source. */
+  import: Type.Optional(Type.String()),
+  /** The main listing that the record is a quote of. */
+  quote: Type.Optional(Type.String()),
+  record: partialRecord,
+});
+const override = { field: Type.String(), value: Type.Unknown(), by: Type.String() };
+const overridesLine = closed({
+  id: Type.String(),
+  fields: Type.Array(closed({ ...override, at: time, reason: Type.String() })),
+  /** The company's source records when a field was last set, and the company at that time. */
+  records: Type.Array(closed({ source: Type.String(), id: Type.String() })),
+  company: Type.Optional(partialCompany),
+});
 const companyLine = Compile(
   closed({
     id: Type.String(),
     changed_at: Type.Optional(time),
-    records: Type.Optional(
-      Type.Array(
-        closed({
-          source: Type.String(),
-          /** Absent: the newest import of the source. */
-          import: Type.Optional(Type.String()),
-          /** The main listing that the record is a quote of. */
-          quote: Type.Optional(Type.String()),
-          record: partialRecord,
-        }),
-      ),
-    ),
-    overrides: Type.Optional(
-      Type.Array(
-        closed({
-          id: Type.String(),
-          fields: Type.Array(
-            closed({
-              field: Type.String(),
-              value: Type.Unknown(),
-              by: Type.String(),
-              at: time,
-              reason: Type.String(),
-            }),
-          ),
-          /** The company's source records when a field was last set, and the company at that time. */
-          records: Type.Array(closed({ source: Type.String(), id: Type.String() })),
-          company: Type.Optional(partialCompany),
-        }),
-      ),
-    ),
+    records: Type.Optional(Type.Array(recordLine)),
+    overrides: Type.Optional(Type.Array(overridesLine)),
   }),
 );
 type CompanyLine = Static<ReturnType<typeof companyLine.Type>>;
-type OverridesLine = NonNullable<CompanyLine['overrides']>[number];
 
 /** By source: its newest import. */
 export type NewestImports = ReadonlyMap<string, string>;
@@ -89,32 +75,26 @@ export function lineOfCompany(
   { id, changedAtMs, records, overrides }: ExportedCompany,
   newest: NewestImports,
 ): object {
-  return {
-    id,
-    ...(changedAtMs > 0 && { changed_at: timeOf(changedAtMs) }),
-    ...(records.length > 0 && { records: records.map((record) => lineOfRecord(record, newest)) }),
-    ...(overrides.length > 0 && { overrides: overrides.map(lineOfOverrides) }),
-  };
-}
-
-function lineOfRecord(
-  { source, id, importId, isQuote, brand = Brand.create() }: ExportedRecord,
-  newest: NewestImports,
-) {
-  return {
+  const lineOfRecord = ({ source, id, importId, isQuote, brand = Brand.create() }: ExportedRecord) => ({
     source,
     ...(importId !== newest.get(source) && { import: importId }),
     ...(isQuote && { quote: id }),
     record: recordFromBrand(brand),
+  });
+  return {
+    id,
+    ...(changedAtMs > 0 && { changed_at: new Date(changedAtMs).toISOString() }),
+    ...(records.length > 0 && { records: records.map(lineOfRecord) }),
+    ...(overrides.length > 0 && { overrides: overrides.map(lineOfOverrides) }),
   };
 }
 
-function lineOfOverrides({ id, set }: ExportedOverrides): OverridesLine {
+function lineOfOverrides({ id, set }: ExportedOverrides) {
   const { overrides = [], records = [], company } = set ?? {};
   return {
     id,
     fields: overrides.map(({ field, value, by, atMs, reason }) => {
-      return { field, value: recordValueOf(value, field), by, at: timeOf(atMs), reason };
+      return { field, value: recordValueOf(value, field), by, at: new Date(atMs).toISOString(), reason };
     }),
     records: records.map(({ source, id }) => ({ source, id })),
     ...(company && { company: recordFromBrand(company) }),
@@ -156,13 +136,8 @@ function companyFromLine(
         overrides: fields.map(({ field, value, by, at, reason }): Override => {
           const read = value === null ? { brand: undefined } : brandOfField(field, value);
           if ('problem' in read) problems.push(read.problem);
-          return {
-            field,
-            value: 'problem' in read ? undefined : read.brand,
-            by,
-            atMs: Date.parse(at),
-            reason,
-          };
+          const brand = 'problem' in read ? undefined : read.brand;
+          return { field, value: brand, by, atMs: Date.parse(at), reason };
         }),
         records,
         ...(company && { company: brandFromRecord(company as BrandRecord) }),
@@ -170,8 +145,4 @@ function companyFromLine(
     })),
   });
   return problems.length > 0 ? { problems } : { company };
-}
-
-function timeOf(ms: number): string {
-  return new Date(ms).toISOString();
 }

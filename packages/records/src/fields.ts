@@ -85,10 +85,7 @@ function pathOf(field: string): string[] {
   return field === 'manager.logo' ? ['manager', 'logoPath'] : field.split('.').map(brandFieldName);
 }
 
-/**
- * The fields of a record that hold a picture, by their dotted names. A field with variants holds a big and a small picture with
- * their figures, and any other field holds the path of the big one.
- */
+/** The fields that hold a picture. With variants they hold a big and a small one with figures, else a path. */
 export const PICTURE_FIELDS = {
   'images.logo': { kind: ImageKind.LOGO, hasVariants: true },
   'images.stock_logo': { kind: ImageKind.LOGO, hasVariants: true },

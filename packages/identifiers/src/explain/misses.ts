@@ -191,10 +191,8 @@ function unknownSuffix(identifier: string): Flaw | undefined {
   const [, before, suffix] = SUFFIX.exec(host) ?? [];
   if (before === undefined || suffix === undefined) {
     if (!SCHEME.test(identifier) || host === '') return undefined;
-    return {
-      explanation: `"${shortened(host)}" is no domain: it has no public suffix such as ".com".`,
-      instead: [host],
-    };
+    const explanation = `"${shortened(host)}" is no domain: it has no public suffix such as ".com".`;
+    return { explanation, instead: [host] };
   }
   const isTicker = suffix.length <= 4 && normalTicker(before) !== undefined && !SCHEME.test(identifier);
   const explanation = isTicker
@@ -214,10 +212,7 @@ function nothingToRead(identifier: string): Flaw | undefined {
   return { explanation: 'It has no letter and no digit.', instead: [] };
 }
 
-/**
- * Returns the identifier and its forms after one, two and more percent-decodings. Also returns each in the compatibility form and
- * without invisible characters, which an editor may have put between the letters of a token.
- */
+/** Returns the identifier after up to three percent-decodings, each as written and without invisible characters. */
 function decodings(identifier: string): string[] {
   const texts = [identifier];
   for (let left = DECODINGS; left > 0; left -= 1) texts.push(decoded(texts.at(-1) ?? ''));

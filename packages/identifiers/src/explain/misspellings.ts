@@ -71,10 +71,7 @@ function soundsOf(text: string): string[] {
   return sounds;
 }
 
-/**
- * Returns how many letters are added, missing, wrong, or exchanged with the next one (optimal string alignment). A small mistake
- * counts as half a letter. Infinity if the result is above `most`.
- */
+/** Returns how many letters differ (optimal string alignment), small mistakes counting half. Infinity if above `most`. */
 export function spellingDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) * SLIGHT > most) return Number.POSITIVE_INFINITY;
   const [rows, columns] = [lettersOf(a), lettersOf(b)];

@@ -44,11 +44,11 @@ export function flawOfSecurityId(
 function withRightCheck(kind: SecurityKind, value: string): string[] {
   const length = kind === 'lei' ? 2 : 1;
   const body = value.slice(0, -length);
-  const all = Array.from(
-    { length: 10 ** length },
-    (_, digits) => body + String(digits).padStart(length, '0'),
-  );
-  return all.filter((one) => CHECKS.get(kind)?.(one)).slice(0, 1);
+  const digits = Array.from({ length: 10 ** length }, (_, number) => String(number).padStart(length, '0'));
+  return digits
+    .map((each) => body + each)
+    .filter((one) => CHECKS.get(kind)?.(one))
+    .slice(0, 1);
 }
 
 function nounOf(kind: SecurityKind): string {

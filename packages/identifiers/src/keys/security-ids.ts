@@ -77,10 +77,7 @@ export function securityKeys({ listings, stock, lei }: Brand): BrandKey[] {
   ];
 }
 
-/**
- * Returns the security identifiers that a text may be. They must have the exact form and a valid check digit. Case, spaces and
- * hyphens are ignored. The kind may come before the identifier ("ISIN: US0378331005").
- */
+/** Returns the valid security identifiers that a text may be, also with its kind before it ("ISIN: US0378331005"). */
 export function readSecurityIds(identifier: string): { readonly kind: SecurityKind; readonly key: string }[] {
   const text = identifier.normalize('NFKC').trim().toUpperCase();
   const named = KIND_BEFORE.exec(text)?.[1]?.toLowerCase();

@@ -95,10 +95,7 @@ const readName = remembered((value) => {
   return { normals, cores: texts.map((text, index) => withoutForms(text, normals[index] ?? '')) };
 });
 
-/**
- * Returns a name's normal form: lower case, without accents, apostrophes, punctuation and dashes, and with "and" for "&".
- * Idempotent. Empty if the value contains no letter or digit.
- */
+/** Returns a name's normal form: "marks and spencer" for "Marks & Spencer". Idempotent. '' if it has no letter or digit. */
 export function normalName(value: string): string {
   return folded(unmarked(value));
 }

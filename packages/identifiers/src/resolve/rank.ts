@@ -44,18 +44,12 @@ export function rankOfSitelinks(editions: number): number {
   return rankOn(SITELINKS, editions);
 }
 
-/**
- * Returns the rank for a market-value class such as "Mega Cap", ignoring upper and lower case. It is the rank of the class's
- * lower bound, so that a company with a known market value never ranks below its class. 0 for any other text.
- */
+/** Returns the rank of the lower bound of a market-value class such as "Mega Cap", in any case. 0 for any other text. */
 export function rankOfMarketCapClass(name: string): number {
   return MARKET_CAP_CLASSES.get(name.trim().toLowerCase())?.[1] ?? 0;
 }
 
-/**
- * Returns the rank by which look-ups order records: the record's rank, or a figure below 0 if the record is bare. Bare records
- * follow all other records, and their ranks decide among them.
- */
+/** Returns the rank by which look-ups order records: the record's rank, or a figure below 0 if the record is bare. */
 export function lookupRank(brand: Brand): number {
   return isBare(brand) ? brand.rank - BARE_BELOW : brand.rank;
 }
@@ -79,10 +73,7 @@ export function compareRanked(a: Ranked, b: Ranked): number {
   return b.rank - a.rank || (b.tieBreak ?? 0) - (a.tieBreak ?? 0) || compareTexts(a.id, b.id);
 }
 
-/**
- * Checks whether nothing but names, a logo, websites and domains are known of a company. The record of an icon is an example. A
- * type, and a description and category that the catalogue derived, do not count.
- */
+/** Checks whether only names, a logo and addresses are known of a company, as of an icon. Derived fields do not count. */
 function isBare(brand: Brand): boolean {
   if (brand.type === BrandType.SUPERINVESTOR) return false;
   const { lei, listings, company, ownership, offerings, history, transport, links, stock } = brand;

@@ -75,10 +75,7 @@ export function resolve(
   return best === undefined ? resolveNameWithCode(identifier, candidates) : resolutionOf(best, matches);
 }
 
-/**
- * Reads the text as a name together with a ticker or another code. It means the company that the code means most likely among those
- * that have the name too. The code is reported as what matched.
- */
+/** Reads the text as a name with a code: the company that the code means most likely among those with the name. */
 function resolveNameWithCode(identifier: string, candidates: readonly Candidate[]): Resolution | undefined {
   for (const { name, nameReadings, code, codeReadings } of readNamesWithCodes(identifier)) {
     const named = matchesOf(name, candidates, nameReadings);
@@ -126,10 +123,7 @@ function matchesOf(identifier: string, candidates: readonly Candidate[], all: re
   });
 }
 
-/**
- * Checks whether a key is too weak a claim: a former name that is also written otherwise, or a short name by the website together
- * with a legal form ("BlackRock plc") or of an icon ("Paramount" of "Paramount+").
- */
+/** Checks whether a key is too weak: a former name written otherwise, or a site name of an icon or with a legal form. */
 function isTooWeak(strength: Strength, asRead: Strength, rank: number): boolean {
   if (strength === 'former') return isWeak(asRead);
   return strength === 'site_name' && (asRead !== 'exact' || isBareRank(rank));
@@ -197,10 +191,7 @@ function iconOfName(identifier: string, ticker: Match, matches: readonly Match[]
   );
 }
 
-/**
- * Returns the single company that is called so without a word such as "Group", or by its website, and is better known than the
- * first match. This is an icon, or a company without its legal form.
- */
+/** Returns the only company so called without "Group" or by its website, if it is better known than the first match. */
 function betterKnownGroup(identifier: string, first: Match, matches: readonly Match[]): Match | undefined {
   const isIcon = isBareRank(first.rank);
   if (first.kind !== 'name' || !(isIcon || first.strength === 'legal_form')) return undefined;

@@ -56,11 +56,8 @@ export function isWaiting({ _id }: Pick<CatalogDoc, '_id'>): boolean {
 }
 
 /** Returns the marks of the source records and overrides, each with its encoded Brand or OverrideSet. */
-export function partsOf({
-  brand,
-  contributions,
-  parts,
-}: CatalogDoc): (SourceRecordMark & { bytes: Uint8Array })[] {
+export function partsOf(doc: CatalogDoc): (SourceRecordMark & { bytes: Uint8Array })[] {
+  const { brand, contributions, parts } = doc;
   return contributions.flatMap((mark, index) => {
     const bytes = parts === undefined ? brand : parts[index];
     return bytes === undefined ? [] : { ...mark, bytes };

@@ -244,10 +244,7 @@ function nameOfListing({ mic, ticker }: Listing): string {
   return `${exchangeOfMic(mic)?.mic ?? mic}:${ticker}`;
 }
 
-/**
- * Returns each source's `stock`, quotes first. Fields that do not describe the record's main listing, if it has one, are removed,
- * and so are the price fields of all sources but one.
- */
+/** Returns each source's `stock`, quotes first, with fields of the main listing only, and prices from one source only. */
 function stockValues(strongestFirst: readonly SourcedBrand[], main: Listing | undefined): SourcedValue[] {
   const mainName = main && nameOfListing(main);
   const country = (main && exchangeOfMic(main.mic)?.country) ?? '';

@@ -33,14 +33,9 @@ export function overrideRecordFromBytes(id: string, bytes: Uint8Array): SourceRe
 export function identifyingFieldsOf({ company, links, stock, history, manager, ...brand }: Brand): Brand {
   const { id, type, name, names, domains, listings, lei } = brand;
   const { city = '', country = '', countryCode = '' } = company?.headquarters ?? {};
+  const identifiers = { id, type, name, names, domains, listings, lei };
   return Brand.fromPartial({
-    id,
-    type,
-    name,
-    names,
-    domains,
-    listings,
-    lei,
+    ...identifiers,
     ...(company?.headquarters && { company: { headquarters: { city, country, countryCode } } }),
     ...(links && { links: { websites: links.websites, wikidataQid: links.wikidataQid } }),
     ...(stock && { stock: { isin: stock.isin, cusip: stock.cusip } }),
@@ -49,10 +44,7 @@ export function identifyingFieldsOf({ company, links, stock, history, manager, .
   });
 }
 
-/**
- * Returns the overrides of one company that apply: for each field the newest, because two companies with overrides may have
- * become one. An override of a group comes before those of its fields.
- */
+/** Returns of each field the newest override, because two companies may have become one. Groups come before their fields. */
 export function effectiveOverrides(records: readonly SourceRecord[]): Override[] {
   const newestFirst = records
     .toSorted((a, b) => compareTexts(a.id, b.id))

@@ -12,7 +12,7 @@ export interface SourcedPlace {
  * place. A source that gives only a country does not hide the city, and a city never gets another city's coordinates.
  */
 export function mergePlaces(places: readonly SourcedPlace[]): { place: Headquarters; sources: string[] } {
-  let place: Headquarters = Headquarters.create();
+  let place = Headquarters.create();
   const sources: string[] = [];
   for (const { source, value } of places) {
     if (sources.length > 0 && !isSamePlace(place, value)) continue;

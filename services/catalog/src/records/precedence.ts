@@ -90,10 +90,7 @@ export function decideType(
   return { type, source: stated.find(({ brand }) => brand.type === type)?.source, isByPerson: false };
 }
 
-/**
- * Checks whether the source has a listing of the company, and does not say that the main listing trades no more. A source may
- * state that a company is a stock although its trade is suspended.
- */
+/** Checks whether the source has a listing that it calls a stock, or does not say that it trades no more. */
 function isListed({ type, listings, stock }: Brand): boolean {
   return listings.length > 0 && (type === BrandType.STOCK || stock?.isActivelyTrading !== false);
 }

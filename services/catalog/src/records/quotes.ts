@@ -20,10 +20,7 @@ export function keysOfQuote({ symbol, mic, isin }: Quote): string[] {
   return readings.toSorted((a, b) => a.step - b.step).map(({ key }) => key);
 }
 
-/**
- * Returns the quote as a source record of the candidate whose main listing it describes. If it describes that of several
- * candidates, the best known is used. Undefined if the quote describes no candidate's main listing.
- */
+/** Returns the quote as a source record of the best known candidate whose main listing it describes, if there is one. */
 export function quoteRecordAmong(
   source: string,
   importId: string,

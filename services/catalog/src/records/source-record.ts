@@ -50,20 +50,11 @@ export function storedSourceRecord(
   const stored = Brand.decode(bytes);
   const facts = factsOf(stored);
   const brand = isQuote || facts.id === id ? facts : { ...facts, id };
-  return withIdentity({
-    source,
-    id,
-    importId,
-    isQuote,
-    brand,
-    bytes: brand === stored ? bytes : Brand.encode(brand).finish(),
-  });
+  const encoded = brand === stored ? bytes : Brand.encode(brand).finish();
+  return withIdentity({ source, id, importId, isQuote, brand, bytes: encoded });
 }
 
-/**
- * Returns the brand without everything that its source does not state: fields that the catalogue derived, blank texts, and the
- * rank of an unknown company. Returns the brand itself if it holds only facts.
- */
+/** Returns the brand without derived fields, blank texts and the rank of an unknown company. Itself if it has none. */
 function factsOf(brand: Brand): Brand {
   const stated = withoutDerivedFields(brand);
   const { description, category, rank } = stated;

@@ -110,11 +110,9 @@ async function put(
   const change = async () => {
     const answer = await store.putSourceRecords(source, records, { dryRun, signal });
     const refused = [
-      ...items.flatMap((item, index) =>
-        item !== undefined && 'refused' in item ? [{ index, reason: item.refused }] : [],
-      ),
+      ...items.flatMap((item, index) => (item && 'refused' in item ? { index, reason: item.refused } : [])),
       ...answer.outcomes.flatMap((outcome, number) =>
-        typeof outcome === 'object' ? [{ index: accepted[number]?.index ?? 0, reason: outcome.refused }] : [],
+        typeof outcome === 'object' ? { index: accepted[number]?.index ?? 0, reason: outcome.refused } : [],
       ),
     ];
     return { ...answer, refused: refused.sort((a, b) => a.index - b.index) };
@@ -127,9 +125,7 @@ async function put(
 
 /** Returns the source records to put, with their indexes in the batch. */
 function acceptedOf(items: readonly BatchItem[]): { record: SourceRecord; index: number }[] {
-  return items.flatMap((item, index) =>
-    item === undefined || 'refused' in item ? [] : [{ record: item, index }],
-  );
+  return items.flatMap((item, index) => (item && !('refused' in item) ? { record: item, index } : []));
 }
 
 function refuseRepeats(items: readonly BatchItem[], refused: string): BatchItem[] {

@@ -24,10 +24,7 @@ export function startAnnouncer(service: Service, { connection }: Pick<Nats, 'con
   return announcer;
 }
 
-/**
- * Announces changed records to gateways: the first change at once, further changes every second. proto/brand_data/v1/catalog.proto
- * describes the series of messages.
- */
+/** Announces changed records to gateways, at most once a second. proto/brand_data/v1/catalog.proto describes the series. */
 export class Announcer {
   readonly #log: Service['log'];
   readonly #connection: Nats['connection'];
