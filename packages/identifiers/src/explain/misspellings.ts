@@ -1,7 +1,6 @@
 /**
- * Finds names that are spelled almost like a text. Only suggestions use it: no identifier resolves by it. Each name has two
- * short keys, which say how its first and its second half sound. Vowels, doubled letters and consonants that people confuse
- * make no difference to the keys. If one consonant is wrong, one of the two halves is still right.
+ * Finds names that are spelled almost like a text. No identifier resolves by it. Each name has two short keys, which say how its
+ * halves sound, whatever its vowels, doubled letters and confused consonants. If one consonant is wrong, one half is still right.
  */
 
 /** Consonants that people confuse count as one. */

@@ -4,9 +4,8 @@ import { remembered } from './remembered.ts';
 const APOSTROPHES = "'’‘‛ʹʼʻʽˈ′`´՚׳‵❛❜Ꞌꞌ＇｀";
 const SIGNS = new RegExp(`[™®©℠${APOSTROPHES}]`, 'g');
 /**
- * Apostrophes that compatibility decomposition yields, and the combining marks of Latin, Greek and Cyrillic. Marks of other
- * scripts are kept, because a Japanese voiced mark or an Indic vowel sign makes a different letter. The Greek iota subscript
- * (U+0345) is kept too, because it is a letter in upper case.
+ * Apostrophes that compatibility decomposition yields, and the combining marks of Latin, Greek and Cyrillic. Other scripts' marks
+ * make different letters. The Greek iota subscript (U+0345) is kept too, because it is a letter in upper case.
  */
 const MARKS = new RegExp(`[\\u0300-\\u0344\\u0346-\\u036f${APOSTROPHES}]`, 'g');
 export const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
@@ -39,9 +38,8 @@ const SPELT_OUT: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'u
 const SPELLABLE = /[äöüøåÄÖÜØÅ]/g;
 
 /**
- * The file lists legal forms by jurisdiction, as they are written there. It omits "Holdings" and "Group", because they distinguish
- * companies, and forms that are words or parts of names ("Chartered", "Partners"), because without them two companies could have
- * the same name.
+ * The file lists legal forms as they are written. Without "Holdings", "Group" or words such as "Chartered" and "Partners", two
+ * companies could have the same name, so these are not forms.
  */
 const TRAILING = formsOf(forms.trailing);
 const LEADING = formsOf(forms.leading);
@@ -101,9 +99,8 @@ export function normalName(value: string): string {
 }
 
 /**
- * Returns a name's normal form, without legal forms, share classes and "the" at its start and end. Legal forms that are also
- * words ("Spa", "as") are removed only if they are spelled like the form ("S.p.A.", "SpA", "A/S"). Therefore the caller must pass
- * the name as it is written. Idempotent. Empty only if the normal form is empty.
+ * Returns a name's normal form without legal forms, share classes and "the" at its start and end. Expects the name as it is written,
+ * because "Day Spa" keeps its last word and "Eni S.p.A." does not. Idempotent. Empty only if the normal form is empty.
  */
 export function coreName(value: string): string {
   return readName(value).cores[0] ?? '';

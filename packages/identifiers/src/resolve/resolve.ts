@@ -58,11 +58,9 @@ interface Match extends Omit<Resolution, 'keys'>, Ranked {
 }
 
 /**
- * Decides which of the candidates an identifier means: by the reading's step (and so by kind), then strength, then equal legal
- * form, then rank, then tie-break and id. There are three exceptions: a better known company may precede another company's bare ticker, a
- * weak match counts only if a single company matches, and common words mean well-known companies only. "Precedence" in
- * packages/identifiers/README.md gives the reasons. The order of the candidates does not matter. Candidates that do not match are
- * ignored. If none matches, the text is read as a name together with a ticker or another code. Undefined if nothing matches.
+ * Decides which of the candidates an identifier means. "Precedence" in packages/identifiers/README.md tells how and why. The order
+ * of the candidates does not matter, and those that do not match are ignored. If none matches, the text is read as a name together
+ * with a ticker or another code. Undefined if nothing matches.
  */
 export function resolve(
   identifier: string,
@@ -260,11 +258,10 @@ function compareMatches(a: Match, b: Match): number {
 
 /** Compares the steps of two matches. Weak matches follow all other matches, and are compared by strength only. */
 function compareSteps(a: Match, b: Match): number {
-  if (isWeak(a.strength) || isWeak(b.strength))
-    return (
-      Number(isWeak(a.strength)) - Number(isWeak(b.strength)) || compareStrengths(a.strength, b.strength)
-    );
-  return a.step - b.step;
+  const aIsWeak = isWeak(a.strength);
+  const bIsWeak = isWeak(b.strength);
+  if (!aIsWeak && !bIsWeak) return a.step - b.step;
+  return Number(aIsWeak) - Number(bIsWeak) || compareStrengths(a.strength, b.strength);
 }
 
 /** A former name is weaker than any current one, also one without its legal form, whoever has it. */

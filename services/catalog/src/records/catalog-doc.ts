@@ -4,9 +4,8 @@ import { overrideRecordFromBytes } from './override-record.ts';
 import { type SourceRecord, storedSourceRecord } from './source-record.ts';
 
 /**
- * Begins a key that links source records, and that no look-up reads. The key without this beginning would find the record by an
- * identifier that a person has removed from it, or by an identifier of the company that overrides look for. Documents with these
- * keys also have this text as a key, because a search for linked records looks for these keys only if there are any.
+ * Begins a key that links source records, and that no look-up reads: it would find the record by an identifier that a person has
+ * removed, or that only overrides look for. Documents with such keys also have this text as a key, which tells whether there are any.
  */
 export const LINK_ONLY = 'link:';
 /** Begins the `_id` of a document that holds overrides without a company. An id of a company has no colon. */

@@ -74,9 +74,8 @@ export interface DecidedType {
 }
 
 /**
- * Decides the type of the record that is built from `records`, strongest source first. A person's word decides. Without one,
- * listings decide: a company is a stock as long as any source has a listing of it that trades or calls it a stock, and a brand
- * otherwise. Therefore the record of a source without listings never changes the type.
+ * Decides the type of the record that is built from `records`, strongest source first. A person's word decides, else the listings: a
+ * company is a stock as long as any source has a listing that trades or calls it a stock, and otherwise a brand.
  */
 export function decideType(
   records: readonly { readonly source: string; readonly brand: Brand }[],

@@ -25,9 +25,8 @@ const SNAPSHOT_GONE: readonly unknown[] = [239, 246];
 /** The most documents that one query reads: more than have the identifying keys of one batch. */
 const MAX_DOCS = 2_000;
 /**
- * If more documents than this share a key, the key is hot and links no records, in any batch. Examples are a common name
- * and the domain of a web host where each customer has a shop. Identifying keys, such as an ISIN, are never hot. If they
- * link too many records, the plan refuses the put record.
+ * A key that more documents share is hot and links no records, in any batch: a common name, or a host with a shop for each customer.
+ * Identifying keys, such as an ISIN, are never hot. If they link too many records, the plan refuses the put record.
  */
 export const HOT_KEY_DOCS = 100;
 
@@ -57,9 +56,8 @@ interface FindOptions {
 }
 
 /**
- * Reads the companies that a change affects, all as they were at one moment. If another writer moves a source record from
- * one company to another, the snapshot shows the record in exactly one of them. Undefined if the database cannot provide
- * the snapshot: it is too old, or not available yet.
+ * Reads the companies that a change affects, all as they were at one moment, so that a source record that moves meanwhile is in
+ * exactly one of them. Undefined if the database cannot provide the snapshot: it is too old, or not available yet.
  */
 export async function findAffectedRecords(
   { client }: Mongo,
@@ -135,11 +133,9 @@ export async function collectAffectedRecords(
 }
 
 /**
- * Checks whether another writer has changed the affected records since they were read. If so, a document with one of the searched
- * keys is new, or has a revision that is neither the one that was read nor the one that `writes` gave it. Keys that begin with
- * LINK_ONLY and were not searched, because no document had any, may also be new.
- *
- * @param session sees the writes
+ * Checks whether another writer has changed the affected records since they were read: a document with one of the searched keys is
+ * new, or has a revision that was neither read nor written, or keys that begin with LINK_ONLY were not searched and are new. The
+ * session sees the writes.
  */
 export async function hasConcurrentChange(
   companies: Collection<CatalogDoc>,

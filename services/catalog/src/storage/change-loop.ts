@@ -127,9 +127,8 @@ export class ChangeLoop {
   }
 
   /**
-   * Checks that no other writer may have missed these writes. The search must see them, and with them everything older. A plain
-   * majority read does not ensure that, because it may return outdated data after an election. Therefore the session is first
-   * advanced to the operation times of the writes.
+   * Checks that no other writer may have missed these writes. The search must see them, and with them everything older, which a
+   * plain majority read after an election may not. The session is therefore first advanced to the operation times of the writes.
    */
   async #isFinal(
     affected: AffectedChange,

@@ -17,9 +17,8 @@ const CONCURRENT_TRANSACTIONS = 8;
 const COMMIT_MS = 5_000;
 
 /**
- * Makes the writes. Those of one inner list are made in one transaction. Returns the operation times of all writes: a
- * session that is advanced to these times sees the writes, whichever server answers. Undefined if another writer has
- * changed some of the documents. Then possibly only some of the writes were made.
+ * Makes the writes, those of one inner list in one transaction. Returns their operation times: a session that is advanced to these
+ * times sees the writes. Undefined if another writer has changed some documents. Then possibly only some of the writes were made.
  */
 export async function writeGroups(
   { client }: Mongo,
