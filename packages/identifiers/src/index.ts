@@ -1,16 +1,15 @@
 /** Decides what identifiers mean. Derives look-up keys from a caller's text and from a brand's record. Pure, no I/O. */
 
-export { explainMiss, type Flaw, flawOf } from './explain/misses.ts';
+export { explainMiss, flawOf } from './explain/misses.ts';
 export { soundKeys, soundKeysToRead, spellingDistance } from './explain/misspellings.ts';
 export {
   type BrandKey,
   IDENTIFIER_KINDS,
   type IdentifierKind,
   isWeak,
-  type SecurityKind,
   type Strength,
 } from './keys/brand-key.ts';
-export { MOST_ADDRESSES, readWebHost, type WebHost } from './keys/domains.ts';
+export { MOST_ADDRESSES, readWebHost } from './keys/domains.ts';
 export { keysOfBrand } from './keys/keys-of-brand.ts';
 export { cusipOfIsin, isCusip, isFigi, isIsin, isLei } from './keys/security-ids.ts';
 export { isBareTickerKey } from './keys/tickers.ts';
@@ -41,17 +40,16 @@ export {
 } from './link/link.ts';
 export type { NameAgreement } from './link/name-agreement.ts';
 export { compareTexts } from './names/compare-texts.ts';
-export { compareLegalFamilies, type FormsAgreement, legalFamiliesOf } from './names/legal-families.ts';
-export { coreName, legalFormOf, type NameForm, nameForms, normalName } from './names/names.ts';
+export { compareLegalFamilies, legalFamiliesOf } from './names/legal-families.ts';
+export { coreName, legalFormOf, nameForms, normalName } from './names/names.ts';
 export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names/names-of-brand.ts';
 export { regionNames } from './names/places.ts';
 export { properName } from './names/proper-names.ts';
 export { remembered } from './names/remembered.ts';
-export { type NameWithCode, readNamesWithCodes } from './read/names-with-codes.ts';
+export { readNamesWithCodes } from './read/names-with-codes.ts';
 export { type Reading, readIdentifier } from './read/readings.ts';
 export {
   compareRanked,
-  isBareRank,
   lookupRank,
   RANK_OF_UNKNOWN,
   type Ranked,
@@ -67,14 +65,8 @@ export {
   exchangesOfBloombergCode,
   exchangesOfCountry,
   exchangesOfPrefix,
-  exchangesOfReutersCode,
   exchangesOfYahooSuffix,
 } from './securities/exchanges.ts';
 export { orderListings } from './securities/main-listing.ts';
-export { readSecurityName, type SecurityName, type SecurityType } from './securities/security-names.ts';
-export {
-  isShareOrReceipt,
-  type SecurityFacts,
-  typeOfSecurity,
-  typeOfTicker,
-} from './securities/security-types.ts';
+export { readSecurityName, type SecurityType } from './securities/security-names.ts';
+export { isShareOrReceipt, typeOfSecurity, typeOfTicker } from './securities/security-types.ts';
