@@ -1,10 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bashCompletion } from '../src/completion/bash.ts';
 import { commandTable, flagsWithValue } from '../src/completion/command-table.ts';
-import { fishCompletion } from '../src/completion/fish.ts';
-import { zshCompletion } from '../src/completion/zsh.ts';
+import { bashCompletion, fishCompletion, zshCompletion } from '../src/completion/scripts.ts';
 import { createProgram } from '../src/program.ts';
 
 const table = commandTable(createProgram({} as never));

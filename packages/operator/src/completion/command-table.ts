@@ -61,9 +61,15 @@ export function flagsWithValue(table: readonly CommandEntry[]): string[] {
   return [...new Set(flags)].sort();
 }
 
-/** An option after the words of a command, such as " catalogue list --type", with what its value can be. */
-export function optionPlaces(table: readonly CommandEntry[]): { place: string; values: Completions }[] {
-  return table.flatMap(({ at, options }) =>
-    options.flatMap(({ flag, values }) => (values === undefined ? [] : [{ place: `${at} ${flag}`, values }])),
+/** Returns the options after the words of a command, such as " catalogue list --type", by what their values can be. */
+export function optionPlaces(table: readonly CommandEntry[]) {
+  const places = table.flatMap(({ at, options }) =>
+    options.map(({ flag, values }) => [`${at} ${flag}`, values] as const),
   );
+  const placesWith = (wanted: Completions) =>
+    places.flatMap(([place, values]) => (values === wanted ? [place] : []));
+  const words = places.flatMap(([place, values]) =>
+    values === undefined || typeof values === 'string' ? [] : [[place, values] as const],
+  );
+  return { paths: placesWith('paths'), texts: placesWith('text'), words };
 }

@@ -9,6 +9,7 @@ import { table } from '../../text/tables.ts';
 /** The most identifiers that the catalogue resolves at once. */
 const BATCH = 200;
 const MAX_CHARACTERS = 256;
+const HEADERS = ['IDENTIFIER', 'ID', 'NAME', 'KIND', 'STRENGTH', 'VALUE', 'RANK'];
 
 /** An identifier of the input. `problem` says why it cannot be sent. */
 interface Query {
@@ -39,14 +40,8 @@ export function resolveCommand({ catalog, output, pathOf }: Context) {
               ? { resolutions: [] }
               : await catalog().call((client) => client.resolve, { queries });
           const answers = new Map(sent.map((query, index) => [query, resolutions[index]]));
-          output.lines(
-            batch.map((query) => resolutionToJson(query, answers.get(query))),
-            () =>
-              table(
-                ['IDENTIFIER', 'ID', 'NAME', 'KIND', 'STRENGTH', 'VALUE', 'RANK'],
-                batch.flatMap((query) => rowsOf(query, answers.get(query))),
-              ),
-          );
+          const documents = batch.map((query) => resolutionToJson(query, answers.get(query)));
+          output.lines(documents, () => table(HEADERS, documents.flatMap(rowsOf)));
         }
       }
       if (unreadable > 0)
@@ -76,13 +71,13 @@ function queryOf(identifier: string): Query {
 
 function resolutionToJson({ identifier, problem }: Query, resolution: Resolution | undefined) {
   const [meaning = null, ...others] = (resolution?.meanings ?? []).map(meaningToJson);
-  const suggestions = resolution?.suggestions ?? [];
+  const { suggestions = [] } = resolution ?? {};
   return {
     identifier,
     meaning,
     others,
-    ...(suggestions.length === 0 ? {} : { suggestions }),
-    ...(problem === undefined ? {} : { problem }),
+    ...(suggestions.length > 0 && { suggestions }),
+    ...(problem !== undefined && { problem }),
   };
 }
 
@@ -104,27 +99,14 @@ function wordOf(names: Record<string, string>, prefix: string, value: string | u
   return known.slice(prefix.length).toLowerCase();
 }
 
-function rowsOf(
-  { identifier, problem }: Query,
-  resolution: Resolution | undefined,
-): (string | number | undefined)[][] {
-  const meanings = (resolution?.meanings ?? []).map(meaningToJson);
-  if (meanings.length === 0)
+function rowsOf(resolution: ReturnType<typeof resolutionToJson>): (string | number | undefined)[][] {
+  const { identifier, meaning, others, suggestions = [], problem = 'no record has it' } = resolution;
+  if (meaning === null)
     return [
-      [identifier, '-', problem ?? 'no record has it'],
-      ...(resolution?.suggestions ?? []).map((suggestion) => [
-        `  perhaps ${suggestion.identifier}`,
-        '',
-        suggestion.name,
-      ]),
+      [identifier, '-', problem],
+      ...suggestions.map((suggestion) => [`  perhaps ${suggestion.identifier}`, '', suggestion.name]),
     ];
-  return meanings.map(({ id, name, kind, strength, value, rank }, index) => [
-    index === 0 ? identifier : '  or',
-    id,
-    name,
-    kind,
-    strength,
-    value,
-    rank,
-  ]);
+  return [meaning, ...others].map(({ id, name, kind, strength, value, rank }, index) => {
+    return [index === 0 ? identifier : '  or', id, name, kind, strength, value, rank];
+  });
 }

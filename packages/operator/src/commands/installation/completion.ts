@@ -1,8 +1,6 @@
 import { Argument, Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { bashCompletion } from '../../completion/bash.ts';
 import { commandTable } from '../../completion/command-table.ts';
-import { fishCompletion } from '../../completion/fish.ts';
-import { zshCompletion } from '../../completion/zsh.ts';
+import { bashCompletion, fishCompletion, zshCompletion } from '../../completion/scripts.ts';
 import type { Context } from '../../terminal/context.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
