@@ -27,19 +27,11 @@ const MOST_NOTICES = 100_000;
 /** MongoDB's clock and that of NATS may differ by this time. */
 const CLOCKS_APART_MS = 60_000;
 
-/** A usage stream, and up to where metering has applied it. */
-export interface UsagePosition {
-  name: string;
-  created: string;
-  firstSequence: number;
-  lastSequence: number;
-  appliedUpTo: number;
-  consumer: ConsumerInfo | undefined;
-}
+type UsagePosition = Awaited<ReturnType<typeof usagePositions>>[number];
 
-/** Returns the usage streams that exist, and their positions now. */
-export async function usagePositions(nats: OpenNats): Promise<UsagePosition[]> {
-  const positions: UsagePosition[] = [];
+/** Returns the usage streams that exist, and their positions now: metering has applied all messages up to `appliedUpTo`. */
+export async function usagePositions(nats: OpenNats) {
+  const positions = [];
   for (let number = 1; number <= MOST_USAGE_STREAMS; number++) {
     const { name } = usageStream(number);
     const info: StreamInfo | undefined = await nats.manager.streams.info(name).catch(unlessMissing);

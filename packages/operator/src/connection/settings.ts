@@ -69,11 +69,8 @@ function namedAddresses(
   env: NodeJS.ProcessEnv,
 ): Addresses {
   const gateways = gatewaysOf(options, env);
-  return {
-    ...given,
-    gateways,
-    ...certifiedBy(options.certificates ?? env.BDS_CERTIFICATES, env.BDS_GRPC_TRANSPORT),
-  };
+  const certified = certifiedBy(options.certificates ?? env.BDS_CERTIFICATES, env.BDS_GRPC_TRANSPORT);
+  return { ...given, gateways, ...certified };
 }
 
 function gatewaysOf({ gateway }: SettingsOptions, { BDS_GATEWAYS }: NodeJS.ProcessEnv): string[] | undefined {

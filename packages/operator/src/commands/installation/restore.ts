@@ -1,5 +1,5 @@
-import { type RestoreOptions, type RestoreResult, readManifest, restore } from '@brand-data/backup';
-import { DATABASE_SERVICES, type DatabaseService } from '@brand-data/contracts';
+import { type RestoreResult, readManifest, restore } from '@brand-data/backup';
+import { DATABASE_SERVICES } from '@brand-data/contracts';
 import { Command } from '@commander-js/extra-typings';
 import { Interrupted, UsageError } from '../../connection/failures.ts';
 import { readTime } from '../../options/readers.ts';
@@ -13,7 +13,7 @@ import { databaseNames, databaseOption, onlyOption, readServers } from './backup
 const END_WITHIN_MS = 6 * 3_600_000;
 
 export function restoreCommand(context: Context) {
-  const { env, output, pathOf, shown, interruption } = context;
+  const { accounts, metering, env, output, pathOf, shown, interruption } = context;
   return new Command('restore')
     .description(
       'Restore a copy of bds backup while accounts, catalog, metering and images are stopped, and finish when they run. Needs MONGODB_URL and NATS_URL',
@@ -47,11 +47,18 @@ export function restoreCommand(context: Context) {
       const stoppedAtMs = options.meteringStoppedAt ?? Date.now();
       if (stoppedAtMs > Date.now()) throw new UsageError('--metering-stopped-at is in the future');
       if (replace) await confirm(context, `Replacing the databases of ${services.join(', ')}`, options.yes);
-      const restored = restoredServices(context, services);
+      // Throws at once if the address of one is missing.
+      for (const service of ['accounts', 'metering'] as const)
+        if (services.includes(service)) context[service]();
       const signal = interruption();
       const result = await restore({
         servers,
-        restored,
+        restored: {
+          finishRestore: (request) =>
+            accounts().call((client) => client.finishRestore, request, END_WITHIN_MS),
+          replayUsage: (requests) =>
+            metering().sendStream((client) => client.replayUsage, requests, END_WITHIN_MS),
+        },
         folder,
         services,
         replace,
@@ -72,19 +79,6 @@ export function restoreCommand(context: Context) {
       const { manifest: _, ...document } = result;
       output.answer({ folder: shown(folder), ...document }, () => textOf(result));
     });
-}
-
-/** Returns the services that end the restore. Throws at once if the address of one is missing. */
-function restoredServices(
-  { accounts, metering }: Pick<Context, 'accounts' | 'metering'>,
-  services: readonly DatabaseService[],
-): RestoreOptions['restored'] {
-  if (services.includes('accounts')) accounts();
-  if (services.includes('metering')) metering();
-  return {
-    finishRestore: (request) => accounts().call((client) => client.finishRestore, request, END_WITHIN_MS),
-    replayUsage: (requests) => metering().sendStream((client) => client.replayUsage, requests, END_WITHIN_MS),
-  };
 }
 
 function textOf({ manifest, documents, usage, changes }: RestoreResult): Text {
