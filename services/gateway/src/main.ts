@@ -24,8 +24,7 @@ import {
 } from './metrics/upstream-metrics.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { createPages } from './pages/pages.ts';
-import { connectQuota, followRecalls, waitForUsageStreams } from './quota/connect-quota.ts';
-import { countCharged } from './quota/quota-metrics.ts';
+import { connectQuota, countCharged, followRecalls, waitForUsageStreams } from './quota/connect-quota.ts';
 import { createChangeReader, followCatalogChanges } from './records/catalog-changes.ts';
 import { Records } from './records/records.ts';
 import { connectServices } from './upstream/connect-services.ts';

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { countCharged } from '../src/quota/quota-metrics.ts';
+import { countCharged } from '../src/quota/connect-quota.ts';
 import { createPublicApi } from './public-api.ts';
 
 const api = createPublicApi();
