@@ -24,13 +24,7 @@ export { plainAddress } from './config/networks.ts';
 export { findKeyIn, keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from './config/pem-keys.ts';
 export { readSettingFiles } from './config/setting-files.ts';
 export { Certificates, foundExpiry, identityNameOf } from './grpc/certificates.ts';
-export {
-  callClientStream,
-  callServerStream,
-  callUnary,
-  connectChannel,
-  waitForConnection,
-} from './grpc/client.ts';
+export * from './grpc/client.ts';
 export {
   INSTALLATION,
   installationOr,
@@ -77,6 +71,5 @@ export {
   Trail,
 } from './operators/operator-trail.ts';
 export { endRestore, markRestoring, RESTORING, refuseRestore, untilRestored } from './operators/restoring.ts';
-export { retryUntilStopped } from './service/retry.ts';
 export { runService } from './service/run-service.ts';
-export type { Service } from './service/service.ts';
+export { retryUntilStopped, type Service } from './service/service.ts';

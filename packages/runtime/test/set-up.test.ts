@@ -18,10 +18,10 @@ async function run(program: string): Promise<{ code: number | null; stderr: stri
 }
 
 const setUp = (body: string) => `
-  import { runSetUp } from '${source('service/set-up.ts')}';
+  import { runSetUp } from '${source('service/run-service.ts')}';
   import { connectMongo } from '${source('mongo/connect.ts')}';
   import { connectNats } from '${source('nats/nats.ts')}';
-  import { retryUntilStopped } from '${source('service/retry.ts')}';
+  import { retryUntilStopped } from '${source('service/service.ts')}';
   await runSetUp('test', {}, async (service) => {
     ${body}
   });`;

@@ -1,26 +1,21 @@
-/** Makes random numbers that are the same for the same seed (mulberry32). */
+import { createRandom } from '@brand-data/testing/random';
+
+/** Makes random numbers that are the same for the same seed. */
 export class Dice {
-  #state: number;
+  readonly #unit: () => number;
   constructor(seed: number) {
-    this.#state = seed;
+    this.#unit = createRandom(seed).unit;
   }
   /** A whole number from 0 to `below` - 1. */
   roll(below: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296) * below);
+    return Math.floor(this.#unit() * below);
   }
   pick<T>(values: readonly T[]): T {
-    const value = values[this.roll(values.length)];
-    if (value === undefined) throw new Error('there is nothing to pick from');
-    return value;
+    return values[this.roll(values.length)] as T;
   }
   /** The text in random upper and lower case. */
   inAnyCase(text: string): string {
-    return Array.from(text, (letter) =>
-      this.roll(2) === 0 ? letter.toUpperCase() : letter.toLowerCase(),
-    ).join('');
+    return text.replace(/./gs, (letter) => this.pick([letter.toUpperCase(), letter.toLowerCase()]));
   }
 }
 

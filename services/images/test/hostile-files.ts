@@ -89,8 +89,7 @@ const HOSTILE_RASTERS: Record<string, Recipe> = {
     ]);
   },
   'real bomb': async (dice) => {
-    const side = dice.pick([3900, 4000, 4100]);
-    const image = plain(side, 4, '#80808080');
+    const image = plain(dice.pick([3900, 4000, 4100]), 4, '#80808080');
     const encodings = [
       () => image.png({ progressive: true }),
       () => image.png(),
@@ -130,16 +129,10 @@ const HOSTILE_RASTERS: Record<string, Recipe> = {
   noise: (dice) => Buffer.from(Array.from({ length: dice.roll(3000) }, () => dice.roll(256))),
 };
 
-/** A file that a stranger could send to do harm. */
-export interface HostileFile {
-  name: string;
-  file: Buffer;
-}
-
 const RECIPES = [...Object.entries(HOSTILE_SVGS), ...Object.entries(HOSTILE_RASTERS)];
 
-/** The file of a number. The same number gives the same file; numbers that follow each other try one way of harm after another. */
-export async function hostileFile(number: number): Promise<HostileFile> {
+/** Returns the file of a number, always the same. Numbers that follow each other try one way of harm after another. */
+export async function hostileFile(number: number): Promise<{ name: string; file: Buffer }> {
   const [name, recipe] = RECIPES[number % RECIPES.length] ?? ['', () => Buffer.alloc(0)];
   return { name: `${name} ${number}`, file: await recipe(new Dice(number)) };
 }

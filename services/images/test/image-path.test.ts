@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FOLDERS, FORMATS, type PictureKind, SIZES, THEMES } from '../src/image/image.ts';
-import { imageIdOfPath, readImageUrl } from '../src/image/image-path.ts';
+import {
+  FOLDERS,
+  FORMATS,
+  imageIdOfPath,
+  type PictureKind,
+  readImageUrl,
+  SIZES,
+  THEMES,
+} from '../src/image/image.ts';
 
 const hash = fc.stringMatching(/^[0-9a-f]{32}$/);
 const kind = fc.constantFrom(...(Object.keys(FOLDERS) as PictureKind[]));

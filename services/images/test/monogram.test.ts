@@ -1,9 +1,8 @@
 import { monogramOf, monogramPath } from '@brand-data/monograms';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { renderRaster } from '../src/drawing/render.ts';
-import { FORMATS, type Form, SIZES } from '../src/image/image.ts';
-import { readImageUrl } from '../src/image/image-path.ts';
+import { renderRaster } from '../src/drawing/draw.ts';
+import { FORMATS, type Form, readImageUrl, SIZES } from '../src/image/image.ts';
 import { monogramForm } from '../src/pictures/picture-maker.ts';
 import { Pictures } from '../src/pictures/pictures.ts';
 import { standInWorkers } from './stand-in-workers.ts';

@@ -1,8 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Fault } from '@brand-data/runtime';
 import { expect, test, vi } from 'vitest';
-import { type Form, type Format, SIZES, type Theme } from '../src/image/image.ts';
-import { readImageUrl, type Wanted } from '../src/image/image-path.ts';
+import { type Form, type Format, readImageUrl, SIZES, type Theme, type Wanted } from '../src/image/image.ts';
 import { Pictures } from '../src/pictures/pictures.ts';
 import { standInWorkers } from './stand-in-workers.ts';
 

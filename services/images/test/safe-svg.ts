@@ -5,11 +5,11 @@ import { DOMParser, type Element, type Node, onErrorStopParsing } from '@xmldom/
  * found.
  */
 const ELEMENTS = new Set(
-  (
-    'svg g defs symbol switch use style text tspan textPath path rect circle ellipse line polyline polygon clipPath mask pattern ' +
-    'marker linearGradient radialGradient stop filter feBlend feColorMatrix feComponentTransfer feComposite feDropShadow feFlood ' +
-    'feFuncA feFuncB feFuncG feFuncR feGaussianBlur feMerge feMergeNode feOffset'
-  ).split(' '),
+  `svg g defs symbol switch use style text tspan textPath path rect circle ellipse line polyline polygon clipPath mask
+  pattern marker linearGradient radialGradient stop filter feBlend feColorMatrix feComponentTransfer feComposite
+  feDropShadow feFlood feFuncA feFuncB feFuncG feFuncR feGaussianBlur feMerge feMergeNode feOffset`.split(
+    /\s+/,
+  ),
 );
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -20,12 +20,10 @@ const SVG = 'http://www.w3.org/2000/svg';
 export function dangersOf(text: string): string[] {
   const dangers: string[] = [];
   if (/<!|<\?/.test(text)) dangers.push('a declaration, comment or processing instruction');
+  const parser = new DOMParser({ onError: onErrorStopParsing });
   let root: Element | null;
   try {
-    root = new DOMParser({ onError: onErrorStopParsing }).parseFromString(
-      text,
-      'image/svg+xml',
-    ).documentElement;
+    root = parser.parseFromString(text, 'image/svg+xml').documentElement;
   } catch (error) {
     return [...dangers, `not well-formed: ${error}`];
   }

@@ -5,9 +5,8 @@ import type { CallableService } from '../grpc/callers.ts';
 import { type Operators, operatorCallOf } from '../grpc/operator.ts';
 import { type GrpcServer, startGrpcServer, unary } from '../grpc/server.ts';
 import { openTransport, type transportSpec } from '../grpc/transport.ts';
-import { runService } from '../service/run-service.ts';
+import { runService, runSetUp } from '../service/run-service.ts';
 import type { Service } from '../service/service.ts';
-import { runSetUp } from '../service/set-up.ts';
 
 /** The contract of every admin port: which role each method needs, and the service that `bds doctor` calls. */
 interface AdminPortContract extends Omit<Operators, 'authenticate'> {

@@ -11,10 +11,7 @@ export function signingKeyFromPem(pem: string): KeyObject {
   return ed25519(() => createPrivateKey(pem), 'must be an Ed25519 private key in PEM');
 }
 
-/**
- * Reads Ed25519 public keys from one or several blocks of PEM: public keys, or certificates, which contain one. Throws an error if
- * there is none, or if a block is something else.
- */
+/** Reads Ed25519 public keys from blocks of PEM: public keys, or certificates. Throws if there is none, or something else. */
 export function verifyingKeysFromPem(pem: string): KeyObject[] {
   const blocks = pem.match(/-----BEGIN ([A-Z ]+)-----[^-]*-----END \1-----/g) ?? [];
   const problem = 'must be one or several Ed25519 public keys or certificates in PEM';
@@ -30,7 +27,7 @@ export function keyIdOf(key: KeyObject): string {
   return createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
 }
 
-/** Returns a function that finds the public key that a signed token's header names. It throws if the key is not one of these. */
+/** Returns a function that finds the key that a signed token's header names. It throws if the key is not one of these. */
 export function findKeyIn(keys: readonly KeyObject[]): (header: { kid?: string | undefined }) => KeyObject {
   const byId = new Map(keys.map((key) => [keyIdOf(key), key]));
   return ({ kid }) => {

@@ -33,9 +33,9 @@ export function readSettingFiles(given: NodeJS.ProcessEnv, names: readonly strin
 }
 
 /**
- * Calls `changed` each time that the file's text has changed. Looks every two seconds, because Kubernetes replaces a mounted file
- * by way of symbolic links, which the file system's notices do not cover. If `changed` throws, the old value stays in use: this
- * logs the error, and tries the file again once it has changed again. Returns a function that ends this.
+ * Calls `changed` each time that the file's text has changed, until the returned function is called. Looks every two seconds,
+ * because Kubernetes replaces a mounted file by way of symbolic links, which the file system's notices do not cover. If `changed`
+ * throws, logs the error: the old value stays in use until the file changes again.
  */
 export function followFile(
   { path, what, log }: { path: string; what: string; log: Logger },

@@ -5,8 +5,7 @@ import type { experimental } from '@grpc/grpc-js';
 import { Counter, Gauge } from 'prom-client';
 import { certificatesFromPem } from '../config/pem-keys.ts';
 import type { Found } from '../observe/diagnosis.ts';
-import { retryUntilStopped } from '../service/retry.ts';
-import type { Service } from '../service/service.ts';
+import { retryUntilStopped, type Service } from '../service/service.ts';
 
 const READ_EVERY_MS = 2_000;
 

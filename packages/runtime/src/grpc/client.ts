@@ -12,8 +12,7 @@ import {
   Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
-import { retryUntilStopped } from '../service/retry.ts';
-import type { Service } from '../service/service.ts';
+import { retryUntilStopped, type Service } from '../service/service.ts';
 import { observeClient } from './observed.ts';
 import { nameReplica, REPLICA_ORDER, type ReplicaChoice } from './replica-order.ts';
 import { errorOfStatus } from './status.ts';

@@ -6,7 +6,7 @@ import {
   type ServerInterceptor,
   status,
 } from '@grpc/grpc-js';
-import { type Attributes, type Span, SpanKind } from '@opentelemetry/api';
+import { type Span, SpanKind, type SpanOptions } from '@opentelemetry/api';
 import { Counter, Histogram } from 'prom-client';
 import { perRegistry } from '../observe/metrics.ts';
 import {
@@ -77,8 +77,8 @@ export function observeServer({ metrics, tracer }: Observer): ServerInterceptor 
         next({
           onReceiveMetadata: (metadata, proceed) => {
             const caller = tracer && extractSpanContext((name) => metadata.get(name)[0]?.toString());
-            const options = { kind: SpanKind.SERVER, attributes: attributesOf(method) };
-            if (caller) span = startSpanBelow(tracer, path.slice(1), options, [caller]);
+            if (caller)
+              span = startSpanBelow(tracer, path.slice(1), spanOptions(SpanKind.SERVER, method), [caller]);
             // The handler of a stream of requests is called from here,
             withSpan(span, () => proceed(metadata));
           },
@@ -103,8 +103,7 @@ export function observeClient({ metrics, tracer }: Observer): Pick<ClientOptions
     return new InterceptingCall(nextCall(options), {
       start: (metadata, _listener, next) => {
         const began = performance.now();
-        const options = { kind: SpanKind.CLIENT, attributes: attributesOf(method) };
-        const span = tracer && startChildSpan(tracer, path.slice(1), options);
+        const span = tracer && startChildSpan(tracer, path.slice(1), spanOptions(SpanKind.CLIENT, method));
         if (span) for (const [name, value] of Object.entries(traceHeadersOf(span))) metadata.set(name, value);
         next(metadata, {
           onReceiveStatus: (received, proceed) => {
@@ -144,6 +143,7 @@ export function methodOf(path: string) {
   return { grpc_service: service, grpc_method: method };
 }
 
-function attributesOf({ grpc_service, grpc_method }: Method): Attributes {
-  return { 'rpc.system': 'grpc', 'rpc.service': grpc_service, 'rpc.method': grpc_method };
+function spanOptions(kind: SpanKind, { grpc_service, grpc_method }: Method): SpanOptions {
+  const attributes = { 'rpc.system': 'grpc', 'rpc.service': grpc_service, 'rpc.method': grpc_method };
+  return { kind, attributes };
 }

@@ -2,8 +2,8 @@ import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { Fault, type FaultKind } from '../base/fault.ts';
 
 /**
- * For each kind of Fault, first the gRPC status with which a server sends it, then other statuses that a client receives as this
- * kind. gRPC itself produces CANCELLED and DEADLINE_EXCEEDED when no answer came.
+ * For each kind of Fault, the gRPC status with which a server sends it, then others that a client receives as this kind: gRPC itself
+ * produces CANCELLED and DEADLINE_EXCEEDED when no answer came.
  */
 export const STATUSES_OF_KIND: Record<FaultKind, readonly [sent: status, ...received: status[]]> = {
   invalid_argument: [status.INVALID_ARGUMENT],
@@ -41,28 +41,22 @@ export function errorOfStatus(error: ServiceError): Fault | ServiceError {
   return kind === undefined ? error : new Fault(kind, error.details, { cause: error });
 }
 
-/**
- * Why a call failed without an answer that the service chose to give.
- * - `no_listener`, `unknown_host`, `unreachable_host`: no connection could be made
- * - `certificates`: one side did not accept the other's certificate
- * - `late`: no answer came in time
- * - `cut_off`: the connection ended before the answer
- * - `too_large`: the message is larger than the reader accepts
- * - `unknown_method`: the service does not know the method, because it runs an earlier version
- * - `wrong_caller`: the service does not let this caller make the call; an earlier version also says so of a method that it does
- *   not know
- * - `defect`: the service failed and gave no reason
- */
+/** Why a call failed without an answer that the service chose to give. */
 export type CallTrouble =
+  // No connection could be made,
   | 'no_listener'
   | 'unknown_host'
   | 'unreachable_host'
+  // or one side did not accept the other's certificate.
   | 'certificates'
   | 'late'
+  // The connection ended before the answer.
   | 'cut_off'
   | 'too_large'
+  // The service runs an earlier version. It may also say `wrong_caller` of a method that it does not know.
   | 'unknown_method'
   | 'wrong_caller'
+  // The service failed and gave no reason.
   | 'defect';
 
 /**

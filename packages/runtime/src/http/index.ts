@@ -10,5 +10,11 @@ export {
   type ProblemDetails,
   type ProblemKind,
 } from './problem.ts';
-export { createPublicServer, type HttpAnswer, PUBLIC_SERVER, type PublicService } from './public-server.ts';
-export { ALLOWED_METHODS, routesOf } from './routes.ts';
+export {
+  ALLOWED_METHODS,
+  createPublicServer,
+  type HttpAnswer,
+  PUBLIC_SERVER,
+  type PublicService,
+  routesOf,
+} from './public-server.ts';

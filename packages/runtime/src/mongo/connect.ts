@@ -2,8 +2,7 @@ import { type Db, MongoClient } from 'mongodb';
 import { ConfigError } from '../config/config.ts';
 import { KEPT, problemOfClient, problemOfMongoUrl } from '../config/mongo-url.ts';
 import { foundFill } from '../observe/diagnosis.ts';
-import { retryUntilStopped } from '../service/retry.ts';
-import type { Service } from '../service/service.ts';
+import { retryUntilStopped, type Service } from '../service/service.ts';
 import { poolObserver, traceCommands } from './observed.ts';
 import { replaceableClient } from './replaceable-client.ts';
 

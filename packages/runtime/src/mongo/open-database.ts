@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import type { ConfigOf, databaseSpec } from '../config/config.ts';
-import { retryUntilStopped } from '../service/retry.ts';
-import type { Service } from '../service/service.ts';
+import { retryUntilStopped, type Service } from '../service/service.ts';
 import { checkTransactionLifetime, connectMongo, type Mongo } from './connect.ts';
 import { bringUpToDate } from './schema.ts';
 

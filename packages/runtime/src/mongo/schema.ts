@@ -1,7 +1,6 @@
 import { VERSION } from '../base/version.ts';
 import { ConfigError } from '../config/config.ts';
-import { retryUntilStopped } from '../service/retry.ts';
-import type { Service } from '../service/service.ts';
+import { retryUntilStopped, type Service } from '../service/service.ts';
 import type { Mongo } from './connect.ts';
 
 /**
@@ -37,9 +36,9 @@ interface SchemaDoc {
 const FIRST = 1;
 
 /**
- * Brings the database to this release's schema, before the service uses it. Its version is 1 and one more for each migration. Runs the
- * migrations that are missing, in their order, and notes each when it is done. If the database is newer, this release may use it if
- * the newer release says that it can. Otherwise throws ConfigError, also if a newer release has only begun a migration.
+ * Brings the database to this release's schema, before the service uses it. Its version is 1 and one more for each migration. Runs
+ * the migrations that are missing, in their order, and notes each when it is done. Throws ConfigError if a newer release has begun a
+ * migration and does not say that this release can read its documents.
  *
  * @param migrations of all releases so far. None may be changed, removed or moved once it is released
  */
@@ -54,13 +53,8 @@ export async function bringUpToDate(
   const noted = () => ({ release: VERSION, at: new Date() });
 
   // If another replica has noted the same, the document does not match.
-  const noteBegin = ({ readableFrom }: Migration) =>
-    schemas.updateOne(
-      { _id: 'schema', readableFrom: { $lt: readableFrom } },
-      { $set: { readableFrom, ...noted() } },
-    );
-  const noteEnd = (version: number) =>
-    schemas.updateOne({ _id: 'schema', version: { $lt: version } }, { $set: { version, ...noted() } });
+  const raise = (field: 'readableFrom' | 'version', to: number) =>
+    schemas.updateOne({ _id: 'schema', [field]: { $lt: to } }, { $set: { [field]: to, ...noted() } });
 
   const migrate = async (): Promise<string | undefined> => {
     const first = { version: FIRST, readableFrom: FIRST, ...noted() };
@@ -70,12 +64,12 @@ export async function bringUpToDate(
     if (own < stored.readableFrom) return problemOf(stored, own);
     for (const [index, migration] of migrations.entries()) {
       const version = FIRST + 1 + index;
-      const { what } = migration;
+      const { what, readableFrom } = migration;
       if (version <= stored.version) continue;
       service.log.info({ what, version }, 'a migration begins');
-      await noteBegin(migration);
+      await raise('readableFrom', readableFrom);
       await migration.run(mongo);
-      await noteEnd(version);
+      await raise('version', version);
       service.log.info({ what, version }, 'a migration is done');
     }
     return undefined;

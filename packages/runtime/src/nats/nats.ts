@@ -27,8 +27,7 @@ import {
   startChildSpan,
   traceHeadersOf,
 } from '../observe/tracing.ts';
-import { retryUntilStopped } from '../service/retry.ts';
-import type { Service } from '../service/service.ts';
+import { retryUntilStopped, type Service } from '../service/service.ts';
 import { checkStream, unlessMissing } from './checks.ts';
 
 /** The oldest nats-server that the services accept; deploy/operations.md says why. */

@@ -36,7 +36,7 @@ interface Open {
   storing?: NodeJS.Timeout;
 }
 
-/** Makes operators' changes and records each of them in the trail, which the accounts service keeps. */
+/** Records operators' changes in the trail, which the accounts service keeps. */
 export class Trail {
   readonly #log: Service['log'];
   readonly #store: (event: TrailEvent) => Promise<void>;
@@ -64,11 +64,9 @@ export class Trail {
   }
 
   /**
-   * Records in the trail that the change begins, makes the change, and then records its outcome. Calls that share an entry within
-   * a second also share these two messages. Rejects with Fault `unavailable`, without making the change, if the first message
-   * cannot be stored.
-   *
-   * @param countsOf returns the figures of the change's result that the entry adds up
+   * Records that the change begins, makes it, and records its outcome and the figures that `countsOf` returns. Calls that share an
+   * entry within a second also share these two messages. Rejects with Fault `unavailable`, without making the change, if the first
+   * message cannot be stored.
    */
   async record<Result>(
     call: OperatorCall,

@@ -5,8 +5,7 @@ import { Registry } from 'prom-client';
 import { Fault } from '../base/fault.ts';
 import { type GrpcServer, startGrpcServer } from '../grpc/server.ts';
 import type { Mongo } from '../mongo/connect.ts';
-import { retryUntilStopped } from '../service/retry.ts';
-import type { Service } from '../service/service.ts';
+import { retryUntilStopped, type Service } from '../service/service.ts';
 
 /**
  * The collection of the mark that a database is being restored. `bds restore` writes the mark before the first document, and the
@@ -70,9 +69,8 @@ export async function refuseRestore(): Promise<never> {
 }
 
 /**
- * Resolves when the database is not being restored. Until then it serves the admin port that `server` describes, and no other
- * port. Meanwhile the service reports that it is ready, because Kubernetes sends no calls to the admin port of a pod that is not
- * ready. It must not touch its database.
+ * Resolves when the database is not being restored. Until then serves only the admin port that `server` describes, and reports that
+ * the service is ready, because Kubernetes sends no calls to a pod that is not. The service must not touch its database.
  */
 export async function untilRestored(service: Service, { db }: Mongo, server?: GrpcServer): Promise<void> {
   const isRestoring = () =>

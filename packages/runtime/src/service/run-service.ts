@@ -3,8 +3,15 @@ import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import v8 from 'node:v8';
 import closeWithGrace from 'close-with-grace';
-import type { Registry } from 'prom-client';
-import { baseSpec, ConfigError, type ConfigOf, type ConfigSpec, parseConfig } from '../config/config.ts';
+import { Registry } from 'prom-client';
+import {
+  baseSpec,
+  ConfigError,
+  type ConfigOf,
+  type ConfigSpec,
+  parseConfig,
+  setUpSpec,
+} from '../config/config.ts';
 import { inNetworks } from '../config/networks.ts';
 import { followFile } from '../config/setting-files.ts';
 import { Diagnosis } from '../observe/diagnosis.ts';
@@ -18,8 +25,8 @@ import type { Service } from './service.ts';
 const STOP_WITHIN_MS = 25_000;
 
 /**
- * V8 starts a major collection of garbage when its heap has grown by this much since the last one. By default it lets a heap
- * double and more, because it sees unused memory. The costs of this value are in test/bench/README.md.
+ * V8 starts a major collection of garbage when its heap has grown by this much. By default it lets a heap double and more, because
+ * it sees unused memory. The costs of this value are in test/bench/README.md.
  */
 const HEAP_GROWS_BY_PERCENT = 30;
 
@@ -80,7 +87,11 @@ export async function runService<Spec extends ConfigSpec>(
     tracer = otlp.tracer;
   }
   const ops = await serveOps(config.HOST, config.OPS_PORT, readiness, metrics);
-  onStop('operations port', () => ops.close());
+  onStop('operations port', async () => {
+    ops.close();
+    ops.closeAllConnections();
+    await once(ops, 'close');
+  });
   try {
     const service: Service = {
       name,
@@ -110,11 +121,8 @@ function traceFields(): { trace_id: string; span_id: string } | undefined {
   return spanContext && { trace_id: spanContext.traceId, span_id: spanContext.spanId };
 }
 
-/**
- * Returns the settings in the environment. If they are wrong, writes the reasons to standard error, sets the exit code to 1 and
- * returns undefined.
- */
-export function readSettings<Spec extends ConfigSpec>(who: string, spec: Spec): ConfigOf<Spec> | undefined {
+/** Returns the settings in the environment. If they are wrong, writes the reasons to standard error and sets the exit code to 1. */
+function readSettings<Spec extends ConfigSpec>(who: string, spec: Spec): ConfigOf<Spec> | undefined {
   try {
     return parseConfig(process.env, spec);
   } catch (error) {
@@ -144,11 +152,52 @@ async function serveOps(host: string, port: number, readiness: Readiness, metric
   });
   server.requestTimeout = 5_000;
   await once(server.listen(port, host), 'listening');
-  return {
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  return server;
+}
+
+/** When SET_UP_TIMEOUT_MS is over, the attempt under way may take this much longer, so that it fails with its own message. */
+const LAST_ATTEMPT_MS = 3_500;
+const CLOSE_WITHIN_MS = 5_000;
+
+/**
+ * Runs `setUp`, which creates a service's database and streams or brings them up to date, and may run any number of times. Exits
+ * with 1 and the reason if the settings (`spec`, and those of every set-up) are wrong, or if a server does not answer within
+ * SET_UP_TIMEOUT_MS. MongoDB then continues to build the index of a large collection, and the next run waits for that index.
+ */
+export async function runSetUp<Spec extends ConfigSpec>(
+  name: string,
+  spec: Spec,
+  setUp: (service: Service, config: ConfigOf<typeof setUpSpec & Spec>) => Promise<unknown>,
+): Promise<void> {
+  const config = readSettings(`${name} set-up`, { ...setUpSpec, ...spec });
+  if (config === undefined) return;
+  const { LOG_LEVEL, SET_UP_TIMEOUT_MS: withinMs } = config as ConfigOf<typeof setUpSpec>;
+  const log = createLogger(name, LOG_LEVEL);
+  const stops: (() => unknown)[] = [];
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error('it took too long')), withinMs);
+  const tooLong = delay(withinMs + LAST_ATTEMPT_MS, undefined, { ref: false }).then(() => {
+    throw new Error(`the set-up did not finish within ${withinMs / 1000} s`);
+  });
+  try {
+    const service: Service = {
+      name,
+      log,
+      metrics: new Registry(),
+      readiness: new Readiness(),
+      tracer: undefined,
+      signal: late.signal,
+      onStop: (_what, stop) => stops.push(stop),
+      onSettingChange: () => {},
+    };
+    await Promise.race([setUp(service, config), tooLong]);
+    log.info('set up');
+  } catch (error) {
+    process.stderr.write(`${name} set-up: ${error instanceof Error ? error.message : error}\n`);
+    process.exitCode = 1;
+  }
+  clearTimeout(timer);
+  // No work is under way any more, so a connection that does not close in time may end with the process.
+  setTimeout(() => process.exit(), CLOSE_WITHIN_MS).unref();
+  for (const stop of stops.reverse()) await Promise.resolve(stop()).catch(() => {});
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Fault } from '@brand-data/runtime';
-import { FOLDERS, type Form, type PictureKind, SMALL_SIZE } from '../image/image.ts';
-import { imageIdOfPath } from '../image/image-path.ts';
+import { FOLDERS, type Form, imageIdOfPath, type PictureKind, SMALL_SIZE } from '../image/image.ts';
 import type { ImageStore, StoredImage } from '../store/store.ts';
 import type { Workers } from '../workers/workers.ts';
 
@@ -29,7 +28,7 @@ export async function putImage(
 ): Promise<StoredImage> {
   const put = async (image: StoredImage, given?: string): Promise<StoredImage> =>
     isDryRun ? image : { ...image, small: await store.put(image, new Date(nowMs()), given) };
-  const find = (wanted: { id: string } | { given: string }) =>
+  const find = (wanted: { _id: string } | { given: string }) =>
     isDryRun ? store.find(wanted) : store.putAgain(wanted, new Date(nowMs()));
   if (dark) requireFile('the dark file', dark);
   if ('file' in light) {
@@ -42,7 +41,7 @@ export async function putImage(
     throw refused(
       `the stored path of this kind of image looks like ${FOLDERS[kind]}/, 32 hexadecimal digits, and an extension`,
     );
-  const stored = await find({ id });
+  const stored = await find({ _id: id });
   if (!stored) throw new Fault('not_found', 'no image has the stored path: put its file instead');
   if (!dark) return stored;
   const image = await makeImage(workers, kind, stored.light.bytes, dark, true);

@@ -1,6 +1,6 @@
 import type { SweepImagesRequest } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
-import { imageIdOfPath } from '../image/image-path.ts';
+import { imageIdOfPath } from '../image/image.ts';
 import type { ImageStore } from '../store/store.ts';
 
 /** For so long an image that no record names goes on answering, because pages and caches may still have its URL. */

@@ -1,6 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { etagOf, type HttpAnswer, matchesTag } from '@brand-data/runtime/http';
-import type { Format } from '../image/image.ts';
-import { BASE, QUERY_HELP, readImageUrl, type Wanted } from '../image/image-path.ts';
+import { BASE, type Format, QUERY_HELP, readImageUrl, type Wanted } from '../image/image.ts';
 import { MEDIA_TYPES } from '../pictures/negotiate.ts';
 import type { MadePicture, ServedPicture } from '../pictures/picture-maker.ts';
 import type { Pictures } from '../pictures/pictures.ts';
@@ -10,13 +10,6 @@ import { ImageProblem } from './problem.ts';
 export interface ImageLabels {
   kind: Wanted['source']['kind'] | 'none';
   format: Format | 'none';
-}
-
-export interface ImageRequest {
-  url: string;
-  accept: string | undefined;
-  acceptEncoding: string | undefined;
-  ifNoneMatch: string | undefined;
 }
 
 /** The headers of every answer: any page may show every image, and read every error. */
@@ -40,7 +33,8 @@ const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
  */
 export function answerImage(
   pictures: Pick<Pictures, 'find'>,
-  { url, accept, acceptEncoding, ifNoneMatch }: ImageRequest,
+  url: string,
+  given: IncomingHttpHeaders,
   asked: ImageLabels,
 ): HttpAnswer | Promise<HttpAnswer> {
   const wanted = readImageUrl(url);
@@ -53,11 +47,12 @@ export function answerImage(
     if (found === 'no_svg') throw new ImageProblem('parameters_invalid', NO_SVG);
     asked.format = found.format;
     const headers = headersOf(found, wanted.format === undefined);
-    if (matchesTag(ifNoneMatch, found.tag)) return { status: 304, headers };
+    if (matchesTag(given['if-none-match'], found.tag)) return { status: 304, headers };
     if (found.encoding !== 'identity') headers['content-encoding'] = found.encoding;
     return { status: 200, headers, body: found.body };
   };
-  const found = pictures.find(wanted, { accept, acceptEncoding });
+  const acceptEncoding = given['accept-encoding']?.toString();
+  const found = pictures.find(wanted, { accept: given.accept, acceptEncoding });
   return found instanceof Promise ? found.then(answer) : answer(found);
 }
 

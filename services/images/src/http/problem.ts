@@ -1,6 +1,6 @@
 import { html } from '@brand-data/runtime/html';
 import { type HttpAnswer, HttpProblem, httpProblemFrom, type ProblemKind } from '@brand-data/runtime/http';
-import { BASE, QUERY_HELP } from '../image/image-path.ts';
+import { BASE, QUERY_HELP } from '../image/image.ts';
 
 /** The errors of images' public HTTP server. */
 export const IMAGE_PROBLEMS = {

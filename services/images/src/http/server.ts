@@ -10,7 +10,7 @@ import {
 } from '@brand-data/runtime/http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
-import { BASE } from '../image/image-path.ts';
+import { BASE } from '../image/image.ts';
 import type { Pictures } from '../pictures/pictures.ts';
 import { answerImage, IMAGE_HEADERS, type ImageLabels } from './answer.ts';
 import { errorsPage, IMAGE_PROBLEMS, imageProblemFrom } from './problem.ts';
@@ -51,18 +51,11 @@ export function createImageServer(service: PublicService, pictures: Pick<Picture
 
   const errors = errorsPage();
   routesOf(app, send)('/', (request, reply) => {
-    const { headers } = request;
     const url = originForm(request.originalUrl);
     if (url === ERRORS_PATH) return send(reply, errors);
-    const wanted = {
-      url,
-      accept: headers.accept,
-      acceptEncoding: headers['accept-encoding']?.toString(),
-      ifNoneMatch: headers['if-none-match'],
-    };
     const asked = { ...NOTHING };
     askedOf.set(request, asked);
-    const answer = answerImage(pictures, wanted, asked);
+    const answer = answerImage(pictures, url, request.headers, asked);
     return answer instanceof Promise ? answer.then((made) => send(reply, made)) : send(reply, answer);
   });
   return app;
@@ -70,27 +63,21 @@ export function createImageServer(service: PublicService, pictures: Pick<Picture
 
 function answerOfProblem<Code extends keyof typeof IMAGE_PROBLEMS>(
   problem: ProblemDetails<Code>,
-  { requestId, status }: { requestId: string; status?: number },
+  context: { requestId: string; status?: number },
 ) {
-  const headers = { 'X-Request-Id': requestId, ...problem.headers };
-  return encodeProblem({ ...problem, headers }, IMAGE_PROBLEMS, {
-    docsUrl: ERRORS_PATH,
-    requestId,
-    ...(status && { status }),
-  });
+  const headers = { 'X-Request-Id': context.requestId, ...problem.headers };
+  return encodeProblem({ ...problem, headers }, IMAGE_PROBLEMS, { docsUrl: ERRORS_PATH, ...context });
 }
 
 /** Registers the metrics of answers, which never hold a URL, and returns the function that counts and times an answer. */
-export function countImageAnswers({
-  metrics,
-}: Pick<Service, 'metrics'>): (asked: ImageLabels, status: number, tookMs?: number) => void {
+function countImageAnswers({ metrics }: Pick<Service, 'metrics'>) {
   const requests = new Counter({
     name: 'images_http_requests_total',
     help: 'Answers to callers, by kind of image, format of the answer and status',
     labelNames: ['kind', 'format', 'status'],
     registers: [metrics],
   });
-  // These series start at zero. Without them Prometheus would not see the first failure as an increase.
+  // Without these series, Prometheus would not see the first failure as an increase.
   for (const status of [500, 503]) requests.inc({ kind: 'logo', format: 'none', status }, 0);
   const duration = new Histogram({
     name: 'images_http_request_duration_seconds',
@@ -99,7 +86,7 @@ export function countImageAnswers({
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [metrics],
   });
-  return ({ kind, format }, status, tookMs) => {
+  return ({ kind, format }: ImageLabels, status: number, tookMs?: number) => {
     requests.inc({ kind, format, status });
     if (tookMs !== undefined) duration.observe({ status }, tookMs / 1000);
   };

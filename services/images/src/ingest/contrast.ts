@@ -1,12 +1,8 @@
 /**
- * Contrast, as a viewer of a page sees it.
- *
- * The contrast between two colours is WCAG's. The contrast of a picture with a page is measured on what is painted there. For each
- * painted pixel we ask which contrast a viewer's eye must cross, on the easiest way from the page to this pixel. White letters
- * on a blue square stand behind the square's contrast, so they are as readable as on any page. White letters beside the square
- * stand directly on the page, and are lost if the page is white.
- *
- * The contrast of the picture is the one that `SHARE` of its painted area reaches.
+ * Contrast, as a viewer of a page sees it. Between two colours it is WCAG's. For a picture we ask of each painted pixel which
+ * contrast a viewer's eye must cross, on the easiest way from the page to this pixel. White letters on a blue square stand behind
+ * the square's contrast, so they are as readable as on any page. White letters beside the square stand directly on the page, and
+ * are lost if the page is white. The contrast of the picture is the one that `SHARE` of its painted area reaches.
  */
 import type { Pixels } from '../drawing/draw.ts';
 
@@ -16,10 +12,7 @@ export type Rgb = readonly [number, number, number];
 /** The contrast that a picture must have. WCAG 2.2 asks for it of graphics (1.4.11) and of large text (1.4.3). */
 export const READABLE = 3;
 
-/**
- * The part of the painted area that must be readable. The other twentieth leaves room for small details, such as a highlight or
- * the sign of a trade mark. One letter of a word of ten is more than that.
- */
+/** The other twentieth leaves room for small details, such as the sign of a trade mark. One letter of ten is more than that. */
 const SHARE = 0.95;
 
 /** Colours this near to each other, in each channel, are the same background. JPEG changes colours that much. */

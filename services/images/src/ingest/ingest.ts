@@ -1,5 +1,4 @@
-import { drawPixels, MEASURED_FINELY, type Pixels } from '../drawing/draw.ts';
-import { renderRaster } from '../drawing/render.ts';
+import { drawPixels, MEASURED_FINELY, type Pixels, renderRaster } from '../drawing/draw.ts';
 import { type Form, type PictureKind, SIZES, type Treatment } from '../image/image.ts';
 import { readSvg } from '../svg/read-svg.ts';
 import { elementsOf, type SvgElement } from '../svg/svg-tree.ts';

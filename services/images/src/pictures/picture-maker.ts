@@ -2,8 +2,7 @@ import { drawMonogram, needsFont, parseMonogramPath } from '@brand-data/monogram
 import { Fault } from '@brand-data/runtime';
 import { type Encoding, tagOf } from '@brand-data/runtime/http';
 import { LRUCache } from 'lru-cache';
-import { type Form, type Format, type Size, SMALL_SIZE, type Theme } from '../image/image.ts';
-import type { Wanted } from '../image/image-path.ts';
+import { type Form, type Format, type Size, SMALL_SIZE, type Theme, type Wanted } from '../image/image.ts';
 import type { ImageStore, StatedForms } from '../store/store.ts';
 import type { Workers } from '../workers/workers.ts';
 import { createLimiter, SharedWork } from './turns.ts';

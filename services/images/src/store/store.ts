@@ -17,11 +17,7 @@ export interface StoredImage {
 }
 
 /** When an image was last put, and the time of the first sweep since then that found no record naming it. */
-export interface ImageUse {
-  id: string;
-  putAt: Date;
-  unnamedSince: Date | undefined;
-}
+type ImageUse = { id: string; putAt: Date; unnamedSince: Date | undefined };
 
 /** The format and size of the form for light pages, and of the form for dark pages if the image has a separate one. */
 export interface StatedForms {
@@ -103,7 +99,7 @@ export class ImageStore {
   }
 
   async find(wanted: Wanted): Promise<StoredImage | undefined> {
-    const doc = await withDeadline(this.#images.findOne(filterOf(wanted)));
+    const doc = await withDeadline(this.#images.findOne(wanted));
     return doc ? imageFromDoc(doc) : undefined;
   }
 
@@ -111,7 +107,7 @@ export class ImageStore {
   async putAgain(wanted: Wanted, now: Date): Promise<StoredImage | undefined> {
     const doc = await withDeadline(
       this.#images.findOneAndUpdate(
-        filterOf(wanted),
+        wanted,
         { $set: { putAt: now }, $unset: { unnamedSince: '' } },
         { returnDocument: 'after' },
       ),
@@ -200,11 +196,7 @@ export class ImageStore {
 }
 
 /** Names an image by its id, or by the hash of the files of its last put. */
-type Wanted = { id: string } | { given: string };
-
-function filterOf(wanted: Wanted): Filter<ImageDoc> {
-  return 'id' in wanted ? { _id: wanted.id } : { given: wanted.given };
-}
+type Wanted = { _id: string } | { given: string };
 
 function imageFromDoc({ _id, light, dark, small, treatments }: ImageDoc): StoredImage {
   return { id: _id, light, dark, small, treatments };

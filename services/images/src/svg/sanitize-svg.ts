@@ -45,8 +45,8 @@ const CLASSES = /^[\p{L}\p{N}\s_-]+$/u;
  * Returns the drawing as text, reduced to a list of allowed elements, attributes and values. What is not on the list is left out
  * with everything in it. A link becomes a group. The result is well-formed XML, and sanitizing it again changes nothing.
  *
- * The list itself is applied by sanitize-html, which has never allowed script. CSS does not pass through it, because it does not
- * escape the text of `style`. So `style` elements are left out, and their rules, made clean, become one element.
+ * sanitize-html, which has never allowed script, applies the list. It does not escape the text of `style`. Therefore `style`
+ * elements are left out, and their rules, made clean, become one element.
  */
 export function sanitizeSvg(root: SvgElement): string {
   const rules = [...elementsOf(root)].filter(isStyleSheet).map((element) => element.children.join(''));

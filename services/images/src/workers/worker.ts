@@ -3,8 +3,7 @@
  * its time and memory, and ends it.
  */
 
-import { boundSharp } from '../drawing/draw.ts';
-import { renderRaster } from '../drawing/render.ts';
+import { boundSharp, renderRaster } from '../drawing/draw.ts';
 import { Refused } from '../image/image.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { type Job, OUT_OF_MEMORY, type Reply } from './worker-process.ts';
