@@ -789,6 +789,27 @@ describe('two facts that agree and none that contradicts make one company', () =
     expect(companies(await readRows(bank, inBrazil, inBerlin))).toEqual(['BHA@XMEX BHZ@XBER', 'BHB@XBUE']);
   });
 
+  test('a name with its legal form and website on one exchange is one company’s, whatever country its rows state', async () => {
+    const abroad = at('INP.L', 'Harbour plc', 'South Africa', 'Sandton', 'harbour.com');
+    const atHome = { ...abroad, country: 'United Kingdom', city: 'London' };
+    expect(companies(await readRows(abroad, { ...atHome, symbol: 'INR.L' }))).toEqual(['INP@XLON INR@XLON']);
+    expect(companies(await readRows(abroad, { ...atHome, symbol: 'INR.MX' }))).toHaveLength(2);
+  });
+
+  test('a CUSIP that an ISIN contains confirms a former name, though another company’s row has it too', async () => {
+    const cusip = '876030107';
+    const renamed = {
+      ...at('KOY.BE', 'Tapis, Inc.', 'United States', 'New York', 'tapis.com'),
+      summary:
+        'Tapis, Inc. sells carpets. The company was formerly known as Kutsche, Inc. and changed its name.',
+      isin: 'US8760301072',
+      cusip,
+    };
+    const before = { symbol: 'KOY.MX', name: 'Kutsche, Inc.', cusip };
+    const other = { symbol: 'KOY.AX', name: 'Copper Limited', cusip };
+    expect(companies(await readRows(renamed, before, other))).toEqual(['KOY@XASX', 'KOY@XBER KOY@XMEX']);
+  });
+
   test('a row at home that has the name of a company abroad gets the name in its description, or is set aside', async () => {
     const abroad = {
       ...at('HRN.DE', 'Horn Aktiengesellschaft', 'Germany', 'Ulm', 'horn.com'),

@@ -4,8 +4,8 @@ import { MERGE, type Merge, type MergeReason } from './links.ts';
 import { areOfTwoIssuers, areSisters, compareRows } from './row-evidence.ts';
 import { bySymbol, type Row } from './rows.ts';
 
-/** How many pairs of rows are compared to find contradictions. FinanceDatabase has a thousandth of them. */
-const MOST_COMPARISONS = 100_000_000;
+/** How many pairs of rows are compared to find contradictions. FinanceDatabase has a hundredth of them. */
+const MOST_COMPARISONS = 5_000_000;
 
 /** Sets of rows. Each set is one company. Links unite the sets step by step. */
 export class Clusters {
