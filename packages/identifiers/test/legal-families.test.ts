@@ -22,6 +22,7 @@ test.each([
   ['Nestlé S.A.', 'Nestlé Ltd', 'compatible'],
   ['Kestrel AG', 'Kestrel', 'compatible'],
   ['Nokia Oyj', 'Nokia Corporation', 'compatible'],
+  ['Konecranes Oyj', 'Konecranes Plc', 'compatible'],
   ['トヨタ自動車株式会社', 'Toyota Motor Corporation', 'compatible'],
   ['Ericsson AB', 'Ericsson Inc.', 'compatible'],
   ['Kestrel Co., Ltd.', 'Kestrel Inc.', 'compatible'],
