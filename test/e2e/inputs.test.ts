@@ -144,7 +144,7 @@ function recordNamer(): (answer: Record<string, unknown>) => string {
 
 async function readIconBrands(): Promise<Brand[]> {
   const brands: Brand[] = [];
-  for await (const read of readSimpleIcons()) if ('brand' in read) brands.push(read.brand);
+  for await (const read of readSimpleIcons()) if ('item' in read) brands.push(read.item);
   return brands;
 }
 

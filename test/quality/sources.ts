@@ -19,10 +19,10 @@ export interface QualitySource {
 }
 
 /** What a reader yields: a brand, or a line that it refuses or skips. */
-type Item = { readonly brand: Brand } | object;
+type Item = { readonly item: Brand } | object;
 
 async function* brandsOf(items: AsyncIterable<Item>): AsyncGenerator<Brand> {
-  for await (const item of items) if ('brand' in item) yield item.brand;
+  for await (const read of items) if ('item' in read) yield read.item;
 }
 
 /** The records of the sample catalogue, which is in this repository. */

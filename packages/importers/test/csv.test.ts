@@ -45,7 +45,7 @@ async function read(
     const line = each.from.slice(file.length + 1);
     if ('problem' in each) return `${line}: ${each.problem}`;
     if ('skipped' in each) return `${line} skipped: ${each.skipped}`;
-    return recordFromBrand(each.brand);
+    return recordFromBrand(each.item);
   });
 }
 

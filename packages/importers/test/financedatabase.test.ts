@@ -80,7 +80,7 @@ async function read(dir: string): Promise<Result> {
     result.conflicts.push(conflict);
   };
   for await (const each of readFinanceDatabase(dir, { onConflict })) {
-    if ('brand' in each) result.brands.push(each.brand);
+    if ('item' in each) result.brands.push(each.item);
     else if ('skipped' in each) result.skipped.push(each);
     else result.problems.push(each);
   }

@@ -28,7 +28,7 @@ async function read(
   return reads.map((each) =>
     'problem' in each
       ? { line: each.from.slice(file.length + 1), problem: each.problem }
-      : { ...each.quote, stock: known(each.quote.stock), date: each.quote.source?.date },
+      : { ...each.item, stock: known(each.item.stock), date: each.item.source?.date },
   );
 }
 

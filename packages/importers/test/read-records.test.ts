@@ -29,7 +29,7 @@ test('a list of records gives the same brands as the same records line by line, 
       const list = await read('list.json', JSON.stringify(records, null, indent));
       const lines = await read('lines.ndjson', records.map((record) => JSON.stringify(record)).join('\n'));
       const recordsOf = (items: typeof list) =>
-        items.map((item) => ('brand' in item ? recordFromBrand(item.brand) : item));
+        items.map((item) => ('item' in item ? recordFromBrand(item.item) : item));
       expect(recordsOf(list)).toEqual(records);
       expect(recordsOf(lines)).toEqual(records);
     }),
@@ -39,9 +39,9 @@ test('a list of records gives the same brands as the same records line by line, 
 
 test('an item of a list that is not a record is reported with its place, and the other items are read', async () => {
   expect(await read('items.json', JSON.stringify([acme, { ...acme, rank: 'high' }, acme]))).toMatchObject([
-    { from: 'items.json[0]', brand: { id: 'acme' } },
+    { from: 'items.json[0]', item: { id: 'acme' } },
     { from: 'items.json[1]', problem: 'rank must be integer', raw: expect.stringContaining('"high"') },
-    { from: 'items.json[2]', brand: { id: 'acme' } },
+    { from: 'items.json[2]', item: { id: 'acme' } },
   ]);
 });
 

@@ -9,11 +9,11 @@ const logos = new Map<string, Buffer>();
 
 beforeAll(async () => {
   for await (const read of readSimpleIcons()) {
-    if (!('brand' in read)) continue;
-    brands.set(read.brand.id, read.brand);
+    if (!('item' in read)) continue;
+    brands.set(read.item.id, read.item);
     for (const { field, light } of read.pictures ?? []) {
       expect(field).toBe('images.logo');
-      logos.set(read.brand.id, await light.read());
+      logos.set(read.item.id, await light.read());
     }
   }
 });

@@ -13,8 +13,8 @@ import { EXCHANGES } from '@brand-data/identifiers';
 import { readRecord, recordFromBrand } from '@brand-data/records';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { micOfExchange } from '../src/sources/wikidata/brand.ts';
 import { evidenceOf, isCompany } from '../src/sources/wikidata/classes.ts';
-import { micOfExchange } from '../src/sources/wikidata/exchanges.ts';
 import { worthOf } from '../src/sources/wikidata/raw-line.ts';
 import {
   readWikidata,
@@ -61,7 +61,7 @@ async function read(file: string, options: WikidataOptions = {}) {
     figures = reported;
   };
   for await (const each of readWikidata(file, { now, workDir, onFigures, ...options })) {
-    if ('brand' in each) brands.set(each.brand.id, each.brand);
+    if ('item' in each) brands.set(each.item.id, each.item);
     else problems.push({ ...each, from: each.from.replace(file, 'dump') });
   }
   return { brands, problems, figures };

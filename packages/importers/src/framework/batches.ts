@@ -1,7 +1,7 @@
 import { IdSet } from './id-set.ts';
 import type { ImportJournal } from './import-journal.ts';
 import type { BrandPicture } from './picture.ts';
-import type { Skipped, SourceItem, Unreadable } from './source-items.ts';
+import type { ReadItem, Skipped, SourceItem } from './source-items.ts';
 
 /** The most items that the catalogue takes at once. */
 const BATCH_ITEMS = 500;
@@ -22,7 +22,7 @@ const LONGEST_RAW = 64 * 1024;
  * @param signal when it is aborted, the items that wait for a batch are dropped
  */
 export async function* batchesOf<T extends object>(
-  items: AsyncIterable<SourceItem<T> | Unreadable | Skipped>,
+  items: AsyncIterable<ReadItem<T> | Skipped>,
   idOf: (item: T) => string,
   journal: ImportJournal,
   signal: AbortSignal | undefined,

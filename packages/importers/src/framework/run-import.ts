@@ -5,14 +5,7 @@ import { Fault } from '@brand-data/runtime';
 import { type CatalogPort, type ImagesPort, retryWhileUnavailable } from './admin-port.ts';
 import { batchesOf } from './batches.ts';
 import type { ImportCounts, ImportJournal } from './import-journal.ts';
-import type {
-  ReadBrand,
-  ReadQuote,
-  RefusedPicture,
-  Skipped,
-  SourceItem,
-  Unreadable,
-} from './source-items.ts';
+import type { ReadItem, RefusedPicture, Skipped, SourceItem } from './source-items.ts';
 import { PictureStore } from './store-picture.ts';
 
 const BATCHES_IN_FLIGHT = 4;
@@ -59,7 +52,7 @@ export interface ImportPorts {
  */
 export function importBrands(
   { catalog, images }: ImportPorts,
-  brands: AsyncIterable<ReadBrand | Skipped>,
+  brands: AsyncIterable<ReadItem<Brand> | Skipped>,
   options: ImportOptions,
 ): Promise<ImportSummary> {
   const pictures = new PictureStore(images, options);
@@ -69,13 +62,13 @@ export function importBrands(
     rawOf: (brand) => JSON.stringify(recordFromBrand(brand)),
     put: (batch, request) =>
       catalog.call((client) => client.putBrands, { ...request, brands: batch }, PUT_MS),
-  }).run(brandItems(brands));
+  }).run(brands);
 }
 
 /** As `importBrands`, but for market data. Quotes change companies that are in the catalogue, and create none. */
 export function importQuotes(
   catalog: CatalogPort,
-  quotes: AsyncIterable<ReadQuote>,
+  quotes: AsyncIterable<ReadItem<Quote>>,
   options: ImportOptions,
 ): Promise<ImportSummary> {
   return new ImportRun<Quote>(catalog, options, {
@@ -84,7 +77,7 @@ export function importQuotes(
       const answer = await catalog.call((client) => client.putQuotes, { ...request, quotes: batch }, PUT_MS);
       return { created: 0, conflicts: [], refusedLinks: [], ...answer };
     },
-  }).run(quoteItems(quotes));
+  }).run(quotes);
 }
 
 type PutAnswer = PutBrandsResponse & Pick<Partial<PutQuotesResponse>, 'skipped'>;
@@ -112,7 +105,7 @@ class ImportRun<T extends object> {
     this.#kind = kind;
   }
 
-  async run(items: AsyncIterable<SourceItem<T> | Unreadable | Skipped>): Promise<ImportSummary> {
+  async run(items: AsyncIterable<ReadItem<T> | Skipped>): Promise<ImportSummary> {
     const { source, prune = false, dryRun = false, signal, journal } = this.#options;
     await requireAnswer(this.#catalog);
     const batches = batchesOf(items, this.#kind.idOf, journal, signal);
@@ -198,16 +191,6 @@ function whyUnpruned({ stopped, refused, read }: ImportSummary): string | undefi
   if (stopped) return 'the import was stopped';
   if (refused > 0) return 'some records were refused';
   return read === 0 ? 'nothing was read' : undefined;
-}
-
-async function* brandItems(
-  reads: AsyncIterable<ReadBrand | Skipped>,
-): AsyncGenerator<SourceItem<Brand> | Unreadable | Skipped> {
-  for await (const read of reads) yield 'brand' in read ? { ...read, item: read.brand } : read;
-}
-
-async function* quoteItems(reads: AsyncIterable<ReadQuote>): AsyncGenerator<SourceItem<Quote> | Unreadable> {
-  for await (const read of reads) yield 'quote' in read ? { ...read, item: read.quote } : read;
 }
 
 /** Checks the address and the credential before the import reads anything. Rejects with a Fault if one of them is wrong. */

@@ -1,4 +1,3 @@
-import type { Brand, Quote } from '@brand-data/contracts';
 import type { BrandPicture } from './picture.ts';
 
 /** A part of a source that its reader cannot read. The import refuses it and continues. */
@@ -43,7 +42,7 @@ export interface RefusedPicture {
   reason: string;
 }
 
-/** An item to send, with its place, its line and its pictures. */
+/** An item to send, with its place, its line and its pictures. The import uploads the pictures, and the item then names them. */
 export interface SourceItem<T> {
   from: string;
   item: T;
@@ -51,13 +50,8 @@ export interface SourceItem<T> {
   pictures?: readonly BrandPicture[] | undefined;
 }
 
-/** One result of a reader of companies. The import uploads the pictures, and the brand then names them. */
-export type ReadBrand =
-  | { from: string; brand: Brand; raw?: string | undefined; pictures?: readonly BrandPicture[] | undefined }
-  | Unreadable;
-
-/** One result of a reader of market data. */
-export type ReadQuote = { from: string; quote: Quote; raw?: string | undefined } | Unreadable;
+/** One result of a source's reader. Some readers yield Skipped too. */
+export type ReadItem<T> = SourceItem<T> | Unreadable;
 
 /** How many bytes of its stored files a reader has read, of how many in total. A total of 0 means that it is unknown. */
 export interface BytesRead {

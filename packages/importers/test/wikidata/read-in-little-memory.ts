@@ -15,6 +15,6 @@ const progress = {
   },
 };
 for await (const each of readWikidata(file, { workDir, progress })) {
-  if ('brand' in each) records++;
+  if ('item' in each) records++;
 }
 parentPort?.postMessage({ records, buffers });

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import type { Brand } from '@brand-data/contracts';
 import { rankOfMarketValue, readSecurityName, typeOfSecurity } from '@brand-data/identifiers';
 import { type BrandRecord, brandFromRecord, readRecord, slugOf } from '@brand-data/records';
 import { type CellOptions, isEmptyCell } from '../../formats/field-cells.ts';
@@ -12,7 +13,7 @@ import { OptionError } from '../../framework/option-error.ts';
 import type { BrandPicture } from '../../framework/picture.ts';
 import {
   type BytesRead,
-  type ReadBrand,
+  type ReadItem,
   readEach,
   type Skipped,
   type Unreadable,
@@ -76,7 +77,10 @@ type Item = ReadRow | OtherSecurity | Unreadable;
  * than shares are skipped. Keeps one row in memory. If rows are listed, merged or joined, keeps a whole table. Throws an
  * OptionError if a mapped column does not exist, or if the table does not fit into the memory.
  */
-export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGenerator<ReadBrand | Skipped> {
+export async function* readCsv(
+  file: string,
+  options: ReadCsvOptions,
+): AsyncGenerator<ReadItem<Brand> | Skipped> {
   const { mapping, join, merge, memoryMib, progress, onSecurities } = options;
   if (progress !== undefined) progress.total = await sizeOf([file]);
   const kept = new KeptMemory(file, memoryMib);
@@ -277,7 +281,7 @@ function brandOf(
   { from, raw, pictures }: Pick<ReadRow, 'from' | 'raw' | 'pictures'>,
   fields: PartialRecord,
   { origin, rank }: ReadCsvOptions,
-): ReadBrand {
+): ReadItem<Brand> {
   const { type, stock, manager } = fields;
   const statedRank = fields.rank ?? (rankOfMarketValue(stock?.market_cap_usd ?? 0) || rank);
   const read = readRecord({
@@ -287,5 +291,5 @@ function brandOf(
     sources: [origin],
   });
   if ('problems' in read) return { from, problem: read.problems.join('; '), raw };
-  return { from, brand: brandFromRecord(read.record), raw, pictures };
+  return { from, item: brandFromRecord(read.record), raw, pictures };
 }

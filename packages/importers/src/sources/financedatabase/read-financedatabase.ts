@@ -1,5 +1,6 @@
+import type { Brand } from '@brand-data/contracts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
-import type { BytesRead, ReadBrand, Skipped } from '../../framework/source-items.ts';
+import type { BytesRead, ReadItem, Skipped } from '../../framework/source-items.ts';
 import { brandOfCompany, idOf } from './company.ts';
 import type { ConflictReason } from './conflicts.ts';
 import { joinRows } from './join.ts';
@@ -71,7 +72,7 @@ export interface FinanceDatabaseOptions {
 export async function* readFinanceDatabase(
   dir: string,
   { onConflict, onJoined, memoryMib, progress }: FinanceDatabaseOptions = {},
-): AsyncGenerator<ReadBrand | Skipped> {
+): AsyncGenerator<ReadItem<Brand> | Skipped> {
   const rows: Row[] = [];
   const kept = new KeptMemory(dir, memoryMib);
   for await (const read of readRows(dir, progress)) {
@@ -105,7 +106,7 @@ export async function* readFinanceDatabase(
   const ownIdentifiers = ownIdentifiersOf(companies);
   for (const listings of companies) {
     const brand = brandOfCompany(listings, ownIdentifiers);
-    yield { from: listings[0]?.from ?? dir, brand: { ...brand, id: idOf(brand) } };
+    yield { from: listings[0]?.from ?? dir, item: { ...brand, id: idOf(brand) } };
   }
 }
 

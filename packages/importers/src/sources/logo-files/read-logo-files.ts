@@ -1,6 +1,6 @@
 import { Brand, type LogoFile } from '@brand-data/contracts';
 import { filesOf } from '../../formats/files.ts';
-import type { ReadBrand, Skipped } from '../../framework/source-items.ts';
+import type { ReadItem, Skipped } from '../../framework/source-items.ts';
 import { readPictureFile } from '../../pictures/picture-files.ts';
 import { commonsFileKeys, commonsFileUrl } from './commons-names.ts';
 
@@ -21,7 +21,7 @@ export async function* readLogoFiles(
   folder: string,
   logoFiles: AsyncIterable<LogoFile>,
   onFigures: (figures: LogoFileFigures) => void,
-): AsyncGenerator<ReadBrand | Skipped> {
+): AsyncGenerator<ReadItem<Brand> | Skipped> {
   const paths = await filesOf([folder], () => true);
   const pathOfKey = new Map(
     paths.toReversed().flatMap((path) => commonsFileKeys(path).map((key) => [key, path] as const)),
@@ -45,7 +45,7 @@ export async function* readLogoFiles(
       ...(wikidataQid && { links: { wikidataQid } }),
       sources: [{ name: 'Wikimedia Commons', url: commonsFileUrl(file), fields: ['images.logo'] }],
     });
-    yield { from: id, brand, pictures: [{ field: 'images.logo', light: fileAt(path) }] };
+    yield { from: id, item: brand, pictures: [{ field: 'images.logo', light: fileAt(path) }] };
   }
   onFigures({ missing, unnamed: paths.filter((path) => !named.has(path)) });
 }

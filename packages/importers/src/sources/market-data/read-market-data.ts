@@ -6,7 +6,7 @@ import { micOfVenue } from '../../formats/listing.ts';
 import { openTable, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import { OptionError } from '../../framework/option-error.ts';
-import { type BytesRead, type ReadQuote, readEach, type Unreadable } from '../../framework/source-items.ts';
+import { type BytesRead, type ReadItem, readEach, type Unreadable } from '../../framework/source-items.ts';
 import { type DayFigures, readCurrency, stockOfFigures } from './quotes.ts';
 import type { Rates } from './rates.ts';
 
@@ -79,7 +79,7 @@ export interface ReadMarketDataOptions {
 export async function* readMarketData(
   file: string,
   options: ReadMarketDataOptions,
-): AsyncGenerator<ReadQuote> {
+): AsyncGenerator<ReadItem<Quote>> {
   const { map, progress, memoryMib } = options;
   const isDated = checkColumns(file, await columnsOf(file), map).has('date');
   if (progress !== undefined) progress.total = (await sizeOf([file])) * (isDated ? 2 : 1);
@@ -164,7 +164,7 @@ function quoteOf(
   { from, raw, symbol, mic, isin, day, figures }: Day,
   year: Year | undefined,
   { rates, source, onMissingRate }: ReadMarketDataOptions,
-): ReadQuote {
+): ReadItem<Quote> {
   const isYear = year !== undefined && (day ?? 0) - year.firstDay >= NEARLY_A_YEAR_DAYS;
   const hasChange = figures.change !== undefined || figures.changePercentage !== undefined;
   const hasRange = figures.low !== undefined && figures.high !== undefined;
@@ -176,14 +176,14 @@ function quoteOf(
   const stock = stockOfFigures(known, rates);
   if (stock.priceUsd === undefined && stock.currency !== undefined) onMissingRate?.(stock.currency);
   const date = day === undefined ? source.date : new Date(day * 86_400_000).toISOString().slice(0, 10);
-  const quote = Quote.fromPartial({
+  const item = Quote.fromPartial({
     symbol,
     mic,
     isin,
     stock: Stock.fromPartial(stock),
     source: { ...source, date },
   });
-  return { from, quote, raw };
+  return { from, item, raw };
 }
 
 type Texts = ReadonlyMap<Field, string>;

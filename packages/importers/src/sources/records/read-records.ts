@@ -1,9 +1,10 @@
 import { dirname } from 'node:path';
+import type { Brand } from '@brand-data/contracts';
 import { brandFromRecord, readRecord } from '@brand-data/records';
 import { filesOf, sizeOf } from '../../formats/files.ts';
 import { type JsonValue, parseJson, readJsonLines } from '../../formats/json-lines.ts';
 import { readLines } from '../../formats/lines.ts';
-import { type BytesRead, type ReadBrand, readEach, type Unreadable } from '../../framework/source-items.ts';
+import { type BytesRead, type ReadItem, readEach, type Unreadable } from '../../framework/source-items.ts';
 import { takePictures } from '../../pictures/take-pictures.ts';
 
 /** A file that holds one record or a list of records. It is read into memory as a whole. */
@@ -25,7 +26,7 @@ export interface ReadRecordsOptions {
 export async function* readRecords(
   paths: readonly string[],
   { progress }: ReadRecordsOptions = {},
-): AsyncGenerator<ReadBrand> {
+): AsyncGenerator<ReadItem<Brand>> {
   const files = await filesOf(paths, (name) => JSON_FILE.test(name) || LINES_FILE.test(name));
   if (progress !== undefined) progress.total = await sizeOf(files);
   for (const file of files) {
@@ -68,7 +69,7 @@ async function* valuesOfDocument(
 }
 
 /** @param folder the folder of the pictures that the record names */
-function brandOfValue({ from, value, raw }: JsonValue, folder: string): ReadBrand {
+function brandOfValue({ from, value, raw }: JsonValue, folder: string): ReadItem<Brand> {
   const broken = HALF_CHARACTER.test(raw) ? brokenTextIn(value) : undefined;
   if (broken !== undefined)
     return {
@@ -79,7 +80,7 @@ function brandOfValue({ from, value, raw }: JsonValue, folder: string): ReadBran
   const { value: record, pictures } = takePictures(value, folder);
   const read = readRecord(record);
   if ('problems' in read) return { from, problem: read.problems.join('; '), raw };
-  return { from, brand: brandFromRecord(read.record), raw, pictures };
+  return { from, item: brandFromRecord(read.record), raw, pictures };
 }
 
 /**

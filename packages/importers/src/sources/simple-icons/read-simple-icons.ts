@@ -1,6 +1,6 @@
 import { Brand } from '@brand-data/contracts';
 import { coreName, normalName, readWebHost } from '@brand-data/identifiers';
-import type { ReadBrand } from '../../framework/source-items.ts';
+import type { ReadItem } from '../../framework/source-items.ts';
 import { drawIcon, type Icon, loadIcons, SIMPLE_ICONS } from '../../pictures/icons.ts';
 
 /**
@@ -63,7 +63,7 @@ const KNOWN_SITES: ReadonlyMap<string, string> = new Map(
 );
 
 /** Yields every icon as a brand with its logo. */
-export async function* readSimpleIcons(): AsyncGenerator<ReadBrand> {
+export async function* readSimpleIcons(): AsyncGenerator<ReadItem<Brand>> {
   const icons = [...(await loadIcons()).values()];
   const websites = ownWebsites(icons);
   const titles = new Set(icons.map(({ title }) => normalName(title)));
@@ -71,7 +71,7 @@ export async function* readSimpleIcons(): AsyncGenerator<ReadBrand> {
     const { slug } = icon;
     const brand = brandOfIcon(icon, { titles, website: websites.get(slug) });
     const light = { read: () => drawIcon(slug), held: 0 };
-    yield { from: slug, brand, pictures: [{ field: 'images.logo', light }] };
+    yield { from: slug, item: brand, pictures: [{ field: 'images.logo', light }] };
   }
 }
 

@@ -8,9 +8,10 @@ import {
   rankOfSitelinks,
 } from '@brand-data/identifiers';
 import { categorySlug } from '@brand-data/records';
+import { readListing } from '../../formats/listing.ts';
 import { tradeAmong } from './classes.ts';
 import type { ItemNumber } from './entity.ts';
-import { micOfExchange, tickerAt } from './exchanges.ts';
+import MICS from './exchanges.json' with { type: 'json' };
 import { type CompanyFacts, type ListName, labelAmong, type NamedFacts, NETWORKS } from './facts.ts';
 
 const WIKIDATA = { name: 'Wikidata', licence: 'CC0-1.0' } as const;
@@ -237,6 +238,25 @@ function listingsOf(
     withIsins.map((listing) => Listing.fromPartial(listing)),
     { country },
   );
+}
+
+/**
+ * The MICs of exchanges, by item number, as far as they are certain. For any other exchange the MIC in the dump (P7534) is
+ * used. If the dump has none, the exchange's listings are left out.
+ */
+const MIC_OF_ITEM: ReadonlyMap<string, string> = new Map(Object.entries(MICS));
+
+/** Returns the venue's MIC. `ownMics` are the MICs that the dump gives the item. Undefined if the venue is unknown. */
+export function micOfExchange(item: ItemNumber, ownMics: readonly string[]): string | undefined {
+  const known =
+    MIC_OF_ITEM.get(String(item)) ?? ownMics.find((mic) => exchangeOfMic(mic) !== undefined) ?? ownMics[0];
+  return known === undefined ? undefined : (exchangeOfMic(known)?.mic ?? known);
+}
+
+/** Returns the ticker in the form of listings, without the exchange before a colon. Undefined if the text is not a ticker. */
+export function tickerAt(mic: string, text: string): string | undefined {
+  const ticker = readListing(text.replace(/^.*:/, ''), mic)?.ticker ?? '';
+  return /^[A-Z0-9][A-Z0-9.&-]{0,19}$/.test(ticker) ? ticker : undefined;
 }
 
 /** Hosts that many companies share. A page on one of them is not the company's own site. */

@@ -2,9 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
+import type { Brand } from '@brand-data/contracts';
 import { parseJson } from '../../formats/json-lines.ts';
 import { type RawLine, rawLinesOf } from '../../formats/lines.ts';
-import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
+import type { BytesRead, ReadItem, Unreadable } from '../../framework/source-items.ts';
 import { brandOfFacts } from './brand.ts';
 import { evidenceOf, isCompany } from './classes.ts';
 import { type Entity, type ItemNumber, itemNumber, type Statement, statementsOf } from './entity.ts';
@@ -49,7 +50,10 @@ const MAX_FOREIGN_LINES = 1_000;
  * Reads the companies and brands of a Wikidata dump as records. README.md describes the file's form. The file is read twice, because
  * an item may refer to any other item. A line that cannot be read gives a problem with its file and number, and reading continues.
  */
-export async function* readWikidata(file: string, options: WikidataOptions = {}): AsyncGenerator<ReadBrand> {
+export async function* readWikidata(
+  file: string,
+  options: WikidataOptions = {},
+): AsyncGenerator<ReadItem<Brand>> {
   const { signal, onFigures } = options;
   const { size } = await stat(file);
   using store = new SideStore(options.workDir ?? tmpdir());
@@ -125,7 +129,7 @@ class DumpReader {
       }
   }
 
-  *brands(): Generator<ReadBrand> {
+  *brands(): Generator<ReadItem<Brand>> {
     const { companies, named, parents } = this.#store;
     const options = {
       dumpDate: dateIn(basename(this.#file)),
@@ -138,7 +142,7 @@ class DumpReader {
     for (const facts of companies.values()) {
       const brand = brandOfFacts(facts, lookup, options);
       if (brand === undefined) this.figures.nameless++;
-      else yield { from: brand.id, brand };
+      else yield { from: brand.id, item: brand };
     }
   }
 
