@@ -84,7 +84,10 @@ export class UsageLists {
     return [...used.values()].flat();
   }
 
-  /** Returns the days of these ledgers' billed calls: those merged into days, of closed grants that are not, and of open grants. */
+  /**
+   * Returns, by ledger id, the days that have billed calls. Three places have them: the totals of days, the closed grants that are
+   * not yet merged into those totals, and the open grants.
+   */
   async #daysOf(ids: string[], inSnapshot: InSnapshot): Promise<Map<string, string[]>> {
     const found = new Map<string, string[]>(ids.map((id) => [id, []]));
     const merged = this.#stored.days.find(
