@@ -4,18 +4,18 @@
  * `node deploy/compose/secrets.ts FOLDER` uses another folder.
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DATABASE_SERVICES, IDENTITIES, mongodbRoleOf, SERVICES } from '@brand-data/contracts';
-import { keepCertificates } from '@brand-data/local';
+import { keepCertificates, replaceFile } from '@brand-data/local';
 import {
   certificateFiles,
   mongodbPasswordOf,
   mongodbUrlOf,
   natsUrlOf,
   natsUsers,
-  newPassKeys,
   newSecrets,
+  newSigningKeys,
   publicKeyOf,
   type Secrets,
 } from '@brand-data/servers';
@@ -43,13 +43,6 @@ export async function writeSecrets(folder: string): Promise<void> {
   }
 }
 
-/** Replaces the file as a whole, so that a service that runs never reads a part of it. */
-async function replaceFile(file: string, text: string, mode: number): Promise<void> {
-  await writeFile(`${file}.new`, text, { mode: 0o600 });
-  await chmod(`${file}.new`, mode);
-  await rename(`${file}.new`, file);
-}
-
 /** Returns the files of each container by name, without certificates. */
 function filesOf(secrets: Kept, natsConf: string): Record<string, Record<string, string>> {
   const { operatorToken, serverSecret } = secrets;
@@ -64,6 +57,11 @@ function filesOf(secrets: Kept, natsConf: string): Record<string, Record<string,
   });
   // The key by which members of a replica set know each other: letters that base64 has.
   const key = mongodbPasswordOf(serverSecret, 'key').replaceAll(/[-_]/g, '');
+  const users = DATABASE_SERVICES.map((service) => {
+    const name = `brand_data_${service}`;
+    const { privileges, roles } = mongodbRoleOf(service, name);
+    return { name, password: mongodbPasswordOf(serverSecret, name), privileges, roles };
+  });
   return {
     gateway: { ...urls.gateway },
     accounts: {
@@ -84,16 +82,8 @@ function filesOf(secrets: Kept, natsConf: string): Record<string, Record<string,
     'usage-page': {},
     nats: { 'nats.conf': `${natsConf}${natsUsers(serverSecret).join('\n')}\n` },
     mongodb: { key },
-    'mongodb-init': { key, 'users.json': JSON.stringify(mongodbUsers(serverSecret)) },
+    'mongodb-init': { key, 'users.json': JSON.stringify(users) },
   };
-}
-
-function mongodbUsers(serverSecret: string) {
-  return DATABASE_SERVICES.map((service) => {
-    const name = `brand_data_${service}`;
-    const { privileges, roles } = mongodbRoleOf(service, name);
-    return { name, password: mongodbPasswordOf(serverSecret, name), privileges, roles };
-  });
 }
 
 async function certificateOf(folder: string, container: string): Promise<Record<string, string>> {
@@ -115,11 +105,11 @@ async function keepSecrets(file: string): Promise<Kept> {
   });
   const secrets: Kept = {
     ...newSecrets(),
-    passSigningKey: newPassKeys().privateKey,
+    passSigningKey: newSigningKeys().signing,
     noticeSecret: `whsec_${randomBytes(32).toString('base64')}`,
     ...JSON.parse(text),
   };
-  await replaceFile(file, JSON.stringify(secrets), 0o600);
+  await replaceFile(file, JSON.stringify(secrets));
   return secrets;
 }
 

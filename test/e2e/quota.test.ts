@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Route } from '@brand-data/contracts';
-import { newAllowanceKeys } from '@brand-data/servers';
+import { newSigningKeys } from '@brand-data/servers';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
@@ -109,7 +109,7 @@ describe('the quota of an account', () => {
   test('is served without a failed call while the key with which accounts signs it is replaced', async () => {
     const { signing, verifying } = stack.allowanceKeyFiles;
     const oldPublicKey = await readFile(verifying, 'utf8');
-    const next = newAllowanceKeys();
+    const next = newSigningKeys();
     /** Replaces a file at once, and waits until its service has read it. */
     const replace = async (service: string, file: string, text: string) => {
       const read = async () => (await stack.logs(service)).split('a setting was read again').length;

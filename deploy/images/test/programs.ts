@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { freePort, newAllowanceKeys } from '@brand-data/servers';
+import { freePort, newSigningKeys } from '@brand-data/servers';
 import { expect, onTestFinished } from 'vitest';
 
 export const SERVICES = ['accounts', 'catalog', 'gateway', 'images', 'metering'] as const;
@@ -19,7 +19,7 @@ export type Launch = (
 ) => { program: string; args: string[]; environment: NodeJS.ProcessEnv };
 
 const STOP_WITHIN_MS = 10_000;
-const { signing: SIGNING_KEY, verifying: PUBLIC_KEY } = newAllowanceKeys();
+const { signing: SIGNING_KEY, verifying: PUBLIC_KEY } = newSigningKeys();
 
 export interface Ended {
   status: number | null;

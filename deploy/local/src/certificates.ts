@@ -1,9 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IDENTITIES } from '@brand-data/contracts';
 import { identityNameOf } from '@brand-data/runtime';
 import type { Certified } from '@brand-data/servers/certificate-maker';
+import { replaceFile } from './data-folder.ts';
 
 const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3_650;
@@ -16,42 +17,25 @@ const RENEWED_BEFORE_DAYS = 60;
  * stay as they are. Running services notice the new files by themselves.
  */
 export async function keepCertificates(folder: string, nowMs = Date.now()): Promise<void> {
-  const keptAuthority = await readKept(folder, 'ca', nowMs);
-  const authority = keptAuthority ?? (await makeAuthority(folder, nowMs));
+  // Loaded only when a certificate is missing, because that takes a third of a second.
+  const maker = () => import('@brand-data/servers/certificate-maker');
+  let authority = await readKept(folder, 'ca', nowMs);
+  if (authority === undefined) {
+    authority = await (await maker()).newAuthority({ nowMs, days: AUTHORITY_DAYS });
+    await writeFiles(folder, { 'ca.key': authority.key, 'ca.crt': authority.cert });
+  }
   for (const identity of IDENTITIES) {
     const own = join(folder, identity);
     const kept = await readKept(own, 'tls', nowMs);
-    if (kept === undefined || !isFrom(authority, kept))
-      await makeCertificate(folder, identity, authority, nowMs);
+    if (kept !== undefined && isFrom(authority, kept)) continue;
+    const validity = { nowMs, days: CERTIFICATE_DAYS };
+    const { cert, key } = await (await maker()).newCertificate(
+      authority,
+      [identityNameOf(identity)],
+      validity,
+    );
+    await writeFiles(own, { 'ca.crt': authority.cert, 'tls.key': key, 'tls.crt': cert });
   }
-}
-
-async function makeAuthority(folder: string, nowMs: number): Promise<Certified> {
-  const { newAuthority } = await maker();
-  const authority = await newAuthority({ nowMs, days: AUTHORITY_DAYS });
-  await writeCertified(folder, 'ca', authority);
-  return authority;
-}
-
-async function makeCertificate(
-  folder: string,
-  identity: string,
-  authority: Certified,
-  nowMs: number,
-): Promise<void> {
-  const { newCertificate } = await maker();
-  const own = join(folder, identity);
-  const certified = await newCertificate(authority, [identityNameOf(identity)], {
-    nowMs,
-    days: CERTIFICATE_DAYS,
-  });
-  await writeFiles(own, { 'ca.crt': authority.cert });
-  await writeCertified(own, 'tls', certified);
-}
-
-/** Loads the library only when a certificate is missing, because that takes a third of a second. */
-function maker() {
-  return import('@brand-data/servers/certificate-maker');
 }
 
 /** Resolves to undefined if the files are missing, do not fit together, or expire soon. */
@@ -72,16 +56,7 @@ function isFrom(authority: Certified, { cert }: Certified): boolean {
   return new X509Certificate(cert).verify(new X509Certificate(authority.cert).publicKey);
 }
 
-function writeCertified(folder: string, name: string, { cert, key }: Certified): Promise<void> {
-  return writeFiles(folder, { [`${name}.key`]: key, [`${name}.crt`]: cert });
-}
-
-/** Replaces each file as a whole. Only this user can read it. */
 async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const [name, text] of Object.entries(files)) {
-    const file = join(folder, name);
-    await writeFile(`${file}.new`, text, { mode: 0o600 });
-    await rename(`${file}.new`, file);
-  }
+  for (const [name, text] of Object.entries(files)) await replaceFile(join(folder, name), text);
 }

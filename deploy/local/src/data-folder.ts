@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newSecrets, Problem, type Secrets } from '@brand-data/servers';
 import { tryLock } from 'fs-native-extensions';
@@ -29,10 +29,16 @@ export async function readJson<T>(file: string): Promise<T | undefined> {
   }
 }
 
-/** Writes a JSON file atomically, readable only by its owner. */
-export async function writeSecret(file: string, value: unknown): Promise<void> {
-  const draft = `${file}.${process.pid}`;
-  await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+/** Replaces a JSON file as a whole, readable only by its owner. */
+export function writeSecret(file: string, value: unknown): Promise<void> {
+  return replaceFile(file, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Replaces a file as a whole: no reader ever finds a part of it. By default only its owner can read it. */
+export async function replaceFile(file: string, text: string, mode = 0o600): Promise<void> {
+  const draft = `${file}.new`;
+  await writeFile(draft, text, { mode: 0o600 });
+  await chmod(draft, mode);
   await rename(draft, file);
 }
 

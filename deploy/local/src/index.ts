@@ -3,7 +3,7 @@
 export { type Bds, bdsWith } from './bds.ts';
 export { importCatalogue } from './catalogue.ts';
 export { keepCertificates } from './certificates.ts';
-export { writeSecret } from './data-folder.ts';
+export { replaceFile, writeSecret } from './data-folder.ts';
 export type { Demo } from './demo.ts';
 export {
   type OperatorConnection,

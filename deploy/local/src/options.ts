@@ -14,23 +14,14 @@ export const USAGE = `npm start -- [options]
 If MONGODB_URL or NATS_URL is set in the environment, that server is used instead of a new one.
 `;
 
-export interface Options {
-  help: boolean;
-  watch: boolean;
-  inspect: boolean;
-  gateways: number;
-  port: number;
-  /** An absolute path. */
-  dataDir: string;
-}
-
-/** Parses the command line. A relative `--data` is relative to `cwd`. Throws a Problem if the command line is wrong. */
-export function parseOptions(args: string[], { root, cwd }: { root: string; cwd: string }): Options {
-  const { gateways, port, data, help, watch, inspect } = parse(args);
+/**
+ * Parses the command line. A relative `--data` is relative to `cwd`, and `dataDir` is absolute. Throws a Problem if the command
+ * line is wrong.
+ */
+export function parseOptions(args: string[], { root, cwd }: { root: string; cwd: string }) {
+  const { gateways, port, data, ...flags } = parse(args);
   const options = {
-    help,
-    watch,
-    inspect,
+    ...flags,
     gateways: wholeNumber('--gateways', gateways, 1, 8),
     port: wholeNumber('--port', port, 1, 65_535),
     dataDir: data === undefined ? resolve(root, '.local') : resolve(cwd, data),

@@ -8,8 +8,8 @@ import {
   mongodbUrlOf,
   natsAdminUrl,
   natsUrlOf,
-  newPassKeys,
   newSecrets,
+  newSigningKeys,
   REPLICA_SET,
   type Secrets,
 } from '@brand-data/servers';
@@ -63,16 +63,8 @@ export interface PlannedService {
   environment: Record<string, string | number | undefined>;
 }
 
-/** The settings with which `bds` reaches the services' admin ports. */
-export type OperatorConnection = {
-  /** host:port */
-  accounts: string;
-  /** host:port */
-  catalog: string;
-  /** host:port */
-  metering: string;
-  /** host:port */
-  images: string;
+/** The settings with which `bds` reaches the services. Each admin port is a text `host:port`. */
+export type OperatorConnection = Record<DatabaseService, string> & {
   /** The URLs of the gateways' operations ports. */
   gateways: string[];
   operatorToken: string;
@@ -132,6 +124,11 @@ export async function planStack(options: PlanOptions): Promise<StackPlan> {
     const all = listenersOf(service).map(({ port }) => `127.0.0.1:${port}`);
     return all.length === 1 ? all.join() : `ipv4:${all.join()}`;
   };
+  /** The admin port of the first replica. */
+  const adminTargetOf = (service: ServiceName) => {
+    const [first] = listenersOf(service);
+    return first === undefined ? '' : `127.0.0.1:${first.adminPort}`;
+  };
   const images = listenersOf('images').map((each) => httpAddress(each, '/images'));
   const gateways = listenersOf('gateway').map((each) => httpAddress(each));
   const targets = {
@@ -183,11 +180,14 @@ export async function planStack(options: PlanOptions): Promise<StackPlan> {
     allowanceKeyFiles,
     gateways,
     images,
-    opsUrls: new Map(listeners.map((each) => [each.name, opsUrlOf(each)])),
+    opsUrls: new Map(listeners.map((each) => [each.name, httpAddress(each).opsUrl])),
     natsUrl: 'url' in nats ? natsUrl : natsAdminUrl(natsUrl, serverSecret),
     mongodbUrl: 'url' in mongodb ? mongodbUrl : mongodbAdminUrl(mongodbUrl, serverSecret),
     operator: {
-      ...adminTargetsOf(listeners),
+      accounts: adminTargetOf('accounts'),
+      catalog: adminTargetOf('catalog'),
+      metering: adminTargetOf('metering'),
+      images: adminTargetOf('images'),
       gateways: gateways.map(({ opsUrl }) => opsUrl),
       operatorToken,
       ...(transport === 'mutual_tls' ? { certificates: join(certificates, 'bds') } : { transport }),
@@ -212,13 +212,13 @@ async function chooseListeners(
   { gateways, replicas = {} }: PlanOptions,
   portFor: (listener: string) => Promise<number>,
 ): Promise<Listeners[]> {
-  const processes = DATABASE_SERVICES.flatMap((service) =>
-    replicaNames(service, replicas[service]).map((name) => ({ name, service: service as ServiceName })),
-  );
-  for (let number = 1; number <= gateways; number++)
-    processes.push({ name: `gateway-${number}`, service: 'gateway' });
+  const named = (service: ServiceName, count = 1, isNumbered = count > 1) =>
+    Array.from({ length: count }, (_, index) => {
+      return { name: isNumbered ? `${service}-${index + 1}` : service, service };
+    });
+  const services = DATABASE_SERVICES.flatMap((service) => named(service, replicas[service]));
   const chosen: Listeners[] = [];
-  for (const { name, service } of processes) {
+  for (const { name, service } of [...services, ...named('gateway', gateways, true)]) {
     const port = await portFor(name);
     const adminPort = service === 'gateway' ? undefined : await portFor(`${name}.admin`);
     chosen.push({ name, service, port, adminPort, opsPort: await portFor(`${name}.ops`) });
@@ -232,13 +232,13 @@ function settingsBy(
   allowanceKeyFiles: StackPlan['allowanceKeyFiles'],
   ofGateways: Record<string, string>,
 ): (listeners: Listeners) => PlannedService['environment'] {
-  const passKeys = newPassKeys();
-  const PASS_PUBLIC_KEYS = passKeys.publicKey;
+  // Each start has new keys of passes, because passes are valid for some minutes only.
+  const { signing, verifying: PASS_PUBLIC_KEYS } = newSigningKeys();
   const keys = {
     accounts: {
       TOKEN_HASH_KEY: tokenHashKey,
       ALLOWANCE_SIGNING_KEY_FILE: allowanceKeyFiles.signing,
-      PASS_SIGNING_KEY: passKeys.privateKey,
+      PASS_SIGNING_KEY: signing,
     },
     catalog: { PASS_PUBLIC_KEYS },
     metering: { PASS_PUBLIC_KEYS, ALLOWANCE_PUBLIC_KEYS_FILE: allowanceKeyFiles.verifying },
@@ -246,33 +246,11 @@ function settingsBy(
   };
   return ({ service, port, adminPort }) => {
     if (service === 'gateway') return { PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, ...ofGateways };
-    return {
-      [service === 'images' ? 'PORT' : 'GRPC_PORT']: port,
-      ADMIN_GRPC_PORT: adminPort,
-      OPERATOR_TOKEN: operatorToken,
-      ...keys[service],
-    };
+    const ports = { [service === 'images' ? 'PORT' : 'GRPC_PORT']: port, ADMIN_GRPC_PORT: adminPort };
+    return { ...ports, OPERATOR_TOKEN: operatorToken, ...keys[service] };
   };
 }
 
-/** Returns the admin port of each service's first replica. */
-function adminTargetsOf(listeners: readonly Listeners[]) {
-  const of = (service: ServiceName) => {
-    const first = listeners.find((each) => each.service === service);
-    return first === undefined ? '' : `127.0.0.1:${first.adminPort}`;
-  };
-  return { accounts: of('accounts'), catalog: of('catalog'), metering: of('metering'), images: of('images') };
-}
-
-function httpAddress(listeners: Listeners, path = ''): HttpAddress {
-  const url = `http://127.0.0.1:${listeners.port}${path}`;
-  return { name: listeners.name, url, opsUrl: opsUrlOf(listeners) };
-}
-
-function opsUrlOf({ opsPort }: Listeners): string {
-  return `http://127.0.0.1:${opsPort}`;
-}
-
-function replicaNames(service: string, count = 1): string[] {
-  return count === 1 ? [service] : Array.from({ length: count }, (_, index) => `${service}-${index + 1}`);
+function httpAddress({ name, port, opsPort }: Listeners, path = ''): HttpAddress {
+  return { name, url: `http://127.0.0.1:${port}${path}`, opsUrl: `http://127.0.0.1:${opsPort}` };
 }

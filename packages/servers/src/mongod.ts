@@ -2,10 +2,14 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MongoClient, MongoServerError } from 'mongodb';
-import { type Binary, findBinary } from './find-binary.ts';
-import type { LocalServer, ServerOptions, ServerProcess } from './local-server.ts';
-import { freePort } from './ports.ts';
-import { baseEnvironment, SupervisedProcess } from './process.ts';
+import type { Binary } from './find-binary.ts';
+import {
+  type LocalServer,
+  type ServerOptions,
+  type ServerProcess,
+  serverProcess,
+  started,
+} from './local-server.ts';
 import { ensureMongodbAdmin, mongodbAdminUrl } from './users.ts';
 
 /** The name of the replica set, which is also a part of the URLs. */
@@ -42,22 +46,18 @@ const MONGOD: Binary = {
 export async function startMongod(options: ServerOptions & { secret?: string }): Promise<LocalServer> {
   const { secret, dataDir } = options;
   const keyFile = secret === undefined ? undefined : await writeKeyFile(dataDir, secret);
-  const { port, found, child } = await mongodProcess({
+  const process = await mongodProcess({
     ...options,
     ready: (on) => isPrimary(on, secret),
     args: keyFile === undefined ? [] : ['--auth', '--keyFile', keyFile],
   });
-  await child.start();
-  const open = `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}`;
-  const url = secret === undefined ? open : mongodbAdminUrl(open, secret);
-  const stop = async () => void (await child.stop());
-  return { url, port, found, child, stop };
+  const url = `mongodb://127.0.0.1:${process.port}/?replicaSet=${REPLICA_SET}`;
+  return started(process, secret === undefined ? url : mongodbAdminUrl(url, secret));
 }
 
 /** Makes the process of a mongod on 127.0.0.1 that can be a member of a replica set, without starting it. */
-export async function mongodProcess(
+export function mongodProcess(
   options: ServerOptions & {
-    name?: string;
     ready: (port: number) => Promise<boolean>;
     /** Further server parameters. This function sets some itself. */
     parameters?: Readonly<Record<string, string | number>>;
@@ -65,49 +65,31 @@ export async function mongodProcess(
     args?: readonly string[];
   },
 ): Promise<ServerProcess> {
-  const { dataDir, restart = false, say = () => {}, parameters = {}, args = [] } = options;
-  const found = await findBinary(MONGOD, { say, signal: options.signal });
-  const port = options.port ?? (await freePort());
-  const dbPath = join(dataDir, 'db');
-  await mkdir(dbPath, { recursive: true });
-  const child = new SupervisedProcess({
-    name: options.name ?? 'mongod',
-    command: found.path,
-    args: [
-      '--dbpath',
-      dbPath,
-      '--port',
-      String(port),
-      '--bind_ip',
-      '127.0.0.1',
-      '--nounixsocket',
-      '--replSet',
-      REPLICA_SET,
-      '--oplogSize',
-      '256',
-      '--wiredTigerCacheSizeGB',
-      '0.4',
-      // A primary that stops first waits for another member to take over. A single member need not wait.
-      '--setParameter',
-      'shutdownTimeoutMillisForSignaledShutdown=100',
-      '--setParameter',
-      'diagnosticDataCollectionEnabled=false',
-      // MongoDB soon releases the locks of a service that was killed.
-      '--setParameter',
-      'transactionLifetimeLimitSeconds=5',
-      ...Object.entries(parameters).flatMap(([name, value]) => ['--setParameter', `${name}=${value}`]),
-      ...args,
-    ],
-    env: baseEnvironment(),
-    logFile: options.logFile ?? join(dataDir, 'mongod.log'),
-    ready: () => options.ready(port),
+  const { ready, args = [] } = options;
+  const parameters = {
+    // A primary that stops first waits for another member to take over. A single member need not wait.
+    shutdownTimeoutMillisForSignaledShutdown: 100,
+    diagnosticDataCollectionEnabled: false,
+    // MongoDB soon releases the locks of a service that was killed.
+    transactionLifetimeLimitSeconds: 5,
+    ...options.parameters,
+  };
+  return serverProcess(options, {
+    binary: MONGOD,
+    async prepare(port) {
+      const dbPath = join(options.dataDir, 'db');
+      await mkdir(dbPath, { recursive: true });
+      return [
+        ...['--dbpath', dbPath, '--bind_ip', '127.0.0.1', '--port', String(port), '--nounixsocket'],
+        ...['--replSet', REPLICA_SET, '--oplogSize', '256', '--wiredTigerCacheSizeGB', '0.4'],
+        ...Object.entries(parameters).flatMap(([name, value]) => ['--setParameter', `${name}=${value}`]),
+        ...args,
+      ];
+    },
+    ready,
     readyWithinMs: 60_000,
     stopWithinMs: 20_000,
-    restart,
-    say,
-    signal: options.signal,
   });
-  return { port, found, child };
 }
 
 /** Whether the user's own server answers within 5 s. */
@@ -149,7 +131,13 @@ export async function isPrimary(port: number, secret?: string): Promise<boolean>
       if (secret !== undefined) await ensureMongodbAdmin(client, secret);
       return true;
     }
-    const config = await replicaSetConfig(client);
+    const config = await admin.command({ replSetGetConfig: 1 }).then(
+      (answer) => answer.config as { version: number; members: { host: string }[] },
+      (error) => {
+        if (error instanceof MongoServerError && error.code === NOT_YET_INITIALIZED) return undefined;
+        throw error;
+      },
+    );
     if (config === undefined) {
       await admin.command({ replSetInitiate: { _id: REPLICA_SET, members: [{ _id: 0, host }] } });
     } else if (config.members[0]?.host !== host) {
@@ -175,15 +163,4 @@ async function writeKeyFile(dataDir: string, secret: string): Promise<string> {
   await mkdir(dataDir, { recursive: true });
   await writeFile(file, keyOf(secret), { mode: 0o600 });
   return file;
-}
-
-async function replicaSetConfig(
-  client: MongoClient,
-): Promise<{ version: number; members: { host: string }[] } | undefined> {
-  try {
-    return (await client.db('admin').command({ replSetGetConfig: 1 })).config;
-  } catch (error) {
-    if (error instanceof MongoServerError && error.code === NOT_YET_INITIALIZED) return undefined;
-    throw error;
-  }
 }

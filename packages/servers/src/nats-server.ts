@@ -1,10 +1,14 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { type Binary, findBinary } from './find-binary.ts';
-import type { LocalServer, ServerOptions, ServerProcess } from './local-server.ts';
-import { freePort } from './ports.ts';
-import { baseEnvironment, type Child, SupervisedProcess } from './process.ts';
+import type { Binary } from './find-binary.ts';
+import {
+  type LocalServer,
+  type ServerOptions,
+  type ServerProcess,
+  serverProcess,
+  started,
+} from './local-server.ts';
 
 const NATS_SERVER: Binary = {
   command: 'nats-server',
@@ -29,59 +33,38 @@ const NATS_SERVER: Binary = {
     'Install nats-server 2.14 or newer (https://github.com/nats-io/nats-server/releases) on the PATH, or give the URL of one with JetStream in NATS_URL.',
 };
 
-/**
- * Starts a nats-server with JetStream on 127.0.0.1, with its data in `dataDir`. It syncs each publish before it confirms it.
- *
- * @param options `settings`: additional lines of the server's configuration
- */
-export async function startNatsServer(
-  options: ServerOptions & { settings?: readonly string[] },
-): Promise<LocalServer> {
-  const { port, found, child } = await natsServerProcess(options);
-  await child.start();
-  const stop = async () => void (await child.stop());
-  return { url: `nats://127.0.0.1:${port}`, port, found, child, stop };
+interface NatsOptions extends ServerOptions {
+  /** Additional lines of the server's configuration. */
+  settings?: readonly string[];
 }
 
-/**
- * Makes the process of a nats-server on 127.0.0.1, without starting it.
- *
- * @param options `settings`: additional lines of the server's configuration
- */
-export async function natsServerProcess(
-  options: ServerOptions & { name?: string; settings?: readonly string[] },
-): Promise<ServerProcess> {
-  const { name = 'nats-server', settings = [], dataDir, restart = false, say = () => {} } = options;
-  const found = await findBinary(NATS_SERVER, { say, signal: options.signal });
-  const port = options.port ?? (await freePort());
-  await mkdir(dataDir, { recursive: true });
-  const configFile = join(dataDir, 'nats-server.conf');
-  await writeFile(
-    configFile,
-    [
-      `listen: "127.0.0.1:${port}"`,
-      `server_name: ${JSON.stringify(name)}`,
-      `jetstream { store_dir: ${JSON.stringify(join(dataDir, 'jetstream'))}, sync_interval: always }`,
-      ...settings,
-      '',
-    ].join('\n'),
-    // It may hold passwords.
-    { mode: 0o600 },
-  );
-  const child: Child = new SupervisedProcess({
-    name,
-    command: found.path,
-    args: ['--config', configFile],
-    env: baseEnvironment(),
-    logFile: options.logFile ?? join(dataDir, 'nats-server.log'),
-    ready: () => greets('127.0.0.1', port),
+/** Starts a nats-server with JetStream on 127.0.0.1, with its data in `dataDir`. It syncs each publish before it confirms it. */
+export async function startNatsServer(options: NatsOptions): Promise<LocalServer> {
+  const process = await natsServerProcess(options);
+  return started(process, `nats://127.0.0.1:${process.port}`);
+}
+
+/** Makes the process of a nats-server on 127.0.0.1, without starting it. */
+export function natsServerProcess(options: NatsOptions): Promise<ServerProcess> {
+  const { name = NATS_SERVER.command, settings = [], dataDir } = options;
+  return serverProcess(options, {
+    binary: NATS_SERVER,
+    async prepare(port) {
+      const file = join(dataDir, 'nats-server.conf');
+      const lines = [
+        `listen: "127.0.0.1:${port}"`,
+        `server_name: ${JSON.stringify(name)}`,
+        `jetstream { store_dir: ${JSON.stringify(join(dataDir, 'jetstream'))}, sync_interval: always }`,
+        ...settings,
+      ];
+      // It may hold passwords.
+      await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+      return ['--config', file];
+    },
+    ready: (port) => greets('127.0.0.1', port),
     readyWithinMs: 30_000,
     stopWithinMs: 10_000,
-    restart,
-    say,
-    signal: options.signal,
   });
-  return { port, found, child };
 }
 
 /** Whether one of the user's own servers, given as comma-separated URLs, answers and has JetStream. */
@@ -102,8 +85,6 @@ function greets(host: string, port: number): Promise<boolean> {
       resolve(ready);
     };
     socket.once('data', (info) => answer(info.toString().includes('"jetstream":true')));
-    socket.once('error', () => answer(false));
-    socket.once('timeout', () => answer(false));
-    socket.once('close', () => answer(false));
+    for (const end of ['error', 'timeout', 'close']) socket.once(end, () => answer(false));
   });
 }

@@ -3,7 +3,11 @@ import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } fr
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endsWithThisProcess, hasEnded } from './orphan-reaper.ts';
-import { Problem } from './problem.ts';
+
+/** An error that the user can correct. The message is one line that says what to do. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+}
 
 const LOG_BYTES = 20 * 1024 * 1024;
 const FIRST_PAUSE_MS = 250;
@@ -26,13 +30,16 @@ export interface ChildOptions {
   readyWithinMs: number;
   /** The time between SIGTERM and SIGKILL. */
   stopWithinMs: number;
-  /** Whether to restart the process if it ends by itself. The pause before a restart grows from 0.25 s to 10 s. */
-  restart: boolean;
-  /** Gets messages for the user, one line at a time. */
-  say: (line: string) => void;
+  /** Whether to restart the process if it ends by itself, after a pause that grows from 0.25 s to 10 s. By default not. */
+  restart?: boolean | undefined;
+  /** Gets messages for the user, such as about restarts, one line at a time. */
+  say?: ((line: string) => void) | undefined;
   /** If the signal is aborted during a start, the start and the process end. */
   signal?: AbortSignal | undefined;
 }
+
+/** The options of every kind of process. */
+export type SharedOptions = Pick<ChildOptions, 'name' | 'logFile' | 'restart' | 'say' | 'signal'>;
 
 /** A process of the stack. Its pid changes with a restart. */
 export interface Child {
@@ -133,9 +140,8 @@ export class SupervisedProcess implements Child {
     const { restart, say } = this.#options;
     if (!this.#isWanted || !restart) return;
     if (ranMs > RAN_WELL_MS) this.#pauseMs = FIRST_PAUSE_MS;
-    say(
-      `${this.name} ended (${how}); starting it again in ${this.#pauseMs / 1000} s. Its log: ${this.logFile}`,
-    );
+    const pause = `${this.#pauseMs / 1000} s`;
+    say?.(`${this.name} ended (${how}); starting it again in ${pause}. Its log: ${this.logFile}`);
     this.#restart = setTimeout(() => this.#launchAgain(), this.#pauseMs);
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
   }
@@ -143,7 +149,7 @@ export class SupervisedProcess implements Child {
   async #launchAgain(): Promise<void> {
     if (!this.#isWanted) return;
     this.#launch();
-    if (await this.#becomesReady().catch(() => false)) this.#options.say(`${this.name} is back`);
+    if (await this.#becomesReady().catch(() => false)) this.#options.say?.(`${this.name} is back`);
   }
 
   async #becomesReady(): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 
 export interface Secrets {
   /** The token that the admin ports require. */
@@ -17,29 +17,20 @@ export function newSecrets(): Secrets {
     operatorToken: secret(),
     tokenHashKey: secret(),
     serverSecret: secret(),
-    allowanceSigningKey: newAllowanceKeys().signing,
+    allowanceSigningKey: newSigningKeys().signing,
   };
 }
 
-/** Creates a key pair in PEM: accounts signs allowances with the private key, and metering verifies them with the public one. */
-export function newAllowanceKeys(): { signing: string; verifying: string } {
-  const { privateKey } = generateKeyPairSync('ed25519');
-  const signing = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
-  return { signing, verifying: publicKeyOf(signing) };
+/** Creates a key pair in PEM: accounts signs with the private key, and other services verify with the public one. */
+export function newSigningKeys(): { signing: string; verifying: string } {
+  const { privateKey: signing, publicKey: verifying } = generateKeyPairSync('ed25519', {
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  return { signing, verifying };
 }
 
 /** Returns the public key of a private one, both in PEM. */
 export function publicKeyOf(signingKey: string): string {
-  return createPublicKey(createPrivateKey(signingKey)).export({ format: 'pem', type: 'spki' }).toString();
-}
-
-/**
- * Creates the keys with which accounts signs operators' passes, and other services check them. Each start has new ones, because
- * passes are valid for some minutes only.
- */
-export function newPassKeys(): { privateKey: string; publicKey: string } {
-  return generateKeyPairSync('ed25519', {
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  });
+  return createPublicKey(signingKey).export({ format: 'pem', type: 'spki' }).toString();
 }

@@ -1,9 +1,7 @@
 import { COMPILED_CODE } from './compiled-code.ts';
-import { baseEnvironment, type Child, SupervisedProcess } from './process.ts';
+import { baseEnvironment, type Child, type SharedOptions, SupervisedProcess } from './process.ts';
 
-export interface ServiceOptions {
-  /** The service's name in messages. */
-  name: string;
+export interface ServiceOptions extends SharedOptions {
   /** The service's main file. A function is called at each start. */
   main: string | (() => string);
   /** More options of Node, such as `--watch`. */
@@ -12,13 +10,6 @@ export interface ServiceOptions {
   opsPort: number;
   /** The service's settings, in addition to the addresses that it listens on. */
   environment: Readonly<Record<string, string | number | undefined>>;
-  logFile: string;
-  /** Whether to restart the service if it ends by itself. By default it is not restarted. */
-  restart?: boolean;
-  /** Gets a message about each restart. */
-  say?: (line: string) => void;
-  /** If the signal is aborted during a start, the start ends. */
-  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -29,7 +20,7 @@ export const V8_OPTIONS = ['--max-semi-space-size=16'];
 
 /** Makes a process for one of the services, on 127.0.0.1, without starting it. Its start resolves when the service is ready. */
 export function serviceProcess(options: ServiceOptions): Child {
-  const { main, opsPort, restart = false, say = () => {} } = options;
+  const { main, nodeOptions = [], opsPort } = options;
   const settings = {
     HOST: '127.0.0.1',
     OPS_PORT: opsPort,
@@ -40,20 +31,18 @@ export function serviceProcess(options: ServiceOptions): Child {
   return new SupervisedProcess({
     ...options,
     command: process.execPath,
-    args: () => [...V8_OPTIONS, ...(options.nodeOptions ?? []), typeof main === 'function' ? main() : main],
+    args: () => [...V8_OPTIONS, ...nodeOptions, typeof main === 'function' ? main() : main],
     env: { ...baseEnvironment(), ...Object.fromEntries(given.map(([key, value]) => [key, String(value)])) },
     ready: () => isReady(opsPort),
     readyWithinMs: 60_000,
     stopWithinMs: 15_000,
-    restart,
-    say,
   });
 }
 
-async function isReady(opsPort: number): Promise<boolean> {
-  try {
-    return (await fetch(`http://127.0.0.1:${opsPort}/readyz`, { signal: AbortSignal.timeout(1_500) })).ok;
-  } catch {
-    return false;
-  }
+function isReady(opsPort: number): Promise<boolean> {
+  const url = `http://127.0.0.1:${opsPort}/readyz`;
+  return fetch(url, { signal: AbortSignal.timeout(1_500) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 }

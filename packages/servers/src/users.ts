@@ -8,12 +8,12 @@ import {
   SERVICES,
   type ServiceName,
 } from '@brand-data/contracts';
-import { MongoClient, MongoServerError } from 'mongodb';
+import { type Db, MongoClient, MongoServerError } from 'mongodb';
 
 /** The user of NATS and MongoDB that may do everything. No service has it: it is for people and tests. */
 const ADMIN = 'admin';
-const USER_EXISTS = 51_003;
-const ROLE_EXISTS = 51_002;
+/** The codes of MongoDB's errors if what is to be created exists. */
+const EXISTS = { User: 51_003, Role: 51_002 };
 
 /** Returns the password of a user, which cannot be computed without the secret. */
 function passwordOf(secret: string, server: 'nats' | 'mongodb', user: string): string {
@@ -62,11 +62,7 @@ export function mongodbAdminUrl(url: string, secret: string): string {
 
 /** Creates the user that may do everything, or gives it its password. */
 export async function ensureMongodbAdmin(client: MongoClient, secret: string): Promise<void> {
-  const admin = client.db('admin');
-  const rights = { pwd: mongodbPasswordOf(secret, ADMIN), roles: ['root'] };
-  await admin
-    .command({ createUser: ADMIN, ...rights })
-    .catch(unless(USER_EXISTS, () => admin.command({ updateUser: ADMIN, ...rights })));
+  await ensure(client.db('admin'), 'User', ADMIN, { pwd: mongodbPasswordOf(secret, ADMIN), roles: ['root'] });
 }
 
 /**
@@ -87,13 +83,9 @@ export async function ensureMongodbUsers(
     for (const service of DATABASE_SERVICES) {
       const database = databaseOf(service);
       const { role, privileges, roles } = mongodbRoleOf(service, database);
-      await admin
-        .command({ createRole: role, privileges, roles })
-        .catch(unless(ROLE_EXISTS, () => admin.command({ updateRole: role, privileges, roles })));
-      const rights = { pwd: mongodbPasswordOf(secret, database), roles: [{ role, db: 'admin' }] };
-      await admin
-        .command({ createUser: database, ...rights })
-        .catch(unless(USER_EXISTS, () => admin.command({ updateUser: database, ...rights })));
+      await ensure(admin, 'Role', role, { privileges, roles });
+      const pwd = mongodbPasswordOf(secret, database);
+      await ensure(admin, 'User', database, { pwd, roles: [{ role, db: 'admin' }] });
     }
   } finally {
     await client.close();
@@ -113,10 +105,11 @@ export async function dropMongodbUsers(
   }
 }
 
-/** Handles the server's error of this code by `instead`, and throws every other error. */
-function unless(code: number, instead: () => Promise<unknown>) {
-  return (error: unknown): Promise<unknown> => {
-    if (error instanceof MongoServerError && error.code === code) return instead();
+/** Creates a user or a role with these rights, or gives them to the one that exists. */
+async function ensure(admin: Db, kind: 'User' | 'Role', name: string, rights: object): Promise<void> {
+  await admin.command({ [`create${kind}`]: name, ...rights }).catch((error) => {
+    if (error instanceof MongoServerError && error.code === EXISTS[kind])
+      return admin.command({ [`update${kind}`]: name, ...rights });
     throw error;
-  };
+  });
 }

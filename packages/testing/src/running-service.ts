@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { certificateSettings, freePort, newAllowanceKeys, serviceProcess } from '@brand-data/servers';
+import { certificateSettings, freePort, newSigningKeys, serviceProcess } from '@brand-data/servers';
 import { inject } from 'vitest';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** The keys with which services that a test starts on their own sign and verify allowances. */
-export const allowanceKeys = newAllowanceKeys();
+export const allowanceKeys = newSigningKeys();
 
 /** The process of a service that has a database. */
 export interface RunningService {
