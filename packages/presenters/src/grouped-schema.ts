@@ -17,6 +17,7 @@ const maybe = Type.Optional;
 /** @param title the object's name in the OpenAPI document */
 const named = (title: string, description: string) => ({ title, description, additionalProperties: false });
 
+/** Returns an object with only the listed fields. */
 export const record = <P extends TProperties>(title: string, description: string, properties: P) =>
   Type.Object(properties, named(title, description));
 

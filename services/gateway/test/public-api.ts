@@ -93,10 +93,10 @@ const DECISIONS: Record<string, ReturnType<AdmissionParts['limits']['admit']>> =
 };
 
 const turns: AdmissionParts['turns'] = {
-  admit: async (accountId) => {
+  admit: (accountId) => {
     if (accountId !== 'crowded') return { accountId, inProcess: 1, queue: [] };
     const detail = 'The service has more to do than it can. Try again in a second.';
-    throw new ProblemError('overloaded', detail, { 'Retry-After': '1' });
+    return Promise.reject(new ProblemError('overloaded', detail, { 'Retry-After': '1' }));
   },
   release: ({ accountId }) => {
     if (accountId === 'crowded') throw new Error('this call had no turn');

@@ -7,7 +7,7 @@ export function plainAddress(address: string): string {
   return address.replace(MAPPED, '');
 }
 
-/** Returns whether an IP address is in one of the networks, which are as `configSpec.networks` reads them. */
+/** Returns a function that tells whether an IP address is in one of the networks, which are as `configSpec.networks` reads them. */
 export function inNetworks(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const network of networks) {

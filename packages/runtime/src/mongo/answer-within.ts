@@ -37,9 +37,10 @@ function isOutOfReach(error: unknown): boolean {
 
 const LABELS = ['TransientTransactionError', 'UnknownTransactionCommitResult', 'RetryableWriteError'];
 /**
- * The error codes of servers that are too slow or stopping, or whose replica set is electing a primary: MaxTimeMSExpired,
- * ExceededTimeLimit; HostUnreachable, HostNotFound, NetworkTimeout, SocketException; ShutdownInProgress, InterruptedAtShutdown;
- * PrimarySteppedDown, NotWritablePrimary and their like; WriteConcernFailed, ReadConcernMajorityNotAvailableYet and their like.
+ * The error codes of servers that are too slow or stopping, or whose replica set is electing a primary, in this order:
+ * MaxTimeMSExpired, ExceededTimeLimit; HostUnreachable, HostNotFound, NetworkTimeout, SocketException; ShutdownInProgress,
+ * InterruptedAtShutdown; PrimarySteppedDown, NotWritablePrimary and three like it; WriteConcernFailed (64),
+ * ReadConcernMajorityNotAvailableYet (134) and two like them.
  */
 const OUT_OF_REACH: ReadonlySet<number> = new Set([
   50, 262, 6, 7, 89, 9001, 91, 11_600, 189, 10_107, 11_602, 13_435, 13_436, 64, 134, 187, 246,

@@ -1,7 +1,10 @@
 /** For each check. A service answers `bds doctor` within this time, also if nothing that it depends on works. */
 const CHECK_WITHIN_MS = 3_000;
 
-/** A check's finding, for operators: no secret. `warning`: callers notice nothing yet. `wrong`: it does not, or will soon not, work. */
+/**
+ * The finding of a check. `warning`: callers notice nothing yet. `wrong`: something does not work, or will stop working soon. The
+ * texts are for operators, and hold no secret.
+ */
 export type Found =
   | { state: 'ok'; detail: string }
   | { state: 'warning' | 'wrong'; detail: string; advice: string };

@@ -12,7 +12,7 @@ export type CallAnswer = Content | ProblemDetails<ProblemCode>;
 /**
  * Returns the value of Cache-Control, which lets browsers and shared caches keep an answer.
  *
- * @param isPrivate whether the key has a list of origins: other origins must not get the answer from a shared or a page's cache
+ * @param isPrivate whether the key has a list of origins: pages of other origins must not get the answer from a cache
  */
 export function cacheHeader(seconds: number, isPrivate: boolean): string {
   return `${isPrivate ? 'private' : 'public'}, max-age=${seconds}`;

@@ -1,7 +1,7 @@
 import { HttpProblem, httpProblemFrom, type ProblemKind } from '@brand-data/runtime/http';
 import kinds from './problems.json' with { type: 'json' };
 
-/** The public API's errors (services/gateway/README.md, "Answers"): also the text on the page of errors, and the text of a true answer. */
+/** The public API's errors (services/gateway/README.md, "Answers"). `help` is for the page of errors, `example` from a true answer. */
 export const PROBLEMS: Record<ProblemCode, ProblemKind & { example: ProblemExample }> = kinds;
 
 export type ProblemCode = keyof typeof kinds;

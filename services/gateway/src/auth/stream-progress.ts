@@ -54,7 +54,10 @@ export class StreamProgress {
     return payload;
   }
 
-  /** Whether this delivery, of which a consumer's first has the number 1, directly follows the last one. If not, a message may be lost, and the caller needs a new consumer. */
+  /**
+   * Whether this delivery directly follows the last one. If not, a message may be lost, and the caller needs a new consumer.
+   * `deliverySequence` numbers the consumer's messages from 1.
+   */
   isNext({ consumer, deliverySequence }: { consumer: string; deliverySequence: number }): boolean {
     if (this.#followed?.consumer !== consumer || this.#followed.delivered + 1 !== deliverySequence) {
       this.#followed = undefined;

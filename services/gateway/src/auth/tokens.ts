@@ -15,13 +15,13 @@ import { createUnknownTokens, type UnknownTokens } from '../admission/unknown-to
 import type { CacheStats } from '../metrics/upstream-metrics.ts';
 import type { StreamProgress } from './stream-progress.ts';
 
-/** How often a token is verified without proof that it is up to date, and how long a failed request is not repeated. */
+/** How often a token is verified without proof that it is up to date, and the pause after a request that accounts did not answer. */
 const VERIFY_EVERY_MS = 1_000;
 /** The gateway trusts no verification that is older than this. */
 const TRUSTED_AT_MOST_MS = 600_000;
-/** At this age a verification of a token in use is renewed, and without an answer of accounts renewed again after as long. */
+/** At this age, the verification of a token in use is renewed. If accounts does not answer, the next attempt is as much later. */
 const RENEW_AFTER_MS = 60_000;
-/** For so long a refusal is trusted: meanwhile an operator may create the key. */
+/** A refusal is trusted for this long only, because an operator may create the key meanwhile. */
 const REFUSAL_TRUSTED_MS = 10_000;
 const VERIFY_WITHIN_MS = 800;
 /** In the 10 s for which a refusal is trusted, accounts refuses at most 500 tokens that may be made up. */
@@ -262,8 +262,7 @@ function isUsable({ changed, askedAt }: CachedToken, now: Instant): boolean {
 
 function concerns(subject: AccountChanged['subject'], verified: Verified): boolean {
   if (subject === undefined || 'refusal' in verified) return true;
-  const { keyId, accountId, plan } = verified.credential;
-  return { keyId, accountId, plan }[subject.$case] === subject.value;
+  return verified.credential[subject.$case] === subject.value;
 }
 
 function hasExpired(verified: Verified, nowMs: number): boolean {

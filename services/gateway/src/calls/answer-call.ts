@@ -78,7 +78,7 @@ export async function answerCall(
     const begun = turns.admit(credential.accountId);
     turn = begun instanceof Promise ? await begun : begun;
     const admitted = quota.admit(allowance);
-    permit = permitOf(admitted instanceof Promise ? await admitted : admitted, allowance, now());
+    permit = permitOf(admitted instanceof Promise ? await admitted : admitted, allowance, now);
     const looked = findOrRelease(records, permit, request, identifier);
     const found = looked instanceof Promise ? await looked : looked;
     const { record } = found;
@@ -144,10 +144,10 @@ export function identifierFromSegment({ segment }: Pick<BrandRequest, 'segment'>
 }
 
 /** Returns the permit that the quota gives a call. Throws ProblemError if the allowance is used up. */
-function permitOf(admitted: Admitted, { limit }: Allowance, nowMs: number): Permit {
+function permitOf(admitted: Admitted, { limit }: Allowance, now: () => number): Permit {
   if (admitted.kind === 'permit') return admitted.permit;
   const detail = `The account has used its ${limit} calls of this month. The next month begins at 00:00 UTC on its first day.`;
-  throw new ProblemError('quota_exceeded', detail, { 'Retry-After': String(monthAround(nowMs).leftSeconds) });
+  throw new ProblemError('quota_exceeded', detail, { 'Retry-After': String(monthAround(now()).leftSeconds) });
 }
 
 /** Finds the record. If that fails, the call is not counted, and another call can take its permit. */

@@ -58,7 +58,7 @@ export function wantsNextMonth(holding: Holding, newest: HeldGrant, now: Instant
   return grants.every((grant) => grant.periodStartMs < newest.periodEndMs);
 }
 
-/** Returns how many permits to ask for while so many calls wait: `want` for the next minute, `wantSoon` for the next moment. */
+/** Returns how many permits to ask for while `waiting` calls wait: `want` for the next minute, `wantSoon` for the next moment. */
 export function permitsWanted(holding: Holding, waiting: number, now: Instant) {
   const { perMs, soon } = demandOf(holding, now);
   return {
@@ -74,7 +74,7 @@ export function isRecalled({ recalledAt }: Holding, now: Instant): boolean {
 
 /**
  * Returns the free permits of a holding, except `KEPT_SHARE` of those that this gateway's calls are expected to use in the next
- * moment, but at most half.
+ * moment. It keeps at most half of the free permits.
  */
 export function returnUnneeded(holding: Holding, now: Instant): void {
   const open = holding.grants.filter((grant) => !grant.closed && now.wallMs >= grant.periodStartMs);
@@ -96,9 +96,9 @@ export function unreportedGrants({ grants }: Holding, all: boolean): HeldGrant[]
 }
 
 /**
- * Returns the unreported grants whose report can end a wait, here or elsewhere: those with returned or freed permits that metering
- * may not know. Once no call is without an outcome and no permit is free, all unreported grants: they may show that the allowance is
- * used up.
+ * Returns the unreported grants whose report can end a wait, here or at another gateway: those with returned or freed permits that
+ * metering may not know. Once every call has an outcome and no permit is free, these are all unreported grants, because their reports
+ * may show that the allowance is used up.
  */
 export function awaitedGrants(holding: Holding, now: Instant): HeldGrant[] {
   const isDecided = holding.grants.every(
