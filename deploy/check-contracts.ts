@@ -3,7 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { type Json, OPENAPI, RECORD_SCHEMA, RELEASED_PROTO } from './release/contracts.ts';
 
-/** Whether a schema describes what we send or what we accept. An accepted value must stay valid, a sent one must stay expected. */
+/**
+ * Whether a schema describes what we send or what we accept. What the last release accepted must stay valid, and nothing that it
+ * sent may disappear.
+ */
 export type Direction = 'sent' | 'accepted';
 
 /** Keywords that make a JSON Schema narrower where they are added. */
@@ -34,7 +37,7 @@ const NARROWING = new Set([
 ]);
 
 /**
- * Returns a sentence for each part of a released document that the present document lacks or has otherwise. What is only added
+ * Returns a sentence for each part of a released document that the present document lacks or has changed. What is only added
  * breaks nothing, except a condition on what we accept.
  */
 export function breakingChanges(released: Json, present: Json, direction: Direction, at = '#'): string[] {

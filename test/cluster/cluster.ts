@@ -17,7 +17,7 @@ export const CLUSTER_IMAGES = {
   tag: process.env.IMAGE_TAG ?? 'test',
   nextTag: process.env.NEXT_IMAGE_TAG ?? 'test-next',
 };
-/** A checkout of the version before, from which an upgrade starts, and the tag of its images. Undefined if none is given. */
+/** A checkout of the previous version, from which an upgrade starts, and the tag of its images. Undefined if none is given. */
 export const PREVIOUS =
   process.env.PREVIOUS === undefined
     ? undefined
@@ -101,7 +101,7 @@ function imageValues(tag: string): string[] {
   return setting(`image.repository=${CLUSTER_IMAGES.repository}`, `image.tag=${tag}`, ...requests);
 }
 
-/** Installs the quickstart, of the version before if it is given, and waits until it is ready. Returns how long that took. */
+/** Installs the quickstart, of the previous version if it is given, and waits until it is ready. Returns how long that took. */
 export async function installQuickstart(
   namespace: Namespace,
   { more = [], previous }: { more?: string[]; previous?: typeof PREVIOUS } = {},

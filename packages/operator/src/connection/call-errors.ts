@@ -1,10 +1,11 @@
 import { type CallTrouble, callTroubleOf, Fault } from '@brand-data/runtime';
 
-/** A Fault whose message names the service. The messages of a stream may have come from another service. */
+/** A Fault whose message already names a service. A stream that `bds` sends to one service may come from another service. */
 class Named extends Fault {}
 
 /**
- * Returns the error of a failed call, with a message that names the service and says what to do. It never has the words of gRPC.
+ * Returns the error of a failed call, with a message that names the service and says what to do, and that never repeats gRPC's
+ * own messages.
  */
 export function namedError(service: string, target: string, error: unknown): unknown {
   if (error instanceof Named) return error;

@@ -22,11 +22,12 @@ import { type CatalogDoc, LINK_ONLY } from '../records/catalog-doc.ts';
 const READ_MS = 10_000;
 /** SnapshotTooOld, SnapshotUnavailable. */
 const SNAPSHOT_GONE: readonly unknown[] = [239, 246];
-/** The most documents that one query reads: more than have the identifying keys of one batch. */
+/** The most documents that one query reads. Fewer documents than that have the identifying keys of one batch. */
 const MAX_DOCS = 2_000;
 /**
- * A key that more documents share is hot and links no records, in any batch: a common name, or a host with a shop for each customer.
- * Identifying keys, such as an ISIN, are never hot. If they link too many records, the plan refuses the put record.
+ * A key that more documents than this share is hot and links no records, whatever the batch: a common name, or a host with a shop
+ * for each customer. Identifying keys, such as an ISIN, are never hot. If they link too many records, the plan refuses those of the
+ * records that the batch puts.
  */
 export const HOT_KEY_DOCS = 100;
 
@@ -42,11 +43,11 @@ export interface AffectedChange {
   readonly hasLinkOnly: boolean;
 }
 
-/** A change, or how to make one of the documents that `holders` finds. */
+/** A change, or a function that makes one from the documents that `holders` finds. */
 export type ChangeOf = Change | ((holders: readonly StoredCompany[]) => Change);
 
 interface FindOptions {
-  /** Finds the holders of changed source records, if the change is made of them or its keys may miss some. */
+  /** The filter of the documents that hold changed source records. Undefined: the change's keys should find them all. */
   holders: Filter<CatalogDoc> | undefined;
   /** Whether the catalogue knows one source only. Records of one source are not linked, so the search leaves out some keys. */
   hasOneSource?: boolean;

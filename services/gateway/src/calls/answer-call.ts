@@ -46,8 +46,8 @@ export interface CallParts extends Pick<AdmissionParts, 'limits' | 'turns'> {
 }
 
 /**
- * Handles one call: authenticate, authorize, admit, find, record the usage, answer. With token, permit and record at hand it waits
- * only for the acknowledgement of its usage. Throws ProblemError unless the answer is 200, 304 or 404.
+ * Handles one call: authenticate, authorize, admit, find, record the usage, answer. If the gateway already has the token, a permit
+ * and the record, the call waits only until its usage is durable. Throws ProblemError unless the answer is 200, 304 or 404.
  */
 export async function answerCall(
   { tokens, limits, turns, quota, chargedCalls, records, now }: CallParts,

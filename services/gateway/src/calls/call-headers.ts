@@ -55,7 +55,7 @@ interface HeadKind {
   isPrivate: boolean;
 }
 
-/** Returns the header lines for this kind of answer, each ending with CRLF. They are rendered once and cached on the record. */
+/** Returns the header lines of an answer of this kind, each ending with CRLF. Renders them once and keeps them with the record. */
 export function recordHead(record: FoundRecord, answer: HeadKind): string {
   const kind =
     ENCODINGS.indexOf(answer.encoding) * 4 + (answer.isPrivate ? 2 : 0) + (answer.status === 304 ? 1 : 0);

@@ -122,7 +122,7 @@ export async function waitForUsageStreams(service: Service, nats: Nats, streams:
   }
 }
 
-/** Registers the metrics of the quota. Returns what counts its events, and logs usage that could not be made durable in time. */
+/** Registers the metrics of the quota. Returns callbacks that count its events and log usage that did not become durable in time. */
 function quotaMetrics(
   { log, metrics }: Pick<Service, 'log' | 'metrics'>,
   book: GrantBook,

@@ -16,9 +16,9 @@ export interface Joined {
 }
 
 /**
- * Groups listings by the company that issued them. The order of rows does not matter. It takes the links between listings
- * from the strongest to the weakest. It refuses a link if the most frequent names of the two groups disagree, so that one
- * wrong identifier does not merge two companies.
+ * Groups listings by the company that issued them. The order of rows does not matter. Follows the links between listings
+ * from the strongest to the weakest. Refuses a link if other listings of the two groups that it would join contradict it, so
+ * that one wrong identifier does not merge two companies.
  */
 export function joinRows(unordered: readonly Row[]): Joined {
   const given = unordered.map(withoutKnownError).toSorted(bySymbol);
@@ -69,8 +69,8 @@ function holdersWithName(row: Row, holders: ReadonlyMap<string, Row[]>): Row[] {
 }
 
 /**
- * Tells whether the other row's identifier is evidence. It is not if both rows have the same ticker in different countries, because
- * wrong identifiers were looked up by ticker.
+ * Tells whether the other row's identifier is evidence. It is no evidence if both rows have the same ticker in different countries,
+ * because wrong identifiers were looked up by ticker.
  */
 function isEvidence(row: Row, other: Row): boolean {
   return other.ticker !== row.ticker || haveGermanTicker(row, other);
