@@ -5,20 +5,18 @@ export { readJsonLines } from './formats/json-lines.ts';
 export { readLines } from './formats/lines.ts';
 export { micOfVenue } from './formats/listing.ts';
 export { type AdminPort, type ImagesPort, retryWhileUnavailable } from './framework/admin-port.ts';
-export {
-  conflictToJson,
-  type ImportCounts,
-  ImportJournal,
-  refusedLinkToJson,
-  refusedPictureToJson,
-} from './framework/import-journal.ts';
+export { caseToJson, type ImportCounts, ImportJournal } from './framework/import-journal.ts';
 export { DEFAULT_MEMORY_MIB } from './framework/kept-memory.ts';
 export { NdjsonFile, removeEarlier } from './framework/ndjson-file.ts';
-export { OptionError } from './framework/option-error.ts';
 export { PictureProblem } from './framework/picture.ts';
-export { type ImportReport, reportImport } from './framework/report.ts';
-export { type ImportOptions, importBrands, importQuotes } from './framework/run-import.ts';
-export type { BytesRead, Refusal } from './framework/source-items.ts';
+export {
+  type ImportOptions,
+  type ImportReport,
+  importBrands,
+  importQuotes,
+  reportImport,
+} from './framework/run-import.ts';
+export { type BytesRead, OptionError, type Refusal } from './framework/source-items.ts';
 export { storePicture } from './framework/store-picture.ts';
 export { NO_VALUE, readFieldValue } from './overrides/override-values.ts';
 export { readOverrideFile, type Setting } from './overrides/read-override-file.ts';
@@ -26,8 +24,13 @@ export { type SetReport, setOverrides, UNKNOWN_OUTCOME } from './overrides/set-o
 export { type Icon, loadIcons } from './pictures/icons.ts';
 export { readPictureFile } from './pictures/picture-files.ts';
 export { takePictures } from './pictures/take-pictures.ts';
-export { FIELDS_HELP, readMapping, readMappingFile } from './sources/csv/mapping.ts';
-export { type ProposedMapping, proposeMapping } from './sources/csv/propose-mapping.ts';
+export {
+  FIELDS_HELP,
+  type ProposedMapping,
+  proposeMapping,
+  readMapping,
+  readMappingFile,
+} from './sources/csv/mapping.ts';
 export { readCsv } from './sources/csv/read-csv.ts';
 export { readFinanceDatabase } from './sources/financedatabase/read-financedatabase.ts';
 export { type LogoFileFigures, readLogoFiles } from './sources/logo-files/read-logo-files.ts';

@@ -5,8 +5,7 @@ import { recordFromBrand } from '@brand-data/records';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readPlace } from '../src/formats/places.ts';
-import { readMapping, readMappingFile } from '../src/sources/csv/mapping.ts';
-import { proposeMapping } from '../src/sources/csv/propose-mapping.ts';
+import { proposeMapping, readMapping, readMappingFile } from '../src/sources/csv/mapping.ts';
 import { type ReadCsvOptions, readCsv } from '../src/sources/csv/read-csv.ts';
 import { allOf } from './all-of.ts';
 

@@ -232,7 +232,7 @@ test('a refused picture is listed with its reason, and its record is sent withou
   expect(records.map(({ id }) => id)).toEqual(['refused', 'missing', 'fetched', 'bare', 'dark']);
   expect(records.filter(({ images }) => images !== undefined)).toMatchObject([{ id: 'missing' }]);
   expect(summary).toMatchObject({ created: 5, refused: 0, pictures: 1, refusedPictures: 5 });
-  const reasons = Object.fromEntries(refused.map(({ id, field, reason }) => [id, `${field}: ${reason}`]));
+  const reasons = Object.fromEntries(refused.map(({ id, picture, reason }) => [id, `${picture}: ${reason}`]));
   expect(reasons).toEqual({
     refused: expect.stringMatching(/^images\.logo: the file is no picture/),
     missing: 'images.logo: there is no file "./missing.svg"',

@@ -5,24 +5,25 @@ import type { Refusal, RefusedPicture, Skipped } from './source-items.ts';
 /** How many refusals, conflicts and refused links a journal holds; the files have all of them. */
 const MOST_SHOWN = 10;
 
-export interface ImportCounts {
-  read: number;
-  created: number;
-  changed: number;
-  unchanged: number;
-  refused: number;
+const NO_COUNTS = {
+  read: 0,
+  created: 0,
+  changed: 0,
+  unchanged: 0,
+  refused: 0,
   /** Correct items that are not used, such as bonds, and quotes of securities that are not the main listing of any company. */
-  skipped: number;
+  skipped: 0,
   /** How many identifiers a record of another company has too. */
-  conflicts: number;
+  conflicts: 0,
   /** How many of these identifiers lead to the other record. */
-  lost: number;
+  lost: 0,
   /** How many links with other sources' records the catalogue refused. */
-  refusedLinks: number;
+  refusedLinks: 0,
   /** How many pictures images has stored for the records, and how many were refused. */
-  pictures: number;
-  refusedPictures: number;
-}
+  pictures: 0,
+  refusedPictures: 0,
+};
+export type ImportCounts = typeof NO_COUNTS;
 
 /** The item that the catalogue answers about. */
 interface Reported {
@@ -37,29 +38,9 @@ export type ReportedConflict = Reported & Omit<Conflict, 'index'>;
 /** A record shares an identifier or its name with another source's record, but the catalogue keeps them two companies. */
 export type ReportedLink = Reported & Omit<RefusedLink, 'index'>;
 
-export interface JournalOptions {
-  /** Each file is written only if there is something to write. */
-  rejectsPath: string;
-  conflictsPath: string;
-  /** Converts a path, or a place in a file such as "a.csv:12", to the text that is shown. */
-  shown: (path: string) => string;
-}
-
-/** Counts what an import does, keeps the first ten cases of each kind, and writes all cases to two files. */
+/** Counts what an import does, keeps the first ten cases of each kind, and writes all cases to two files if there are any. */
 export class ImportJournal {
-  readonly counts: ImportCounts = {
-    read: 0,
-    created: 0,
-    changed: 0,
-    unchanged: 0,
-    refused: 0,
-    skipped: 0,
-    conflicts: 0,
-    lost: 0,
-    refusedLinks: 0,
-    pictures: 0,
-    refusedPictures: 0,
-  };
+  readonly counts: ImportCounts = { ...NO_COUNTS };
   readonly refusals: Refusal[] = [];
   readonly refusedPictures: RefusedPicture[] = [];
   /** Conflicts that lost the identifier come before the other conflicts. */
@@ -69,10 +50,11 @@ export class ImportJournal {
   readonly #conflictsNdjson: NdjsonFile;
   readonly #shown: (path: string) => string;
 
-  constructor({ rejectsPath, conflictsPath, shown }: JournalOptions) {
-    this.#rejectsNdjson = new NdjsonFile(rejectsPath);
-    this.#conflictsNdjson = new NdjsonFile(conflictsPath);
-    this.#shown = shown;
+  /** Uses `shown` to convert a path, or a place in a file such as "a.csv:12", to the text that is shown. */
+  constructor(files: { rejectsPath: string; conflictsPath: string; shown: (path: string) => string }) {
+    this.#rejectsNdjson = new NdjsonFile(files.rejectsPath);
+    this.#conflictsNdjson = new NdjsonFile(files.conflictsPath);
+    this.#shown = files.shown;
   }
 
   /** Removes the files of an earlier run. */
@@ -82,8 +64,7 @@ export class ImportJournal {
 
   refuse(refusal: Refusal): Promise<void> {
     this.counts.refused++;
-    const shown = this.#add(this.refusals, refusal);
-    return this.#rejectsNdjson.write(shown);
+    return this.#note(this.refusals, refusal, this.#rejectsNdjson);
   }
 
   skip({ from, skipped }: Skipped): Promise<void> {
@@ -93,22 +74,20 @@ export class ImportJournal {
 
   refusePicture(refused: RefusedPicture): Promise<void> {
     this.counts.refusedPictures++;
-    const shown = this.#add(this.refusedPictures, refused);
-    return this.#rejectsNdjson.write(refusedPictureToJson(shown));
+    return this.#note(this.refusedPictures, refused, this.#rejectsNdjson);
   }
 
   addConflict(conflict: ReportedConflict): Promise<void> {
     this.counts.conflicts++;
     if (conflict.lost) this.counts.lost++;
-    const shown = this.#add(this.conflicts, conflict, Number.POSITIVE_INFINITY);
+    const written = this.#note(this.conflicts, conflict, this.#conflictsNdjson, Number.POSITIVE_INFINITY);
     this.conflicts.sort((a, b) => Number(b.lost) - Number(a.lost)).splice(MOST_SHOWN);
-    return this.#conflictsNdjson.write(conflictToJson(shown));
+    return written;
   }
 
   refuseLink(link: ReportedLink): Promise<void> {
     this.counts.refusedLinks++;
-    const shown = this.#add(this.refusedLinks, link);
-    return this.#conflictsNdjson.write(refusedLinkToJson(shown));
+    return this.#note(this.refusedLinks, link, this.#conflictsNdjson);
   }
 
   /** Writes a conflict between items of the source to the file of conflicts. */
@@ -137,31 +116,25 @@ export class ImportJournal {
     return [this.#rejectsNdjson, this.#conflictsNdjson];
   }
 
-  #add<T extends { from: string }>(kept: T[], { from, ...rest }: T, most = MOST_SHOWN): T {
+  /** Writes a case to the file, and keeps it if there are fewer than `most`. */
+  #note<T extends { from: string }>(
+    kept: T[],
+    { from, ...rest }: T,
+    file: NdjsonFile,
+    most = MOST_SHOWN,
+  ): Promise<void> {
     const shown = { from: this.#shown(from), ...rest } as T;
     if (kept.length < most) kept.push(shown);
-    return shown;
+    return file.write(caseToJson(shown));
   }
 }
 
-export function conflictToJson({ from, id, identifier, otherId, otherName, lost }: ReportedConflict) {
-  return { from, id, identifier, other_id: otherId, other_name: otherName, lost };
-}
-
-export function refusedPictureToJson({ from, id, field, reason }: RefusedPicture) {
-  return { from, id, picture: field, reason };
-}
-
-export function refusedLinkToJson(link: ReportedLink) {
-  const { from, id, identifiers, otherSource, otherRecordId, otherId, otherName, reason } = link;
-  return {
-    from,
-    id,
-    identifiers,
-    other_source: otherSource,
-    other_record_id: otherRecordId,
-    other_id: otherId,
-    other_name: otherName,
-    reason,
-  };
+/** Returns a case with its names in snake_case, in the same order. */
+export function caseToJson(shown: object) {
+  return Object.fromEntries(
+    Object.entries(shown).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
 }

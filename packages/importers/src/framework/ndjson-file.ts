@@ -6,16 +6,12 @@ import { finished } from 'node:stream/promises';
 /** A file with one JSON document a line. Writing the first document creates the file, and replaces an existing one. */
 export class NdjsonFile {
   readonly path: string;
-  #count = 0;
+  /** How many documents were written. */
+  count = 0;
   #stream: WriteStream | undefined;
 
   constructor(path: string) {
     this.path = path;
-  }
-
-  /** How many documents were written. */
-  get count(): number {
-    return this.#count;
   }
 
   /** Resolves when more may be written. Rejects when the file cannot be written. */
@@ -23,7 +19,7 @@ export class NdjsonFile {
     // The error rejects the next call.
     this.#stream ??= createWriteStream(this.path).on('error', () => undefined);
     if (this.#stream.errored !== null) throw this.#stream.errored;
-    this.#count++;
+    this.count++;
     if (!this.#stream.write(`${JSON.stringify(document)}\n`)) await once(this.#stream, 'drain');
   }
 

@@ -38,7 +38,8 @@ export interface RefusedPicture {
   from: string;
   /** The record's id in its source. */
   id: string;
-  field: string;
+  /** The field that would have it. */
+  picture: string;
   reason: string;
 }
 
@@ -57,4 +58,9 @@ export type ReadItem<T> = SourceItem<T> | Unreadable;
 export interface BytesRead {
   read: number;
   total: number;
+}
+
+/** An option of an import is wrong or does not fit the file. */
+export class OptionError extends Error {
+  override readonly name = 'OptionError';
 }

@@ -4,7 +4,7 @@ import { PICTURE_FIELDS, type PictureFieldName, withStoredPicture } from '@brand
 import { Fault } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import { type ImagesPort, retryWhile } from './admin-port.ts';
+import { type ImagesPort, retryWhileUnavailable } from './admin-port.ts';
 import { type BrandPicture, PictureProblem } from './picture.ts';
 import type { RefusedPicture, SourceItem } from './source-items.ts';
 
@@ -26,8 +26,9 @@ export async function storePicture(
 ): Promise<PutImageResponse> {
   const request: PutImageRequest = { kind: PICTURE_FIELDS[field].kind, ...picture, dryRun };
   try {
-    return await retryWhile(['unavailable', 'resource_exhausted'], () =>
-      images.call((client) => client.putImage, request, PUT_MS),
+    return await retryWhileUnavailable(
+      () => images.call((client) => client.putImage, request, PUT_MS),
+      ['unavailable', 'resource_exhausted'],
     );
   } catch (error) {
     if (error instanceof Fault && error.kind === 'invalid_argument')
@@ -68,7 +69,7 @@ export class PictureStore {
           return answer === undefined ? [] : { ...picture, answer };
         } catch (error) {
           if (!(error instanceof PictureProblem)) throw error;
-          refused.push({ from, id: item.id, field: picture.field, reason: error.message });
+          refused.push({ from, id: item.id, picture: picture.field, reason: error.message });
           return [];
         }
       }),

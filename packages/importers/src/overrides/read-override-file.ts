@@ -1,8 +1,7 @@
 import type { CellOptions } from '../formats/field-cells.ts';
 import { type JsonValue, readJsonLines } from '../formats/json-lines.ts';
 import { openTable } from '../formats/table.ts';
-import { OptionError } from '../framework/option-error.ts';
-import { readEach, type Unreadable } from '../framework/source-items.ts';
+import { OptionError, readEach, type Unreadable } from '../framework/source-items.ts';
 import { type FieldValue, readFieldValue } from './override-values.ts';
 
 const TABLE = /\.(csv|tsv)(\.gz|\.bz2)?$/i;

@@ -1,5 +1,9 @@
+import { basename } from 'node:path';
+import { exchangesOfPrefix } from '@brand-data/identifiers';
 import { CELL_FIELDS, type CellOptions, isEmptyCell, readCell } from '../../formats/field-cells.ts';
-import { OptionError } from '../../framework/option-error.ts';
+import { openTable } from '../../formats/table.ts';
+import { OptionError } from '../../framework/source-items.ts';
+import KNOWN_COLUMNS from './known-columns.json' with { type: 'json' };
 
 /** The columns and constants that give the fields of records. */
 export interface Mapping {
@@ -92,4 +96,44 @@ export function assignCell(
 
 function isGroup(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What the heading of a table suggests for its import. */
+export interface ProposedMapping {
+  columns: readonly string[];
+  map: readonly { column: string; field: string }[];
+  /** The MIC of the venue that the file is named after: "nasdaq-2026-08-21.csv". Undefined if a column gives the venue. */
+  mic: string | undefined;
+  /** The date in the file's name. */
+  date: string | undefined;
+}
+
+/**
+ * Reads the heading of a table and proposes a mapping by the names of its columns, ignoring case, spaces and punctuation. If several
+ * columns give a field, the one that known-columns.json lists first is proposed. Rejects with NoTable if there is no heading.
+ */
+export async function proposeMapping(file: string): Promise<ProposedMapping> {
+  await using table = await openTable(file);
+  const { columns } = table;
+  const byName = new Map(columns.toReversed().map((column) => [lettersOf(column), column]));
+  const map = Object.entries(KNOWN_COLUMNS).flatMap(([field, names]) => {
+    const [column] = names.flatMap((name) => byName.get(lettersOf(name)) ?? []);
+    return column === undefined ? [] : [{ column, field }];
+  });
+  const words = basename(file).split(/[^A-Za-z]+/);
+  const [venue] = words.flatMap((word) => (word.length < 3 ? [] : exchangesOfPrefix(word.toUpperCase())));
+  const hasVenue = map.some(({ field }) => field === 'listings.mic');
+  return {
+    columns,
+    map,
+    mic: hasVenue ? undefined : venue?.mic,
+    date: /\d{4}-\d{2}-\d{2}/.exec(basename(file))?.[0],
+  };
+}
+
+function lettersOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll('%', 'pct')
+    .replace(/[^a-z]/g, '');
 }

@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
 import { dirname } from 'node:path';
 import type { Brand } from '@brand-data/contracts';
-import { rankOfMarketValue, readSecurityName, typeOfSecurity } from '@brand-data/identifiers';
+import { rankOfMarketValue, readSecurityName, readWebHost, typeOfSecurity } from '@brand-data/identifiers';
 import { type BrandRecord, brandFromRecord, readRecord, slugOf } from '@brand-data/records';
 import { type CellOptions, isEmptyCell } from '../../formats/field-cells.ts';
 import { sizeOf } from '../../formats/files.ts';
@@ -9,33 +10,22 @@ import { isTestListing, labelsOf } from '../../formats/other-securities.ts';
 import { countryCodeOf } from '../../formats/places.ts';
 import { openTable, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
-import { OptionError } from '../../framework/option-error.ts';
-import type { BrandPicture } from '../../framework/picture.ts';
 import {
   type BytesRead,
+  OptionError,
   type ReadItem,
   readEach,
   type Skipped,
   type Unreadable,
 } from '../../framework/source-items.ts';
 import { takePictures } from '../../pictures/take-pictures.ts';
+import { companiesOf, type Item, mergedById, type PartialRecord } from './companies.ts';
 import { assignCell, type Mapping } from './mapping.ts';
-import { derivedId, mergeInto, type PartialRecord } from './record-fields.ts';
-import { groupClasses, type ListedRow } from './share-classes.ts';
-
-/** What `onSecurities` calls the listings that were added to the record of another share class. */
-const FURTHER_CLASSES = 'further share classes';
-
-/** A second table. Its cells are added to a row of the first table if the two columns have the same value. */
-interface Join {
-  file: string;
-  column: string;
-  otherColumn: string;
-}
 
 export interface ReadCsvOptions extends CellOptions {
   mapping: Mapping;
-  join?: Join | undefined;
+  /** A second table. Its cells are added to a row of the first table if the two columns have the same value. */
+  join?: { file: string; column: string; otherColumn: string } | undefined;
   /** Whether rows with the same id are one company. */
   merge: boolean;
   /** The text to put before each mapped id. */
@@ -52,25 +42,6 @@ export interface ReadCsvOptions extends CellOptions {
   /** Called once at the end with the number of further share classes and of each kind of security that was skipped. */
   onSecurities?: ((counts: Record<string, number>) => void) | undefined;
 }
-
-interface RowOptions extends ReadCsvOptions {
-  /** The folder with the files of pictures. */
-  folder: string;
-}
-
-/** A row's fields, the name of its security as the table writes it, and its pictures. */
-interface ReadRow extends ListedRow {
-  from: string;
-  raw: string;
-  pictures: readonly BrandPicture[];
-}
-
-/** A row that is not a share. `kind` names what the row is, in the plural. */
-interface OtherSecurity extends Skipped {
-  kind: string;
-}
-
-type Item = ReadRow | OtherSecurity | Unreadable;
 
 /**
  * Yields a table's rows as brands. The share classes of one company become one brand, unless a column gives ids. Other securities
@@ -106,56 +77,12 @@ export async function* readCsv(
     if ('kind' in item) {
       counts[item.kind] = (counts[item.kind] ?? 0) + 1;
       yield { from: item.from, skipped: item.skipped };
-    } else yield 'record' in item ? brandOf(item, item.record, options) : item;
+    } else yield 'record' in item ? brandOf(item, options) : item;
   }
   onSecurities?.(counts);
 }
 
-/** Keeps all rows until the last is read. Then yields each company in the place of its first row. */
-async function* companiesOf(
-  rows: AsyncIterable<Item>,
-  kept: KeptMemory,
-  counts: Record<string, number>,
-): AsyncGenerator<Item> {
-  const items: Item[] = [];
-  for await (const item of rows) {
-    kept.add(item);
-    items.push(item);
-  }
-  const listed = items.filter((item) => 'record' in item && item.record.listings !== undefined) as ReadRow[];
-  const groupOf = new Map(groupClasses(listed).flatMap((group) => group.map((row) => [row, group] as const)));
-  const done = new Set<readonly ReadRow[]>();
-  for (const item of items) {
-    const group = 'record' in item ? groupOf.get(item) : undefined;
-    const [main, ...classes] = group ?? [];
-    if (group === undefined || main === undefined) {
-      yield item;
-    } else if (!done.has(group)) {
-      done.add(group);
-      for (const { record } of classes) mergeInto(main.record, record);
-      if (classes.length > 0) counts[FURTHER_CLASSES] = (counts[FURTHER_CLASSES] ?? 0) + classes.length;
-      yield main;
-    }
-  }
-}
-
-/** Keeps all records until the last row is read, and merges those with the same id. Yields other items at once. */
-async function* mergedById(rows: AsyncIterable<Item>, kept: KeptMemory): AsyncGenerator<Item> {
-  const merged = new Map<string, ReadRow>();
-  for await (const item of rows) {
-    if (!('record' in item)) {
-      yield item;
-      continue;
-    }
-    const first = merged.get(item.record.id ?? '');
-    kept.add(first === undefined ? item : item.record);
-    if (first !== undefined) mergeInto(first.record, item.record);
-    else merged.set(item.record.id ?? '', item);
-  }
-  yield* merged.values();
-}
-
-async function keptTable({ file, otherColumn }: Join, memory: KeptMemory) {
+async function keptTable({ file, otherColumn }: NonNullable<ReadCsvOptions['join']>, memory: KeptMemory) {
   await using table = await openTable(file);
   const { columns, rows } = table;
   if (!columns.includes(otherColumn))
@@ -170,11 +97,13 @@ async function keptTable({ file, otherColumn }: Join, memory: KeptMemory) {
   return { columns, rows: kept, problems };
 }
 
-/** Returns the fields of a row with its id, or why the row is refused or skipped. */
+const TEST_LISTING = ['a test listing of the exchange', 'test listings'] as const;
+
+/** Returns the fields of a row with its id, or why the row is refused or skipped. The folder has the files of pictures. */
 function recordOf(
   { from, cells, raw }: TableRow,
   joined: TableRow['cells'] | undefined,
-  options: RowOptions,
+  options: ReadCsvOptions & { folder: string },
 ): Item {
   const { mapping, idPrefix, source, folder } = options;
   const fields: Record<string, unknown> = {};
@@ -201,15 +130,11 @@ function recordOf(
   if (listing?.ticker !== undefined) {
     const { ticker, mic, security: stated, ...identifiers } = listing;
     const place = readListing(ticker, mic);
-    const labels = labelsOf(
-      typeOfSecurity({ name: security, ticker: place?.ticker ?? ticker, mic: place?.mic, stated }),
-    );
-    if (isTestListing(security))
-      return {
-        from,
-        skipped: `${ticker}: "${security}" is a test listing of the exchange`,
-        kind: 'test listings',
-      };
+    const labels = isTestListing(security)
+      ? TEST_LISTING
+      : labelsOf(
+          typeOfSecurity({ name: security, ticker: place?.ticker ?? ticker, mic: place?.mic, stated }),
+        );
     if (labels !== undefined) {
       const [one, kind] = labels;
       return { from, skipped: `${ticker}: "${security}" is ${one}`, kind };
@@ -278,8 +203,7 @@ const CLASS_IN_PARENTHESES = /\((?:class|series|cl\.?) [a-z]\)$/i;
  * rank from the facts of all sources.
  */
 function brandOf(
-  { from, raw, pictures }: Pick<ReadRow, 'from' | 'raw' | 'pictures'>,
-  fields: PartialRecord,
+  { from, raw, pictures, record: fields }: Extract<Item, { record: unknown }>,
   { origin, rank }: ReadCsvOptions,
 ): ReadItem<Brand> {
   const { type, stock, manager } = fields;
@@ -292,4 +216,18 @@ function brandOf(
   });
   if ('problems' in read) return { from, problem: read.problems.join('; '), raw };
   return { from, item: brandFromRecord(read.record), raw, pictures };
+}
+
+/** Makes the id from the strongest identifier in the row, so that the id is the same at each import. */
+function derivedId({ lei, listings, stock, links, name = '' }: PartialRecord, source: string): string {
+  const [listing] = listings ?? [];
+  const isin = stock?.isin ?? listing?.isin;
+  const website = readWebHost(links?.websites?.[0] ?? '')?.domain;
+  if (lei !== undefined) return `lei-${lei.toLowerCase()}`;
+  if (isin !== undefined) return `isin-${isin.toLowerCase()}`;
+  if (listing?.share_class_figi !== undefined) return `figi-${listing.share_class_figi.toLowerCase()}`;
+  if (listing !== undefined) return slugOf(`${listing.mic} ${listing.ticker}`);
+  if (links?.wikidata_qid !== undefined) return links.wikidata_qid.toLowerCase();
+  if (website !== undefined) return slugOf(`${source} ${website}`);
+  return `${source}-${slugOf(name) || hash('sha256', name.normalize('NFKC').toLowerCase()).slice(0, 16)}`;
 }

@@ -1,5 +1,5 @@
 import { type Contradiction, isFirm, showOneCompany } from '@brand-data/identifiers';
-import { OptionError } from '../../framework/option-error.ts';
+import { OptionError } from '../../framework/source-items.ts';
 import { MERGE, type Merge, type MergeReason } from './links.ts';
 import { areOfTwoIssuers, areSisters, compareRows } from './row-evidence.ts';
 import { bySymbol, type Row } from './rows.ts';

@@ -1,6 +1,6 @@
 import { readNumber } from '../../formats/cells.ts';
 import { openTable } from '../../formats/table.ts';
-import { OptionError } from '../../framework/option-error.ts';
+import { OptionError } from '../../framework/source-items.ts';
 
 /** The value of one unit of each currency in US dollars, by the currency's code. */
 export type Rates = ReadonlyMap<string, number>;

@@ -5,43 +5,22 @@ import { readJsonLines } from '../../formats/json-lines.ts';
 import { micOfVenue } from '../../formats/listing.ts';
 import { openTable, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
-import { OptionError } from '../../framework/option-error.ts';
-import { type BytesRead, type ReadItem, readEach, type Unreadable } from '../../framework/source-items.ts';
+import {
+  type BytesRead,
+  OptionError,
+  type ReadItem,
+  readEach,
+  type Unreadable,
+} from '../../framework/source-items.ts';
+import FIELDS from './fields.json' with { type: 'json' };
 import { type DayFigures, readCurrency, stockOfFigures } from './quotes.ts';
 import type { Rates } from './rates.ts';
-
-/** The fields of market data, and the names of columns that give them. Names consist of lower-case letters and digits. */
-const FIELDS = {
-  symbol: ['symbol', 'ticker', 'code'],
-  isin: ['isin'],
-  exchange: ['exchange', 'mic', 'venue', 'market'],
-  date: ['date', 'day', 'tradingday', 'asof'],
-  currency: ['currency', 'ccy'],
-  price: ['price', 'close', 'last', 'lastprice', 'lastsale', 'closeprice', 'adjclose'],
-  price_usd: ['priceusd', 'closeusd'],
-  change: ['change', 'netchange', 'chg'],
-  change_percentage: [
-    'changepercentage',
-    'changepercent',
-    'changepct',
-    'pctchange',
-    'percentchange',
-    'chgpct',
-  ],
-  market_cap: ['marketcap', 'marketvalue', 'marketcapitalization', 'marketcapitalisation'],
-  market_cap_usd: ['marketcapusd', 'marketvalueusd'],
-  low_52_weeks: ['low52weeks', 'low52week', '52weeklow', 'week52low', 'yearlow', 'fiftytwoweeklow'],
-  high_52_weeks: ['high52weeks', 'high52week', '52weekhigh', 'week52high', 'yearhigh', 'fiftytwoweekhigh'],
-  range: ['range', 'range52weeks', '52weekrange', 'week52range', 'fiftytwoweekrange', 'yearrange'],
-  low: ['low', 'daylow'],
-  high: ['high', 'dayhigh'],
-  is_actively_trading: ['isactivelytrading', 'active', 'activelytrading'],
-} as const;
-type Field = keyof typeof FIELDS;
 
 /** Fields in which "NaN" and "null" are ordinary values: XNYS:NAN is a security. */
 const TEXTS: ReadonlySet<Field> = new Set(['symbol', 'exchange']);
 
+/** A field of market data. FIELDS has the names of columns that give it, in lower-case letters and digits. */
+type Field = keyof typeof FIELDS;
 export const MARKET_DATA_FIELDS = Object.keys(FIELDS) as Field[];
 
 const LINES_FILE = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
@@ -206,43 +185,48 @@ async function* daysOf(file: string, options: ReadMarketDataOptions): AsyncGener
 function dayOf(
   { from, raw }: TableRow,
   texts: Texts,
-  { decimalComma, currency: ofAll, exchange: venueOfAll }: ReadMarketDataOptions,
+  { decimalComma, currency: currencyOfAll, exchange: venueOfAll }: ReadMarketDataOptions,
 ): Day | Unreadable {
   const problems: string[] = [];
-  const text = (field: Field) => texts.get(field)?.trim() ?? '';
-  const number = (field: Field, read: typeof readPercentage = readNumber): number | undefined => {
-    if (text(field) === '') return undefined;
-    const value = read(text(field), { decimalComma });
-    if (value === undefined) problems.push(`${field}: "${text(field).slice(0, 100)}" is not a number`);
+  const parsed = <T>(
+    field: Field,
+    read: (text: string) => T | undefined,
+    wrong: string,
+    ofAll?: string,
+  ): T | undefined => {
+    const text = texts.get(field)?.trim() ?? ofAll;
+    const value = text === undefined ? undefined : read(text);
+    if (text !== undefined && value === undefined)
+      problems.push(`${field}: "${text.slice(0, 100)}" ${wrong}`);
     return value;
   };
+  const number = (field: Field, read: typeof readPercentage = readNumber) =>
+    parsed(field, (text) => read(text, { decimalComma }), 'is not a number');
 
-  const venue = text('exchange') || venueOfAll || '';
-  const mic = venue === '' ? '' : micOfVenue(venue);
-  if (mic === undefined)
-    problems.push(
-      `exchange: "${venue.slice(0, 100)}" is not a known exchange: write a market identifier code (ISO 10383)`,
-    );
-  const symbol = text('symbol');
-  const isin = text('isin').replace(/\s/g, '').toUpperCase();
+  const mic =
+    parsed(
+      'exchange',
+      micOfVenue,
+      'is not a known exchange: write a market identifier code (ISO 10383)',
+      venueOfAll || undefined,
+    ) ?? '';
+  const symbol = texts.get('symbol')?.trim() ?? '';
+  const isin = texts.get('isin')?.replace(/\s/g, '').toUpperCase() ?? '';
   if (symbol === '' && isin === '') problems.push('the line has neither a symbol nor an ISIN');
-  const currency = text('currency') || ofAll;
-  if (currency !== undefined && readCurrency(currency) === undefined)
-    problems.push(`currency: "${currency.slice(0, 100)}" is not a currency code of ISO 4217`);
-  const day = text('date') === '' ? undefined : dayNumberOf(text('date'));
-  if (texts.has('date') && day === undefined)
-    problems.push(`date: "${text('date').slice(0, 100)}" is not a date: write YYYY-MM-DD`);
-  const active = text('is_actively_trading');
-  const isActivelyTrading = active === '' ? undefined : readBoolean(active);
-  if (active !== '' && isActivelyTrading === undefined)
-    problems.push(`is_actively_trading: "${active.slice(0, 100)}" is neither true nor false`);
-
-  const range = text('range');
-  const [, rangeLow, rangeHigh] = /^(.+?)\s*[-–—]\s*([^-–—]+)$/u.exec(range.slice(0, LONGEST_RANGE)) ?? [];
-  const bound = (part: string | undefined) =>
-    part === undefined ? undefined : readNumber(part, { decimalComma });
-  if (range !== '' && (bound(rangeLow) === undefined || bound(rangeHigh) === undefined))
-    problems.push(`range: "${range.slice(0, 100)}" is not a range: write low-high, such as 164.08-260.10`);
+  const currency = parsed(
+    'currency',
+    (text) => readCurrency(text) && text,
+    'is not a currency code of ISO 4217',
+    currencyOfAll,
+  );
+  const day = parsed('date', dayNumberOf, 'is not a date: write YYYY-MM-DD');
+  const isActivelyTrading = parsed('is_actively_trading', readBoolean, 'is neither true nor false');
+  const [rangeLow, rangeHigh] =
+    parsed(
+      'range',
+      (text) => rangeOf(text, decimalComma),
+      'is not a range: write low-high, such as 164.08-260.10',
+    ) ?? [];
   const figures = {
     currency,
     price: number('price'),
@@ -251,14 +235,14 @@ function dayOf(
     changePercentage: number('change_percentage', readPercentage),
     marketCap: number('market_cap'),
     marketCapUsd: number('market_cap_usd'),
-    low: number('low_52_weeks') ?? bound(rangeLow),
-    high: number('high_52_weeks') ?? bound(rangeHigh),
+    low: number('low_52_weeks') ?? rangeLow,
+    high: number('high_52_weeks') ?? rangeHigh,
     isActivelyTrading,
   };
   const { price, low, high } = figures;
   const dayLow = number('low') ?? price ?? 0;
   const dayHigh = number('high') ?? price ?? 0;
-  if (text('price') === '') problems.push('the line has no price');
+  if (!texts.has('price')) problems.push('the line has no price');
   else if (price !== undefined && price <= 0) problems.push('price: must be above 0');
   for (const field of ['marketCap', 'marketCapUsd', 'priceUsd', 'low', 'high'] as const)
     if ((figures[field] ?? 0) < 0) problems.push(`${field}: must not be below 0`);
@@ -266,18 +250,14 @@ function dayOf(
     problems.push('the low of 52 weeks is above the high of 52 weeks');
   if (problems.length > 0 || price === undefined) return { from, problem: problems.join('; '), raw };
   const security = isin || [mic, symbol.toUpperCase()].filter((part) => part !== '').join(':');
-  return {
-    from,
-    raw,
-    security,
-    symbol,
-    mic: mic ?? '',
-    isin,
-    day,
-    figures: { ...figures, price },
-    dayLow,
-    dayHigh,
-  };
+  return { from, raw, security, symbol, mic, isin, day, figures: { ...figures, price }, dayLow, dayHigh };
+}
+
+/** Reads the low and high of "164.08-260.10". */
+function rangeOf(text: string, decimalComma: boolean): [low: number, high: number] | undefined {
+  const [, ...bounds] = /^(.+?)\s*[-–—]\s*([^-–—]+)$/u.exec(text.slice(0, LONGEST_RANGE)) ?? [];
+  const [low, high] = bounds.map((bound) => readNumber(bound, { decimalComma }));
+  return low === undefined || high === undefined ? undefined : [low, high];
 }
 
 /** "2026-08-21", "20260821", "2026-08-21T20:00:00Z": days since 1970. */

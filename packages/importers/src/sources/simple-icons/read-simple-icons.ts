@@ -2,6 +2,7 @@ import { Brand } from '@brand-data/contracts';
 import { coreName, normalName, readWebHost } from '@brand-data/identifiers';
 import type { ReadItem } from '../../framework/source-items.ts';
 import { drawIcon, type Icon, loadIcons, SIMPLE_ICONS } from '../../pictures/icons.ts';
+import SITES from './known-sites.json' with { type: 'json' };
 
 /**
  * Hosts of many brands. If an icon was found on one of these hosts, the host is not the brand's own site. Hosts that are the
@@ -17,50 +18,11 @@ const SHARED_HOSTS = new Set(
 );
 const MANY = 3;
 
-/** Slugs of brands whose icons were found elsewhere, and whose own site is www.SLUG.com. */
-const AT_OWN_COM =
-  `alienware aliexpress atari atlassian audible boots chase deezer facebook fandom firefox godaddy google
-  honda icloud klarna maytag netgear pandora qq saudia smugmug snapdragon taobao tata todoist verizon
-  vmware vodafone webex`.split(/\s+/);
-
 /**
  * The sites of brands whose icons were found elsewhere, on the site of one country or of a part of the company, or on the brand's own
  * site whose name does not show it ("stryker-mutator.io"), by slug.
  */
-const KNOWN_SITES: ReadonlyMap<string, string> = new Map(
-  [
-    ...AT_OWN_COM.map((slug) => [slug, `www.${slug}.com`]),
-    ...Object.entries({
-      alist: 'alistgo.com',
-      await: 'awaitwidget.com',
-      coop: 'www.coop.co.uk',
-      deutschetelekom: 'www.telekom.com',
-      duckduckgo: 'duckduckgo.com',
-      first: 'www.firstinspires.org',
-      hcl: 'www.hcltech.com',
-      hotwire: 'hotwired.dev',
-      inspire: 'inspirehep.net',
-      lionair: 'www.lionair.co.id',
-      maze: 'maze.co',
-      nationalrail: 'www.nationalrail.co.uk',
-      nissan: 'www.nissan-global.com',
-      oshkosh: 'www.oshkoshcorp.com',
-      packt: 'www.packtpub.com',
-      rollsroyce: 'www.rolls-roycemotorcars.com',
-      skoda: 'www.skoda-auto.com',
-      stryker: 'stryker-mutator.io',
-      suzuki: 'www.globalsuzuki.com',
-      techcrunch: 'techcrunch.com',
-      trello: 'trello.com',
-      vegas: 'www.vegascreativesoftware.com',
-      webtoon: 'www.webtoons.com',
-      wikidata: 'www.wikidata.org',
-      wikipedia: 'www.wikipedia.org',
-      wise: 'wise.com',
-      ziggo: 'www.ziggo.nl',
-    }),
-  ].map(([slug = '', host]) => [slug, `https://${host}/`]),
-);
+const KNOWN_SITES = Object.entries(SITES).map(([slug, host]) => [slug, `https://${host}/`] as const);
 
 /** Yields every icon as a brand with its logo. */
 export async function* readSimpleIcons(): AsyncGenerator<ReadItem<Brand>> {

@@ -1,9 +1,4 @@
-import {
-  conflictToJson,
-  type ImportReport,
-  refusedLinkToJson,
-  refusedPictureToJson,
-} from '@brand-data/importers';
+import { caseToJson, type ImportReport } from '@brand-data/importers';
 import type { Text } from '../../terminal/output.ts';
 import { duration, figure, inFile, refusedLines, titled } from '../../text/reports.ts';
 import { facts } from '../../text/tables.ts';
@@ -35,11 +30,11 @@ export function reportToJson(report: TimedReport) {
     ...figures,
     ...(rejectsFile !== undefined && { rejects_file: rejectsFile }),
     ...(refusals.length > 0 && { first_refusals: refusals }),
-    ...(refusedPictures.length > 0 && { first_refused_pictures: refusedPictures.map(refusedPictureToJson) }),
+    ...(refusedPictures.length > 0 && { first_refused_pictures: refusedPictures.map(caseToJson) }),
     ...(conflictsFile !== undefined && {
       conflicts_file: conflictsFile,
-      first_conflicts: conflicts.map(conflictToJson),
-      first_refused_links: refusedLinks.map(refusedLinkToJson),
+      first_conflicts: conflicts.map(caseToJson),
+      first_refused_links: refusedLinks.map(caseToJson),
     }),
   };
 }
@@ -80,7 +75,7 @@ export function reportText(report: TimedReport): Text {
     refusedLines(refusals, counts.refused),
     titled(
       'Refused pictures',
-      refusedPictures.map(({ from, id, field, reason }) => `  ${from}: ${field} of ${id}: ${reason}`),
+      refusedPictures.map(({ from, id, picture, reason }) => `  ${from}: ${picture} of ${id}: ${reason}`),
       counts.refusedPictures,
     ),
     titled(

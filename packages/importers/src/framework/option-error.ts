@@ -1,4 +1,0 @@
-/** An option of an import is wrong or does not fit the file. */
-export class OptionError extends Error {
-  override readonly name = 'OptionError';
-}

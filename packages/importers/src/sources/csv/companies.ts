@@ -1,0 +1,142 @@
+import { compareTexts, normalName } from '@brand-data/identifiers';
+import type { BrandRecord } from '@brand-data/records';
+import type { KeptMemory } from '../../framework/kept-memory.ts';
+import type { BrandPicture } from '../../framework/picture.ts';
+import type { Skipped, Unreadable } from '../../framework/source-items.ts';
+
+/** No company has more classes than this on one venue. More rows of one name are the products of one issuer, or have no name. */
+const MOST_CLASSES = 20;
+/** A company with more names or listings is refused anyway, and comparing all with each other would take for ever. */
+const MOST_MERGED = 1_000;
+
+/** What `onSecurities` calls the listings that were added to the record of another share class. */
+const FURTHER_CLASSES = 'further share classes';
+
+/** The fields of a record that are known so far. */
+export type PartialRecord = Partial<BrandRecord>;
+
+/** A row's fields and its pictures. */
+interface ReadRow {
+  from: string;
+  raw: string;
+  /** Has the company's name. */
+  record: PartialRecord;
+  /** The name as the table writes it: "Alphabet Inc. Class C Capital Stock". */
+  security: string;
+  pictures: readonly BrandPicture[];
+}
+
+/** What a row is: a record, a security that is not a share (`kind` names it in the plural), or unreadable. */
+export type Item = ReadRow | (Skipped & { kind: string }) | Unreadable;
+
+/** Keeps all rows until the last is read. Then yields each company in the place of its first row. */
+export async function* companiesOf(
+  rows: AsyncIterable<Item>,
+  kept: KeptMemory,
+  counts: Record<string, number>,
+): AsyncGenerator<Item> {
+  const items: Item[] = [];
+  for await (const item of rows) {
+    kept.add(item);
+    items.push(item);
+  }
+  const listed = items.filter((item) => 'record' in item && item.record.listings !== undefined) as ReadRow[];
+  const groupOf = new Map(groupClasses(listed).flatMap((group) => group.map((row) => [row, group] as const)));
+  const done = new Set<readonly ReadRow[]>();
+  for (const item of items) {
+    const group = 'record' in item ? groupOf.get(item) : undefined;
+    const [main, ...classes] = group ?? [];
+    if (group === undefined || main === undefined) {
+      yield item;
+    } else if (!done.has(group)) {
+      done.add(group);
+      for (const { record } of classes) mergeInto(main.record, record);
+      if (classes.length > 0) counts[FURTHER_CLASSES] = (counts[FURTHER_CLASSES] ?? 0) + classes.length;
+      yield main;
+    }
+  }
+}
+
+/** Keeps all records until the last row is read, and merges those with the same id. Yields other items at once. */
+export async function* mergedById(rows: AsyncIterable<Item>, kept: KeptMemory): AsyncGenerator<Item> {
+  const merged = new Map<string, ReadRow>();
+  for await (const item of rows) {
+    if (!('record' in item)) {
+      yield item;
+      continue;
+    }
+    const first = merged.get(item.record.id ?? '');
+    kept.add(first === undefined ? item : item.record);
+    if (first !== undefined) mergeInto(first.record, item.record);
+    else merged.set(item.record.id ?? '', item);
+  }
+  yield* merged.values();
+}
+
+/**
+ * Groups the rows of a list of securities by company. A row without a name, or with a name that too many rows have, stays alone.
+ * Two rows are share classes of one company if company and venue have equal names, no country, website or LEI differs, and they are
+ * evidently two of its securities: their names differ ("Class A", "Class C") or their tickers are related. In each group the main
+ * class comes first: the class with the shortest ticker, then the smallest ticker by code units. The order of the rows does not
+ * matter.
+ */
+function groupClasses(rows: Iterable<ReadRow>): ReadRow[][] {
+  const byName = Map.groupBy(
+    rows,
+    ({ record }) => `${record.listings?.[0]?.mic} ${normalName(record.name ?? '')}`,
+  );
+  return [...byName.values()].flatMap((ofName) => {
+    if (ofName.length > MOST_CLASSES || !ofName[0]?.record.name) return ofName.map((row) => [row]);
+    const groups: ReadRow[][] = [];
+    for (const row of ofName.toSorted(byTicker)) {
+      const group = groups.find((each) => each.every((other) => areClasses(other, row)));
+      if (group === undefined) groups.push([row]);
+      else group.push(row);
+    }
+    return groups;
+  });
+}
+
+function areClasses(a: ReadRow, b: ReadRow): boolean {
+  const [tickerA, tickerB] = [tickerOf(a), tickerOf(b)];
+  const contradict =
+    differ(a.record.company?.headquarters?.country_code, b.record.company?.headquarters?.country_code) ||
+    differ(a.record.links?.websites?.[0], b.record.links?.websites?.[0]) ||
+    differ(a.record.lei, b.record.lei);
+  // Two rows with one ticker are a mistake in the list. They stay apart, so that the import refuses the second.
+  if (contradict || tickerA === tickerB) return false;
+  return a.security !== b.security || areRelated(tickerA, tickerB);
+}
+
+/** Tells whether one ticker continues the other ("UA", "UAA"), or both are equal up to the mark of a class ("BRK-A", "BRK-B"). */
+function areRelated(a: string, b: string): boolean {
+  return a.startsWith(b) || b.startsWith(a) || a.split('-', 1)[0] === b.split('-', 1)[0];
+}
+
+function differ(a: string | undefined, b: string | undefined): boolean {
+  return a !== undefined && b !== undefined && a !== b;
+}
+
+function byTicker(a: ReadRow, b: ReadRow): number {
+  const [tickerA, tickerB] = [tickerOf(a), tickerOf(b)];
+  return (
+    tickerA.length - tickerB.length || compareTexts(tickerA, tickerB) || compareTexts(a.security, b.security)
+  );
+}
+
+function tickerOf({ record }: ReadRow): string {
+  return record.listings?.[0]?.ticker ?? '';
+}
+
+/** Adds the names and listings of a further row of the same company. The row's other fields are ignored. */
+function mergeInto(first: PartialRecord, { name, names = [], listings = [] }: PartialRecord): void {
+  for (const other of [...(name === undefined ? [] : [name]), ...names])
+    if ((first.names?.length ?? 0) < MOST_MERGED && other !== first.name && !first.names?.includes(other))
+      first.names = [...(first.names ?? []), other];
+  for (const listing of listings) {
+    const known = first.listings ?? [];
+    if (known.length >= MOST_MERGED) return;
+    if (known.some(({ ticker, mic }) => ticker === listing.ticker && mic === listing.mic)) continue;
+    first.listings = [...known, known.length === 0 ? listing : { ...listing, primary: true }];
+  }
+}
