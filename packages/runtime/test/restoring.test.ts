@@ -63,6 +63,15 @@ test('if only the removal of the mark fails, the end can be repeated: it has no 
   await held;
 });
 
+test('an answer that is larger than a document of MongoDB is given, and the restore has ended', async () => {
+  const db = newDatabase();
+  const restoreId = await markRestoring(db);
+  const held = waiting(db);
+  const answer = { keys: ['k'.repeat(17 * 1024 ** 2)] };
+  expect(await endRestore(db, restoreId, async () => answer)).toBe(answer);
+  await held;
+});
+
 test('a set-up whose time ends says that the database is being restored', async () => {
   const db = newDatabase();
   await markRestoring(db);

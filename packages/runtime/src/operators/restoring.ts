@@ -58,7 +58,10 @@ export async function endRestore<Answer extends object>(
   const before = begins ? undefined : await marks(db).findOne(mark);
   if (!begins && !before?.answer) throw new Fault('failed_precondition', NOT_UNDER_WAY);
   const answer = (before?.answer as Answer | undefined) ?? (await end());
-  await marks(db).updateOne(mark, { $set: { answer } });
+  // Without the stored answer, which may be larger than a document can be, the call only cannot be repeated.
+  await marks(db)
+    .updateOne(mark, { $set: { answer } })
+    .catch(() => {});
   await marks(db).drop();
   return answer;
 }
