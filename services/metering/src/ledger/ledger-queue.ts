@@ -37,6 +37,7 @@ export interface LedgerQueueParts {
   database: LedgerDatabase;
   clock: Clock;
   changed: (before: Ledger, after: Ledger) => void;
+  /** Called with a stored ledger before its limit changes. The change is made once it resolves, and fails if it rejects. */
   beforeNewLimit: (ledger: Ledger) => Promise<void>;
   random: () => number;
   /** If a ledger holds more cells of closed grants than this, their breakdowns are merged into the days. */

@@ -24,16 +24,20 @@ export interface Ledger extends LedgerKey {
   holders: { holder: string; seq: number; atMs: number }[];
 }
 
+type ChangingField = Exclude<keyof Ledger, keyof LedgerKey>;
+/** A field that is missing here does not compile. A change of it would otherwise not be stored. */
+const CHANGING: Record<ChangingField, true> = {
+  limit: true,
+  limitRevision: true,
+  closedUsed: true,
+  nextGrant: true,
+  grants: true,
+  closed: true,
+  holders: true,
+};
+
 /** The fields of a ledger that change. */
-export const CHANGING_FIELDS = [
-  'limit',
-  'limitRevision',
-  'closedUsed',
-  'nextGrant',
-  'grants',
-  'closed',
-  'holders',
-] as const satisfies (keyof Ledger)[];
+export const CHANGING_FIELDS = Object.keys(CHANGING) as ChangingField[];
 
 export interface OpenGrant {
   number: number;
