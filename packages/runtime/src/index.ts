@@ -54,7 +54,7 @@ export {
 } from './nats/nats.ts';
 export { Diagnosis, type Found } from './observe/diagnosis.ts';
 export { createLogger, type Logger } from './observe/log.ts';
-export { perRegistry } from './observe/metrics.ts';
+export { countBy, perRegistry } from './observe/metrics.ts';
 export {
   activeSpanContext,
   inBatchSpan,

@@ -2,9 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { experimental } from '@grpc/grpc-js';
-import { Counter, Gauge } from 'prom-client';
+import { Gauge } from 'prom-client';
 import { certificatesFromPem } from '../config/pem-keys.ts';
 import type { Found } from '../observe/diagnosis.ts';
+import { countBy } from '../observe/metrics.ts';
 import { retryUntilStopped, type Service } from '../service/service.ts';
 
 const READ_EVERY_MS = 2_000;
@@ -114,13 +115,12 @@ export async function followCertificates(service: Service, files: CertificateFil
   const { log, metrics } = service;
   const read = async () => Certificates.read(service.name, files);
   const certificates = await retryUntilStopped('certificates', read, service);
-  const reloads = new Counter({
+  const countReload = countBy(metrics, {
     name: 'grpc_certificate_reloads_total',
     help: 'Changes of the certificate files, by result. "refused": the files do not fit together, and the last ones stay in use',
-    labelNames: ['result'],
-    registers: [metrics],
+    label: 'result',
+    values: ['applied', 'refused'],
   });
-  for (const result of ['applied', 'refused']) reloads.inc({ result }, 0);
   new Gauge({
     name: 'grpc_certificate_remaining_seconds',
     help: 'Seconds until a certificate expires: "own", by which this process proves its identity, or "ca", the authority that issued it',
@@ -135,7 +135,7 @@ export async function followCertificates(service: Service, files: CertificateFil
   const reload = () => {
     try {
       if (certificates.reload()) {
-        reloads.inc({ result: 'applied' });
+        countReload('applied');
         log.info({ expires: new Date(certificates.expiry.own) }, 'certificates reloaded');
       }
       refusal = '';
@@ -143,7 +143,7 @@ export async function followCertificates(service: Service, files: CertificateFil
       const { message } = error as Error;
       if (message === refusal) return;
       refusal = message;
-      reloads.inc({ result: 'refused' });
+      countReload('refused');
       log.error({ err: { message } }, 'the certificate files are not usable: the last ones stay in use');
     }
   };

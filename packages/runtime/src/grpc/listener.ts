@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type TLSSocket } from 'node:tls';
 import { type Server, ServerCredentials, type ServerInterceptingCallInterface } from '@grpc/grpc-js';
-import { Counter } from 'prom-client';
 import { sparingly } from '../observe/log.ts';
-import { perRegistry } from '../observe/metrics.ts';
+import { countBy, perRegistry } from '../observe/metrics.ts';
 import type { Service } from '../service/service.ts';
 import type { Peer } from './callers.ts';
 import { type Certificates, serviceIn } from './certificates.ts';
@@ -13,16 +12,14 @@ const HANDSHAKE_WITHIN_MS = 5_000;
 const REASONS = ['no_certificate', 'untrusted', 'expired', 'no_tls', 'broken_off'] as const;
 type Reason = (typeof REASONS)[number];
 
-const refusedHandshakes = perRegistry((registry) => {
-  const counter = new Counter({
+const refusedHandshakes = perRegistry((registry) =>
+  countBy(registry, {
     name: 'grpc_server_refused_handshakes_total',
     help: 'Connections to gRPC ports that ended before the peer had proved its identity, by reason',
-    labelNames: ['reason'],
-    registers: [registry],
-  });
-  for (const reason of REASONS) counter.inc({ reason }, 0);
-  return counter;
-});
+    label: 'reason',
+    values: REASONS,
+  }),
+);
 
 /**
  * Accepts connections whose peers have a certificate of a trusted authority, and gives them to a gRPC server. gRPC's own
@@ -34,7 +31,7 @@ export async function listenWithMutualTls(
   server: Server,
   { host, port, certificates }: { host: string; port: number; certificates: Certificates },
 ) {
-  const refused = refusedHandshakes(metrics);
+  const countRefused = refusedHandshakes(metrics);
   const warn = sparingly((fields) => log.warn(fields, 'a connection was refused: it proved no identity'));
   const connections = new Map<string, Peer>();
   const newInjector = () => server.createConnectionInjector(ServerCredentials.createInsecure());
@@ -57,7 +54,7 @@ export async function listenWithMutualTls(
   });
   listener.on('tlsClientError', (error, socket) => {
     const reason = reasonOf(error, socket);
-    refused.inc({ reason });
+    countRefused(reason);
     if (reason !== 'broken_off') warn({ reason, code: codeOf(error), peer: socket.remoteAddress });
   });
   const forget = certificates.onChange((options) => {

@@ -6,8 +6,8 @@ import {
   type ServerInterceptor,
   status,
 } from '@grpc/grpc-js';
-import { Counter } from 'prom-client';
 import { parseSecrets } from '../config/config.ts';
+import { countBy } from '../observe/metrics.ts';
 import type { Service } from '../service/service.ts';
 import { grpcStatusOf } from './status.ts';
 
@@ -66,20 +66,17 @@ export function requireOperator(
   { log, metrics }: Pick<Service, 'log' | 'metrics'>,
   operators: Operators,
 ): ServerInterceptor {
-  const refusals = new Counter({
+  const countRefusal = countBy(metrics, {
     name: 'grpc_operator_refusals_total',
     help: 'Calls to the admin port that were refused because of their operator credential, by reason',
-    labelNames: ['reason'],
-    registers: [metrics],
+    label: 'reason',
+    values: REASONS,
   });
-  // Without these series, Prometheus would not see the first refusal as an increase.
-  for (const reason of REASONS) refusals.inc({ reason }, 0);
-
   /** Resolves to the status of a refusal, or to undefined if the call is let in. */
   const refusalOf = async (path: string, call: ServerInterceptingCallInterface, metadata: Metadata) => {
     const from = call.getPeer();
     const refuse = (reason: string, operator: string | undefined, details: string) => {
-      refusals.inc({ reason });
+      countRefusal(reason);
       log.warn({ method: path, from, reason, operator }, 'an operator was refused');
       const code = reason === 'role' ? status.PERMISSION_DENIED : status.UNAUTHENTICATED;
       return { code, details };

@@ -1,6 +1,7 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { MongoClient } from 'mongodb';
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Gauge, Histogram } from 'prom-client';
+import { countBy } from '../observe/metrics.ts';
 import { endSpan, type Span, startChildSpan } from '../observe/tracing.ts';
 import type { Service } from '../service/service.ts';
 
@@ -39,13 +40,12 @@ export function poolObserver({ metrics }: Service): (client: MongoClient) => voi
     buckets: [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 3],
     registers,
   });
-  const failures = new Counter({
+  const countFailure = countBy<string>(metrics, {
     name: 'mongodb_pool_wait_failures_total',
     help: 'Operations that got no connection to MongoDB, by reason',
-    labelNames: ['reason'],
-    registers,
+    label: 'reason',
+    values: ['timeout', 'connectionError', 'poolClosed'],
   });
-  for (const reason of ['timeout', 'connectionError', 'poolClosed']) failures.inc({ reason }, 0);
   return (client) => {
     client.on('topologyDescriptionChanged', ({ newDescription: { servers } }) => {
       if ([...servers.values()].some(({ isWritable }) => isWritable)) knowPrimary.add(client);
@@ -62,7 +62,7 @@ export function poolObserver({ metrics }: Service): (client: MongoClient) => voi
     });
     client.on('connectionCheckOutFailed', ({ reason }) => {
       waiting.dec();
-      failures.inc({ reason });
+      countFailure(reason);
     });
     client.on('connectionCheckedIn', () => connections.inUse--);
   };

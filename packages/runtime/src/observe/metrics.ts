@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { VERSION } from '../base/version.ts';
 
 export interface Build {
@@ -29,6 +29,19 @@ export function createMetrics(service: string, build: Build = { version: VERSION
     registers: [registry],
   }).set({ ...build, node: process.versions.node }, 1);
   return registry;
+}
+
+/**
+ * Registers a counter with one label, and returns the function that counts events. Its series start at zero: without them
+ * Prometheus would not see the first event as an increase.
+ */
+export function countBy<Value extends string | number>(
+  metrics: Registry,
+  { label, values, ...text }: { name: string; help: string; label: string; values: readonly Value[] },
+): (value: Value, events?: number) => void {
+  const counter = new Counter({ ...text, labelNames: [label], registers: [metrics] });
+  for (const value of values) counter.inc({ [label]: value }, 0);
+  return (value, events = 1) => counter.inc({ [label]: value }, events);
 }
 
 /** Makes a value once for each registry, when it is first needed. All users of the registry share the value. */

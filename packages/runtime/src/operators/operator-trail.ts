@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { Counter } from 'prom-client';
 import { Fault } from '../base/fault.ts';
 import type { OperatorCall } from '../grpc/operator.ts';
 import { grpcStatusOf } from '../grpc/status.ts';
+import { countBy } from '../observe/metrics.ts';
 import type { Service } from '../service/service.ts';
 
 /** How many shared entries a process remembers. When it has forgotten an entry, the next call begins a new part of that entry. */
@@ -40,7 +40,7 @@ interface Open {
 export class Trail {
   readonly #log: Service['log'];
   readonly #store: (event: TrailEvent) => Promise<void>;
-  readonly #lost: Counter<'stage'>;
+  readonly #countLost: (stage: 'before' | 'after') => void;
   readonly #shared = new Map<string, Open>();
 
   /** @param store resolves when a message to the trail is durable, and rejects if that takes too long */
@@ -50,13 +50,12 @@ export class Trail {
   ) {
     this.#log = log;
     this.#store = store;
-    this.#lost = new Counter({
+    this.#countLost = countBy(metrics, {
       name: 'grpc_operator_trail_failures_total',
       help: 'Messages to the trail of changes that could not be stored: "before" a change, which was then refused, or "after" it',
-      labelNames: ['stage'],
-      registers: [metrics],
+      label: 'stage',
+      values: ['before', 'after'],
     });
-    for (const stage of ['before', 'after']) this.#lost.inc({ stage }, 0);
     onStop('trail of changes', () => {
       const unstored = [...this.#shared.values()].filter(({ storing }) => storing);
       return Promise.all(unstored.map((open) => this.#storeOutcome(open)));
@@ -124,7 +123,7 @@ export class Trail {
     try {
       if (!isStoredOften(open)) await this.#storeNow(open);
     } catch (cause) {
-      this.#lost.inc({ stage: 'before' });
+      this.#countLost('before');
       const detail = 'the trail of changes cannot be written now, so nothing was changed: try again';
       throw new Fault('unavailable', detail, { cause });
     }
@@ -143,7 +142,7 @@ export class Trail {
     try {
       await this.#storeNow(open);
     } catch (error) {
-      this.#lost.inc({ stage: 'after' });
+      this.#countLost('after');
       const { message } = error as Error;
       this.#log.error({ err: { message } }, 'the outcome of a change is only in this log');
       this.#logEvent('a change whose outcome the trail lacks', open.event);

@@ -5,9 +5,15 @@ import {
   AuditEvent,
   PASS_SERVICES,
 } from '@brand-data/contracts';
-import { checkConsumer, ensureStream, type Nats, retryUntilStopped, type Service } from '@brand-data/runtime';
+import {
+  checkConsumer,
+  countBy,
+  ensureStream,
+  type Nats,
+  retryUntilStopped,
+  type Service,
+} from '@brand-data/runtime';
 import { AckPolicy, DiscardPolicy, type JsMsg, RetentionPolicy, StorageType } from '@nats-io/jetstream';
-import { Counter } from 'prom-client';
 import { type AuditUpdate, auditUpdateOf } from './audit.ts';
 
 const SECONDS_NS = 1_000_000_000;
@@ -46,20 +52,19 @@ export function followAuditEvents(
   { js, manager }: Pick<Nats, 'js' | 'manager'>,
   { store, days }: { store: { storeAudit(update: AuditUpdate): Promise<void> }; days: number },
 ): void {
-  const events = new Counter({
+  const count = countBy(service.metrics, {
     name: 'accounts_audit_events_total',
     help: "Messages about operators' changes at other services that accounts stored, could not read, or could not store yet",
-    labelNames: ['result'],
-    registers: [service.metrics],
+    label: 'result',
+    values: ['stored', 'unreadable', 'failed'],
   });
-  for (const result of ['stored', 'unreadable', 'failed']) events.inc({ result }, 0);
 
   const take = async (message: JsMsg): Promise<void> => {
     let update: AuditUpdate;
     try {
       update = auditUpdateOf(serviceOf(message.subject), AuditEvent.decode(message.data), days);
     } catch {
-      events.inc({ result: 'unreadable' });
+      count('unreadable');
       service.log.error(
         { subject: message.subject },
         'a message about a change cannot be read and is dropped',
@@ -69,10 +74,10 @@ export function followAuditEvents(
     }
     try {
       await store.storeAudit(update);
-      events.inc({ result: 'stored' });
+      count('stored');
       message.ack();
     } catch (error) {
-      events.inc({ result: 'failed' });
+      count('failed');
       service.log.warn({ err: { message: (error as Error).message } }, 'the trail could not be written yet');
       message.nak(AGAIN_AFTER_MS);
     }

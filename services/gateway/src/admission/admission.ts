@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { GATEWAY_DEMAND_SUBJECT, GatewayDemand } from '@brand-data/contracts';
-import { type Nats, type Service, systemClock } from '@brand-data/runtime';
+import { countBy, type Nats, type Service, systemClock } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
-import { countBy } from '../metrics/series.ts';
 import type { Messages } from '../upstream/messages.ts';
 import { CallsLimiter, type LimitName, TICK_MS } from './limits/call-limits.ts';
 import { createPacing, type Pacing } from './pacing.ts';

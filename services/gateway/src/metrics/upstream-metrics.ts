@@ -1,6 +1,6 @@
-import type { Service } from '@brand-data/runtime';
+import { countBy, type Service } from '@brand-data/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { countBy, readAtScrape } from './series.ts';
+import { readAtScrape } from './series.ts';
 
 type Metered = Pick<Service, 'metrics'>;
 

@@ -14,6 +14,7 @@ import {
 import {
   activeSpanContext,
   callUnary,
+  countBy,
   inBatchSpan,
   type Nats,
   retryUntilStopped,
@@ -23,7 +24,7 @@ import {
   type Tracer,
 } from '@brand-data/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { countBy, readAtScrape } from '../metrics/series.ts';
+import { readAtScrape } from '../metrics/series.ts';
 import type { Messages } from '../upstream/messages.ts';
 import type { Acquire, QuotaEvents } from './acquirer.ts';
 import { GrantBook } from './grant-book.ts';

@@ -1,5 +1,4 @@
-import type { Nats, Service } from '@brand-data/runtime';
-import { countBy } from '../metrics/series.ts';
+import { countBy, type Nats, type Service } from '@brand-data/runtime';
 
 const KINDS = ['account_changes', 'catalog_changes', 'gateway_demand', 'recalls'] as const;
 type Kind = (typeof KINDS)[number];

@@ -5,8 +5,15 @@ import {
   type PutImageRequest,
   Treatment,
 } from '@brand-data/contracts';
-import { clientStream, Fault, operatorCallOf, type Service, type Trail, unary } from '@brand-data/runtime';
-import { Counter } from 'prom-client';
+import {
+  clientStream,
+  countBy,
+  Fault,
+  operatorCallOf,
+  type Service,
+  type Trail,
+  unary,
+} from '@brand-data/runtime';
 import { type Form, type PictureKind, SMALL_SIZE, type Treatment as Treated } from '../image/image.ts';
 import type { ImageStore } from '../store/store.ts';
 import type { Workers } from '../workers/workers.ts';
@@ -26,14 +33,12 @@ export function imagesAdminService(
   workers: Workers,
   trail: Trail,
 ): ImagesAdminServiceServer {
-  const sweeps = new Counter({
+  const countSweep = countBy(service.metrics, {
     name: 'images_sweeps_total',
     help: 'Sweeps of the images that no record names, by result',
-    labelNames: ['result'],
-    registers: [service.metrics],
+    label: 'result',
+    values: ['done', 'failed'],
   });
-  // Without these series, Prometheus would not see the first sweep of a new process as an increase.
-  for (const result of ['done', 'failed']) sweeps.inc({ result }, 0);
   return {
     putImage: unary(service, async (request, metadata) => {
       const given = { kind: kindOf(request), light: givenOf(request), dark: request.darkFile };
@@ -62,11 +67,11 @@ export function imagesAdminService(
           ({ named, unnamed, removed }) => ({ named, unnamed, removed }),
         );
         const { named, unnamed, removed, missing } = swept;
-        sweeps.inc({ result: 'done' });
+        countSweep('done');
         service.log.info({ named, unnamed, removed, missing: missing.length }, 'swept');
         return swept;
       } catch (error) {
-        sweeps.inc({ result: 'failed' });
+        countSweep('failed');
         throw error;
       }
     }),

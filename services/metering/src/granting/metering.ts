@@ -8,7 +8,7 @@ import {
   monthOf,
   type Recall,
 } from '@brand-data/contracts';
-import { type Clock, elapsedMs, Fault, type Service } from '@brand-data/runtime';
+import { type Clock, countBy, elapsedMs, Fault, type Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
 import {
   acquire,
@@ -254,21 +254,19 @@ function checkAcquire({
 }
 
 export function meteringEvents(service: Service): MeteringEvents {
-  const registers = [service.metrics];
-  const decisions = new Counter({
+  const decided = countBy(service.metrics, {
     name: 'metering_acquires_total',
     help: 'Requests for grants, by what metering decided',
-    labelNames: ['decision'],
-    registers,
+    label: 'decision',
+    values: ['grant', 'wait', 'exhausted', 'stale'],
   });
-  for (const decision of ['grant', 'wait', 'exhausted', 'stale']) decisions.inc({ decision }, 0);
   const recalls = new Counter({
     name: 'metering_recalls_total',
     help: 'Recalls that metering broadcast: it asked gateways to return permits that they do not use',
-    registers,
+    registers: [service.metrics],
   });
   return {
-    decided: (decision) => decisions.inc({ decision }),
+    decided,
     recalled: () => recalls.inc(),
     dropped: countDropped(service),
     rejected: countRejected(service),

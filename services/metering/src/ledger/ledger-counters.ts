@@ -1,6 +1,5 @@
 import type { GrantUsage } from '@brand-data/contracts';
-import { perRegistry, type Service } from '@brand-data/runtime';
-import { Counter } from 'prom-client';
+import { countBy, perRegistry, type Service } from '@brand-data/runtime';
 import type { UsageAnswer } from './usage-by-ledger.ts';
 
 const DROP_REASONS = [
@@ -21,14 +20,18 @@ type DropReason = (typeof DROP_REASONS)[number];
  */
 export type Dropped = (calls: number, reason: DropReason) => void;
 
-const droppedCalls = counterByReason(DROP_REASONS, {
-  name: 'metering_usage_dropped_calls_total',
-  help: 'Calls in usage that metering will never bill, by reason; a call may be counted more than once',
-});
+const droppedCalls = perRegistry((registry) =>
+  countBy(registry, {
+    name: 'metering_usage_dropped_calls_total',
+    help: 'Calls in usage that metering will never bill, by reason; a call may be counted more than once',
+    label: 'reason',
+    values: DROP_REASONS,
+  }),
+);
 
 export function countDropped({ metrics }: Pick<Service, 'metrics'>): Dropped {
-  const counter = droppedCalls(metrics);
-  return (calls, reason) => counter.inc({ reason }, calls);
+  const count = droppedCalls(metrics);
+  return (calls, reason) => count(reason, calls);
 }
 
 /** Reports the calls in usage that, by this answer, will never be billed. The store itself reports refused usage. */
@@ -62,22 +65,15 @@ const REJECTION_REASONS = [
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 export type Rejected = (reason: RejectionReason, count?: number) => void;
 
-const rejections = counterByReason(REJECTION_REASONS, {
-  name: 'metering_rejected_total',
-  help: 'Requests, messages and usage that metering refused because their sender did not prove its right to them, by reason',
-});
+const rejections = perRegistry((registry) =>
+  countBy(registry, {
+    name: 'metering_rejected_total',
+    help: 'Requests, messages and usage that metering refused because their sender did not prove its right to them, by reason',
+    label: 'reason',
+    values: REJECTION_REASONS,
+  }),
+);
 
 export function countRejected({ metrics }: Pick<Service, 'metrics'>): Rejected {
-  const counter = rejections(metrics);
-  return (reason, count = 1) => counter.inc({ reason }, count);
-}
-
-/** Returns the only counter of a process. */
-function counterByReason(reasons: readonly string[], { name, help }: { name: string; help: string }) {
-  return perRegistry((registry) => {
-    const counter = new Counter({ name, help, labelNames: ['reason'], registers: [registry] });
-    // Prometheus sees the first event as an increase only if the series already exists.
-    for (const reason of reasons) counter.inc({ reason }, 0);
-    return counter;
-  });
+  return rejections(metrics);
 }

@@ -1,5 +1,5 @@
-import type { Service } from '@brand-data/runtime';
-import { Counter, Gauge } from 'prom-client';
+import { countBy, type Service } from '@brand-data/runtime';
+import { Gauge } from 'prom-client';
 import type { MongoNotices } from './mongo-notices.ts';
 import { type Notice, type PassedThreshold, THRESHOLDS } from './notice.ts';
 
@@ -7,26 +7,23 @@ export type NoticeEvents = ReturnType<typeof noticeEvents>;
 
 /** Reports notices to Prometheus and the log. */
 export function noticeEvents({ log, metrics }: Service, store: Pick<MongoNotices, 'count'>) {
-  const registers = [metrics];
-  const notices = new Counter({
+  const countFound = countBy<number>(metrics, {
     name: 'metering_notices_total',
     help: 'Notices of accounts that passed a threshold of their allowance, by the threshold in percent',
-    labelNames: ['threshold'],
-    registers,
+    label: 'threshold',
+    values: THRESHOLDS,
   });
-  for (const threshold of THRESHOLDS) notices.inc({ threshold }, 0);
-  const attempts = new Counter({
+  const countAttempt = countBy(metrics, {
     name: 'metering_notice_deliveries_total',
     help: 'Attempts to deliver a notice to the webhook: "delivered", "refused" (metering tries again) or "failed" (it has given up)',
-    labelNames: ['outcome'],
-    registers,
+    label: 'outcome',
+    values: ['delivered', 'refused', 'failed'],
   });
-  for (const outcome of ['delivered', 'refused', 'failed']) attempts.inc({ outcome }, 0);
   new Gauge({
     name: 'metering_notices_waiting',
     help: 'Notices that the webhook has not accepted: "pending" (metering tries again) or "failed" (it has given up)',
     labelNames: ['state'],
-    registers,
+    registers: [metrics],
     async collect() {
       this.reset();
       const counts = await store.count().catch(() => undefined);
@@ -38,7 +35,7 @@ export function noticeEvents({ log, metrics }: Service, store: Pick<MongoNotices
   return {
     /** Notices were stored. */
     found: (passed: readonly PassedThreshold[]): void => {
-      for (const { threshold } of passed) notices.inc({ threshold });
+      for (const { threshold } of passed) countFound(threshold);
     },
     searchFailed: warn('notices could not be stored'),
     /** An attempt at the webhook ended. `refused`: metering will try again. `failed`: it has given up. */
@@ -47,7 +44,7 @@ export function noticeEvents({ log, metrics }: Service, store: Pick<MongoNotices
       { id, webhook }: Notice,
       reason?: string,
     ): void => {
-      attempts.inc({ outcome });
+      countAttempt(outcome);
       const about = { notice: id, attempts: webhook.attempts + 1, reason };
       if (outcome === 'failed') log.error(about, 'a notice was not delivered');
       else if (outcome === 'refused') log.warn(about, 'the webhook refused a notice');

@@ -1,6 +1,5 @@
 import { HOLDER_PROOF_METADATA, type MeteringServiceServer } from '@brand-data/contracts';
-import { type CallMetadata, type Service, unary } from '@brand-data/runtime';
-import { Counter } from 'prom-client';
+import { type CallMetadata, countBy, type Service, unary } from '@brand-data/runtime';
 import type { Metering } from '../granting/metering.ts';
 import { withLedgerDeadline } from '../ledger/ledger-collections.ts';
 import { countRejected } from '../ledger/ledger-counters.ts';
@@ -19,13 +18,12 @@ export function meteringService(
     catchUp,
   }: { metering: Metering; senders: Senders; store: LedgerStore; catchUp: CatchUp },
 ): MeteringServiceServer {
-  const reports = new Counter({
+  const countReport = countBy(service.metrics, {
     name: 'metering_reports_total',
     help: 'Report requests from gateways, by result. "refused": metering refused the usage of at least one grant',
-    labelNames: ['result'],
-    registers: [service.metrics],
+    label: 'result',
+    values: ['applied', 'refused', 'failed'],
   });
-  for (const result of ['applied', 'refused', 'failed']) reports.inc({ result }, 0);
   const rejected = countRejected(service);
   const senderOf = ({ holder }: { holder: string }, metadata: CallMetadata): Sender => {
     try {
@@ -46,13 +44,13 @@ export function meteringService(
       const { refused, unavailable, unknown, ...senseless } = await withLedgerDeadline(
         metering.report(usage, sender),
       ).catch((error: unknown) => {
-        reports.inc({ result: 'failed' });
+        countReport('failed');
         throw error;
       });
       const unreadable = [...senseless.unreadable, ...senseless.impossible, ...senseless.foreign];
       const notStored = [...unavailable, ...unknown];
       const result = notStored.length > 0 ? 'failed' : 'applied';
-      reports.inc({ result: refused.length + unreadable.length > 0 ? 'refused' : result });
+      countReport(refused.length + unreadable.length > 0 ? 'refused' : result);
       if (unreadable.length > 0)
         service.log.error({ holder, grants: unreadable }, 'unreadable usage refused');
       return { refusedGrantIds: [...refused, ...unreadable], unavailableGrantIds: notStored };

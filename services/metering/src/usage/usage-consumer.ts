@@ -1,6 +1,13 @@
 import type { UsageStream } from '@brand-data/contracts';
-import { type Clock, inBatchSpan, type Service, SpanKind, spanContextOfMessage } from '@brand-data/runtime';
-import { Counter, Histogram } from 'prom-client';
+import {
+  type Clock,
+  countBy,
+  inBatchSpan,
+  type Service,
+  SpanKind,
+  spanContextOfMessage,
+} from '@brand-data/runtime';
+import { Histogram } from 'prom-client';
 import { countDropped, countRejected, reportDropped } from '../ledger/ledger-counters.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { applyReadable } from '../ledger/usage-by-ledger.ts';
@@ -130,14 +137,12 @@ export class UsageConsumer {
 export function usageConsumerEvents(service: Service): UsageConsumerEvents {
   const { log, metrics, tracer } = service;
   const registers = [metrics];
-  const results = new Counter({
+  const countMessages = countBy(metrics, {
     name: 'metering_usage_messages_total',
     help: 'Messages that metering took from the usage streams, by result',
-    labelNames: ['result'],
-    registers,
+    label: 'result',
+    values: ['applied', 'redelivered', 'dead_letter'],
   });
-  // Prometheus sees the first event as an increase only if the series already exists.
-  for (const result of ['applied', 'redelivered', 'dead_letter']) results.inc({ result }, 0);
   const batchMessages = new Histogram({
     name: 'metering_usage_batch_messages',
     help: 'Messages that metering applied together, in one batch',
@@ -165,14 +170,14 @@ export function usageConsumerEvents(service: Service): UsageConsumerEvents {
         stopTimer();
       }
     },
-    applied: (messages) => results.inc({ result: 'applied' }, messages),
+    applied: (messages) => countMessages('applied', messages),
     refused: (grants) => log.info({ grants }, 'usage of closed grants refused'),
     redelivered: (messages, why, err) => {
-      results.inc({ result: 'redelivered' }, messages);
+      countMessages('redelivered', messages);
       log.warn({ err, messages, why }, 'usage was not stored, the stream delivers it again');
     },
     deadLettered: ({ stream, sequence: seq, usage = [] }, reason, applied) => {
-      results.inc({ result: 'dead_letter' });
+      countMessages('dead_letter');
       reportDropped(usage, applied, dropped);
       if (reason === 'forged' || reason === 'foreign_grant') rejected(reason);
       log.error({ stream, seq, reason }, 'a usage message was set aside');
