@@ -22,8 +22,7 @@ export { NO_VALUE, readFieldValue } from './overrides/override-values.ts';
 export { readOverrideFile, type Setting } from './overrides/read-override-file.ts';
 export { type SetReport, setOverrides, UNKNOWN_OUTCOME } from './overrides/set-overrides.ts';
 export { type Icon, loadIcons } from './pictures/icons.ts';
-export { readPictureFile } from './pictures/picture-files.ts';
-export { takePictures } from './pictures/take-pictures.ts';
+export { readPictureFile, takePictures } from './pictures/take-pictures.ts';
 export {
   FIELDS_HELP,
   type ProposedMapping,

@@ -10,8 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CatalogPort } from '../src/framework/admin-port.ts';
 import type { RefusedPicture } from '../src/framework/source-items.ts';
 import { ImportJournal, importBrands, readRecords } from '../src/index.ts';
-import { pictureFileOf } from '../src/pictures/picture-files.ts';
-import { takePictures } from '../src/pictures/take-pictures.ts';
+import { pictureFileOf, takePictures } from '../src/pictures/take-pictures.ts';
 import { inProcessImages, REFUSED_FILE } from './in-process-images.ts';
 
 let root: string;

@@ -1,4 +1,5 @@
 import { regionNames } from '@brand-data/identifiers';
+import PLACES from './places.json' with { type: 'json' };
 
 /** A place as records have it. */
 export interface Place {
@@ -8,15 +9,7 @@ export interface Place {
   country_code?: string;
 }
 
-const STATES = new Set(
-  `Alabama, Alaska, Arizona, Arkansas, California, Colorado, Connecticut, Delaware, Florida, Georgia, Hawaii, Idaho,
-  Illinois, Indiana, Iowa, Kansas, Kentucky, Louisiana, Maine, Maryland, Massachusetts, Michigan, Minnesota, Mississippi,
-  Missouri, Montana, Nebraska, Nevada, New Hampshire, New Jersey, New Mexico, New York, North Carolina, North Dakota,
-  Ohio, Oklahoma, Oregon, Pennsylvania, Rhode Island, South Carolina, South Dakota, Tennessee, Texas, Utah, Vermont,
-  Virginia, Washington, West Virginia, Wisconsin, Wyoming, D.C., DC`
-    .split(',')
-    .map((name) => name.trim()),
-);
+const STATES = new Set(PLACES.american_states);
 
 /**
  * Reads texts such as "Saint Paul, Minnesota", "Dublin, Ireland" and "Warmley, Bristol, United Kingdom". If the last part is
@@ -51,37 +44,12 @@ export function readPlace(text: string): Place {
   };
 }
 
-/** English names of countries that CLDR does not have. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  usa: 'US',
-  'u.s.': 'US',
-  'u.s.a.': 'US',
-  'united states of america': 'US',
-  uk: 'GB',
-  'u.k.': 'GB',
-  'great britain': 'GB',
-  england: 'GB',
-  scotland: 'GB',
-  wales: 'GB',
-  'northern ireland': 'GB',
-  'republic of ireland': 'IE',
-  'the netherlands': 'NL',
-  holland: 'NL',
-  'czech republic': 'CZ',
-  turkey: 'TR',
-  'hong kong': 'HK',
-  macau: 'MO',
-  macedonia: 'MK',
-  myanmar: 'MM',
-  'republic of korea': 'KR',
-  "people's republic of china": 'CN',
-};
 let names: ReadonlyMap<string, string> | undefined;
 let codes: ReadonlyMap<string, string> | undefined;
 
 /** ISO 3166-1 alpha-2 code for an English name. It does not accept codes: "CA" may be California or Canada. */
 export function countryCodeOf(name: string): string | undefined {
-  codes ??= new Map([...namesOfCountries(), ...Object.entries(OTHER_NAMES)]);
+  codes ??= new Map([...namesOfCountries(), ...Object.entries(PLACES.countries_without_cldr_name)]);
   return codes.get(name.trim().toLowerCase());
 }
 

@@ -5,7 +5,7 @@ import { Fault } from '@brand-data/runtime';
 import { type CatalogPort, type ImagesPort, retryWhileUnavailable } from './admin-port.ts';
 import { batchesOf } from './batches.ts';
 import type { ImportCounts, ImportJournal } from './import-journal.ts';
-import type { ReadItem, RefusedPicture, Skipped, SourceItem } from './source-items.ts';
+import type { ReadItem, Skipped, SourceItem } from './source-items.ts';
 import { PictureStore } from './store-picture.ts';
 
 const BATCHES_IN_FLIGHT = 4;
@@ -120,8 +120,8 @@ interface ItemKind<T> {
   idOf: (item: T) => string;
   /** The text for the rejects file if the item's line is not known. */
   rawOf?: (item: T) => string;
-  /** The item with its pictures, and the pictures that were refused. */
-  addPictures?: (sent: SourceItem<T>) => Promise<{ item: T; added: number; refused: RefusedPicture[] }>;
+  /** Stores the pictures, and returns the item with them. */
+  addPictures?: (sent: SourceItem<T>) => Promise<T>;
   put: (batch: T[], request: { source: string; importId: string; dryRun: boolean }) => Promise<PutAnswer>;
 }
 
@@ -163,9 +163,11 @@ class ImportRun<T extends object> {
 
   async #putBatch(batch: SourceItem<T>[]): Promise<void> {
     const { source, dryRun = false, signal, journal } = this.#options;
-    const { idOf, rawOf, put } = this.#kind;
+    const { idOf, rawOf, addPictures, put } = this.#kind;
     const hasPictures = batch.some(({ pictures }) => pictures?.length);
-    const items = await Promise.all(batch.map((sent) => this.#withPictures(sent)));
+    const items = await Promise.all(
+      batch.map((sent) => (addPictures && sent.pictures?.length ? addPictures(sent) : sent.item)),
+    );
     // Some of the records may lack pictures that were not stored.
     if (hasPictures && signal?.aborted) return;
     const answer = await retryWhileUnavailable(() =>
@@ -182,16 +184,6 @@ class ImportRun<T extends object> {
       await journal.addConflict({ from, id: idOf(item), ...conflict });
     for (const [{ from, item }, { index, ...link }] of sentWith(batch, answer.refusedLinks))
       await journal.refuseLink({ from, id: idOf(item), ...link });
-  }
-
-  async #withPictures(sent: SourceItem<T>): Promise<T> {
-    const { addPictures } = this.#kind;
-    const { journal } = this.#options;
-    if (addPictures === undefined || !sent.pictures?.length) return sent.item;
-    const { item, added, refused } = await addPictures(sent);
-    journal.counts.pictures += added;
-    for (const each of refused) await journal.refusePicture(each);
-    return item;
   }
 
   /** Ends the import. Prunes in steps until nothing is left or the import is aborted. Returns how many records it removed. */

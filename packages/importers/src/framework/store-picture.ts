@@ -5,6 +5,7 @@ import { Fault } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import { type ImagesPort, retryWhileUnavailable } from './admin-port.ts';
+import type { ImportJournal } from './import-journal.ts';
 import { type BrandPicture, PictureProblem } from './picture.ts';
 import type { RefusedPicture, SourceItem } from './source-items.ts';
 
@@ -41,6 +42,7 @@ interface StoreOptions {
   dryRun?: boolean;
   /** When it is aborted, no more pictures are stored. */
   signal?: AbortSignal | undefined;
+  journal: ImportJournal;
 }
 
 /** Stores the pictures of an import's brands: equal pictures once, and few at the same time. */
@@ -57,10 +59,11 @@ export class PictureStore {
   }
 
   /**
-   * Stores the pictures of a brand. Returns the brand with the fields of the stored pictures, and the pictures that cannot be used.
-   * Rejects with a Fault if images does not answer for two minutes.
+   * Stores the pictures of a brand. Returns the brand with the fields of the stored pictures. The journal takes those that cannot
+   * be used. Rejects with a Fault if images does not answer for two minutes.
    */
-  async addTo({ from, item, pictures = [] }: SourceItem<Brand>) {
+  async addTo({ from, item, pictures = [] }: SourceItem<Brand>): Promise<Brand> {
+    const { journal } = this.#options;
     const refused: RefusedPicture[] = [];
     const stored = await Promise.all(
       pictures.map(async (picture) => {
@@ -75,6 +78,8 @@ export class PictureStore {
       }),
     );
     const added = stored.flat();
+    journal.counts.pictures += added.length;
+    for (const each of refused) await journal.refusePicture(each);
     const sources = added.flatMap(({ field, light }) =>
       light.source === undefined ? [] : [{ ...light.source, date: '', fields: [field as string] }],
     );
@@ -82,11 +87,7 @@ export class PictureStore {
       (with_, { field, answer }) => withStoredPicture(with_, field, answer),
       item,
     );
-    return {
-      item: Brand.fromPartial({ ...brand, sources: [...brand.sources, ...sources] }),
-      added: added.length,
-      refused,
-    };
+    return Brand.fromPartial({ ...brand, sources: [...brand.sources, ...sources] });
   }
 
   /** Reads and stores a picture. Resolves to undefined if the signal was aborted before the picture's turn. */

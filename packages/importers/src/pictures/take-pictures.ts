@@ -1,9 +1,17 @@
+import { open, realpath } from 'node:fs/promises';
+import { isAbsolute, join, sep } from 'node:path';
 import { PICTURE_FIELDS, type PictureFieldName } from '@brand-data/records';
-import type { BrandPicture, PictureFile } from '../framework/picture.ts';
-import { unusable } from '../framework/picture.ts';
-import { namesPicture, pictureFileOf } from './picture-files.ts';
+import {
+  type BrandPicture,
+  checkSize,
+  type PictureFile,
+  PictureProblem,
+  unusable,
+} from '../framework/picture.ts';
+import { drawIcon, SIMPLE_ICONS } from './icons.ts';
 
 const FIELDS = Object.keys(PICTURE_FIELDS) as PictureFieldName[];
+const ICON = 'simple-icons:';
 
 /**
  * Separates a record as people write it into the record and its pictures. A field of a picture holds either paths on the logo host,
@@ -53,4 +61,80 @@ function without(value: unknown, [name = '', ...rest]: readonly string[]): unkno
   const left = rest.length === 0 ? undefined : without(old, rest);
   if (left !== undefined) return { ...others, [name]: left };
   return Object.keys(others).length > 0 ? others : undefined;
+}
+
+/** Tells whether the text names a picture to store. Any other text may be a path on the logo host. */
+function namesPicture(text: string): boolean {
+  return /^(?:\.\.?\/|data:|simple-icons:|(?:https?:)?\/\/)/i.test(text);
+}
+
+/**
+ * Returns the picture that a text names: a file of the folder ("acme.svg", "./logos/acme.svg"), a data: URI, or an icon of Simple
+ * Icons ("simple-icons:acme"). A picture of a file outside the folder, or of a URL, cannot be read.
+ */
+export function pictureFileOf(text: string, folder: string): PictureFile {
+  if (/^data:/i.test(text)) return { read: async () => bytesOfDataUri(text), held: text.length };
+  if (text.startsWith(ICON))
+    return { read: () => drawIcon(text.slice(ICON.length)), held: 0, source: SIMPLE_ICONS };
+  if (/^(?:[a-z][a-z+.-]*:)?\/\//i.test(text))
+    return unusable('it is a URL, and an import fetches nothing from the network: download the file');
+  return { read: () => readBelow(folder, text), held: 0 };
+}
+
+/** Reads a file that is in the folder or below it, also after all symbolic links are followed. */
+async function readBelow(folder: string, name: string): Promise<Buffer> {
+  const shown = name.slice(0, 200);
+  const outside = `"${shown}" is outside the folder of the file that names it: move the picture into that folder`;
+  if (isAbsolute(name) || name.split(/[/\\]/).includes('..')) throw new PictureProblem(outside);
+  const path = await realpath(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
+    throw new PictureProblem(
+      error.code === 'ENOENT' || error.code === 'ENOTDIR'
+        ? `there is no file "${shown}"`
+        : `"${shown}" cannot be read: ${error.code}`,
+    );
+  });
+  if (!path.startsWith((await realpath(folder)).replace(/\/?$/, sep))) throw new PictureProblem(outside);
+  return readPictureFile(path, shown);
+}
+
+/** Reads a file of any folder. Throws a PictureProblem if it cannot be read or is too large. */
+export async function readPictureFile(path: string, shown: string = path): Promise<Buffer> {
+  try {
+    await using handle = await open(path);
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new PictureProblem(`"${shown}" is no file`);
+    checkSize(stats.size);
+    return await handle.readFile();
+  } catch (error) {
+    if (error instanceof PictureProblem) throw error;
+    throw new PictureProblem(`"${shown}" cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+/**
+ * Returns the data of "data:image/svg+xml;base64,PHN2…" or "data:image/svg+xml,%3Csvg…". The media type is ignored: images finds
+ * it out.
+ */
+function bytesOfDataUri(uri: string): Buffer {
+  const comma = uri.indexOf(',');
+  if (comma < 0) throw new PictureProblem('the data: URI has no comma before its data');
+  const bytes = /;\s*base64$/i.test(uri.slice(0, comma))
+    ? bytesOfBase64(uri.slice(comma + 1))
+    : bytesOfPercentText(uri.slice(comma + 1));
+  checkSize(bytes.length);
+  return bytes;
+}
+
+function bytesOfBase64(text: string): Buffer {
+  const digits = text.replace(/%3D/gi, '=').replace(/\s/g, '');
+  if (!/^[\w+/-]*={0,2}$/.test(digits)) throw new PictureProblem('the data: URI is not valid base64');
+  return Buffer.from(digits, 'base64');
+}
+
+function bytesOfPercentText(text: string): Buffer {
+  try {
+    return Buffer.from(decodeURIComponent(text));
+  } catch {
+    throw new PictureProblem('the data: URI has a wrong percent-encoding');
+  }
 }

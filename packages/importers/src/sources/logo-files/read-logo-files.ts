@@ -1,8 +1,8 @@
+import { basename } from 'node:path';
 import { Brand, type LogoFile } from '@brand-data/contracts';
 import { filesOf } from '../../formats/files.ts';
 import type { ReadItem, Skipped } from '../../framework/source-items.ts';
-import { readPictureFile } from '../../pictures/picture-files.ts';
-import { commonsFileKeys, commonsFileUrl } from './commons-names.ts';
+import { readPictureFile } from '../../pictures/take-pictures.ts';
 
 export interface LogoFileFigures {
   /** How many source records name each file that the folder does not have. */
@@ -45,11 +45,44 @@ export async function* readLogoFiles(
       ...(wikidataQid && { links: { wikidataQid } }),
       sources: [{ name: 'Wikimedia Commons', url: commonsFileUrl(file), fields: ['images.logo'] }],
     });
-    yield { from: id, item: brand, pictures: [{ field: 'images.logo', light: fileAt(path) }] };
+    yield {
+      from: id,
+      item: brand,
+      pictures: [{ field: 'images.logo', light: { read: () => readPictureFile(path), held: 0 } }],
+    };
   }
   onFigures({ missing, unnamed: paths.filter((path) => !named.has(path)) });
 }
 
-function fileAt(path: string) {
-  return { read: () => readPictureFile(path), held: 0 };
+/**
+ * Returns the keys of a file's name on Wikimedia Commons. Two names mean the same file if they have a key in common. Wikimedia
+ * treats spaces and underscores as equal, and the first letter's case as well. A downloaded file may have its name
+ * percent-encoded, as in its URL. A name that contains a percent sign may be written both ways, so it has two keys.
+ */
+function commonsFileKeys(name: string): string[] {
+  const file = basename(name);
+  return [...new Set([file, percentDecoded(file)].map(keyOf))];
+}
+
+/** Returns the URL of the page about the file. */
+function commonsFileUrl(name: string): string {
+  return `https://commons.wikimedia.org/wiki/File:${encodeURIComponent(name.replaceAll(' ', '_'))}`;
+}
+
+function keyOf(name: string): string {
+  const text = name
+    .normalize('NFC')
+    .replace(/^(?:file|image):/i, '')
+    .replace(/[\s_]+/g, ' ')
+    .trim();
+  const [first = ''] = text;
+  return first.toUpperCase() + text.slice(first.length);
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -18,19 +18,15 @@ export interface DayFigures {
 }
 
 /** Units such as pence, cents and agorot, with their currency. A hundred units are one unit of the currency. */
-const HUNDREDTHS: ReadonlyMap<string, string> = new Map([
-  ['GBp', 'GBP'],
-  ['GBX', 'GBP'],
-  ['ZAc', 'ZAR'],
-  ['ZAC', 'ZAR'],
-  ['ZAX', 'ZAR'],
-  ['ILA', 'ILS'],
-  ['ILa', 'ILS'],
-  ['ILX', 'ILS'],
-  ['USX', 'USD'],
-  ['USc', 'USD'],
-  ['EUX', 'EUR'],
-]);
+const HUNDREDTHS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    GBP: 'GBp GBX',
+    ZAR: 'ZAc ZAC ZAX',
+    ILS: 'ILA ILa ILX',
+    USD: 'USX USc',
+    EUR: 'EUX',
+  }).flatMap(([currency, units]) => units.split(' ').map((unit) => [unit, currency] as const)),
+);
 
 /**
  * Returns the ISO 4217 currency that a text means, and how many of the text's units make one unit of the currency. Undefined if the

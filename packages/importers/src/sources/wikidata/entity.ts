@@ -84,7 +84,9 @@ export function bestOf(statements: readonly Statement[]): Statement[] {
 /** Returns the statements that have begun and not ended. A statement that ended at an unknown time has ended. */
 export function currentOf(statements: readonly Statement[], now: Date): Statement[] {
   return statements.filter(
-    (statement) => !hasEndedBy(statement, now) && !qualifierTimes(statement, 'P580').some(isAfter(now)),
+    (statement) =>
+      !hasEndedBy(statement, now) &&
+      qualifierTimes(statement, 'P580').every(({ begins }) => begins <= now.getTime()),
   );
 }
 
@@ -95,10 +97,6 @@ export function hasEndedBy(statement: Statement, now: Date): boolean {
 
 export function isBy(now: Date, time: WikiTime | undefined): boolean {
   return time !== undefined && time.begins <= now.getTime();
-}
-
-function isAfter(now: Date): (time: WikiTime) => boolean {
-  return (time) => time.begins > now.getTime();
 }
 
 export function qualifiersOf({ qualifiers }: Statement, property: string): Snak[] {

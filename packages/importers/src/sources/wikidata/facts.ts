@@ -11,7 +11,6 @@ import {
   type ItemNumber,
   isBy,
   itemOf,
-  type LocalText,
   localTextOf,
   qualifiersOf,
   qualifierTimes,
@@ -21,44 +20,6 @@ import {
   textsOf,
   timeOf,
 } from './entity.ts';
-
-/**
- * The facts of a company. Other items are numbers, because their names are known only after the second reading. The facts are
- * plain JSON, so that they can be stored on disk until then.
- */
-export interface CompanyFacts {
-  item: ItemNumber;
-  /** Labels in all languages; the country decides which of them are native. */
-  labels: Record<string, string>;
-  description: string;
-  aliases: string[];
-  officialNames: LocalText[];
-  formerNames: { text: string; from: string; to: string }[];
-  classes: ItemNumber[];
-  companyTypes: string[];
-  listings: { exchange: ItemNumber; tickers: string[]; isin: string }[];
-  listedOn: string;
-  isins: string[];
-  lei: string;
-  indices: ItemNumber[];
-  founded: string;
-  dissolved: string;
-  employees: string;
-  headquarters: { city: ItemNumber | undefined; latitude?: number; longitude?: number };
-  countries: ItemNumber[];
-  people: { item: ItemNumber; role: string }[];
-  ceo: ItemNumber | undefined;
-  lists: Record<ListName, ItemNumber[]>;
-  websites: string[];
-  accounts: Record<string, string>;
-  wikipedia: string;
-  /** The name of the logo's file on Wikimedia Commons. */
-  logoFile: string;
-  /** Wikipedia's language editions with an article. */
-  editions: number;
-  /** YYYY-MM-DD. */
-  modified: string;
-}
 
 /** Fields that are lists of other items, and the properties that they are read from. */
 const LISTS = {
@@ -104,7 +65,13 @@ const MOST_STATEMENTS = 1_000;
 /** The most tickers of one listing. */
 const MOST_TICKERS = 20;
 
-export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date): CompanyFacts {
+export type CompanyFacts = ReturnType<typeof companyFactsOf>;
+
+/**
+ * Returns the facts of a company. Other items are numbers, because their names are known only after the second reading. The facts
+ * are plain JSON, so that they can be stored on disk until then.
+ */
+export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date) {
   const of = (property: string) => statementsOf(entity, property);
   const best = (property: string) => bestOf(currentOf(of(property), now));
   const items = (properties: readonly string[]) =>
@@ -124,6 +91,7 @@ export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date): Com
 
   return {
     item,
+    /** Labels in all languages; the country decides which of them are native. */
     labels: Object.fromEntries(labels),
     description: descriptions.get('en') ?? descriptions.get('mul') ?? '',
     aliases: unique([...aliasesOf(entity, 'en'), ...aliasesOf(entity, 'mul')]).slice(0, MOST),
@@ -165,8 +133,11 @@ export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date): Com
       }),
     ),
     wikipedia: cleanText(Object(sitelinks.enwiki).title),
+    /** The name of the logo's file on Wikimedia Commons. */
     logoFile: texts('P154')[0] ?? '',
+    /** Wikipedia's language editions with an article. */
     editions: Object.keys(sitelinks).filter(isWikipedia).length,
+    /** YYYY-MM-DD. */
     modified: /^\d{4}-\d{2}-\d{2}/.exec(String(entity.modified))?.[0] ?? '',
   };
 }
@@ -205,7 +176,10 @@ function unique<T>(values: readonly T[]): T[] {
 }
 
 /** Returns the names that have ended, each with its years if they are known. */
-function formerNamesOf(statements: readonly Statement[], now: Date): CompanyFacts['formerNames'] {
+function formerNamesOf(
+  statements: readonly Statement[],
+  now: Date,
+): { text: string; from: string; to: string }[] {
   return statements
     .filter((statement) => hasEndedBy(statement, now))
     .flatMap((statement) => {
@@ -229,10 +203,7 @@ function employeesOf(statements: readonly Statement[]): string {
   return latest.year === '' ? count : `${count} (${latest.year})`;
 }
 
-function headquartersOf(
-  seats: readonly Statement[],
-  places: readonly Statement[],
-): CompanyFacts['headquarters'] {
+function headquartersOf(seats: readonly Statement[], places: readonly Statement[]) {
   const [seat] = seats.filter(({ mainsnak }) => itemOf(mainsnak) !== undefined);
   const coordinates =
     (seat && qualifiersOf(seat, 'P625').flatMap((snak) => coordinatesOf(snak) ?? [])[0]) ??
@@ -247,28 +218,10 @@ function isWikipedia(site: string): boolean {
   return site.endsWith('wiki') && !OTHER_WIKIS.test(site);
 }
 
-/** The facts of an item that records of companies refer to. Plain JSON. */
-export interface NamedFacts {
-  label: string;
-  /** The name in the language of the place itself. */
-  native?: string;
-  /** Only for a country: ISO 3166-1 alpha-2. */
-  countryCode?: string;
-  /** Only for a country: its official languages. */
-  languages?: ItemNumber[];
-  /** Only for a language: ISO 639-1. */
-  languageCode?: string;
-  /** Whether the item is a part of a country and has an ISO 3166-2 code. */
-  isSubdivision?: true;
-  country?: ItemNumber;
-  latitude?: number;
-  longitude?: number;
-  /** Only for an exchange: ISO 10383. */
-  mics?: string[];
-  isIndex?: true;
-}
+export type NamedFacts = ReturnType<typeof namedFactsOf>;
 
-export function namedFactsOf(entity: Entity, now: Date): NamedFacts {
+/** Returns the facts of an item that records of companies refer to. Plain JSON. */
+export function namedFactsOf(entity: Entity, now: Date) {
   const best = (property: string) => bestOf(currentOf(statementsOf(entity, property), now));
   const texts = (property: string) =>
     best(property)
@@ -282,12 +235,17 @@ export function namedFactsOf(entity: Entity, now: Date): NamedFacts {
   const mics = texts('P7534').filter((mic) => /^[A-Z0-9]{4}$/.test(mic));
   return {
     label: labelAmong(textsOf(entity.labels)) ?? '',
+    /** The name in the language of the place itself. */
     ...(native !== undefined && { native }),
+    /** Only for a country: ISO 3166-1 alpha-2, and its official languages. */
     ...(countryCode !== undefined && { countryCode, languages }),
+    /** Only for a language: ISO 639-1. */
     ...(languageCode !== undefined && { languageCode }),
+    /** Whether the item is a part of a country and has an ISO 3166-2 code. */
     ...(texts('P300').length > 0 && { isSubdivision: true }),
     ...(country !== undefined && { country }),
     ...best('P625').flatMap(({ mainsnak }) => coordinatesOf(mainsnak) ?? [])[0],
+    /** Only for an exchange: ISO 10383. */
     ...(mics.length > 0 && { mics }),
     ...(classesOf(entity, 'P31').includes(STOCK_INDEX) && { isIndex: true }),
   };
