@@ -185,13 +185,9 @@ function expiryOf(certificate: X509Certificate): number {
   return certificate.validToDate.getTime();
 }
 
-const DOMAIN = '.brand-data.internal';
-
-/**
- * Returns the name in the certificate of a service: "gateway.brand-data.internal". It is an identity, and no DNS server knows it.
- */
+/** Returns the name in the certificate of a service. It is an identity, and no DNS server knows it. */
 export function identityNameOf(service: string): string {
-  return `${service}${DOMAIN}`;
+  return `${service}.brand-data.internal`;
 }
 
 /**
