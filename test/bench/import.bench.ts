@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { whole } from './harness/results.ts';
 import { numberFrom, useBench } from './harness/servers.ts';
 import { percentilesOf } from './load.ts';
-import { askFor, companyAt, importMadeUp, KINDS } from './made-up-companies.ts';
+import { askFor, companyAt, importMadeUp, KINDS, writeMadeUp } from './made-up-companies.ts';
 
 const RECORDS = numberFrom('BENCH_RECORDS', 100_000);
 /** The companies that callers ask for, each by any kind of identifier. */
@@ -134,6 +134,8 @@ test(
   async () => {
     const { stack, lines } = bench;
     await importMadeUp(stack, RECORDS);
+    // The load must not wait for the writing of the file, which this process does.
+    await using changed = await writeMadeUp(RECORDS, MARK);
     const [token = ''] = await bench.createTokens(1);
     await using mongo = new MongoClient(stack.mongodbUrl);
     const random = createRandom(5);
@@ -147,7 +149,7 @@ test(
     await load.measure('warm-up', () => delay(WARM_UP_MS));
     const before = await load.measure('before', () => delay(BEFORE_MS));
     const during = await load.measure(`during the import of ${whole(RECORDS)} changed records`, () =>
-      importMadeUp(stack, RECORDS, MARK),
+      changed.importInto(stack),
     );
     await delay(BOUND_MS);
     const probed = await probes.stop();

@@ -5,7 +5,7 @@ import { noteResult, table, whole } from './harness/results.ts';
 import { numberFrom, useBench } from './harness/servers.ts';
 import { callOver, percentilesOf, runLoad } from './load.ts';
 
-const ALLOWANCE = numberFrom('BENCH_CALLS', 100_000);
+const ALLOWANCE = numberFrom('BENCH_ALLOWANCE', 100_000);
 const CONNECTIONS = 256;
 const LONGEST_MS = 60_000;
 const WARM_UP_MS = 2_000;

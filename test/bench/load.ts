@@ -85,8 +85,8 @@ export async function runLoad(target: string, load: Load): Promise<LoadResult> {
   const latencies: number[] = [];
   const began = performance.now();
   let sent = 0;
-  const nextPath = () => {
-    if (sent >= calls || performance.now() >= began + forMs) return undefined;
+  const nextPath = (dueMs = performance.now()) => {
+    if (sent >= calls || dueMs >= began + forMs) return undefined;
     sent += 1;
     return typeof paths === 'function' ? paths() : paths[(sent - 1) % paths.length];
   };
@@ -99,7 +99,7 @@ export async function runLoad(target: string, load: Load): Promise<LoadResult> {
       const earlyMs = dueMs - performance.now();
       if (earlyMs > 0) await delay(earlyMs);
       lateMs = Math.max(0, -earlyMs);
-      return nextPath();
+      return nextPath(dueMs);
     };
     return callOver(target, {
       next: callsPerSecond === undefined ? nextPath : nextInTime,

@@ -170,19 +170,23 @@ export function zipfRank(count: number, unit: number, flat = 0): number {
 }
 
 /**
- * Writes the first `records` companies to a file and imports it. Resolves to the summary of the import.
+ * Writes the first `records` companies to a file. `importInto` resolves to the summary of its import.
  *
  * @param edition ends each description, so that another edition changes each record
  */
-export async function importMadeUp(stack: TestStack, records: number, edition = ''): Promise<unknown> {
+export async function writeMadeUp(records: number, edition = '') {
   const folder = await temporaryFolder();
   const file = join(folder, 'catalogue.ndjson');
-  try {
-    await pipeline(Readable.from(linesOf(records, edition)), createWriteStream(file));
-    return await stack.bds('import', 'records', file, '--source', 'made-up');
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await pipeline(Readable.from(linesOf(records, edition)), createWriteStream(file));
+  return {
+    importInto: (stack: TestStack) => stack.bds('import', 'records', file, '--source', 'made-up'),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+export async function importMadeUp(stack: TestStack, records: number): Promise<void> {
+  await using written = await writeMadeUp(records);
+  await written.importInto(stack);
 }
 
 /** Yields the records of `size` companies, one on each line. */
