@@ -3,7 +3,7 @@ import { Route } from '@brand-data/contracts';
 import { MongoClient } from 'mongodb';
 import { nameOf } from './api-call.ts';
 import { msUntil } from './engine.ts';
-import { type Stand, startStand } from './stack.ts';
+import { type Harness, startHarness } from './stack.ts';
 
 const ASK_EVERY_MS = 50;
 const UNCHANGED_FOR_MS = 700;
@@ -38,34 +38,34 @@ interface Arrival {
 type Change = Awaited<ReturnType<typeof prepare>>[number];
 
 /** Starts a stack for `runChanges`. */
-export function startChangeStand(): Promise<Stand> {
-  return startStand({ canBeCutOff: { 'gateway-1': ['NATS'], accounts: ['NATS'] } });
+export function startChangeHarness(): Promise<Harness> {
+  return startHarness({ canBeCutOff: { 'gateway-1': ['NATS'], accounts: ['NATS'] } });
 }
 
 /** Makes each kind of change once, all at about the same time. */
-export async function runChanges(stand: Stand, mishap: (typeof MISHAPS)[number]): Promise<Arrival[]> {
-  const { stack } = stand;
-  const changes = await prepare(stand);
+export async function runChanges(harness: Harness, mishap: (typeof MISHAPS)[number]): Promise<Arrival[]> {
+  const { stack } = harness;
+  const changes = await prepare(harness);
   for (const change of changes)
     for (const { url, name } of stack.gateways) {
-      const isTold = async () => (await ask(stand, change, url)) === change.before;
+      const isTold = async () => (await ask(harness, change, url)) === change.before;
       if ((await msUntil(isTold, GIVEN_UP_AFTER_MS)) === undefined)
         throw new Error(`${change.name}: ${name} does not answer ${change.before} before the change`);
     }
-  if (mishap === 'nothing is wrong') return follow(stand, changes, (change) => change.make());
+  if (mishap === 'nothing is wrong') return follow(harness, changes, (change) => change.make());
   if (mishap === 'the notices to a gateway are lost') {
     stack.cut('gateway-1');
-    const arrivals = await follow(stand, changes, (change) => change.make());
+    const arrivals = await follow(harness, changes, (change) => change.make());
     stack.heal('gateway-1');
-    await untilOnStream(stand, 'gateway-1');
+    await untilOnStream(harness, 'gateway-1');
     return arrivals;
   }
-  await killBetweenCommitAndNotice(stand, changes);
-  return follow(stand, changes, () => Promise.resolve());
+  await killBetweenCommitAndNotice(harness, changes);
+  return follow(harness, changes, () => Promise.resolve());
 }
 
 /** Waits until the gateway has noticed that its connection to NATS is dead and has opened another. */
-async function untilOnStream({ stack, operator, client }: Stand, name: string): Promise<void> {
+async function untilOnStream({ stack, operator, client }: Harness, name: string): Promise<void> {
   const { token } = await operator.newAccount(1_000);
   const gateway = stack.gateways.find((each) => each.name === name);
   const onStream = () =>
@@ -80,7 +80,7 @@ async function untilOnStream({ stack, operator, client }: Stand, name: string): 
 }
 
 /** Creates an account for each change. */
-async function prepare({ operator }: Stand) {
+async function prepare({ operator }: Harness) {
   const plan = (name: string, allowance: number, routes = BOTH_ROUTES) =>
     operator.setPlan(name, [{ name: routes.length === 1 ? 'logos' : 'calls', allowance, routes }]);
   const larger = await operator.newAccount(2);
@@ -103,13 +103,13 @@ async function prepare({ operator }: Stand) {
   return rows.map(([name, { token }, before, after, make]) => ({ name, token, before, after, make }));
 }
 
-async function ask({ client }: Stand, { token }: Change, gatewayUrl: string): Promise<string> {
+async function ask({ client }: Harness, { token }: Change, gatewayUrl: string): Promise<string> {
   return nameOf(await client.get(`${gatewayUrl}/v1/brands/ZPHX?token=${token}`));
 }
 
 /** Makes each change while every gateway answers calls, and finds when calls last got the answer of before the change. */
 async function follow(
-  stand: Stand,
+  harness: Harness,
   changes: readonly Change[],
   make: (change: Change) => Promise<void>,
 ): Promise<Arrival[]> {
@@ -118,7 +118,7 @@ async function follow(
     const made = make(change).then(() => {
       confirmedAtMs = performance.now();
     });
-    const arrivals = stand.stack.gateways.map(async ({ name, url }): Promise<Arrival> => {
+    const arrivals = harness.stack.gateways.map(async ({ name, url }): Promise<Arrival> => {
       let lastOldMs = Number.NEGATIVE_INFINITY;
       let lastNotNewMs = Number.NEGATIVE_INFINITY;
       const arrival = { change: change.name, gateway: name };
@@ -126,7 +126,7 @@ async function follow(
       for (; ; await delay(ASK_EVERY_MS)) {
         const beganMs = performance.now();
         if (beganMs - confirmedAtMs > GIVEN_UP_AFTER_MS) return arrival;
-        const told = await ask(stand, change, url);
+        const told = await ask(harness, change, url);
         if (told === change.before) lastOldMs = beganMs;
         if (told !== change.after) lastNotNewMs = beganMs;
         if (performance.now() > Math.max(confirmedAtMs, lastNotNewMs) + UNCHANGED_FOR_MS)
@@ -143,7 +143,7 @@ async function follow(
  * Kills accounts after the changes are committed and before it sends their notices. The gateways still receive the stream, so
  * only the outbox in accounts' database shows that they miss notices.
  */
-async function killBetweenCommitAndNotice({ stack }: Stand, changes: readonly Change[]): Promise<void> {
+async function killBetweenCommitAndNotice({ stack }: Harness, changes: readonly Change[]): Promise<void> {
   const database = new MongoClient(stack.mongodbUrl);
   try {
     const outbox = database.db(`${stack.databasePrefix}_accounts`).collection('outbox');
@@ -174,17 +174,17 @@ function lineOf({ change, gateway, oldUntilMs, newFromMs }: Arrival): string {
 
 /** Makes the changes once with each mishap. Returns the changes that took too long. */
 export async function runAllChanges(say: (line: string) => void): Promise<string[]> {
-  const stand = await startChangeStand();
+  const harness = await startChangeHarness();
   const violations: string[] = [];
   try {
     for (const mishap of MISHAPS) {
       say(mishap);
-      const arrivals = await runChanges(stand, mishap);
+      const arrivals = await runChanges(harness, mishap);
       for (const arrival of arrivals) say(`  ${lineOf(arrival)}`);
       violations.push(...tooLate(arrivals).map((line) => `${mishap}: ${line}`));
     }
   } finally {
-    await stand.stop();
+    await harness.stop();
   }
   return violations;
 }

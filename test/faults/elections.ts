@@ -10,13 +10,13 @@ import {
   seconds,
   type Watch,
 } from './engine.ts';
-import type { How, Loss, Row } from './loss.ts';
+import type { FaultRow, How, InjectedFault } from './fault.ts';
 import { type NewCall, prepareQuestions } from './new-calls.ts';
 import type { CutFrom } from './stack.ts';
-import type { Dry } from './traffic.ts';
+import type { AnswerGap } from './traffic.ts';
 
 /** The parts that are lost within the same second, and the bounds that hold meanwhile. */
-interface ElectionRow extends Row {
+interface ElectionRow extends FaultRow {
   /**
    * No account goes longer than this without a counted answer or a 429 of a gateway that is not faulty. The same bound holds for
    * new tokens, first calls of accounts and uncached records.
@@ -57,19 +57,19 @@ const NAMES: Record<string, string> = {
   [GATEWAY]: 'a gateway',
 };
 
-/** Two of the seven accounts of a row begin before the loss. */
+/** Two of the seven accounts of a row begin before the fault. */
 function rowOf(
-  losses: readonly Loss[],
+  faults: readonly InjectedFault[],
   answeredWithinMs: number,
   more: Partial<ElectionRow> = {},
 ): ElectionRow {
   return {
-    name: losses.map(({ part, how }) => `${NAMES[part] ?? part} ${how}`).join(', '),
-    losses,
-    losesGrants: losses.some(({ part, how }) => part === GATEWAY && how !== 'cut off'),
+    name: faults.map(({ part, how }) => `${NAMES[part] ?? part} ${how}`).join(', '),
+    faults,
+    losesGrants: faults.some(({ part, how }) => part === GATEWAY && how !== 'cut off'),
     awayMs: 8_000,
     answeredWithinMs,
-    billedWithinMs: losses.some(({ part }) => part.startsWith('mongod'))
+    billedWithinMs: faults.some(({ part }) => part.startsWith('mongod'))
       ? Number.POSITIVE_INFINITY
       : TAKEN_MS,
     before: [40, 300],
@@ -166,29 +166,29 @@ export function runElections(options: CampaignOptions): Promise<string[]> {
 
 /** Measures how long the longest time without an answer is: of all accounts, new tokens and uncached records. */
 async function watchAnswers(parts: Parts, row: ElectionRow, broken: string[]): Promise<Watch> {
-  const { losses, answeredWithinMs } = row;
+  const { faults, answeredWithinMs } = row;
   const { traffic } = parts;
-  const isAsked = losses.some(({ part }) => /^(mongod|nats-server|accounts|catalog)/.test(part));
+  const isAsked = faults.some(({ part }) => /^(mongod|nats-server|accounts|catalog)/.test(part));
   const asks = isAsked ? await prepareQuestions(parts) : [];
   const newMs = new Map<NewCall, number>();
-  const msOf = ({ fromMs, toMs = traffic.now() }: Dry) => toMs - fromMs;
+  const msOf = ({ fromMs, toMs = traffic.now() }: AnswerGap) => toMs - fromMs;
   return {
     meanwhile: () =>
       Promise.all(asks.map(async ({ call, ask }) => newMs.set(call, await msUntilOneHolds(ask)))),
     judge(window) {
-      const dries = window.dries.filter(({ isExcused }) => !isExcused);
-      for (const dry of dries.filter((each) => msOf(each) > answeredWithinMs)) {
-        const { account, countedBefore, fromMs, failed, endedBy } = dry;
+      const gaps = window.gaps.filter(({ isExcused }) => !isExcused);
+      for (const gap of gaps.filter((each) => msOf(each) > answeredWithinMs)) {
+        const { account, countedBefore, fromMs, failed, endedBy } = gap;
         const next =
           endedBy === undefined ? 'no later call was answered' : `the next call ended with ${endedBy}`;
         broken.push(
-          `account ${account} (${countedBefore} counted answers before) had no answer for ${seconds(msOf(dry))}, from ${seconds(fromMs - window.beganMs)} after the loss: ${failed} calls failed, ${next}`,
+          `account ${account} (${countedBefore} counted answers before) had no answer for ${seconds(msOf(gap))}, from ${seconds(fromMs - window.beganMs)} after the fault: ${failed} calls failed, ${next}`,
         );
       }
       for (const [call, ms] of newMs)
         if (ms > answeredWithinMs)
           broken.push(`calls of the kind "${call}" had no answer for ${seconds(ms)}`);
-      return { 'answered again after': Math.max(0, ...newMs.values(), ...dries.map(msOf)) };
+      return { 'answered again after': Math.max(0, ...newMs.values(), ...gaps.map(msOf)) };
     },
   };
 }

@@ -7,13 +7,13 @@ import type { PoolUsage } from '@brand-data/contracts';
 import { createRandom, type Random } from '@brand-data/testing/random';
 import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
 import type { TestOperator } from '../e2e/operator.ts';
+import { boundAfter, type FaultRow, inject } from './fault.ts';
 import { add, judge, listed, sumOf } from './ledger.ts';
-import { boundAfter, lose, type Row } from './loss.ts';
-import { type FaultStackOptions, type Stand, startStand } from './stack.ts';
+import { type FaultStackOptions, type Harness, startHarness } from './stack.ts';
 import { type Failure, Traffic, type TrafficAccount, UNLIMITED, type Window } from './traffic.ts';
 
 const QUIET_MS = 2_500;
-/** All losses of a row happen within this time. */
+/** All faults of a row begin within this time. */
 const SAME_SECOND_MS = 800;
 const NEXT_AFTER_MS = 900;
 const BROKEN_ON_LINE = 5;
@@ -31,7 +31,7 @@ export interface CampaignOptions {
 }
 
 /** What a campaign has while it runs. */
-export interface Parts extends Stand {
+export interface Parts extends Harness {
   traffic: Traffic;
   random: Random;
   say: (line: string) => void;
@@ -49,8 +49,8 @@ export interface Watch {
   judge?(window: Window): Record<string, number>;
 }
 
-/** What goes on beside the rows. */
-interface Beside {
+/** What runs during all rows. */
+interface Background {
   /** When the rows are over. */
   stop?(): Promise<void>;
   /** When all is billed. Returns violations. */
@@ -61,7 +61,7 @@ interface Beside {
 export type Bills = ReadonlyMap<TrafficAccount, PoolUsage | undefined>;
 
 /** The parts in which campaigns differ. */
-export interface Campaign<R extends Row = Row> {
+export interface Campaign<R extends FaultRow = FaultRow> {
   stack: FaultStackOptions;
   /** Further records. */
   records?: Parameters<TestOperator['putBrands']>[0];
@@ -77,29 +77,30 @@ export interface Campaign<R extends Row = Row> {
   rows(parts: Parts, round: number): readonly R[];
   /** Starts what a row needs to be watched. Watches add to `broken` what is broken, until they have judged. */
   watch?(parts: Parts, row: R, broken: string[]): Promise<Watch[]>;
-  /** Begins what goes on beside the rows. */
-  begin?(parts: Parts): Promise<Beside | undefined>;
+  /** Begins what runs during all rows. */
+  begin?(parts: Parts): Promise<Background | undefined>;
 }
 
 /** How one row went. */
-type Result = Awaited<ReturnType<typeof sufferRow>> & { broken: string[] };
+type Result = Awaited<ReturnType<typeof runRow>> & { broken: string[] };
 
 /** Runs all rows of a campaign. Returns the violations. If there are any, keeps the output of all processes. */
-export async function runCampaign<R extends Row>(
+export async function runCampaign<R extends FaultRow>(
   campaign: Campaign<R>,
   options: CampaignOptions,
 ): Promise<string[]> {
   const { minutes, only } = options;
-  const run = await startCampaign(campaign, options);
-  await orKeepLogs(run.parts, async () => {
-    const isOver = () => run.parts.traffic.now() >= minutes * 60_000;
+  const started = await startCampaign(campaign, options);
+  const { parts } = started;
+  await orKeepLogs(parts, async () => {
+    const isOver = () => parts.traffic.now() >= minutes * 60_000;
     for (let round = 0; round === 0 || !isOver(); round++) {
-      const rows = campaign.rows(run.parts, round).filter(({ name }) => name.includes(only));
+      const rows = campaign.rows(parts, round).filter(({ name }) => name.includes(only));
       if (rows.length === 0) throw new Error(`--only: no row's name contains "${only}"`);
-      for (const row of rows) if (round === 0 || !isOver()) await run.suffer(row);
+      for (const row of rows) if (round === 0 || !isOver()) await started.run(row);
     }
   });
-  return run.end();
+  return started.end();
 }
 
 /** Does the work. If it fails, stops the stack and keeps the output of all processes. */
@@ -113,15 +114,15 @@ async function orKeepLogs<T>({ stop, stack, say }: Parts, work: () => Promise<T>
   }
 }
 
-/** Starts a campaign, whose rows can then be suffered one after another. */
-export async function startCampaign<R extends Row>(campaign: Campaign<R>, options: CampaignOptions) {
+/** Starts a campaign, whose rows can then be run one after another. */
+export async function startCampaign<R extends FaultRow>(campaign: Campaign<R>, options: CampaignOptions) {
   const { say, seed, settleMinutes } = options;
-  const stand = await startStand(campaign.stack, [fullStock, bareMerchant, ...(campaign.records ?? [])]);
+  const harness = await startHarness(campaign.stack, [fullStock, bareMerchant, ...(campaign.records ?? [])]);
   const random = createRandom(seed);
-  const traffic = new Traffic(stand, random, campaign.finishesAfterMs);
-  const parts: Parts = { ...stand, traffic, random, say };
+  const traffic = new Traffic(harness, random, campaign.finishesAfterMs);
+  const parts: Parts = { ...harness, traffic, random, say };
   const results: Result[] = [];
-  const beside = await orKeepLogs(parts, async () => {
+  const background = await orKeepLogs(parts, async () => {
     for (let each = 0; each < 3 && campaign.unlimitedPerS > 0; each++)
       await traffic.open(UNLIMITED, campaign.unlimitedPerS);
     const begun = await campaign.begin?.(parts);
@@ -130,10 +131,10 @@ export async function startCampaign<R extends Row>(campaign: Campaign<R>, option
   });
   return {
     parts,
-    async suffer(row: R): Promise<Result> {
+    async run(row: R): Promise<Result> {
       const broken: string[] = [];
       const watches = (await campaign.watch?.(parts, row, broken)) ?? [];
-      const result = { ...(await sufferRow(parts, row, watches)), broken };
+      const result = { ...(await runRow(parts, row, watches)), broken };
       results.push(result);
       say(rowLine(results.length, result));
       return result;
@@ -141,7 +142,7 @@ export async function startCampaign<R extends Row>(campaign: Campaign<R>, option
     /** Ends the calls and the stack. Returns the violations. */
     async end(): Promise<string[]> {
       return orKeepLogs(parts, async () => {
-        await beside?.stop?.();
+        await background?.stop?.();
         const loadMs = traffic.now();
         await traffic.stop();
         await callUntilAllIsBilled(parts, settleMinutes);
@@ -157,21 +158,21 @@ export async function startCampaign<R extends Row>(campaign: Campaign<R>, option
             ),
           ),
           ...traffic.wrong,
-          ...((await beside?.check?.(billed)) ?? []),
+          ...((await background?.check?.(billed)) ?? []),
         ];
         sayTable(results, say);
         for (const [name, figures] of totalsOf(traffic, billed, loadMs)) say(`${name.padEnd(18)} ${figures}`);
         say(`violations         ${violations.length}`);
-        if (violations.length > 0) say(`logs of all processes: ${stand.stack.dataDir}/logs`);
-        await stand.stop(violations.length > 0 ? 'but keep logs' : undefined);
+        if (violations.length > 0) say(`logs of all processes: ${harness.stack.dataDir}/logs`);
+        await harness.stop(violations.length > 0 ? 'but keep logs' : undefined);
         return violations;
       });
     },
   };
 }
 
-/** Takes the parts of one row away, and brings them back. */
-async function sufferRow(parts: Parts, row: Row, watches: readonly Watch[]) {
+/** Injects the faults of one row, and repairs them. */
+async function runRow(parts: Parts, row: FaultRow, watches: readonly Watch[]) {
   const { stack, traffic, random } = parts;
   const open = async (allowances: readonly number[] = []) => {
     const accounts: TrafficAccount[] = [];
@@ -185,23 +186,23 @@ async function sufferRow(parts: Parts, row: Row, watches: readonly Watch[]) {
   const all = (when: 'begin' | 'meanwhile' | 'back') => Promise.all(watches.map((watch) => watch[when]?.()));
   await all('begin');
   const beginning = beginOneByOne(traffic, later);
-  const bringBack: (() => unknown)[] = [];
+  const repairs: (() => unknown)[] = [];
   try {
-    const losses = row.losses.map(async (loss) => {
-      if (row.losses.length > 1) await delay(random.between(0, SAME_SECOND_MS));
-      bringBack.push(await lose(stack, loss));
+    const faults = row.faults.map(async (fault) => {
+      if (row.faults.length > 1) await delay(random.between(0, SAME_SECOND_MS));
+      repairs.push(await inject(stack, fault));
     });
-    await Promise.all(losses);
+    await Promise.all(faults);
     await all('meanwhile');
     await beginning;
     await delay(Math.max(0, row.awayMs - (traffic.now() - window.beganMs)));
   } finally {
     window.backMs = traffic.now();
-    await Promise.all(bringBack.map((each) => each()));
+    await Promise.all(repairs.map((each) => each()));
   }
   await all('back');
   window.endedMs = traffic.now();
-  await delay(Math.max(...row.losses.map(boundAfter)));
+  await delay(Math.max(...row.faults.map(boundAfter)));
   traffic.endWindow(window);
   const figures: Record<string, number> = {};
   for (const watch of watches) Object.assign(figures, watch.judge?.(window));
@@ -214,7 +215,7 @@ async function sufferRow(parts: Parts, row: Row, watches: readonly Watch[]) {
   };
 }
 
-/** Begins the accounts one after another, so that some begin at any stage of the loss. */
+/** Begins the accounts one after another, so that some begin at any stage of the fault. */
 async function beginOneByOne(traffic: Traffic, accounts: readonly TrafficAccount[]): Promise<void> {
   for (const account of accounts) {
     traffic.begin(account);
@@ -296,12 +297,13 @@ function rowLine(number: number, { row, window, figures, broken, unallowed }: Re
   const { beganMs, endedMs, overMs, calls, failures } = window;
   const said = [
     `${calls.length} calls, ${failures.size === 0 ? 'no failures' : `failures: ${listed(failures)}`}`,
-    ...(unallowed === 0 ? [] : [`${unallowed} of them not allowed`]),
+    unallowed > 0 && `${unallowed} of them not allowed`,
     ...Object.entries(figures).map(([name, ms]) => `${name} ${seconds(ms)}`),
-    broken.length === 0 ? 'all bounds kept' : `VIOLATED: ${broken.slice(0, BROKEN_ON_LINE).join('; ')}`,
+    broken.length > 0 && `VIOLATED: ${broken.slice(0, BROKEN_ON_LINE).join('; ')}`,
+    broken.length === 0 && unallowed === 0 && 'all bounds kept',
   ];
   const times = `${seconds(beganMs)} to ${seconds(endedMs)} (${seconds(overMs)})`;
-  return `${String(number).padStart(3)}  ${row.name.padEnd(52)} ${times.padEnd(28)} ${said.join('; ')}`;
+  return `${String(number).padStart(3)}  ${row.name.padEnd(52)} ${times.padEnd(28)} ${said.filter(Boolean).join('; ')}`;
 }
 
 /** Sums the rows of each kind up. Figures are the least, the median and the most. */

@@ -13,7 +13,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { type Campaign, msUntil, type Parts, runCampaign, seconds, type Watch } from './engine.ts';
 import { sumOf } from './ledger.ts';
-import type { Stand } from './stack.ts';
+import type { Harness } from './stack.ts';
 import { UNLIMITED } from './traffic.ts';
 
 const ACCOUNTS = 50;
@@ -35,7 +35,7 @@ const CLOSED_AT_ONCE = 200;
 /** Kills MongoDB's primary this many times under 500 grants a second. Returns the usage that was not billed, and late grants. */
 export function runFailOvers(times: number, say: (line: string) => void): Promise<string[]> {
   let metering: Metering;
-  const losses = [{ part: 'mongod leader', how: 'killed' }] as const;
+  const faults = [{ part: 'mongod leader', how: 'killed' }] as const;
   const campaign: Campaign = {
     stack: { gateways: 1, meterings: 2, clusters: true },
     unlimitedPerS: 0,
@@ -44,7 +44,7 @@ export function runFailOvers(times: number, say: (line: string) => void): Promis
       Array.from({ length: times }, (_, index) => ({
         name: `fail-over ${index + 1}`,
         kind: `${times} fail-overs`,
-        losses,
+        faults,
         awayMs: 0,
       })),
     async begin(parts) {
@@ -104,7 +104,7 @@ function watchGrants({ stack, operator, say }: Parts, metering: Metering, broken
 }
 
 /** Requests grants and reports their usage as many gateways do. */
-async function connectAsGateways({ stack }: Stand) {
+async function connectAsGateways({ stack }: Harness) {
   const { certificates, operator, secrets, natsUrl, meteringTargets } = stack;
   const nats = await connect({ servers: natsUrl.split(','), maxReconnectAttempts: -1 });
   const stream = jetstream(nats);

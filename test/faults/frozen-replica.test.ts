@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { nameOf } from './api-call.ts';
-import { type Stand, startStand } from './stack.ts';
+import { type Harness, startHarness } from './stack.ts';
 
 const ALLOWANCE = 80;
 const CALLERS = 4;
 
-let stand: Stand;
+let harness: Harness;
 beforeAll(async () => {
-  stand = await startStand({ gateways: 2, meterings: 2, others: 2 }, []);
+  harness = await startHarness({ gateways: 2, meterings: 2, others: 2 }, []);
 });
-afterAll(() => stand?.stop());
+afterAll(() => harness?.stop());
 
 test('with either of two metering replicas frozen, no call of an account near its limit fails until its last permit is used', async () => {
-  const { stack, operator, client } = stand;
+  const { stack, operator, client } = harness;
   const account = await operator.newAccount(ALLOWANCE);
   const call = async (gateway: string) =>
     nameOf(await client.get(`${gateway}/v1/brands/nobody?token=${account.token}`));
@@ -43,7 +43,7 @@ test('with either of two metering replicas frozen, no call of an account near it
 });
 
 test('with either of two catalog replicas frozen, every look-up is answered', async () => {
-  const { stack, operator, client } = stand;
+  const { stack, operator, client } = harness;
   const account = await operator.newAccount(1_000);
   const names = new Set<string>();
   for (const replica of ['catalog-1', 'catalog-2']) {

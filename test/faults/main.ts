@@ -3,7 +3,7 @@ import { runAllChanges } from './changes.ts';
 import { ROWS, runElections } from './elections.ts';
 import { type CampaignOptions, runCampaign } from './engine.ts';
 import { runFailOvers } from './fail-overs.ts';
-import type { Row } from './loss.ts';
+import type { FaultRow } from './fault.ts';
 import { OUTAGE_NAMES, outageCampaign, outages } from './outages.ts';
 import { runQuota } from './quota.ts';
 import { runUpgrades, VERSION_BEFORE } from './upgrades.ts';
@@ -67,7 +67,8 @@ function runCommand(args: string[]): Promise<string[]> {
     const unknown = names.find((name) => !OUTAGE_NAMES.some((known) => known.startsWith(name)));
     if (unknown !== undefined) return wrongUsage(`there is no row "${unknown}"`);
     const awayMs = number('seconds', 3_600) * 1_000;
-    const isWanted = ({ name }: Row) => names.length === 0 || names.some((each) => name.startsWith(each));
+    const isWanted = ({ name }: FaultRow) =>
+      names.length === 0 || names.some((each) => name.startsWith(each));
     // A gateway holds permits in advance for 30 s of the traffic that it has seen, so it must see the traffic for a while.
     const campaign = outageCampaign(Math.min(60_000, awayMs * 2), outages(awayMs).filter(isWanted));
     return runCampaign(campaign, { ...options(), minutes: 0 });

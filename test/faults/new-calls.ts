@@ -1,6 +1,6 @@
 import { createToken } from '@brand-data/contracts';
 import { type CallOutcome, nameOf } from './api-call.ts';
-import type { Stand } from './stack.ts';
+import type { Harness } from './stack.ts';
 import { UNLIMITED } from './traffic.ts';
 
 /** The calls for something new, so that no cache can answer them, and how they end if nothing is wrong. */
@@ -13,7 +13,7 @@ export type NewCall = keyof typeof NEW_CALLS;
 
 /** Prepares a call. It can be made only once, because afterwards a cache answers it. */
 export async function prepareNew(
-  { stack, operator, client }: Stand,
+  { stack, operator, client }: Harness,
   call: NewCall,
   token: string,
 ): Promise<() => Promise<CallOutcome>> {
@@ -30,16 +30,18 @@ export async function prepareNew(
 
 /**
  * Prepares questions that can be asked again and again, each time by another call. Each resolves to whether the call ended well. All
- * calls with an account without a grant are of one account, because operators cannot create accounts during a loss.
+ * calls with an account without a grant are of one account, because operators cannot create accounts during a fault.
  */
-export async function prepareQuestions(stand: Stand, calls = Object.keys(NEW_CALLS) as NewCall[]) {
-  const { token } = await stand.operator.newAccount(UNLIMITED);
-  const callOfAccount = await prepareNew(stand, 'an account without a grant', token);
+export async function prepareQuestions(harness: Harness, calls = Object.keys(NEW_CALLS) as NewCall[]) {
+  const { token } = await harness.operator.newAccount(UNLIMITED);
+  // Only the record is then new: the gateway knows the token, and has a grant.
+  await (await prepareNew(harness, 'a record that is not cached', token))();
+  const callOfAccount = await prepareNew(harness, 'an account without a grant', token);
   return calls.map((call) => ({
     call,
     ask: async () => {
       const make =
-        call === 'an account without a grant' ? callOfAccount : await prepareNew(stand, call, token);
+        call === 'an account without a grant' ? callOfAccount : await prepareNew(harness, call, token);
       return nameOf(await make()) === NEW_CALLS[call];
     },
   }));

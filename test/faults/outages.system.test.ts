@@ -6,14 +6,14 @@ import { outageCampaign, outages } from './outages.ts';
 const AWAY_MS = 5_000;
 const ROWS = outages(AWAY_MS).filter(({ name }) => name.endsWith('killed'));
 
-let run: Awaited<ReturnType<typeof startCampaign>>;
+let campaign: Awaited<ReturnType<typeof startCampaign>>;
 beforeAll(async () => {
   const options = { seed: 1, minutes: 0, only: '', settleMinutes: 0, say: () => {} };
-  run = await startCampaign(outageCampaign(3_000, ROWS), options);
+  campaign = await startCampaign(outageCampaign(3_000, ROWS), options);
 });
 // Calls that had to be answered and the bill.
 afterAll(async () => {
-  expect(await run?.end()).toEqual([]);
+  expect(await campaign?.end()).toEqual([]);
 });
 
 for (const row of ROWS) {
@@ -23,7 +23,7 @@ for (const row of ROWS) {
       ? 'a permit that a killed gateway had reserved is used by another call, and billed once'
       : `with ${row.name}, active accounts ${told}, no call waits for ever, and every call is answered when the part is back`;
   test(name, async () => {
-    const { broken, unallowed } = await run.suffer(row);
+    const { broken, unallowed } = await campaign.run(row);
     expect({ broken, unallowed }).toEqual({ broken: [], unallowed: 0 });
   });
 }

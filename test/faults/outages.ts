@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Route } from '@brand-data/contracts';
 import { type CallOutcome, isCounted, nameOf } from './api-call.ts';
 import { type Campaign, msUntil, type Parts, type Watch } from './engine.ts';
+import type { FaultRow } from './fault.ts';
 import { enter, judge, newCallLedger, strangenessOf } from './ledger.ts';
-import type { Row } from './loss.ts';
 import { NEW_CALLS, type NewCall, prepareNew, prepareQuestions } from './new-calls.ts';
 import { UNLIMITED, type Window } from './traffic.ts';
 
@@ -15,7 +15,7 @@ const SETTLED_WITHIN_MS = 40_000;
 const IN_EFFECT_AFTER_MS = 1_500;
 
 /** A row of the table "When a part is down" (services/README.md). */
-interface Outage extends Row {
+interface Outage extends FaultRow {
   /** The new calls that are made meanwhile, and how they end: with this status and, if it is given, this X-Quota-Charged. */
   needing?: Partial<Record<NewCall, readonly [status: string, charged?: '0' | '1']>>;
   /** A metric of gateways that must grow meanwhile, because an alert depends on it. */
@@ -57,13 +57,13 @@ export function outages(awayMs: number): Outage[] {
   const rows = (['killed', 'frozen'] as const).flatMap((how) =>
     Object.entries(PARTS).map(([name, { away, ...more }]) => ({
       name: `${name} ${how}`,
-      losses: away.map((part) => ({ part, how })),
+      faults: away.map((part) => ({ part, how })),
       awayMs,
       ...more,
     })),
   );
-  const losses = [{ part: 'gateway-1', how: 'killed' }] as const;
-  return [...rows, { name: GATEWAY_KILLED, losses, losesGrants: true, awayMs: 0 }];
+  const faults = [{ part: 'gateway-1', how: 'killed' }] as const;
+  return [...rows, { name: GATEWAY_KILLED, faults, losesGrants: true, awayMs: 0 }];
 }
 
 export const OUTAGE_NAMES = outages(0).map(({ name }) => name);
@@ -124,7 +124,7 @@ async function watchOutage(parts: Parts, row: Outage, broken: string[]): Promise
     },
     meanwhile: async () => {
       const endMs = performance.now() + awayMs;
-      // The probes wait until gateways have noticed the loss. Requests that were already sent to the part fail in another way.
+      // The probes wait until gateways have noticed the fault. Requests that were already sent to the part fail in another way.
       await delay(Math.min(1_500, awayMs / 2));
       for (const { call, ask, ends } of prepared) await probe(call, ask, ...ends);
       const grew = async () => (await measured()) > before;

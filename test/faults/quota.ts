@@ -1,14 +1,14 @@
 import { type Bills, type Campaign, type CampaignOptions, type Parts, runCampaign } from './engine.ts';
+import { type FaultRow, type How, type InjectedFault, isServer } from './fault.ts';
 import { sumOf } from './ledger.ts';
-import { type How, isServer, type Loss, type Row } from './loss.ts';
 
-/** The allowances of the new accounts of a round's first rows, in which gateways are killed, and of the rows after them, in turn. */
+/** The allowances of new accounts: of a round's first rows, in which gateways are killed, and of the rows after them, in turn. */
 const FIRST_ACCOUNTS = [[1, 5], [5], [1, 5], [5], [40, 3_000], [40, 3_000]];
 const THEN_ACCOUNTS = [[300], [40], [1, 5]];
 const ROWS_WITH_ACCOUNTS = 22;
 
 /** What `--only` selects a row by. */
-const NAMES: Record<Exclude<How, 'isolated'>, (loss: Loss) => string> = {
+const NAMES: Record<Exclude<How, 'isolated'>, (fault: InjectedFault) => string> = {
   killed: ({ part }) => `kill -9 ${part}`,
   'killed unbilled': ({ part }) => `kill -9 ${part} cut off from NATS`,
   frozen: ({ part }) => `SIGSTOP ${part}`,
@@ -44,7 +44,7 @@ export function runQuota({
     },
     unlimitedPerS: 18,
     leadInMs: 18_000,
-    rows,
+    rows: (parts, round) => rows(parts, round, options.only),
     begin: async (parts) => {
       // This account is near its limit when the first gateway is killed.
       await parts.traffic.open(300, 15);
@@ -54,8 +54,11 @@ export function runQuota({
   return runCampaign(campaign, options);
 }
 
-/** Returns the rows of a round. The first round begins with the kills of gateways, so that their grants are settled by its end. */
-function rows({ stack, random }: Parts, round: number): Row[] {
+/**
+ * Returns the rows of a round whose names contain `only`. The first round begins with the kills of gateways, so that their grants are
+ * settled by its end.
+ */
+function rows({ stack, random }: Parts, round: number, only: string): FaultRow[] {
   const gateways = stack.gateways.map(({ name }) => name);
   const others = stack.names.filter((name) => !gateways.includes(name));
   const each = (how: keyof typeof NAMES, parts: readonly string[], from?: 'NATS') =>
@@ -68,12 +71,13 @@ function rows({ stack, random }: Parts, round: number): Row[] {
     ...each('cut off', ['gateway-3'], 'NATS'),
     ...each('cut off', ['metering-2']),
   ];
-  const losses = round === 0 ? [...first, ...random.shuffled(rest)] : random.shuffled([...first, ...rest]);
-  return losses.map((loss, slot) => ({
-    name: NAMES[loss.how](loss),
-    losses: [loss],
-    losesGrants: loss.how.startsWith('killed') && gateways.includes(loss.part),
-    awayMs: random.between(...AWAY_MS[loss.how]),
+  const faults = round === 0 ? [...first, ...random.shuffled(rest)] : random.shuffled([...first, ...rest]);
+  const wanted = faults.filter((fault) => NAMES[fault.how](fault).includes(only));
+  return wanted.map((fault, slot) => ({
+    name: NAMES[fault.how](fault),
+    faults: [fault],
+    losesGrants: fault.how.startsWith('killed') && gateways.includes(fault.part),
+    awayMs: random.between(...AWAY_MS[fault.how]),
     before: slot < ROWS_WITH_ACCOUNTS ? (FIRST_ACCOUNTS[slot] ?? THEN_ACCOUNTS[slot % 3] ?? []) : [],
   }));
 }

@@ -114,9 +114,9 @@ export async function startFaultStack(options: FaultStackOptions = {}) {
 }
 
 /** A stack, and those who use it. */
-export type Stand = Awaited<ReturnType<typeof startStand>>;
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
 
-export async function startStand(
+export async function startHarness(
   options: FaultStackOptions,
   records: Parameters<TestOperator['putBrands']>[0] = [fullStock],
 ) {

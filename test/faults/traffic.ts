@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Route } from '@brand-data/contracts';
 import type { Random } from '@brand-data/testing/random';
 import { type CallOutcome, isFailure, nameOf } from './api-call.ts';
+import type { FaultRow } from './fault.ts';
 import { add, type CallLedger, enter, newCallLedger } from './ledger.ts';
-import type { Row } from './loss.ts';
-import type { Stand } from './stack.ts';
+import type { Harness } from './stack.ts';
 
 /** An allowance that no run can use up. */
 export const UNLIMITED = 10_000_000;
@@ -21,9 +21,9 @@ const IDENTIFIERS = [KNOWN, KNOWN, "O'Brien's Corner-Shop", UNKNOWN] as const;
 export type TrafficAccount = Awaited<ReturnType<typeof newTrafficAccount>>;
 
 /** A time in which all of an account's calls on gateways that are not faulty failed. */
-export type Dry = ReturnType<typeof newDry>;
+export type AnswerGap = ReturnType<typeof newGap>;
 
-function newDry(
+function newGap(
   account: { name: string; ledger: CallLedger; isDriven: boolean; hasLostGrants: boolean },
   fromMs: number,
 ) {
@@ -44,10 +44,10 @@ function newDry(
   };
 }
 
-/** The time in which callers may notice the losses of a row. */
+/** The time in which callers may notice the faults of a row. */
 export type Window = ReturnType<typeof newWindow>;
 
-function newWindow(row: Row, beganMs: number) {
+function newWindow(row: FaultRow, beganMs: number) {
   return {
     row,
     beganMs,
@@ -55,7 +55,7 @@ function newWindow(row: Row, beganMs: number) {
     backMs: 0,
     /** When the parts served again. */
     endedMs: 0,
-    /** When callers should no longer notice the losses. */
+    /** When callers should no longer notice the faults. */
     overMs: 0,
     /** The calls that began or ended in the window. */
     calls: [] as { gateway: string; beganMs: number; endedMs: number; what: string }[],
@@ -63,7 +63,7 @@ function newWindow(row: Row, beganMs: number) {
     targetFailed: false,
     failures: new Map<string, number>(),
     /** Ordered by their beginnings. */
-    dries: [] as Dry[],
+    gaps: [] as AnswerGap[],
   };
 }
 
@@ -90,7 +90,7 @@ export class Traffic {
   readonly wrong: string[] = [];
   /** The longest time of an answer from a gateway that was not faulty. */
   longestMs = 0;
-  readonly #stand: Stand;
+  readonly #harness: Harness;
   readonly #random: Random;
   readonly #finishesAfterMs: number;
   /** The first whole answer of each path. The records do not change. */
@@ -103,8 +103,8 @@ export class Traffic {
   #turn = 0;
 
   /** @param finishesAfterMs callers stop this long after the first 429, but not while their calls fail */
-  constructor(stand: Stand, random: Random, finishesAfterMs = Number.POSITIVE_INFINITY) {
-    this.#stand = stand;
+  constructor(harness: Harness, random: Random, finishesAfterMs = Number.POSITIVE_INFINITY) {
+    this.#harness = harness;
     this.#random = random;
     this.#finishesAfterMs = finishesAfterMs;
   }
@@ -121,7 +121,7 @@ export class Traffic {
   /** Creates an account that every gateway knows, without beginning its calls. */
   async prepare(allowance: number, ratePerS = rateOf(allowance)): Promise<TrafficAccount> {
     const name = `${this.accounts.length + 1} (${allowance})`;
-    const account = await newTrafficAccount(this.#stand, { name, allowance, ratePerS });
+    const account = await newTrafficAccount(this.#harness, { name, allowance, ratePerS });
     this.accounts.push(account);
     return account;
   }
@@ -131,7 +131,7 @@ export class Traffic {
     this.#running.push(this.#drive(account));
   }
 
-  beginWindow(row: Row): Window {
+  beginWindow(row: FaultRow): Window {
     const window = newWindow(row, this.now());
     this.windows.push(window);
     this.#window = window;
@@ -153,7 +153,7 @@ export class Traffic {
 
   /** Makes one more call of an account, on the next gateway. */
   async call(account: TrafficAccount): Promise<void> {
-    const { client, stack } = this.#stand;
+    const { client, stack } = this.#harness;
     const random = this.#random;
     this.#turn += 1;
     const gateway = stack.gateways[this.#turn % stack.gateways.length];
@@ -176,22 +176,22 @@ export class Traffic {
     const what = nameOf(outcome);
     const window = windowAtBegin ?? this.#window;
     window?.calls.push({ gateway: gateway.name, beganMs, endedMs, what });
-    const isInTrouble = window?.row.losses.some(({ part }) => part === gateway.name) ?? false;
-    if (window && isInTrouble) noteLostGrants(account, window, outcome);
-    if (!isInTrouble) this.longestMs = Math.max(this.longestMs, endedMs - beganMs);
+    const isFaulty = window?.row.faults.some(({ part }) => part === gateway.name) ?? false;
+    if (window && isFaulty) noteLostGrants(account, window, outcome);
+    if (!isFaulty) this.longestMs = Math.max(this.longestMs, endedMs - beganMs);
     if (!isFailure(outcome)) {
-      if (account.dry && beganMs >= account.dry.fromMs) {
-        Object.assign(account.dry, { toMs: endedMs, endedBy: what });
-        account.dry = undefined;
+      if (account.gap && beganMs >= account.gap.fromMs) {
+        Object.assign(account.gap, { toMs: endedMs, endedBy: what });
+        account.gap = undefined;
       }
       return;
     }
-    if (!isInTrouble) noteDry(account, window, beganMs);
+    if (!isFaulty) noteGap(account, window, beganMs);
     if (window) {
       add(window.failures, what);
       // Other gateways must answer every call in time. They must answer calls for the cached record of an account far from its
       // limit. Other failures are allowed in a window.
-      if (isInTrouble || (what !== 'late' && (account.isDriven || identifier === UNKNOWN))) return;
+      if (isFaulty || (what !== 'late' && (account.isDriven || identifier === UNKNOWN))) return;
       if (window.row.mayTell503 && what === '503') return;
     }
     const failure: Failure = {
@@ -218,7 +218,7 @@ export class Traffic {
 
   async #lookAt(failure: Failure): Promise<void> {
     const { account } = failure;
-    const [pool] = await this.#stand.operator.usage(account.accountId).catch(() => []);
+    const [pool] = await this.#harness.operator.usage(account.accountId).catch(() => []);
     if (!pool) return;
     failure.permits = `${pool.remaining} permits available, ${pool.out} in open grants`;
     // The lost grants are settled, so they excuse no later failure.
@@ -229,7 +229,7 @@ export class Traffic {
     const inFlight = new Set<Promise<void>>();
     // If all calls of the account fail at the moment, the calls continue until one is answered, so that this period has an end.
     const isFinished = () =>
-      !account.dry && this.now() - (account.ledger.usedUpAtMs ?? this.now()) > this.#finishesAfterMs;
+      !account.gap && this.now() - (account.ledger.usedUpAtMs ?? this.now()) > this.#finishesAfterMs;
     for (;;) {
       if (!this.#isGoing || isFinished()) {
         await Promise.all(inFlight);
@@ -240,7 +240,7 @@ export class Traffic {
         const pending = this.call(account).finally(() => inFlight.delete(pending));
         inFlight.add(pending);
       }
-      const isWaiting = account.hasLostGrants && (account.dry?.failed ?? 0) > FAILED_OFTEN;
+      const isWaiting = account.hasLostGrants && (account.gap?.failed ?? 0) > FAILED_OFTEN;
       const isSlow = isWaiting || account.ledger.usedUpAtMs !== undefined;
       const ratePerS = isSlow ? AFTER_429_PER_S : account.ratePerS;
       await delay((1_000 / ratePerS) * this.#random.between(0.5, 1.5));
@@ -249,11 +249,11 @@ export class Traffic {
 }
 
 async function newTrafficAccount(
-  { stack, operator, client }: Stand,
+  { stack, operator, client }: Harness,
   { name, allowance, ratePerS }: { name: string; allowance: number; ratePerS: number },
 ) {
   const { accountId, token, keyId } = await operator.newAccount(allowance);
-  // Every gateway knows the token before the next loss. Each is asked twice, because a gateway does not keep an answer that arrives
+  // Every gateway knows the token before the next fault. Each is asked twice, because a gateway does not keep an answer that arrives
   // while it receives a change.
   for (const { url } of [...stack.gateways, ...stack.gateways])
     await client.get(`${url}/v1/usage?token=${token}`);
@@ -268,7 +268,7 @@ async function newTrafficAccount(
     /** Whether a gateway that may have held its permits was killed or frozen. */
     hasLostGrants: false,
     /** The current period without an answer on gateways that are not faulty. undefined: the last call was answered. */
-    dry: undefined as Dry | undefined,
+    gap: undefined as AnswerGap | undefined,
   };
 }
 
@@ -279,7 +279,7 @@ function rateOf(allowance: number): number {
 
 function loseGrants(account: TrafficAccount): void {
   account.hasLostGrants = true;
-  if (account.dry) account.dry.isExcused = account.isDriven;
+  if (account.gap) account.gap.isExcused = account.isDriven;
 }
 
 /** A gateway that is lost may have got permits for this call just before. */
@@ -290,10 +290,10 @@ function noteLostGrants(account: TrafficAccount, window: Window, outcome: CallOu
   if (isFailure(outcome)) window.targetFailed = true;
 }
 
-function noteDry(account: TrafficAccount, window: Window | undefined, fromMs: number): void {
-  if (!account.dry) {
-    account.dry = newDry(account, fromMs);
-    window?.dries.push(account.dry);
+function noteGap(account: TrafficAccount, window: Window | undefined, fromMs: number): void {
+  if (!account.gap) {
+    account.gap = newGap(account, fromMs);
+    window?.gaps.push(account.gap);
   }
-  account.dry.failed += 1;
+  account.gap.failed += 1;
 }

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Campaign, type CampaignOptions, type Parts, runCampaign } from './engine.ts';
-import type { Row } from './loss.ts';
+import type { FaultRow } from './fault.ts';
 
 /** The version from which an upgrade begins: 0.1.0, which has no tag. */
 export const VERSION_BEFORE = '87f221faaf5072dcfeaa7891739721927273918d';
@@ -24,7 +24,7 @@ const PASSES = [
 ] as const;
 
 /** The replacement of a process, after the one before is ready. */
-interface Replacement extends Row {
+interface Replacement extends FaultRow {
   process: string;
   to: 'before' | 'now';
   /** Whether it is the first of a pass, or the first after half of the pass. */
@@ -81,7 +81,7 @@ function rows({ stack }: Parts): Replacement[] {
         kind,
         process,
         to,
-        losses: [{ part: process, how: 'restarted' as const }],
+        faults: [{ part: process, how: 'restarted' as const }],
         awayMs: 0,
         begins: index > 0 ? undefined : (['pass', 'half'] as const)[second],
       })),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CutFrom, FaultStack } from './stack.ts';
 
-/** How something is lost until the run brings it back. Each way resolves to the function that brings it back. */
+/** The kinds of faults. Each resolves to the function that repairs it. */
 const WAYS = {
   killed: async (stack: FaultStack, name: string) => {
     await stack.kill(name);
@@ -40,16 +40,16 @@ const WAYS = {
 
 export type How = keyof typeof WAYS;
 
-/** A part that is lost until the run brings it back. */
-export interface Loss {
+/** A fault that the run injects into a part, and repairs after a while. */
+export interface InjectedFault {
   /** A process, such as "gateway-1", or a member of a cluster by its present role, such as "mongod leader". */
   part: string;
   how: How;
   from?: CutFrom | undefined;
 }
 
-/** Loses the part. Resolves to the function that brings it back. */
-export async function lose(stack: FaultStack, { part, how, from }: Loss): Promise<() => unknown> {
+/** Resolves to the function that repairs the fault. */
+export async function inject(stack: FaultStack, { part, how, from }: InjectedFault): Promise<() => unknown> {
   const [, kind, role] = /^(mongod|nats-server) (leader|follower)$/.exec(part) ?? [];
   const name = role === undefined ? part : await memberOf(stack, kind as 'mongod', role);
   return WAYS[how](stack, name, from);
@@ -71,8 +71,8 @@ async function memberOf(
 
 export const isServer = (name: string) => /^(nats-server|mongod)/.test(name);
 
-/** Returns how long callers may notice the loss after the part is back, while connections are opened and servers elect leaders. */
-export function boundAfter({ part, how }: Loss): number {
+/** Returns how long callers may notice the fault after the part is back, while connections are opened and servers elect leaders. */
+export function boundAfter({ part, how }: InjectedFault): number {
   // Connections seem to be open until keepalives on both sides have detected the cut: 13 s for gRPC, 13 s for MongoDB, 6 s for
   // NATS. A named member of a cluster that led it is back before the other members elect another. They still wait for the election.
   if (how === 'cut off' || /^(nats-server|mongod)-\d/.test(part)) return 14_000;
@@ -80,17 +80,17 @@ export function boundAfter({ part, how }: Loss): number {
 }
 
 /** A row of a campaign's table: what is lost at about the same time, for how long, and what must hold. */
-export interface Row {
+export interface FaultRow {
   name: string;
-  losses: readonly Loss[];
+  faults: readonly InjectedFault[];
   /** Whether grants may lose their holder, so that their permits become available only when metering has settled them. */
   losesGrants?: boolean;
   awayMs: number;
   /** Calls for cached records of accounts with permits may be answered 503 too, since no usage can be made durable. */
   mayTell503?: boolean;
-  /** The allowances of new accounts whose calls begin before the loss. */
+  /** The allowances of new accounts whose calls begin before the fault. */
   before?: readonly number[];
-  /** The allowances of new accounts whose calls begin one after another from the loss on. */
+  /** The allowances of new accounts whose calls begin one after another from the fault on. */
   meanwhile?: readonly number[];
   /** The name under which the table at the end sums the row up. By default its own. */
   kind?: string;
