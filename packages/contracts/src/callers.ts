@@ -123,13 +123,15 @@ export const GRPC_SERVICES = {
   }),
 };
 
+/** By the path of the method: "/brand_data.v1.AccountsAdminService/CreateKey". */
+const roleNeeded: ReadonlyMap<string, OperatorRole> = new Map(
+  Object.values(ADMIN_SERVICES).flatMap(({ roleByPath }) => roleByPath),
+);
+
 /** Who may call which method of the admin ports. */
 export const ADMIN_PORT = {
   /** What `bds doctor` asks. */
   diagnosis: GRPC_SERVICES.DiagnosisAdminService,
-  /** By the path of the method: "/brand_data.v1.AccountsAdminService/CreateKey". */
-  roleNeeded: new Map<string, OperatorRole>(
-    Object.values(ADMIN_SERVICES).flatMap(({ roleByPath }) => roleByPath),
-  ),
+  roleNeeded,
   mayCall: (role: string, needed: string): boolean => role === 'all' || needed === 'read' || role === needed,
 };

@@ -23,13 +23,13 @@ test('calls that will never be billed are counted by reason; usage that is sent 
     unreadable: 0,
     unknown_grant: 0,
   };
-  const dropped = countDropped({ metrics });
+  const dropped = countDropped(metrics);
   expect(await told(metrics), 'there from the start, so that the first is an increase').toEqual(none);
   const usage = [usageOf(id(1), 1), usageOf(id(2), 20), usageOf(id(3), 300), usageOf(id(4), 4_000)];
   const senseless = [usageOf(id(5), -1), usageOf(id(5), Number.NaN), usageOf(id(5), 1e300)];
   const answer = { foreign: [id(1)], impossible: [id(2)], unreadable: [id(3), id(5)], unknown: [id(4)] };
   reportDropped([...usage, ...senseless], answer, dropped);
-  reportDropped(usage, { ...answer, unknown: [] }, countDropped({ metrics }));
+  reportDropped(usage, { ...answer, unknown: [] }, countDropped(metrics));
   expect(await told(metrics)).toEqual({
     ...none,
     foreign_grant: 2,

@@ -268,7 +268,7 @@ export function meteringEvents(service: Service): MeteringEvents {
   return {
     decided,
     recalled: () => recalls.inc(),
-    dropped: countDropped(service),
-    rejected: countRejected(service),
+    dropped: countDropped(service.metrics),
+    rejected: countRejected(service.metrics),
   };
 }

@@ -1,5 +1,5 @@
 import type { GrantUsage } from '@brand-data/contracts';
-import { countBy, perRegistry, type Service } from '@brand-data/runtime';
+import { countBy, perRegistry } from '@brand-data/runtime';
 import type { UsageAnswer } from './usage-by-ledger.ts';
 
 const DROP_REASONS = [
@@ -18,9 +18,9 @@ type DropReason = (typeof DROP_REASONS)[number];
  * Called for usage that will never be billed. `calls` is an upper bound: usage is cumulative, so a later message may contain
  * some of these calls again.
  */
-export type Dropped = (calls: number, reason: DropReason) => void;
+export type Dropped = (reason: DropReason, calls: number) => void;
 
-const droppedCalls = perRegistry((registry) =>
+export const countDropped = perRegistry<Dropped>((registry) =>
   countBy(registry, {
     name: 'metering_usage_dropped_calls_total',
     help: 'Calls in usage that metering will never bill, by reason; a call may be counted more than once',
@@ -28,11 +28,6 @@ const droppedCalls = perRegistry((registry) =>
     values: DROP_REASONS,
   }),
 );
-
-export function countDropped({ metrics }: Pick<Service, 'metrics'>): Dropped {
-  const count = droppedCalls(metrics);
-  return (calls, reason) => count(reason, calls);
-}
 
 /** Reports the calls in usage that, by this answer, will never be billed. The store itself reports refused usage. */
 export function reportDropped(
@@ -48,7 +43,7 @@ export function reportDropped(
   ]);
   for (const { grantId, used } of usage) {
     const reason = reasons.get(grantId);
-    if (reason && Number.isSafeInteger(used) && used > 0) dropped(used, reason);
+    if (reason && Number.isSafeInteger(used) && used > 0) dropped(reason, used);
   }
 }
 
@@ -65,7 +60,7 @@ const REJECTION_REASONS = [
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 export type Rejected = (reason: RejectionReason, count?: number) => void;
 
-const rejections = perRegistry((registry) =>
+export const countRejected = perRegistry<Rejected>((registry) =>
   countBy(registry, {
     name: 'metering_rejected_total',
     help: 'Requests, messages and usage that metering refused because their sender did not prove its right to them, by reason',
@@ -73,7 +68,3 @@ const rejections = perRegistry((registry) =>
     values: REJECTION_REASONS,
   }),
 );
-
-export function countRejected({ metrics }: Pick<Service, 'metrics'>): Rejected {
-  return rejections(metrics);
-}

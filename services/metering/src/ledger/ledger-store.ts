@@ -54,7 +54,7 @@ export interface StoreEvents {
    */
   changed(before: Ledger, after: Ledger): void;
   /** Refused usage leaves at most this many calls unbilled. With "forgotten_grant" they were most likely billed earlier. */
-  dropped(calls: number, reason: 'closed_grant' | 'forgotten_grant'): void;
+  dropped(reason: 'closed_grant' | 'forgotten_grant', calls: number): void;
   failed(error: unknown): void;
 }
 
@@ -211,8 +211,8 @@ export class LedgerStore {
       return { of, decision: undefined, error };
     }
     const { dropped = 0, forgotten = 0 } = outcome.decision ?? {};
-    if (dropped > 0) this.#events.dropped(dropped, 'closed_grant');
-    if (forgotten > 0) this.#events.dropped(forgotten, 'forgotten_grant');
+    if (dropped > 0) this.#events.dropped('closed_grant', dropped);
+    if (forgotten > 0) this.#events.dropped('forgotten_grant', forgotten);
     return outcome;
   }
 }
@@ -243,14 +243,14 @@ export function storeEvents(service: Service, changed: StoreEvents['changed']): 
     help: "Calls that metering added to accounts' bills",
     registers: [metrics],
   });
-  const dropped = countDropped(service);
+  const dropped = countDropped(metrics);
   return {
     changed: (before, after) => {
       billed.inc(Math.max(0, usedOf(after) - usedOf(before)));
       changed(before, after);
     },
-    dropped: (calls, reason) => {
-      dropped(calls, reason);
+    dropped: (reason, calls) => {
+      dropped(reason, calls);
       log.warn({ calls, reason }, 'usage of closed grants was dropped');
     },
     failed: (err) => log.warn({ err }, 'usage was not stored, its sender repeats it'),

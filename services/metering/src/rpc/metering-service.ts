@@ -24,7 +24,7 @@ export function meteringService(
     label: 'result',
     values: ['applied', 'refused', 'failed'],
   });
-  const rejected = countRejected(service);
+  const rejected = countRejected(service.metrics);
   const senderOf = ({ holder }: { holder: string }, metadata: CallMetadata): Sender => {
     try {
       return senders.ofRequest(holder, metadata.get(HOLDER_PROOF_METADATA)[0]?.toString());

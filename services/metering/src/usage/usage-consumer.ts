@@ -155,8 +155,8 @@ export function usageConsumerEvents(service: Service): UsageConsumerEvents {
     buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
     registers,
   });
-  const dropped = countDropped(service);
-  const rejected = countRejected(service);
+  const dropped = countDropped(metrics);
+  const rejected = countRejected(metrics);
   return {
     applying: async (batch, apply) => {
       batchMessages.observe(batch.length);
