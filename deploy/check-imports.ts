@@ -73,31 +73,21 @@ export function undeclared(
     );
 }
 
-/** Returns the strongly connected sets with more than one member (Tarjan's algorithm), each sorted. */
+/** Returns the strongly connected sets with more than one member, each sorted. */
 function circlesOf(edges: readonly Import[]): string[][] {
-  const next = new Map<string, string[]>();
-  for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to]);
-  const index = new Map<string, number>();
-  const low = new Map<string, number>();
-  const stack: string[] = [];
-  const circles: string[][] = [];
-  const visit = (node: string): number => {
-    const own = index.size;
-    index.set(node, own);
-    let lowest = own;
-    stack.push(node);
-    for (const to of next.get(node) ?? []) {
-      if (!index.has(to)) lowest = Math.min(lowest, visit(to));
-      else if (stack.includes(to)) lowest = Math.min(lowest, index.get(to) ?? own);
-    }
-    low.set(node, lowest);
-    if (lowest === own) {
-      const circle = stack.splice(stack.indexOf(node));
-      if (circle.length > 1) circles.push(circle.sort());
-    }
-    return lowest;
+  const next = Map.groupBy(edges, ({ from }) => from);
+  const reachedFrom = (node: string) => {
+    const reached = new Set([node]);
+    // The loop also visits the nodes that it adds.
+    for (const each of reached) for (const { to } of next.get(each) ?? []) reached.add(to);
+    return reached;
   };
-  for (const node of next.keys()) if (!index.has(node)) visit(node);
+  const reached = new Map([...next.keys()].map((node) => [node, reachedFrom(node)]));
+  const circles = [...reached].flatMap(([node, others]) => {
+    const circle = [...others].filter((other) => reached.get(other)?.has(node)).sort();
+    // Each member finds the circle. The first one tells of it.
+    return circle.length > 1 && circle[0] === node ? [circle] : [];
+  });
   return circles.sort();
 }
 

@@ -27,7 +27,9 @@ const MONGODB = `// Made by "npm run generate" from packages/contracts/src/serve
 const databases = {
 ${DATABASE_SERVICES.map((service) => `  ${service}: process.env.${service.toUpperCase()}_MONGODB_DATABASE ?? 'brand_data_${service}',`).join('\n')}
 };
-const rights = ${JSON.stringify(ROLES, null, 2)};
+const rights = {
+${DATABASE_SERVICES.map((service) => `  ${service}: ${JSON.stringify(ROLES[service])},`).join('\n')}
+};
 
 const admin = db.getSiblingDB('admin');
 for (const [service, { privileges, roles }] of Object.entries(rights)) {

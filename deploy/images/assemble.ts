@@ -7,7 +7,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, cp, glob, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { compiledManifest, IMAGES, isNeeded } from './rules.ts';
 import { packageUrl, sbomOfImage, sbomOfPackages } from './sbom.ts';
@@ -30,10 +30,10 @@ async function assemble(folder: string): Promise<void> {
   const images = Object.entries(IMAGES).map(([image, name]) => {
     return { name, deployed: join(work, image), app: join(folder, image, 'app') };
   });
-  const buildSite = run(process.execPath, [join(ROOT, 'packages/site/build.ts'), site]);
   await Promise.all([
-    compile(compiled),
-    buildSite,
+    // Compiles all packages to JavaScript, in the same folders as their sources.
+    run(join(ROOT, 'node_modules/.bin/tsc'), ['--project', import.meta.dirname, '--outDir', compiled]),
+    run(process.execPath, [join(ROOT, 'packages/site/build.ts'), site]),
     ...images.map(({ name, deployed }) => deploy(name, deployed)),
   ]);
   const sources = await sourceFolders();
@@ -45,10 +45,8 @@ async function assemble(folder: string): Promise<void> {
     for (const each of own) await placeCompiled(each, sources, compiled, join(modules, SCOPE, each));
     if (own.includes('site')) await cp(site, join(modules, SCOPE, 'site/dist'), { recursive: true });
     await copyFile(join(ROOT, 'LICENSE'), join(app, 'LICENSE'));
-    const sbom = sbomOfImage(await sbomOfPackages([name]), {
-      ...system,
-      packages: await packagesIn(modules),
-    });
+    const packages = await packagesIn(modules);
+    const sbom = sbomOfImage(await sbomOfPackages([name]), { ...system, packages });
     await writeFile(join(app, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 1)}\n`);
   }
   await rm(work, { recursive: true });
@@ -58,11 +56,6 @@ async function assemble(folder: string): Promise<void> {
   await writeFile(join(bds, BDS), "#!/usr/local/bin/node\nimport('/app/bds.mjs');\n");
   await settle(folder);
   await chmod(join(bds, BDS), 0o755);
-}
-
-/** Compiles all packages to JavaScript, in the same folders as their sources. */
-async function compile(folder: string): Promise<void> {
-  await run(join(ROOT, 'node_modules/.bin/tsc'), ['--project', import.meta.dirname, '--outDir', folder]);
 }
 
 /**
@@ -78,25 +71,29 @@ async function deploy(name: string, folder: string): Promise<void> {
 /** Copies the needed files of third-party packages. */
 async function copyNeeded(modules: string, target: string): Promise<void> {
   const ours = new RegExp(`^${SCOPE}/[^/]+/(?!node_modules/)`);
-  for (const entry of await readdir(modules, { recursive: true, withFileTypes: true })) {
-    const file = join(entry.parentPath, entry.name);
-    const path = file.slice(modules.length + 1);
-    if (!entry.isFile() || ours.test(path) || !isNeeded(path)) continue;
+  for (const path of await filesIn(modules)) {
+    if (ours.test(path) || !isNeeded(path)) continue;
     await mkdir(dirname(join(target, path)), { recursive: true });
-    await copyFile(file, join(target, path));
+    await copyFile(join(modules, path), join(target, path));
   }
 }
 
 /** Returns the npm packages in this folder and in those below, as an SBOM names them. */
 async function packagesIn(modules: string): Promise<Set<string>> {
   const found = new Set<string>();
-  for (const entry of await readdir(modules, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name).slice(dirname(modules).length + 1);
-    if (!/(^|\/)node_modules\/(@[^/]+\/)?[^/@]+\/package\.json$/.test(path)) continue;
-    const { name, version } = JSON.parse(await readFile(join(dirname(modules), path), 'utf8'));
+  for (const path of await filesIn(modules)) {
+    if (!/(^|\/node_modules\/)(@[^/]+\/)?[^/@]+\/package\.json$/.test(path)) continue;
+    const { name, version } = JSON.parse(await readFile(join(modules, path), 'utf8'));
     found.add(packageUrl(name, version));
   }
   return found;
+}
+
+/** Returns the paths of all files in this folder and in those below, from this folder on. */
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map((entry) => relative(folder, join(entry.parentPath, entry.name)));
 }
 
 /** What the images have besides packages: this Node, and the libraries in the folder NODE. */

@@ -25,15 +25,9 @@ copyFileSync(join(root, 'LICENSE'), join(dist, 'LICENSE'));
 copyFileSync(join(import.meta.dirname, 'README.md'), join(folder, 'README.md'));
 
 // The other exports are sources, which only the packages of this repository import.
-const { name, version, description, license, type, engines, sideEffects, exports } = manifest;
-const published = {
-  name,
-  version,
-  description,
-  license,
-  type,
-  engines,
-  sideEffects,
-  exports: { '.': exports['.'], './elements': exports['./elements'] },
-};
-writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
+const { private: _, scripts: __, devDependencies: ___, exports, ...published } = manifest;
+const exported = { '.': exports['.'], './elements': exports['./elements'] };
+writeFileSync(
+  join(folder, 'package.json'),
+  `${JSON.stringify({ ...published, exports: exported }, null, 2)}\n`,
+);

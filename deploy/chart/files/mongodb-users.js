@@ -9,48 +9,10 @@ const databases = {
   images: process.env.IMAGES_MONGODB_DATABASE ?? 'brand_data_images',
 };
 const rights = {
-  "accounts": {
-    "privileges": [
-      {
-        "resource": {
-          "cluster": true
-        },
-        "actions": [
-          "getParameter"
-        ]
-      }
-    ],
-    "roles": [
-      "readWrite"
-    ]
-  },
-  "catalog": {
-    "privileges": [
-      {
-        "resource": {
-          "cluster": true
-        },
-        "actions": [
-          "getParameter"
-        ]
-      }
-    ],
-    "roles": [
-      "readWrite"
-    ]
-  },
-  "metering": {
-    "privileges": [],
-    "roles": [
-      "readWrite"
-    ]
-  },
-  "images": {
-    "privileges": [],
-    "roles": [
-      "readWrite"
-    ]
-  }
+  accounts: {"privileges":[{"resource":{"cluster":true},"actions":["getParameter"]}],"roles":["readWrite"]},
+  catalog: {"privileges":[{"resource":{"cluster":true},"actions":["getParameter"]}],"roles":["readWrite"]},
+  metering: {"privileges":[],"roles":["readWrite"]},
+  images: {"privileges":[],"roles":["readWrite"]},
 };
 
 const admin = db.getSiblingDB('admin');

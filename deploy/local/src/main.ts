@@ -62,7 +62,7 @@ async function start(): Promise<void> {
 
   const stack = await terminal.step('servers and services', async () => {
     await keepCertificates(certificates);
-    const { NATS_URL, MONGODB_URL } = process.env;
+    const { NATS_URL, MONGODB_URL, GRPC_TRANSPORT } = process.env;
     const plan = await planStack({
       dataDir,
       gateways: options.gateways,
@@ -71,7 +71,8 @@ async function start(): Promise<void> {
       mongodb: MONGODB_URL ? { url: MONGODB_URL, hasUsers: false } : undefined,
       secrets: state,
       certificates,
-      transport: isInsecure(process.env) ? 'insecure_plaintext' : 'mutual_tls',
+      // The only setting that lets the services call one another without any proof of identity.
+      transport: GRPC_TRANSPORT === 'insecure_plaintext' ? GRPC_TRANSPORT : 'mutual_tls',
     });
     plan.services = develop(plan.services, options);
     return startStack(plan, { restart: true, say, started: (part) => say(`  ${part}`), signal });
@@ -94,11 +95,6 @@ async function start(): Promise<void> {
   say(`  ${holds}`);
   const demo = await terminal.step('demo accounts', () => demoAccounts(dataDir, stack, bds));
   say(closingText(demo, dataDir, usagePage.url));
-}
-
-/** Checks for the only setting that lets the services call one another without any proof of identity. */
-function isInsecure({ GRPC_TRANSPORT }: NodeJS.ProcessEnv): boolean {
-  return GRPC_TRANSPORT === 'insecure_plaintext';
 }
 
 /** For a stack that runs for months. The services notice new files by themselves. */

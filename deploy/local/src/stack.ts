@@ -16,15 +16,9 @@ import {
 } from '@brand-data/servers';
 import { type PlannedService, type StackPlan, settingFile } from './plan.ts';
 
-export interface StartOptions {
-  /** Whether to restart processes that end by themselves. By default they stay down. */
-  restart?: boolean;
-  /** Gets messages about downloads and restarts. */
-  say?: (line: string) => void;
+export interface StartOptions extends Pick<ServerOptions, 'restart' | 'say' | 'signal'> {
   /** Called with the name of each part that is ready. */
   started?: (part: string) => void;
-  /** If the signal is aborted, the start ends and all started processes are stopped. */
-  signal?: AbortSignal;
 }
 
 export interface Stack extends StackPlan {
@@ -55,11 +49,7 @@ class StartingStack {
   readonly #options: StartOptions;
   readonly #failure = new AbortController();
   /** They are stopped group by group. */
-  readonly #groups: Record<'gateways' | 'backends' | 'servers', Child[]> = {
-    gateways: [],
-    backends: [],
-    servers: [],
-  };
+  readonly #groups = { gateways: [] as Child[], backends: [] as Child[], servers: [] as Child[] };
 
   constructor(plan: StackPlan, options: StartOptions) {
     this.#plan = plan;
@@ -92,11 +82,9 @@ class StartingStack {
   }
 
   async #requireServer(name: string, variable: string, answers: Promise<boolean>): Promise<void> {
-    if (!(await answers.catch(() => false))) {
-      throw new Problem(
-        `${variable} names a server that does not answer: start it, put the URL right, or unset ${variable}.`,
-      );
-    }
+    const remedy = `start it, put the URL right, or unset ${variable}`;
+    if (!(await answers.catch(() => false)))
+      throw new Problem(`${variable} names a server that does not answer: ${remedy}.`);
     this.#options.started?.(`${name}: the one that the environment names`);
   }
 
@@ -115,34 +103,27 @@ class StartingStack {
     this.#options.started?.(`${name} ${found.version} (${found.from})`);
   }
 
-  async #startService({
-    name,
-    service,
-    main,
-    nodeOptions,
-    opsPort,
-    urls,
-    environment,
-  }: PlannedService): Promise<void> {
+  async #startService({ name, service, urls, environment, ...process }: PlannedService): Promise<void> {
     const fileOf = (setting: string) => settingFile(this.#plan.dataDir, name, setting);
     const files = Object.keys(urls).map((setting) => [`${setting}_FILE`, fileOf(setting)]);
     const child = serviceProcess({
       ...this.#processOptions(name),
-      main,
-      nodeOptions,
-      opsPort,
+      ...process,
       environment: { ...environment, ...Object.fromEntries(files) },
     });
     // Before the first wait, so that the processes are always in the order of the plan.
     this.children.set(name, child);
     this.#groups[service === 'gateway' ? 'gateways' : 'backends'].push(child);
-    for (const [setting, url] of Object.entries(urls)) await writeSetting(fileOf(setting), url);
+    for (const [setting, url] of Object.entries(urls)) {
+      await mkdir(dirname(fileOf(setting)), { recursive: true, mode: 0o700 });
+      await writeFile(fileOf(setting), url, { mode: 0o600 });
+    }
     await child.start();
     this.#options.started?.(name);
   }
 
   #processOptions(name: string) {
-    const { restart = false, say = () => {}, signal } = this.#options;
+    const { restart, say, signal } = this.#options;
     const { signal: failed } = this.#failure;
     return {
       name,
@@ -160,11 +141,6 @@ class StartingStack {
     await Promise.allSettled(starts);
     await all;
   }
-}
-
-async function writeSetting(file: string, value: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(file, value, { mode: 0o600 });
 }
 
 async function writeAllowanceKeys({ dataDir, secrets, allowanceKeyFiles }: StackPlan): Promise<void> {

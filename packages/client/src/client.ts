@@ -1,7 +1,6 @@
 import { type Answer, answerFacts, matchOf, type RecordAnswer, retryAfterOf } from './answer.ts';
 import { BrandDataError, errorFrom, unreadable } from './error.ts';
 import type { FlatRecord, GroupedRecord, Usage } from './gen/types.ts';
-import { freshUntilOf, KeptRecords } from './kept-records.ts';
 
 export interface BrandDataOptions {
   /** The base URL of the service, such as "https://api.example.com". */
@@ -177,4 +176,44 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
       else resolve();
     }
   });
+}
+
+interface CachedRecord {
+  etag: string;
+  answer: RecordAnswer<unknown>;
+  /** Until when the record may be given without a call, in milliseconds since 1970. */
+  freshUntil: number;
+}
+
+/** The records that were used last, by the path of their call. */
+class KeptRecords {
+  readonly #records = new Map<string, CachedRecord>();
+  readonly #capacity: number;
+
+  /** @param capacity the largest number of records to keep; 0 keeps none */
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get(path: string): CachedRecord | undefined {
+    const record = this.#records.get(path);
+    if (record !== undefined) this.put(path, record);
+    return record;
+  }
+
+  put(path: string, record: CachedRecord): void {
+    // A Map keeps the order of insertion: the first entry is the one that was used least recently.
+    this.#records.delete(path);
+    this.#records.set(path, record);
+    for (const [oldest] of this.#records) {
+      if (this.#records.size <= this.#capacity) return;
+      this.#records.delete(oldest);
+    }
+  }
+}
+
+/** Until when the answer is fresh, from Cache-Control and Age. A shared cache on the way counts in Age. */
+function freshUntilOf(headers: Headers): number {
+  const [, maxAge = '0'] = /\bmax-age=(\d+)/.exec(headers.get('Cache-Control') ?? '') ?? [];
+  return Date.now() + (Number(maxAge) - Number(headers.get('Age') ?? 0)) * 1_000;
 }

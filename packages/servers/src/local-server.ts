@@ -2,13 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Binary, type FoundBinary, findBinary } from './find-binary.ts';
 import { freePort } from './ports.ts';
-import {
-  baseEnvironment,
-  type Child,
-  type ChildOptions,
-  type SharedOptions,
-  SupervisedProcess,
-} from './process.ts';
+import { baseEnvironment, Child, type ChildOptions, type SharedOptions } from './process.ts';
 
 export interface ServerOptions extends Partial<SharedOptions> {
   /** The folder of all the server's data. It is created if it does not exist. */
@@ -44,7 +38,7 @@ export async function serverProcess(options: ServerOptions, program: Program): P
   const found = await findBinary(binary, { say, signal });
   const port = options.port ?? (await freePort());
   await mkdir(dataDir, { recursive: true });
-  const child = new SupervisedProcess({
+  const child = new Child({
     name: options.name ?? binary.command,
     command: found.path,
     args: await prepare(port),

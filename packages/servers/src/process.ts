@@ -41,30 +41,14 @@ export interface ChildOptions {
 /** The options of every kind of process. */
 export type SharedOptions = Pick<ChildOptions, 'name' | 'logFile' | 'restart' | 'say' | 'signal'>;
 
-/** A process of the stack. Its pid changes with a restart. */
-export interface Child {
-  readonly name: string;
-  readonly pid: number | undefined;
-  readonly logFile: string;
-  /** Starts the process and resolves when it is ready. Rejects with a Problem that contains the last line of the log. */
-  start(): Promise<void>;
-  /**
-   * Sends SIGTERM, and SIGKILL if the process does not end in time. Does not restart the process. Resolves to the exit status, or
-   * to null if a signal ended the process.
-   */
-  stop(): Promise<number | null>;
-  /** Sends SIGKILL. The process is not restarted. */
-  kill(): Promise<void>;
-}
-
 interface Running {
   child: ChildProcess;
-  /** Resolves to the exit status, or to null if a signal ended the process. */
+  /** Resolves as `stop` does. */
   ended: Promise<number | null>;
 }
 
-/** Runs a process that ends when this process ends. With `restart`, starts the process again if it ends by itself. */
-export class SupervisedProcess implements Child {
+/** A process that ends when this process ends. With `restart`, it is started again if it ends by itself, with another pid. */
+export class Child {
   readonly name: string;
   readonly logFile: string;
   readonly #options: ChildOptions;
@@ -84,6 +68,7 @@ export class SupervisedProcess implements Child {
     return this.#running?.child.pid;
   }
 
+  /** Starts the process and resolves when it is ready. Rejects with a Problem that contains the last line of the log. */
   async start(): Promise<void> {
     if (this.#isWanted && this.#running !== undefined) return;
     clearTimeout(this.#restart);
@@ -101,10 +86,15 @@ export class SupervisedProcess implements Child {
     throw new Problem(`${this.name} ${how}: ${lastWords(this.logFile)} (its log: ${this.logFile})`);
   }
 
+  /**
+   * Sends SIGTERM, and SIGKILL if the process does not end in time. Does not restart the process. Resolves to the exit status, or
+   * to null if a signal ended the process.
+   */
   stop(): Promise<number | null> {
     return this.#end('SIGTERM');
   }
 
+  /** Sends SIGKILL. The process is not restarted. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }

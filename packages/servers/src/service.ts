@@ -1,5 +1,5 @@
 import { COMPILED_CODE } from './compiled-code.ts';
-import { baseEnvironment, type Child, type SharedOptions, SupervisedProcess } from './process.ts';
+import { baseEnvironment, Child, type SharedOptions } from './process.ts';
 
 export interface ServiceOptions extends SharedOptions {
   /** The service's main file. A function is called at each start. */
@@ -28,7 +28,7 @@ export function serviceProcess(options: ServiceOptions): Child {
     ...options.environment,
   };
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
-  return new SupervisedProcess({
+  return new Child({
     ...options,
     command: process.execPath,
     args: () => [...V8_OPTIONS, ...nodeOptions, typeof main === 'function' ? main() : main],

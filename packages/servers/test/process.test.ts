@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type ChildOptions, SupervisedProcess } from '../src/process.ts';
+import { Child, type ChildOptions } from '../src/process.ts';
 
 const PATIENCE = { timeout: 60_000 };
 
 async function child(script: string, options: Partial<ChildOptions> = {}) {
   const folder = await temporaryFolder();
   const said: string[] = [];
-  const made = new SupervisedProcess({
+  const made = new Child({
     name: 'sleeper',
     command: '/bin/sh',
     args: ['-c', script],
@@ -103,8 +103,8 @@ test('a process ends when its parent is killed with SIGKILL', async () => {
   const parent = spawn(process.execPath, [
     '--input-type=module',
     '--eval',
-    `const { SupervisedProcess } = await import(${JSON.stringify(module)});
-     const child = new SupervisedProcess({
+    `const { Child } = await import(${JSON.stringify(module)});
+     const child = new Child({
        name: 'sleeper', command: '/bin/sh', args: ['-c', 'exec sleep 600'], env: process.env,
        logFile: ${JSON.stringify(join(folder, 'log'))}, ready: async () => true, readyWithinMs: 5000,
        stopWithinMs: 5000, restart: true, say: () => {},

@@ -2,7 +2,6 @@ import type { BrandDataError, Match, Suggestion } from '@brand-data/client/sourc
 import { element } from '@brand-data/client/source/dom';
 import type { CallReport } from './call.ts';
 import { numberText } from './figures.ts';
-import { jsonView } from './json.ts';
 import { flatView, groupedView } from './record.ts';
 import { tabsView } from './tabs.ts';
 
@@ -47,34 +46,24 @@ export function answerView(report: CallReport, options: AnswerOptions): HTMLElem
         ? groupedView(outcome.answer.data, options.api)
         : flatView(outcome.answer.data, options.api);
   const box = element('div', { class: 'panel result' }, factsView(report, options));
-  if (response === undefined) {
-    box.append(readable);
-    return box;
-  }
   const tabs = [
     { name: outcome.kind === 'failed' ? 'Error' : 'Record', content: () => readable },
     { name: 'JSON', content: () => bodyView(report) },
-    { name: 'Headers', content: () => headersView(response.headers) },
+    { name: 'Headers', content: () => headersView(response?.headers ?? []) },
   ];
-  box.append(
-    tabsView(tabs, {
-      id: 'answer',
-      label: 'Views of the answer',
-      chosen: options.tab,
-      onChoice: options.onTab,
-    }),
-  );
+  const { tab: chosen, onTab: onChoice } = options;
+  const names = { id: 'answer', label: 'Views of the answer' };
+  box.append(response === undefined ? readable : tabsView(tabs, { ...names, chosen, onChoice }));
   return box;
 }
 
 /** One sentence for people who hear the page. */
 export function summaryOf(report: CallReport): string {
   const { outcome, response } = report;
-  const status = response === undefined ? 'No answer' : statusOf(response.status);
   const what = outcome.kind === 'failed' ? outcome.error.detail : outcome.answer.data.name;
   const { quota } = factsIn(report);
   const left = quota === undefined ? '' : ` ${numberText(quota.remaining)} calls left this month.`;
-  return `${status}: ${what}${/[.!?]$/.test(what) ? '' : '.'} ${chargeOf(report).text}.${left}`;
+  return `${statusOf(response)}: ${what}${/[.!?]$/.test(what) ? '' : '.'} ${chargeOf(report).text}.${left}`;
 }
 
 function factsView(report: CallReport, { onAskAgain }: AnswerOptions): HTMLElement {
@@ -82,26 +71,21 @@ function factsView(report: CallReport, { onAskAgain }: AnswerOptions): HTMLEleme
   const { quota } = factsIn(report);
   const charge = chargeOf(report);
   const good = outcome.kind === 'failed' ? 'bad' : 'good';
-  const facts = [
-    element(
-      'span',
-      { class: `badge ${good}` },
-      response === undefined ? 'No answer' : statusOf(response.status),
-    ),
-    element('span', { class: `badge ${charge.kind}` }, charge.text),
-    element('span', {}, `${Math.round(ms)} ms`),
+  const texts = [
+    `${Math.round(ms)} ms`,
+    ...(response?.body ? [sizeOf(new TextEncoder().encode(response.body).length)] : []),
+    ...(quota
+      ? [`${numberText(quota.remaining)} of ${numberText(quota.allowance)} calls left this month`]
+      : []),
   ];
-  if (response !== undefined && response.body !== '')
-    facts.push(element('span', {}, sizeOf(new TextEncoder().encode(response.body).length)));
-  if (quota !== undefined)
-    facts.push(
-      element(
-        'span',
-        {},
-        `${numberText(quota.remaining)} of ${numberText(quota.allowance)} calls left this month`,
-      ),
-    );
-  const box = element('div', { class: 'summary' }, element('div', { class: 'facts' }, ...facts));
+  const facts = element(
+    'div',
+    { class: 'facts' },
+    element('span', { class: `badge ${good}` }, statusOf(response)),
+    element('span', { class: `badge ${charge.kind}` }, charge.text),
+    ...texts.map((text) => element('span', {}, text)),
+  );
+  const box = element('div', { class: 'summary' }, facts);
   if (outcome.kind === 'failed') return box;
   if (outcome.answer.match !== undefined) box.append(matchView(outcome.answer.match));
   const again = element('button', { type: 'button', id: 'again', class: 'quiet' }, 'Ask again with its ETag');
@@ -137,39 +121,23 @@ function errorView(
   );
   if (suggestions.length > 0) {
     const buttons = suggestions.map((suggestion) => {
-      const { name, identifier } = suggestion;
-      const button = element(
-        'button',
-        { type: 'button', class: 'chip' },
-        name,
-        element('code', {}, identifier),
-      );
+      const identifier = element('code', {}, suggestion.identifier);
+      const button = element('button', { type: 'button', class: 'chip' }, suggestion.name, identifier);
       button.addEventListener('click', () => options.onSuggestion(suggestion));
       return button;
     });
+    const attributes = { class: 'row suggestions', role: 'group', 'aria-labelledby': 'suggestions' };
     box.append(
       element('p', { id: 'suggestions' }, 'Did you mean one of these? A click makes another call.'),
-      element(
-        'div',
-        { class: 'row suggestions', role: 'group', 'aria-labelledby': 'suggestions' },
-        ...buttons,
-      ),
+      element('div', attributes, ...buttons),
     );
   }
   if (retryAfter !== undefined)
     box.append(element('p', {}, `The service asks to wait ${waitOf(retryAfter)} before the next call.`));
   if (options.api !== '' && !OWN_CODES.includes(code)) {
     const href = `docs/errors#${encodeURIComponent(code)}`;
-    box.append(
-      element(
-        'p',
-        {},
-        'Code ',
-        element('code', {}, code),
-        ': ',
-        element('a', { href }, 'what it means and what to do'),
-      ),
-    );
+    const link = element('a', { href }, 'what it means and what to do');
+    box.append(element('p', {}, 'Code ', element('code', {}, code), ': ', link));
   }
   return box;
 }
@@ -203,13 +171,9 @@ function headersView(headers: readonly (readonly [string, string])[]): HTMLEleme
     element('tr', {}, element('th', { scope: 'row' }, name), element('td', {}, value)),
   );
   const table = element('table', {}, element('tbody', {}, ...rows));
-  const note = 'A browser shows pages only some of the headers.';
-  return element(
-    'div',
-    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Headers' },
-    table,
-    element('p', {}, element('small', {}, note)),
-  );
+  const note = element('small', {}, 'A browser shows pages only some of the headers.');
+  const attributes = { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Headers' };
+  return element('div', attributes, table, element('p', {}, note));
 }
 
 /** Whether the call was counted, in words. An answer without the header is one that the service never counts. */
@@ -229,11 +193,39 @@ function factsIn({ outcome }: CallReport) {
   return outcome.kind === 'failed' ? outcome.error : outcome.answer;
 }
 
-const statusOf = (status: number): string => `${status} ${STATUS_TEXTS[status] ?? ''}`.trim();
+const statusOf = (response: CallReport['response']): string =>
+  response === undefined ? 'No answer' : `${response.status} ${STATUS_TEXTS[response.status] ?? ''}`.trim();
 const sizeOf = (bytes: number): string => (bytes < 1_000 ? `${bytes} B` : `${(bytes / 1_000).toFixed(1)} kB`);
 
 function waitOf(seconds: number): string {
   const [size, unit] = seconds < 120 ? [1, 'second'] : seconds < 172_800 ? [3_600, 'hour'] : [86_400, 'day'];
   const count = Math.ceil(seconds / size);
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+/** A string, which a colon follows if it is a key, or a number, or a word. */
+const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null)/g;
+
+/** Returns the JSON text indented and coloured. Text that is not JSON stays as it is. */
+function jsonView(body: string): HTMLElement {
+  const text = indented(body);
+  const code = element('code');
+  let shown = 0;
+  for (const match of text.matchAll(TOKEN)) {
+    const [token, string, colon, number] = match;
+    const kind = string === undefined ? (number === undefined ? 'word' : 'number') : colon ? 'key' : 'string';
+    const word = element('span', { class: kind }, string ?? token);
+    code.append(text.slice(shown, match.index), word, colon ?? '');
+    shown = match.index + token.length;
+  }
+  code.append(text.slice(shown));
+  return element('pre', { class: 'json', tabindex: '0', 'aria-label': 'JSON' }, code);
+}
+
+function indented(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), undefined, 2);
+  } catch {
+    return body;
+  }
 }

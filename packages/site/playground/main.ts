@@ -4,10 +4,17 @@ import { element } from '@brand-data/client/source/dom';
 import { answerView, summaryOf } from './answer.ts';
 import { type Call, type CallReport, pathOf, prepareCall, type SendCall } from './call.ts';
 import { codeView } from './code.ts';
-import { keptToken } from './kept-token.ts';
 
 /** The service whose page this is, also below a path prefix. */
 const API = new URL('.', location.href).href.replace(/[?#].*$/, '');
+
+const KEY = 'brand-data-token';
+/** The token that the visitor asked this browser to remember. A browser without storage remembers none. */
+const keptToken = {
+  read: (): string | undefined => whereAllowed(() => localStorage.getItem(KEY)) ?? undefined,
+  write: (token: string): void => whereAllowed(() => localStorage.setItem(KEY, token)),
+  forget: (): void => whereAllowed(() => localStorage.removeItem(KEY)),
+};
 
 const form = byId('call', HTMLFormElement);
 const token = byId('token', HTMLInputElement);
@@ -158,4 +165,14 @@ function byId<T extends HTMLElement>(id: string, type: abstract new () => T): T 
   const found = document.getElementById(id);
   if (!(found instanceof type)) throw new Error(`The page has no #${id}`);
   return found;
+}
+
+function whereAllowed<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    // The visitor has forbidden storage, or it is full.
+    if (error instanceof DOMException) return undefined;
+    throw error;
+  }
 }

@@ -2,8 +2,9 @@ import type { FlatRecord, GroupedRecord, MarketData } from '@brand-data/client/s
 import { element, safeUrl } from '@brand-data/client/source/dom';
 import { fieldFacts, groupView, linkView } from './facts.ts';
 import { labelOf, money, numberText, percent } from './figures.ts';
-import { rangeView } from './range.ts';
 
+const SVG = 'http://www.w3.org/2000/svg';
+const [WIDTH, HEIGHT, MARGIN] = [300, 24, 8];
 const LOGO_SIZE = '256';
 const TYPES: Readonly<Record<string, string>> = {
   stock: 'Listed company',
@@ -80,7 +81,7 @@ function recordView(
     .filter((text, index, all) => text !== '' && all.indexOf(text) === index)
     .map((text) => element('li', {}, text));
   const pictures = (['light', 'dark'] as const).map((theme) => logoView(logo, theme, name, api));
-  const bannerUrl = banner === undefined ? undefined : safeUrl(banner, api);
+  const bannerUrl = safeUrl(banner, api);
   return element(
     'article',
     { class: 'record', 'aria-labelledby': 'record-name' },
@@ -102,7 +103,7 @@ function recordView(
 }
 
 function logoView(logo: string | undefined, theme: 'light' | 'dark', name: string, api: string): HTMLElement {
-  const url = logo === undefined ? undefined : safeUrl(logo, api);
+  const url = safeUrl(logo, api);
   const plate = element('figure', { class: `plate ${theme}` });
   if (url !== undefined) {
     url.searchParams.set('theme', theme);
@@ -115,9 +116,8 @@ function logoView(logo: string | undefined, theme: 'light' | 'dark', name: strin
 
 function imageView({ href }: URL, attributes: Readonly<Record<string, string>>): HTMLElement {
   const image = element('img', { ...attributes, decoding: 'async', referrerpolicy: 'no-referrer' });
-  image.addEventListener('error', () =>
-    image.replaceWith(element('span', { class: 'missing' }, 'The image cannot be loaded.')),
-  );
+  const missing = element('span', { class: 'missing' }, 'The image cannot be loaded.');
+  image.addEventListener('error', () => image.replaceWith(missing));
   image.src = href;
   return image;
 }
@@ -162,3 +162,38 @@ function marketView(stock: MarketData, api: string): HTMLElement | undefined {
 
 const signed = (value: number, format: (value: number) => string): string =>
   `${value > 0 ? '+' : value < 0 ? '−' : ''}${format(Math.abs(value))}`;
+
+/** Returns the 52-week range as a line with the price on it. Undefined if the range does not have the form "low-high". */
+function rangeView(range: string, price: number | undefined): HTMLElement | undefined {
+  const [, low = '', high = ''] = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(range) ?? [];
+  const [from, to] = [Number(low), Number(high)];
+  if (low === '' || to <= from) return undefined;
+  const isInside = price !== undefined && price >= from && price <= to;
+  const label = `52-week range: ${numberText(from)} to ${numberText(to)}${isInside ? `, price ${numberText(price)}` : ''}`;
+  const drawing = shape('svg', {
+    class: 'range',
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    role: 'img',
+    'aria-label': label,
+  });
+  const y = HEIGHT / 2;
+  const placeOf = (value: number) => MARGIN + ((WIDTH - 2 * MARGIN) * (value - from)) / (to - from);
+  const line = (x: number, kind: string) =>
+    shape('line', { class: kind, x1: String(MARGIN), y1: String(y), x2: String(x), y2: String(y) });
+  drawing.append(line(WIDTH - MARGIN, 'span'));
+  if (isInside) {
+    const x = placeOf(price);
+    const circle = shape('circle', { class: 'price', cx: String(x), cy: String(y), r: '6' });
+    drawing.append(line(x, 'part'), circle);
+  }
+  const texts = [numberText(from), '52-week range', numberText(to)];
+  const spans = texts.map((text) => element('span', {}, text));
+  const ends = element('div', { class: 'ends', 'aria-hidden': 'true' }, ...spans);
+  return element('div', { class: 'range-box' }, drawing, ends);
+}
+
+function shape(name: string, attributes: Readonly<Record<string, string>>): SVGElement {
+  const made = document.createElementNS(SVG, name) as SVGElement;
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
+  return made;
+}

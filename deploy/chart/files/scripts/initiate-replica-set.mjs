@@ -11,8 +11,7 @@ const { MongoClient } = createRequire(`${process.cwd()}/`)('mongodb');
 const { MONGODB_MEMBER: host, MONGODB_KEY_FILE, MONGODB_USERS_FILE } = process.env;
 const NOT_YET_INITIALIZED = 94;
 const ALREADY_INITIALIZED = 23;
-const ROLE_EXISTS = 51_002;
-const USER_EXISTS = 51_003;
+const EXISTS = { Role: 51_002, User: 51_003 };
 
 const client = new MongoClient(`mongodb://${host}/?directConnection=true`, {
   serverSelectionTimeoutMS: 2_000,
@@ -45,19 +44,14 @@ for (;;) {
 }
 console.log(`${host} takes writes`);
 const users = MONGODB_USERS_FILE ? JSON.parse(readFileSync(MONGODB_USERS_FILE, 'utf8')) : [];
-const unless = (code, instead) => (error) => {
-  if (error.code === code) return instead();
-  throw error;
-};
-for (const { name, password, privileges, roles } of users) {
-  const rights = { privileges, roles };
-  await admin
-    .command({ createRole: name, ...rights })
-    .catch(unless(ROLE_EXISTS, () => admin.command({ updateRole: name, ...rights })));
-  const user = { pwd: password, roles: [{ role: name, db: 'admin' }] };
-  await admin
-    .command({ createUser: name, ...user })
-    .catch(unless(USER_EXISTS, () => admin.command({ updateUser: name, ...user })));
+const ensure = (kind, name, rights) =>
+  admin.command({ [`create${kind}`]: name, ...rights }).catch((error) => {
+    if (error.code === EXISTS[kind]) return admin.command({ [`update${kind}`]: name, ...rights });
+    throw error;
+  });
+for (const { name, password: pwd, privileges, roles } of users) {
+  await ensure('Role', name, { privileges, roles });
+  await ensure('User', name, { pwd, roles: [{ role: name, db: 'admin' }] });
   console.log(`${name} may use its own database`);
 }
 await client.close();

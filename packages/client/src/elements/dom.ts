@@ -21,8 +21,8 @@ export function styleSheet(css: string): CSSStyleSheet {
  * Returns the URL of a link or an image in a record, if a page may use it: one with https, or one of the machine that serves the
  * API, so that a service on http works too.
  */
-export function safeUrl(text: string | null, api: string): URL | undefined {
-  if (text === null || !URL.canParse(text)) return undefined;
+export function safeUrl(text: string | null | undefined, api: string): URL | undefined {
+  if (text == null || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   const service = new URL(api);
   const isOfService = url.protocol === service.protocol && url.hostname === service.hostname;
