@@ -8,7 +8,10 @@ import type { UsageJournal } from './usage-journal.ts';
 const ACQUIRE_WITHIN_MS = 1_000;
 export const RETRY_AFTER_MS = 50;
 
-/** Sends one attempt. Rejects with Fault `failed_precondition` if metering gives no permits of that month now. */
+/**
+ * Sends one attempt. Rejects with Fault `failed_precondition` if metering gives no permits of that month now, and with Fault
+ * `unavailable` if no answer comes in time.
+ */
 export type Acquire = (
   request: AcquireRequest,
   withinMs: number,

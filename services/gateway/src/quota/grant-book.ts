@@ -185,6 +185,7 @@ export class GrantBook {
     holding.remaining = { permits: 0, periodEndMs };
   }
 
+  /** Notes that metering refuses this seq. The next Acquire has a new one. */
   refused(holding: Holding, seq: number): void {
     if (holding.pendingAcquire?.seq === seq) holding.pendingAcquire = undefined;
   }
@@ -230,10 +231,12 @@ export class GrantBook {
     return final;
   }
 
+  /** Queues the holding for the time at which it may change without any call. */
   #queue(holding: Holding, now: Instant): void {
     this.#due.add(holding, now.monotonicMs + dueInMs(holding, now));
   }
 
+  /** Notes that the commits of this many used permits have succeeded or failed. */
   committed(grant: HeldGrant, permits: number): void {
     grant.unsettled -= permits;
     this.#sweepWhenOver(grant);
@@ -283,6 +286,7 @@ export class GrantBook {
     this.forget(new Set([...snapshots].flatMap(([grant, { usage }]) => (usage.closed ? [grant] : []))), now);
   }
 
+  /** Removes grants that metering has closed. */
   forget(grants: ReadonlySet<HeldGrant>, now: Instant): void {
     for (const grant of grants) {
       const holding = this.#holdings.get(grant);

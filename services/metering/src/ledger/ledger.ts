@@ -14,6 +14,7 @@ export interface Ledger extends LedgerKey {
   limit: number;
   /** The revision of the account's plan that set `limit`. A newer revision replaces the limit. */
   limitRevision: number;
+  /** Used permits of all closed grants. */
   closedUsed: number;
   /** Number of the next grant. No number is used twice, so a grant with a lower number is closed if it is not open. */
   nextGrant: number;
@@ -48,6 +49,7 @@ export interface OpenGrant {
   size: number;
   /** Used permits that the holder has reported so far. Only grows. */
   used: number;
+  /** Permits that the holder has returned while the grant is open. Only grows. */
   returned: number;
   ttlMs: number;
   idleMs: number;
