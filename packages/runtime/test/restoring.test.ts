@@ -17,6 +17,14 @@ function newDatabase(): Db {
   return db;
 }
 
+/** Returns the database, but its collections cannot be dropped. */
+function withoutDrop(db: Db): Db {
+  return {
+    collection: (...args: Parameters<Db['collection']>) =>
+      Object.assign(db.collection(...args), { drop: () => Promise.reject(new Error('cut off')) }),
+  } as unknown as Db;
+}
+
 /** @param warn called once the service knows that its database is being restored */
 function waiting(db: Db, signal = new AbortController().signal, warn = () => {}): Promise<void> {
   const log = { info: () => {}, warn };
@@ -53,11 +61,7 @@ test('if only the removal of the mark fails, the end can be repeated: it has no 
   const db = newDatabase();
   const restoreId = await markRestoring(db);
   const answer = { keys: ['key-1'], validKeys: [{ id: 'key-1', accountId: 'acme' }] };
-  const withoutDrop = {
-    collection: (...args: Parameters<Db['collection']>) =>
-      Object.assign(db.collection(...args), { drop: () => Promise.reject(new Error('cut off')) }),
-  } as unknown as Db;
-  await expect(endRestore(withoutDrop, restoreId, async () => answer)).rejects.toThrow('cut off');
+  await expect(endRestore(withoutDrop(db), restoreId, async () => answer)).rejects.toThrow('cut off');
   const held = waiting(db);
   expect(await endRestore(db, restoreId, async () => expect.unreachable())).toEqual(answer);
   await held;
@@ -70,6 +74,18 @@ test('an answer that is larger than a document of MongoDB is given, and the rest
   const answer = { keys: ['k'.repeat(17 * 1024 ** 2)] };
   expect(await endRestore(db, restoreId, async () => answer)).toBe(answer);
   await held;
+});
+
+test('the answer to an earlier restore, whose mark could not be removed, is not that to a later one', async () => {
+  const db = newDatabase();
+  await expect(endRestore(withoutDrop(db), await markRestoring(db), async () => ({}))).rejects.toThrow(
+    'cut off',
+  );
+  const later = await markRestoring(db);
+  const broken = endRestore(db, later, () => Promise.reject(new Error('half an effect')));
+  await expect(broken).rejects.toThrow('half an effect');
+  const repeated = endRestore(db, later, async () => expect.unreachable());
+  await expect(repeated).rejects.toMatchObject({ kind: 'failed_precondition' });
 });
 
 test('a set-up whose time ends says that the database is being restored', async () => {

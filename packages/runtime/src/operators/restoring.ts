@@ -37,7 +37,7 @@ export async function markRestoring(db: Db): Promise<string> {
   const restoreId = randomUUID();
   await marks(db).updateOne(
     { _id: 'restore' },
-    { $set: { restoreId, isEnding: false } },
+    { $set: { restoreId, isEnding: false }, $unset: { answer: '' } },
     { upsert: true, writeConcern: { w: 'majority', journal: true } },
   );
   return restoreId;
