@@ -41,10 +41,9 @@ export async function oneAccountPage(
   query: URLSearchParams,
 ): Promise<string> {
   const month = monthAskedFor(query);
-  const [{ account, keys, usage, uses }, months] = await Promise.all([
-    readUsageOf(connection, id, month),
-    readMonths(connection, id, month),
-  ]);
+  // Metering is asked only about an account that exists.
+  const { account, keys, usage, uses } = await readUsageOf(connection, id, month);
+  const months = await readMonths(connection, id, month);
   const cells = usage.pools.flatMap((pool) => pool.cells);
   return wholePage(
     account.name || id,

@@ -53,11 +53,13 @@ function list({ accounts, output }: Context) {
   });
 }
 
+const ROUTES = new Map(Object.entries(ROUTE_WORDS));
+
 function collectPool(value: string, pools: Pool[] = []): Pool[] {
   const [, name = '', allowance = '', routes = ''] =
     /^([a-z0-9]+(?:[-_][a-z0-9]+)*)=(\d{1,15}):([a-z,]+)$/.exec(value) ?? [];
   const words = routes.split(',');
-  const known = words.flatMap((word) => new Map(Object.entries(ROUTE_WORDS)).get(word) ?? []);
+  const known = words.flatMap((word) => ROUTES.get(word) ?? []);
   if (name === '' || known.length < words.length)
     throw new InvalidArgumentError(
       'Write name=allowance:routes. The routes are brands, logos or brands,logos.',
