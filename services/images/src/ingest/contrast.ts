@@ -159,10 +159,6 @@ function paintOf(pixels: Pixels) {
   return paint;
 }
 
-const NEIGHBOURS = [-1, 0, 1]
-  .flatMap((right) => [-1, 0, 1].map((down) => [right, down] as const))
-  .filter(([right, down]) => right !== 0 || down !== 0);
-
 /**
  * Returns how much each pixel counts: its alpha. A pixel with a more opaque neighbour is the soft edge of it and does not count.
  * Nor does the background of a picture that is opaque up to all its edges.
@@ -178,7 +174,17 @@ function paintedWeights(pixels: Pixels): Uint8Array {
       if (own === 0) continue;
       // A small slope is part of a gradient.
       const limit = own + 4;
-      const isEdge = own < 255 && NEIGHBOURS.some(([right, down]) => alpha(x + right, y + down) > limit);
+      // A loop over a list of the neighbours takes a quarter longer for a picture with soft edges.
+      const isEdge =
+        own < 255 &&
+        (alpha(x - 1, y) > limit ||
+          alpha(x + 1, y) > limit ||
+          alpha(x, y - 1) > limit ||
+          alpha(x, y + 1) > limit ||
+          alpha(x - 1, y - 1) > limit ||
+          alpha(x + 1, y - 1) > limit ||
+          alpha(x - 1, y + 1) > limit ||
+          alpha(x + 1, y + 1) > limit);
       if (!isEdge) weights[y * width + x] = own;
     }
   }

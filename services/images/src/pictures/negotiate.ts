@@ -52,9 +52,8 @@ function rangesOf(accept: string): Range[] {
 
 /** Returns the quality of the most specific range that the type falls into. */
 function wishFor(type: string, ranges: readonly Range[]): { quality: number; isNamed: boolean } {
-  const [named, ...wide] = [type, 'image/*', '*/*'].map((each) =>
-    ranges.find((range) => range.type === each),
-  );
-  const range = named ?? wide.find((each) => each !== undefined);
+  const rangeOf = (wanted: string) => ranges.find((range) => range.type === wanted);
+  const named = rangeOf(type);
+  const range = named ?? rangeOf('image/*') ?? rangeOf('*/*');
   return { quality: range?.quality ?? 0, isNamed: named !== undefined };
 }

@@ -125,8 +125,7 @@ function environment(): NodeJS.ProcessEnv {
   };
 }
 
-/** The messages that the service and its workers send each other. */
-
+/** The message that the service sends a worker. */
 export type Job =
   | { name: 'ingest'; file: Uint8Array; kind: PictureKind; dark: Uint8Array | undefined; isStored: boolean }
   | { name: 'render'; form: Form; longer: number | undefined; format: Exclude<Format, 'svg'> };
