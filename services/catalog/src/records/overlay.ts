@@ -1,7 +1,10 @@
 import { Brand, type Override } from '@brand-data/contracts';
 import { fieldOf, hasData, withField } from '@brand-data/records';
 
-/** Fields of sources that are used although the operator has set them: the name finds the record, listings place figures. */
+/**
+ * Fields of sources that are used although the operator has set them. A source's name still finds the record, and its listings say
+ * which main listing its figures describe.
+ */
 const STILL_USED: ReadonlySet<string> = new Set(['name', 'listings']);
 
 /** Returns a source's brand without the fields that the operator has set, so that they have no effect on other fields. */

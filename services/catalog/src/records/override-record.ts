@@ -44,7 +44,7 @@ export function identifyingFieldsOf({ company, links, stock, history, manager, .
   });
 }
 
-/** Returns of each field the newest override, because two companies may have become one. Groups come before their fields. */
+/** Returns the newest override of each field, as two companies may have become one. A group comes before its fields. */
 export function effectiveOverrides(records: readonly SourceRecord[]): Override[] {
   const newestFirst = records
     .toSorted((a, b) => compareTexts(a.id, b.id))

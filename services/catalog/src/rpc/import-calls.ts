@@ -143,9 +143,10 @@ function countsOf(outcomes: readonly PutOutcome[]) {
   return { created: countOf('created'), changed: countOf('changed'), unchanged: countOf('unchanged') };
 }
 
-function trailEntryOf({ source, importId, ...rest }: { source: string; importId: string; dryRun?: boolean }) {
-  const entry = { method: 'Import', about: [source], details: { source, import: importId } };
-  return { ...entry, sharedBy: `${source} ${importId}`, dryRun: rest.dryRun ?? false };
+function trailEntryOf(request: { source: string; importId: string; dryRun?: boolean }) {
+  const { source, importId, dryRun = false } = request;
+  const details = { source, import: importId };
+  return { method: 'Import', about: [source], details, sharedBy: `${source} ${importId}`, dryRun };
 }
 
 function refuseBadImport({ source, importId }: { source: string; importId: string }): void {

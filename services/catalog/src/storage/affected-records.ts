@@ -181,7 +181,7 @@ async function findByKeys(
   const options = { ...readingAt(session), limit, batchSize: limit };
   const docs = await companies.find({ keys: { $in: [...keys] } }, options).toArray();
   const counts = new Map<string, number>();
-  for (const { keys } of docs) for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  for (const doc of docs) for (const key of doc.keys) counts.set(key, (counts.get(key) ?? 0) + 1);
   const isShared = (key: string) => (counts.get(key) ?? 0) > HOT_KEY_DOCS;
   const shared = keys.filter(isShared);
   const hotKeys = shared.filter((key) => !isIdentifying(key));
