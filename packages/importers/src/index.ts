@@ -5,10 +5,14 @@ export { readJsonLines } from './formats/json-lines.ts';
 export { readLines } from './formats/lines.ts';
 export { micOfVenue } from './formats/listing.ts';
 export { type AdminPort, type ImagesPort, retryWhileUnavailable } from './framework/admin-port.ts';
-export { caseToJson, type ImportCounts, ImportJournal } from './framework/import-journal.ts';
+export {
+  caseToJson,
+  type ImportCounts,
+  ImportJournal,
+  NdjsonFile,
+  removeEarlier,
+} from './framework/import-journal.ts';
 export { DEFAULT_MEMORY_MIB } from './framework/kept-memory.ts';
-export { NdjsonFile, removeEarlier } from './framework/ndjson-file.ts';
-export { PictureProblem } from './framework/picture.ts';
 export {
   type ImportOptions,
   type ImportReport,
@@ -16,10 +20,9 @@ export {
   importQuotes,
   reportImport,
 } from './framework/run-import.ts';
-export { type BytesRead, OptionError, type Refusal } from './framework/source-items.ts';
+export { type BytesRead, OptionError, PictureProblem, type Refusal } from './framework/source-items.ts';
 export { storePicture } from './framework/store-picture.ts';
-export { NO_VALUE, readFieldValue } from './overrides/override-values.ts';
-export { readOverrideFile, type Setting } from './overrides/read-override-file.ts';
+export { NO_VALUE, readFieldValue, readOverrideFile, type Setting } from './overrides/read-overrides.ts';
 export { type SetReport, setOverrides, UNKNOWN_OUTCOME } from './overrides/set-overrides.ts';
 export { type Icon, loadIcons } from './pictures/icons.ts';
 export { readPictureFile, takePictures } from './pictures/take-pictures.ts';
@@ -33,8 +36,7 @@ export {
 export { readCsv } from './sources/csv/read-csv.ts';
 export { readFinanceDatabase } from './sources/financedatabase/read-financedatabase.ts';
 export { type LogoFileFigures, readLogoFiles } from './sources/logo-files/read-logo-files.ts';
-export { readCurrency } from './sources/market-data/quotes.ts';
-export { readRates } from './sources/market-data/rates.ts';
+export { readCurrency, readRates } from './sources/market-data/quotes.ts';
 export { MARKET_DATA_FIELDS, readMarketData } from './sources/market-data/read-market-data.ts';
 export { readRecords } from './sources/records/read-records.ts';
 export { readSimpleIcons } from './sources/simple-icons/read-simple-icons.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { IdSet } from '../src/framework/id-set.ts';
+import { IdSet } from '../src/framework/batches.ts';
 
 test('an id is new only the first time, as in a set of the ids themselves', () => {
   fc.assert(

@@ -5,8 +5,7 @@ import { Source, type Stock } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readNumber } from '../src/formats/cells.ts';
-import { stockOfFigures } from '../src/sources/market-data/quotes.ts';
-import { readRates } from '../src/sources/market-data/rates.ts';
+import { readRates, stockOfFigures } from '../src/sources/market-data/quotes.ts';
 import { readMarketData } from '../src/sources/market-data/read-market-data.ts';
 import { allOf } from './all-of.ts';
 

@@ -1,3 +1,143 @@
+import { readWebHost } from '@brand-data/identifiers';
+import { BrandRecord, categorySlug } from '@brand-data/records';
+import { micOfVenue } from './listing.ts';
+import { countryCodeOf, readPlace } from './places.ts';
+
+export interface CellOptions {
+  /** Separates the items of a list. */
+  separator: string;
+  decimalComma: boolean;
+}
+
+/** How a cell of each kind is parsed, and what a cell is that cannot be parsed. */
+const KINDS = {
+  text: { read: (cell, _, field) => textOf(field, cell), wrong: 'not a valid value of' },
+  texts: {
+    read: (cell, { separator }, field) => itemsOf(cell, separator).map((item) => textOf(field, item)),
+    wrong: 'not a valid value of',
+  },
+  number: { read: readNumber, wrong: 'not a number' },
+  amount: { read: readNumber, wrong: 'not an amount of money' },
+  percentage: { read: readPercentage, wrong: 'not a percentage' },
+  integer: { read: readInteger, wrong: 'not a whole number' },
+  boolean: { read: readBoolean, wrong: 'neither true nor false' },
+  place: { read: readPlace, wrong: 'not a place' },
+  people: {
+    read: (cell, { separator }) => itemsOf(cell, separator).map(readPerson),
+    wrong: 'not a list of people',
+  },
+  picture: { read: (cell) => cell, wrong: 'not a picture' },
+} as const satisfies Record<
+  string,
+  { read(cell: string, options: CellOptions, field: string): unknown; wrong: string }
+>;
+type Kind = keyof typeof KINDS;
+
+/** In a cell of these kinds, "null" and "none" are blank. */
+const FIGURES: ReadonlySet<Kind> = new Set(['number', 'amount', 'percentage', 'integer', 'boolean']);
+
+/** The fields that a column may give, by their dotted names. A row has at most one listing, so `listings` has no index. */
+const FIELDS: ReadonlyMap<string, Kind> = new Map([
+  ...fieldsOf('', BrandRecord as object),
+  ['company.headquarters', 'place'],
+  ['listings.security', 'text'],
+  ['stock.market_cap_usd', 'amount'],
+  ['stock.price', 'amount'],
+  ['stock.price_usd', 'amount'],
+  ['stock.change_percentage', 'percentage'],
+  ['stock.percent_from_52_week_low', 'percentage'],
+  ['company.key_people', 'people'],
+  ['images.logo', 'picture'],
+  ['images.logo_dark', 'picture'],
+  ['images.stock_logo', 'picture'],
+  ['images.banner', 'picture'],
+]);
+export const CELL_FIELDS = [...FIELDS.keys()];
+
+/**
+ * Whether a cell has no value. "None" and "null" may be names or tickers, but are blank as figures or identifiers. An amount of
+ * zero is blank too, because tables write 0.00 for a price or market value that is not known.
+ */
+export function isEmptyCell(field: string, cell: string): boolean {
+  const kind = FIELDS.get(field) ?? 'text';
+  if (kind === 'amount' && cell.includes('0') && !/[1-9]/.test(cell)) return true;
+  return FIGURES.has(kind) || isCode(field) ? isBlankFigure(cell) : isBlankCell(cell);
+}
+
+function isCode(field: string): boolean {
+  return /(?:[._]|^)(?:isin|cusip|figi|lei|wikidata_qid)$/.test(field);
+}
+
+/** Returns the value that a cell gives a field, in the form that records use. The cell is not empty. */
+export function readCell(
+  field: string,
+  cell: string,
+  options: CellOptions,
+): { value: unknown } | { problem: string } {
+  const { read, wrong } = KINDS[FIELDS.get(field) ?? 'text'];
+  const value = read(cell.trim(), options, field);
+  if (value !== undefined) return { value };
+  return { problem: `"${cell.slice(0, 100)}" is ${wrong.endsWith(' of') ? `${wrong} ${field}` : wrong}` };
+}
+
+function itemsOf(cell: string, separator: string): string[] {
+  return cell
+    .split(separator)
+    .map((item) => item.trim())
+    .filter((item) => !isBlankCell(item));
+}
+
+function readInteger(cell: string, options: CellOptions): number | undefined {
+  const number = readNumber(cell, options);
+  return number !== undefined && Number.isInteger(number) ? number : undefined;
+}
+
+/** Returns the text in the form that records use. */
+function textOf(field: string, text: string): string | undefined {
+  switch (field) {
+    case 'listings.mic':
+      return micOfVenue(text);
+    case 'links.websites':
+      return /^https?:\/\//i.test(text) ? text : `https://${text}`;
+    case 'domains':
+      return readWebHost(text)?.domain ?? text;
+    case 'category':
+      return categorySlug(text) || undefined;
+    case 'type':
+      return text.toLowerCase();
+    case 'company.headquarters.country_code':
+      return /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : countryCodeOf(text);
+    default:
+      return isCode(field) || field.endsWith('currency') ? text.replace(/\s/g, '').toUpperCase() : text;
+  }
+}
+
+/** Reads "Ada Lovelace (Chair)". */
+function readPerson(text: string): { name: string; role?: string } {
+  const [, name = text, role] = /^(.*\S)\s*\(([^()]+)\)$/.exec(text) ?? [];
+  return role === undefined ? { name } : { name, role };
+}
+
+interface Schema {
+  type?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+}
+
+function fieldsOf(path: string, schema: Schema): [string, Kind][] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]): [string, Kind][] => {
+    const below = path === '' ? name : `${path}.${name}`;
+    if (below === 'sources' || below === 'images' || below === 'derived_fields') return [];
+    if (field.properties !== undefined) return fieldsOf(below, field);
+    if (field.items?.properties !== undefined)
+      return below === 'listings' ? fieldsOf(below, field.items) : [];
+    if (field.items !== undefined) return [[below, 'texts']];
+    if (field.type === 'number' || field.type === 'integer' || field.type === 'boolean')
+      return [[below, field.type]];
+    return [[below, 'text']];
+  });
+}
+
 const BLANK = new Set(['', '-', '–', '—', 'n/a', '#n/a']);
 const BLANK_WORDS = new Set(['null', 'nan', 'none']);
 

@@ -1,6 +1,8 @@
 import type { BytesRead, Unreadable } from '../framework/source-items.ts';
 import { readLines } from './lines.ts';
 
+/** The name of a file with one JSON value a line. */
+export const JSON_LINES = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
 /** A record has a few thousand values, of which the deepest is at the fifth level. */
 const MOST_VALUES = 1_000_000;
 const MOST_DEPTH = 64;

@@ -25,6 +25,7 @@ const MOST_LINES = 4_096;
 /** A small compressed file may become empty lines without end. */
 const MOST_EMPTY_LINES = 100_000;
 const TOO_MANY_EMPTY_LINES = `the file has ${MOST_EMPTY_LINES.toLocaleString('en-US')} empty lines in a row and is not read further: remove them`;
+const SPACE = 0x20;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -32,10 +33,7 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /**
  * Yields the lines of a file, which may be compressed (contentOf): many lines of a chunk as one array, because yielding them
  * one by one would be slow. If the file is damaged or truncated, or if very many empty lines follow each other, the last line
- * has a problem.
- * Rejects as contentOf does.
- *
- * @param onPosition is called with the number of bytes of the file that have been read
+ * has a problem. Rejects as contentOf does. Calls `onPosition` with the bytes of the file that have been read.
  */
 export async function* rawLinesOf(
   file: string,
@@ -56,7 +54,7 @@ export async function* rawLinesOf(
   const take = (end: Buffer): RawLine => {
     number++;
     if (length === 0) {
-      emptyLines = end.every(isSpace) ? emptyLines + 1 : 0;
+      emptyLines = end.every((byte) => byte <= SPACE) ? emptyLines + 1 : 0;
       return { number, bytes: end };
     }
     emptyLines = 0;
@@ -96,9 +94,8 @@ export async function* rawLinesOf(
 }
 
 /**
- * Yields the lines of a text file in UTF-8, which may be compressed (contentOf). Only one chunk is in memory at a time. Yields a
- * problem instead of a line that is not UTF-8 or is longer than `maxMib`, and for the place where a file is damaged or
- * truncated, or where nothing but empty lines follows. Rejects as contentOf does.
+ * Yields the lines of a text file in UTF-8, with one chunk in memory at a time. Yields a problem instead of a line that is not
+ * UTF-8, is longer than `maxMib`, or has a problem in rawLinesOf. Rejects as contentOf does.
  */
 export async function* readLines(
   file: string,
@@ -124,10 +121,6 @@ export async function* readLines(
         };
     }
   }
-}
-
-function isSpace(byte: number): boolean {
-  return byte <= 0x20;
 }
 
 /**

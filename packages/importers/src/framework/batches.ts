@@ -1,7 +1,6 @@
-import { IdSet } from './id-set.ts';
+import { hash } from 'node:crypto';
 import type { ImportJournal } from './import-journal.ts';
-import type { BrandPicture } from './picture.ts';
-import type { ReadItem, Skipped, SourceItem } from './source-items.ts';
+import type { BrandPicture, ReadItem, Skipped, SourceItem } from './source-items.ts';
 
 /** The most items that the catalogue takes at once. */
 const BATCH_ITEMS = 500;
@@ -16,10 +15,8 @@ const MOST_UNREADABLE = 100_000;
 const LONGEST_RAW = 64 * 1024;
 
 /**
- * Batches that are small enough for the catalogue. The ids of their items are unique in the import. The journal counts all items, and
- * takes those that are in no batch.
- *
- * @param signal when it is aborted, the items that wait for a batch are dropped
+ * Yields batches that are small enough for the catalogue. The ids of their items are unique in the import. The journal counts all
+ * items, and takes those that are in no batch. If the signal is aborted, the items that wait for a batch are dropped.
  */
 export async function* batchesOf<T extends object>(
   items: AsyncIterable<ReadItem<T> | Skipped>,
@@ -75,10 +72,7 @@ export async function* batchesOf<T extends object>(
   if (batch.length > 0 && !signal?.aborted) yield batch;
 }
 
-/**
- * Returns the bytes of pictures that are part of the record's line. The line is kept too, for the case that the record is
- * refused.
- */
+/** Returns the bytes of pictures that are part of the record's line, and of the line, which is kept in case of a refusal. */
 function heldBy(pictures: readonly BrandPicture[] = [], raw: string | undefined): number {
   const held = pictures.reduce((sum, { light, dark }) => sum + light.held + (dark?.held ?? 0), 0);
   return held === 0 ? 0 : held + (raw?.length ?? 0);
@@ -98,4 +92,49 @@ function messageSizeOf(value: unknown): number {
   if (Array.isArray(value)) for (const item of value) size += messageSizeOf(item);
   else for (const name in value) size += messageSizeOf((value as Record<string, unknown>)[name]);
   return size;
+}
+
+const FIRST_SLOTS = 1 << 12;
+/** 512 MiB, which is room for 50 million ids. */
+const MOST_SLOTS = 1 << 26;
+
+/**
+ * Finds repeated ids. It stores 64 bits of each id's hash, which takes 16 to 32 bytes an id. Among ten million ids, the
+ * probability that a new id is taken for a repetition is 1 in 370,000. At 50 million ids the set is full, and treats every
+ * further id as new.
+ */
+export class IdSet {
+  #slots = new BigUint64Array(FIRST_SLOTS);
+  #size = 0;
+
+  /** Returns false if the id was added before. */
+  add(id: string): boolean {
+    const wanted = hashOf(id);
+    const place = placeOf(this.#slots, wanted);
+    if (this.#slots[place] === wanted) return false;
+    if (this.#size >= MOST_SLOTS * 0.75) return true;
+    this.#slots[place] = wanted;
+    this.#size++;
+    if (this.#size > this.#slots.length / 2 && this.#slots.length < MOST_SLOTS) this.#grow();
+    return true;
+  }
+
+  #grow(): void {
+    const larger = new BigUint64Array(this.#slots.length * 2);
+    for (const kept of this.#slots) if (kept !== 0n) larger[placeOf(larger, kept)] = kept;
+    this.#slots = larger;
+  }
+}
+
+/** Returns the slot that holds the hash, or the free slot where it belongs. */
+function placeOf(slots: BigUint64Array, wanted: bigint): number {
+  const mask = slots.length - 1;
+  let place = Number(wanted & 0xffff_ffffn) & mask;
+  while (slots[place] !== 0n && slots[place] !== wanted) place = (place + 1) & mask;
+  return place;
+}
+
+/** Returns 64 bits of the id's hash, but never 0, because 0 marks a free slot. */
+function hashOf(id: string): bigint {
+  return hash('sha1', id, 'buffer').readBigUInt64LE(0) || 1n;
 }

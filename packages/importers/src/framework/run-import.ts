@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Brand, PutBrandsResponse, PutQuotesResponse, Quote } from '@brand-data/contracts';
+import type {
+  Brand,
+  FinishImportResponse,
+  PutBrandsResponse,
+  PutQuotesResponse,
+  Quote,
+} from '@brand-data/contracts';
 import { recordFromBrand } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
 import { type CatalogPort, type ImagesPort, retryWhileUnavailable } from './admin-port.ts';
@@ -36,22 +42,15 @@ export interface ImportOptions {
   journal: ImportJournal;
 }
 
-/** The admin ports that an import uses. */
-export interface ImportPorts {
-  catalog: CatalogPort;
-  /** Called at the first picture, so that a source without pictures needs no address of images. */
-  images: () => ImagesPort;
-}
-
 /**
- * Sends a source's brands to the catalogue in batches, and finishes the import. Before it sends a batch, it stores the pictures of
- * its brands, and the brands then name them. A picture that is refused is left out of its brand. An import may be run again at any
- * time, also after a failure: records that the catalogue already has stay unchanged. Rejects at once if the catalogue does not
- * answer at the start, and after two minutes if it stops answering later. Memory does not grow with the source, except by
- * 16 to 32 bytes an id, which are needed to find repeated ids.
+ * Sends a source's brands and their pictures in batches, and finishes the import. An import may be run again at any time, also
+ * after a failure: records that the catalogue already has stay unchanged. Rejects at once if the catalogue does not answer at the
+ * start, and after two minutes if it stops answering later. Memory grows by 16 to 32 bytes an id only.
+ *
+ * @param images called at the first picture, so that a source without pictures needs no address of the service images
  */
 export function importBrands(
-  { catalog, images }: ImportPorts,
+  { catalog, images }: { catalog: CatalogPort; images: () => ImagesPort },
   brands: AsyncIterable<ReadItem<Brand> | Skipped>,
   options: ImportOptions,
 ): Promise<ImportSummary> {
@@ -191,14 +190,13 @@ class ImportRun<T extends object> {
     const { source, signal } = this.#options;
     const request = { source, importId: this.#importId, prune };
     let pruned = 0;
-    let more = true;
-    while (more) {
-      const answer = await retryWhileUnavailable(() =>
+    let answer: FinishImportResponse;
+    do {
+      answer = await retryWhileUnavailable(() =>
         this.#catalog.call((client) => client.finishImport, request, FINISH_MS),
       );
       pruned += answer.pruned;
-      more = prune && answer.more && !signal?.aborted;
-    }
+    } while (prune && answer.more && !signal?.aborted);
     return pruned;
   }
 }

@@ -1,4 +1,5 @@
-import type { BrandPicture } from './picture.ts';
+import type { Source } from '@brand-data/contracts';
+import type { PictureFieldName } from '@brand-data/records';
 
 /** A part of a source that its reader cannot read. The import refuses it and continues. */
 export interface Unreadable {
@@ -25,13 +26,8 @@ export interface Skipped {
   skipped: string;
 }
 
-/** An item that the import does not send, or that the catalogue refuses. */
-export interface Refusal {
-  from: string;
-  reason: string;
-  /** The line as it was read, or else the record. */
-  raw?: string | undefined;
-}
+/** An item that the import does not send, or that the catalogue refuses. `raw` is its line, or else the record. */
+export type Refusal = Omit<Unreadable, 'problem'> & { reason: string };
 
 /** A picture that the import does not upload. The record is sent without it. */
 export interface RefusedPicture {
@@ -63,4 +59,28 @@ export interface BytesRead {
 /** An option of an import is wrong or does not fit the file. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
+}
+
+/** A picture that a source hands along with a brand. */
+export interface BrandPicture {
+  field: PictureFieldName;
+  /** The form for light pages. */
+  light: PictureFile;
+  /** The form for dark pages. Without it, the service images makes one. */
+  dark?: PictureFile | undefined;
+}
+
+/** The bytes of a picture. They are read only when the import uploads them. */
+export interface PictureFile {
+  /** Reads the file. Rejects with a PictureProblem if it is missing or unusable. */
+  read(): Promise<Buffer>;
+  /** How many bytes it keeps in memory before it is read. */
+  held: number;
+  /** Where the picture comes from, if not from where the record's other facts come from. */
+  source?: Pick<Source, 'name' | 'url' | 'licence'>;
+}
+
+/** Why a picture cannot be used, and what to do. The import lists it, and sends the record without the picture. */
+export class PictureProblem extends Error {
+  override readonly name = 'PictureProblem';
 }

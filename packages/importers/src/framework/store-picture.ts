@@ -6,8 +6,7 @@ import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import { type ImagesPort, retryWhileUnavailable } from './admin-port.ts';
 import type { ImportJournal } from './import-journal.ts';
-import { type BrandPicture, PictureProblem } from './picture.ts';
-import type { RefusedPicture, SourceItem } from './source-items.ts';
+import { type BrandPicture, PictureProblem, type RefusedPicture, type SourceItem } from './source-items.ts';
 
 const PUT_MS = 20_000;
 /** How many pictures are read and uploaded at once. Each may have 8 MiB. */
@@ -52,7 +51,6 @@ export class PictureStore {
   readonly #limit = pLimit(AT_ONCE);
   readonly #answers = new LRUCache<string, Promise<PutImageResponse>>({ max: REMEMBERED });
 
-  /** @param images called at the first picture, so that a source without pictures needs no address of the images service */
   constructor(images: () => ImagesPort, options: StoreOptions) {
     this.#images = images;
     this.#options = options;

@@ -1,8 +1,7 @@
 import { FieldOutcome } from '@brand-data/contracts';
-import type { CatalogPort } from '../framework/admin-port.ts';
-import { retryWhileUnavailable } from '../framework/admin-port.ts';
+import { type CatalogPort, retryWhileUnavailable } from '../framework/admin-port.ts';
 import type { Refusal, Unreadable } from '../framework/source-items.ts';
-import type { Setting } from './read-override-file.ts';
+import type { Setting } from './read-overrides.ts';
 
 /** The most settings that the catalogue takes at once. */
 const BATCH = 500;

@@ -1,5 +1,5 @@
 import type { Source } from '@brand-data/contracts';
-import { PictureProblem } from '../framework/picture.ts';
+import { PictureProblem } from '../framework/source-items.ts';
 
 /** One icon of the package `simple-icons`, drawn on a square of 24 by 24. */
 export interface Icon {

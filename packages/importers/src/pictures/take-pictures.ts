@@ -1,16 +1,12 @@
 import { open, realpath } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
 import { PICTURE_FIELDS, type PictureFieldName } from '@brand-data/records';
-import {
-  type BrandPicture,
-  checkSize,
-  type PictureFile,
-  PictureProblem,
-  unusable,
-} from '../framework/picture.ts';
+import { type BrandPicture, type PictureFile, PictureProblem } from '../framework/source-items.ts';
 import { drawIcon, SIMPLE_ICONS } from './icons.ts';
 
 const FIELDS = Object.keys(PICTURE_FIELDS) as PictureFieldName[];
+/** The most bytes of a file, which is what the service images takes. */
+const MAX_BYTES = 4 * 1024 * 1024;
 const ICON = 'simple-icons:';
 
 /**
@@ -137,4 +133,16 @@ function bytesOfPercentText(text: string): Buffer {
   } catch {
     throw new PictureProblem('the data: URI has a wrong percent-encoding');
   }
+}
+
+/** Throws a PictureProblem if a picture of so many bytes is too large. */
+function checkSize(bytes: number): void {
+  if (bytes > MAX_BYTES)
+    throw new PictureProblem(`the picture has ${bytes} bytes: make it smaller than ${MAX_BYTES} (4 MiB)`);
+  if (bytes === 0) throw new PictureProblem('the picture is empty');
+}
+
+/** Makes a picture that cannot be used. */
+function unusable(problem: string): PictureFile {
+  return { read: () => Promise.reject(new PictureProblem(problem)), held: 0 };
 }

@@ -1,8 +1,7 @@
 import { compareTexts, normalName } from '@brand-data/identifiers';
 import type { BrandRecord } from '@brand-data/records';
 import type { KeptMemory } from '../../framework/kept-memory.ts';
-import type { BrandPicture } from '../../framework/picture.ts';
-import type { Skipped, Unreadable } from '../../framework/source-items.ts';
+import type { BrandPicture, Skipped, Unreadable } from '../../framework/source-items.ts';
 
 /** No company has more classes than this on one venue. More rows of one name are the products of one issuer, or have no name. */
 const MOST_CLASSES = 20;
@@ -74,11 +73,9 @@ export async function* mergedById(rows: AsyncIterable<Item>, kept: KeptMemory): 
 }
 
 /**
- * Groups the rows of a list of securities by company. A row without a name, or with a name that too many rows have, stays alone.
- * Two rows are share classes of one company if company and venue have equal names, no country, website or LEI differs, and they are
- * evidently two of its securities: their names differ ("Class A", "Class C") or their tickers are related. In each group the main
- * class comes first: the class with the shortest ticker, then the smallest ticker by code units. The order of the rows does not
- * matter.
+ * Groups rows by company, whatever their order. A row without a name, or with a name that too many rows have, stays alone. Two rows
+ * are share classes of one company if company and venue have equal names, no country, website or LEI differs, and their names
+ * differ ("Class A", "Class C") or their tickers are related. The main class, with the shortest, then smallest ticker, comes first.
  */
 function groupClasses(rows: Iterable<ReadRow>): ReadRow[][] {
   const byName = Map.groupBy(

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { exchangesOfPrefix } from '@brand-data/identifiers';
-import { CELL_FIELDS, type CellOptions, isEmptyCell, readCell } from '../../formats/field-cells.ts';
+import { CELL_FIELDS, type CellOptions, isEmptyCell, readCell } from '../../formats/cells.ts';
 import { openTable } from '../../formats/table.ts';
 import { OptionError } from '../../framework/source-items.ts';
 import KNOWN_COLUMNS from './known-columns.json' with { type: 'json' };
@@ -37,28 +37,28 @@ export function readMappingFile(text: string, file: string): Mapping['columns'] 
 export function readMapping(map: readonly string[], set: readonly string[]): Mapping {
   return {
     columns: map.flatMap(assignments).map(columnOf),
-    constants: set.flatMap(assignments).map(({ name, value }) => ({ field: known(name), text: value })),
+    constants: set.flatMap(assignments).map(([field, text]) => ({ field: known(field), text })),
   };
 }
 
-function columnOf({ name, value }: { name: string; value: string }): Mapping['columns'][number] {
-  return { column: name, field: known(value) };
+function columnOf([column, field]: [name: string, value: string]): Mapping['columns'][number] {
+  return { column, field: known(field) };
 }
 
-function assignments(text: string): { name: string; value: string }[] {
+function assignments(text: string): [name: string, value: string][] {
   // With a single equals sign, a comma belongs to the name of a column: "Revenue, total=…".
   if (text.indexOf('=') === text.lastIndexOf('=')) return [assignment(text)];
   return text.split(/,(?=[^,]*=)/).map((part) => assignment(part));
 }
 
-function assignment(text: string): { name: string; value: string } {
+function assignment(text: string): [name: string, value: string] {
   const at = text.lastIndexOf('=');
   const [name, value] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
   if (at < 0 || name === '' || value === '')
     throw new OptionError(
       `"${text}" is not valid: write a name, an equals sign and a value, such as Company=name`,
     );
-  return { name, value };
+  return [name, value];
 }
 
 function known(field: string): string {

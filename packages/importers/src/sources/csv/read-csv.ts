@@ -3,10 +3,9 @@ import { dirname } from 'node:path';
 import type { Brand } from '@brand-data/contracts';
 import { rankOfMarketValue, readSecurityName, readWebHost, typeOfSecurity } from '@brand-data/identifiers';
 import { type BrandRecord, brandFromRecord, readRecord, slugOf } from '@brand-data/records';
-import { type CellOptions, isEmptyCell } from '../../formats/field-cells.ts';
+import { type CellOptions, isEmptyCell } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/files.ts';
-import { readListing } from '../../formats/listing.ts';
-import { isTestListing, labelsOf } from '../../formats/other-securities.ts';
+import { isTestListing, labelsOf, readListing } from '../../formats/listing.ts';
 import { countryCodeOf } from '../../formats/places.ts';
 import { openTable, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
@@ -158,22 +157,16 @@ function recordOf(
   return { from, raw, record, security, pictures };
 }
 
-/**
- * Returns the row's fields, with the files of its logo in one field as in records. A cell names a file, not a path on the logo
- * host.
- */
+/** Returns the row's fields, with the files of its pictures as records name them. A cell never is a path on the logo host. */
 function withPictureFields(fields: Record<string, unknown>): Record<string, unknown> {
   if (fields.images === undefined) return fields;
-  const { logo, logo_dark, stock_logo, banner } = fields.images as Record<string, unknown>;
-  const forms = {
-    logo: { light: logo, dark: logo_dark },
-    stock_logo: { light: stock_logo },
-    banner: { light: banner },
+  const { logo, logo_dark: dark, ...others } = fields.images as Record<string, unknown>;
+  const forms = Object.entries(others).map(([field, light]) => [field, { light }]);
+  const hasLogo = logo !== undefined || dark !== undefined;
+  return {
+    ...fields,
+    images: { ...(hasLogo && { logo: { light: logo, dark } }), ...Object.fromEntries(forms) },
   };
-  const given = Object.entries(forms).filter(([, form]) =>
-    Object.values(form).some((text) => text !== undefined),
-  );
-  return { ...fields, images: Object.fromEntries(given) };
 }
 
 /** The cells of a row's listing, as they are assigned. */
@@ -184,10 +177,7 @@ interface ListingCells {
   security?: string;
 }
 
-/**
- * Replaces the security's name by the company's. A name with the class in parentheses ("Alphabet Inc. (Class A)") becomes another
- * name.
- */
+/** Replaces the security's name by the company's. "Alphabet Inc. (Class A)", with the class in parentheses, becomes another name. */
 function nameTheCompany(fields: Record<string, unknown>): void {
   const { name, names = [] } = fields as PartialRecord;
   if (name === undefined) return;
@@ -198,10 +188,7 @@ function nameTheCompany(fields: Record<string, unknown>): void {
 
 const CLASS_IN_PARENTHESES = /\((?:class|series|cl\.?) [a-z]\)$/i;
 
-/**
- * Returns the record of a row. It holds only what the row states: the catalogue derives a missing type, category, description and
- * rank from the facts of all sources.
- */
+/** Returns the record of a row, with what the row states only. */
 function brandOf(
   { from, raw, pictures, record: fields }: Extract<Item, { record: unknown }>,
   { origin, rank }: ReadCsvOptions,

@@ -1,5 +1,5 @@
 import { typeOfSecurity, typeOfTicker } from '@brand-data/identifiers';
-import { isTestListing, labelsOf } from '../../formats/other-securities.ts';
+import { isTestListing, labelsOf } from '../../formats/listing.ts';
 import type { Row } from './rows.ts';
 
 /** No company has more kinds of shares on one exchange. If a name has more tickers, most are other securities of the company. */

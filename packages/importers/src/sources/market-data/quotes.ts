@@ -1,5 +1,10 @@
 import type { Stock } from '@brand-data/contracts';
-import type { Rates } from './rates.ts';
+import { readNumber } from '../../formats/cells.ts';
+import { openTable } from '../../formats/table.ts';
+import { OptionError } from '../../framework/source-items.ts';
+
+/** The value of one unit of each currency in US dollars, by the currency's code. */
+export type Rates = ReadonlyMap<string, number>;
 
 /** A security's figures of one day, parsed from a table, in the table's own unit of currency. */
 export interface DayFigures {
@@ -28,10 +33,7 @@ const HUNDREDTHS: ReadonlyMap<string, string> = new Map(
   }).flatMap(([currency, units]) => units.split(' ').map((unit) => [unit, currency] as const)),
 );
 
-/**
- * Returns the ISO 4217 currency that a text means, and how many of the text's units make one unit of the currency. Undefined if the
- * text is not a currency.
- */
+/** Returns the ISO 4217 currency that a text means, and how many of the text's units make one. Undefined if it means none. */
 export function readCurrency(text: string): { currency: string; units: number } | undefined {
   const whole = HUNDREDTHS.get(text.trim());
   if (whole !== undefined) return { currency: whole, units: 100 };
@@ -41,8 +43,7 @@ export function readCurrency(text: string): { currency: string; units: number } 
 
 /**
  * Returns the figures as the catalogue stores them. Computes missing figures from the given ones: the change from its percentage
- * or the percentage from the change, prices in US dollars by `rates`, the range, and the distance from its low. Market values are
- * never in hundredths, even if the price is.
+ * or the percentage from the change, prices in US dollars by `rates`, the range, and the distance from its low.
  */
 export function stockOfFigures(figures: DayFigures, rates: Rates): Partial<Stock> {
   const { currency, units } = readCurrency(figures.currency ?? '') ?? { currency: undefined, units: 1 };
@@ -82,4 +83,47 @@ function changeOf(price: number, percentage: number | undefined): number | undef
 /** Removes the extra digits that binary fractions add. */
 function rounded(value: number, digits: number): number {
   return Number(value.toFixed(digits));
+}
+
+const CODE_COLUMNS = ['currency', 'code', 'symbol'];
+const RATE_COLUMNS = ['usd', 'rate'];
+
+/**
+ * Returns the rates in texts such as "EUR=1.08,GBP=1.27", and in a table with the columns `currency` and `usd`. A text's rate
+ * replaces that of the table. Throws an OptionError if a rate is malformed.
+ */
+export async function readRates(given: readonly string[], file: string | undefined): Promise<Rates> {
+  const rates = new Map([['USD', 1]]);
+  if (file !== undefined) for await (const [code, usd] of ratesOfTable(file)) set(rates, code, usd);
+  for (const part of given.flatMap((text) => text.split(','))) {
+    const [code = '', usd = ''] = part.split('=');
+    set(rates, code, usd);
+  }
+  return rates;
+}
+
+function set(rates: Map<string, number>, code: string, usd: string): void {
+  const currency = code.trim().toUpperCase();
+  const rate = readNumber(usd);
+  if (!/^[A-Z]{3}$/.test(currency) || rate === undefined || rate <= 0)
+    throw new OptionError(
+      `"${code}=${usd}" is not an exchange rate: write the value of one unit in US dollars, such as EUR=1.08`,
+    );
+  rates.set(currency, rate);
+}
+
+async function* ratesOfTable(file: string): AsyncGenerator<[code: string, usd: string]> {
+  await using table = await openTable(file);
+  const { columns, rows } = table;
+  const [code, rate] = [CODE_COLUMNS, RATE_COLUMNS].map((names) =>
+    columns.find((column) => names.includes(column.toLowerCase())),
+  );
+  if (code === undefined || rate === undefined)
+    throw new OptionError(
+      `${file} must have the columns "currency" and "usd": its columns are ${columns.join(', ')}`,
+    );
+  for await (const row of rows) {
+    if ('problem' in row) throw new OptionError(`${row.from}: ${row.problem}`);
+    yield [row.cells.get(code) ?? '', row.cells.get(rate) ?? ''];
+  }
 }

@@ -1,7 +1,7 @@
 import { Quote, type Source, Stock } from '@brand-data/contracts';
 import { isBlankCell, isBlankFigure, readBoolean, readNumber, readPercentage } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/files.ts';
-import { readJsonLines } from '../../formats/json-lines.ts';
+import { JSON_LINES, readJsonLines } from '../../formats/json-lines.ts';
 import { micOfVenue } from '../../formats/listing.ts';
 import { openTable, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
@@ -13,8 +13,7 @@ import {
   type Unreadable,
 } from '../../framework/source-items.ts';
 import FIELDS from './fields.json' with { type: 'json' };
-import { type DayFigures, readCurrency, stockOfFigures } from './quotes.ts';
-import type { Rates } from './rates.ts';
+import { type DayFigures, type Rates, readCurrency, stockOfFigures } from './quotes.ts';
 
 /** Fields in which "NaN" and "null" are ordinary values: XNYS:NAN is a security. */
 const TEXTS: ReadonlySet<Field> = new Set(['symbol', 'exchange']);
@@ -23,7 +22,6 @@ const TEXTS: ReadonlySet<Field> = new Set(['symbol', 'exchange']);
 type Field = keyof typeof FIELDS;
 export const MARKET_DATA_FIELDS = Object.keys(FIELDS) as Field[];
 
-const LINES_FILE = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
 /** The memory of a security's dates and figures without its texts, in bytes. */
 const SECURITY_BYTES = 300;
 /** No range of two prices has so many characters. */
@@ -169,7 +167,7 @@ type Texts = ReadonlyMap<Field, string>;
 
 async function* daysOf(file: string, options: ReadMarketDataOptions): AsyncGenerator<Day | Unreadable> {
   const { map, progress } = options;
-  const rows = LINES_FILE.test(file) ? rowsOfLines(file, progress) : rowsOfTable(file, progress);
+  const rows = JSON_LINES.test(file) ? rowsOfLines(file, progress) : rowsOfTable(file, progress);
   let columns = '';
   let fields = new Map<string, Field>();
   yield* readEach(rows, (row) => {
@@ -271,7 +269,7 @@ function dayNumberOf(text: string): number | undefined {
 
 /** Returns the names of a table's columns, or those in the first JSON object. */
 async function columnsOf(file: string): Promise<readonly string[]> {
-  if (!LINES_FILE.test(file)) {
+  if (!JSON_LINES.test(file)) {
     await using table = await openTable(file);
     return table.columns;
   }

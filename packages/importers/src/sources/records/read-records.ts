@@ -2,32 +2,25 @@ import { dirname } from 'node:path';
 import type { Brand } from '@brand-data/contracts';
 import { brandFromRecord, readRecord } from '@brand-data/records';
 import { filesOf, sizeOf } from '../../formats/files.ts';
-import { type JsonValue, parseJson, readJsonLines } from '../../formats/json-lines.ts';
+import { JSON_LINES, type JsonValue, parseJson, readJsonLines } from '../../formats/json-lines.ts';
 import { readLines } from '../../formats/lines.ts';
 import { type BytesRead, type ReadItem, readEach, type Unreadable } from '../../framework/source-items.ts';
 import { takePictures } from '../../pictures/take-pictures.ts';
 
 /** A file that holds one record or a list of records. It is read into memory as a whole. */
 const JSON_FILE = /\.json(\.gz|\.bz2)?$/i;
-/** A file with one record a line. */
-const LINES_FILE = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
 const MAX_JSON_CHARACTERS = 32 * 1024 * 1024;
 
-export interface ReadRecordsOptions {
-  progress?: BytesRead | undefined;
-}
-
 /**
- * Yields the records of files and folders. The files of a folder are read in the order of their names. A .json file holds one
- * record or a list of records. Any other file has one record a line. All files may be compressed. Yields a problem with its place
- * for each value that is not a record, and all other records. A .json file that is not valid JSON yields no records. Files of
- * pictures that a record names are in the folder of the record's file.
+ * Yields the records of files and folders, in the order of the files' names. A .json file holds one record or a list of records,
+ * and yields none if it is not valid JSON. Any other file has one record a line. All files may be compressed. Files of pictures
+ * that a record names are in the folder of the record's file.
  */
 export async function* readRecords(
   paths: readonly string[],
-  { progress }: ReadRecordsOptions = {},
+  { progress }: { progress?: BytesRead | undefined } = {},
 ): AsyncGenerator<ReadItem<Brand>> {
-  const files = await filesOf(paths, (name) => JSON_FILE.test(name) || LINES_FILE.test(name));
+  const files = await filesOf(paths, (name) => JSON_FILE.test(name) || JSON_LINES.test(name));
   if (progress !== undefined) progress.total = await sizeOf(files);
   for (const file of files) {
     const values = JSON_FILE.test(file) ? valuesOfDocument(file, progress) : readJsonLines(file, progress);

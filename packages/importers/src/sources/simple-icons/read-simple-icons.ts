@@ -5,9 +5,8 @@ import { drawIcon, type Icon, loadIcons, SIMPLE_ICONS } from '../../pictures/ico
 import SITES from './known-sites.json' with { type: 'json' };
 
 /**
- * Hosts of many brands. If an icon was found on one of these hosts, the host is not the brand's own site. Hosts that are the
- * source of more than MANY icons are treated in the same way. A host's own brand (GitHub's icon at github.com) is recognized by
- * its name.
+ * Hosts of many brands, which are not the own site of an icon that was found there. Hosts that are the source of more than MANY
+ * icons are treated in the same way. A host's own brand (GitHub's icon at github.com) is recognized by its name.
  */
 const SHARED_HOSTS = new Set(
   `archive.org behance.net bitbucket.org brandfetch.com brandfolder.com codeberg.org discord.com
@@ -29,30 +28,23 @@ export async function* readSimpleIcons(): AsyncGenerator<ReadItem<Brand>> {
   const icons = [...(await loadIcons()).values()];
   const websites = ownWebsites(icons);
   const titles = new Set(icons.map(({ title }) => normalName(title)));
-  for (const icon of icons) {
-    const { slug } = icon;
-    const brand = brandOfIcon(icon, { titles, website: websites.get(slug) });
+  for (const { slug, title, aliases } of icons) {
+    // An alias that is also a title is left out: it repeats this icon's title, or it means another icon's brand ("Terraform").
+    const names = [...new Set([...(aliases?.aka ?? []), ...Object.values(aliases?.loc ?? {})])].filter(
+      (name) => !titles.has(normalName(name)),
+    );
+    const website = websites.get(slug);
+    const brand = Brand.fromPartial({
+      id: slug.replaceAll('_', '-'),
+      name: title,
+      names,
+      ...(aliases?.old && { history: { formerly: aliases.old } }),
+      ...(website && { links: { websites: [website] } }),
+      sources: [{ ...SIMPLE_ICONS, fields: ['images.logo'] }],
+    });
     const light = { read: () => drawIcon(slug), held: 0 };
     yield { from: slug, item: brand, pictures: [{ field: 'images.logo', light }] };
   }
-}
-
-function brandOfIcon(
-  { slug, title, aliases }: Icon,
-  { titles, website }: { titles: ReadonlySet<string>; website: string | undefined },
-): Brand {
-  // An alias that is also a title is left out: it repeats this icon's title, or it means another icon's brand ("Terraform").
-  const names = [...new Set([...(aliases?.aka ?? []), ...Object.values(aliases?.loc ?? {})])].filter(
-    (name) => !titles.has(normalName(name)),
-  );
-  return Brand.fromPartial({
-    id: slug.replaceAll('_', '-'),
-    name: title,
-    names,
-    ...(aliases?.old && { history: { formerly: aliases.old } }),
-    ...(website && { links: { websites: [website] } }),
-    sources: [{ ...SIMPLE_ICONS, fields: ['images.logo'] }],
-  });
 }
 
 /** Hosts that are the source of more than MANY icons, or are known to belong to many brands. */
@@ -62,9 +54,8 @@ function sharedHosts(icons: readonly Icon[]): (host: string) => boolean {
 }
 
 /**
- * Each brand's own site, by slug, if the icon was found on it or on a sub-domain ("press.", "brand.", "about."). The domain's
- * name must fit the brand's name, and must not fit another brand's name better. If in doubt, the brand gets no site, because
- * a look-up of another company's domain would find the wrong brand.
+ * Returns each brand's own site, by slug, if the icon was found on it or on a sub-domain. The domain's name must fit the brand's name,
+ * and no other brand's name better. If in doubt, the brand gets no site: a look-up of another company's domain would find it.
  */
 function ownWebsites(icons: readonly Icon[]): Map<string, string> {
   const isShared = sharedHosts(icons);

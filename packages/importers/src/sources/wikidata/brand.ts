@@ -12,7 +12,7 @@ import { readListing } from '../../formats/listing.ts';
 import { tradeAmong } from './classes.ts';
 import type { ItemNumber } from './entity.ts';
 import MICS from './exchanges.json' with { type: 'json' };
-import { type CompanyFacts, type ListName, labelAmong, type NamedFacts, NETWORKS } from './facts.ts';
+import { type CompanyFacts, type ListName, labelAmong, type NamedFacts, NETWORKS, unique } from './facts.ts';
 
 const WIKIDATA = { name: 'Wikidata', licence: 'CC0-1.0' } as const;
 
@@ -32,7 +32,7 @@ export interface BrandOptions {
 
 /** Returns an item's facts as a record. Undefined if the item has no name. */
 export function brandOfFacts(facts: CompanyFacts, named: Named, options: BrandOptions): Brand | undefined {
-  const labels = (items: readonly ItemNumber[]) => distinct(items.map((item) => labelOf(item, named)));
+  const labels = (items: readonly ItemNumber[]) => unique(items.map((item) => labelOf(item, named)));
   const list = (name: ListName) => labels(facts.lists[name]);
   const { headquarters, country } = headquartersOf(facts, named);
   const [name, ...names] = namesOf(facts, nativeLanguagesOf(facts, country, named));
@@ -105,11 +105,11 @@ function labelOf(item: ItemNumber, named: Named): string {
 function keyPeopleOf({ people }: CompanyFacts, named: Named): { name: string; role: string }[] {
   return [...Map.groupBy(people, ({ item }) => labelOf(item, named))]
     .filter(([name]) => name !== '')
-    .map(([name, offices]) => ({ name, role: distinct(offices.map(({ role }) => role)).join(', ') }));
+    .map(([name, offices]) => ({ name, role: unique(offices.map(({ role }) => role)).join(', ') }));
 }
 
 function formerlyOf({ formerNames }: CompanyFacts): string[] {
-  return distinct(
+  return unique(
     formerNames.map(({ text, from, to }) =>
       to === '' ? text : `${text} (${from === '' ? 'until ' : `${from}–`}${to})`,
     ),
@@ -129,18 +129,16 @@ function linksOf({ websites, wikipedia, accounts }: CompanyFacts, qid: string) {
 
 const MOST_NAMES = 200;
 
-/**
- * Returns all current names. The display name comes first: the English, else a native, else any name. Former names are left out.
- */
+/** Returns all current names. The display name comes first: the English, else a native, else any name. */
 function namesOf(facts: CompanyFacts, nativeLanguages: readonly string[]): string[] {
   const labels = new Map(Object.entries(facts.labels));
-  const native = distinct(nativeLanguages.map((language) => labels.get(language) ?? ''));
+  const native = unique(nativeLanguages.map((language) => labels.get(language) ?? ''));
   const official = facts.officialNames.map(({ text }) => text);
   const display = labels.get('en') ?? labels.get('mul') ?? native[0] ?? official[0] ?? labelAmong(labels);
   if (display === undefined) return [];
   const former = new Set(facts.formerNames.map(({ text }) => normalName(text)));
   const others = [...official, ...native, ...facts.aliases].filter((name) => !former.has(normalName(name)));
-  return distinct([display, ...others]).slice(0, MOST_NAMES);
+  return unique([display, ...others]).slice(0, MOST_NAMES);
 }
 
 function nativeLanguagesOf(facts: CompanyFacts, country: NamedFacts | undefined, named: Named): string[] {
@@ -151,22 +149,20 @@ function nativeLanguagesOf(facts: CompanyFacts, country: NamedFacts | undefined,
 
 type Headquarters = NonNullable<NonNullable<Brand['company']>['headquarters']>;
 
-/**
- * Returns the headquarters and their country. The city's country comes first, because the company's own may only be the country
- * where it is registered. If the headquarters' item is itself a country, it is not used as a city.
- */
+/** Returns the headquarters and their country. The company's own country comes last: it may only be registered there. */
 function headquartersOf(
   facts: CompanyFacts,
   named: Named,
 ): { headquarters: Partial<Headquarters> | undefined; country: NamedFacts | undefined } {
-  const { city: cityItem, latitude, longitude } = facts.headquarters;
-  const seat = cityItem === undefined ? undefined : named.of(cityItem);
-  const city = seat?.countryCode === undefined ? seat : undefined;
-  const country = [
-    seat?.countryCode === undefined ? undefined : seat,
-    ...[seat?.country, ...facts.countries].map((item) => (item === undefined ? undefined : named.of(item))),
-  ].find((place) => place !== undefined);
-  const state = cityItem === undefined || city === undefined ? undefined : stateAbove(cityItem, named);
+  const { city: seatItem, latitude, longitude } = facts.headquarters;
+  const placeOf = (item: ItemNumber | undefined) => (item === undefined ? undefined : named.of(item));
+  const seat = placeOf(seatItem);
+  const isCountry = seat?.countryCode !== undefined;
+  const city = isCountry ? undefined : seat;
+  const country = isCountry
+    ? seat
+    : [seat?.country, ...facts.countries].map(placeOf).find((place) => place !== undefined);
+  const state = seatItem === undefined || city === undefined ? undefined : stateAbove(seatItem, named);
   const place = latitude === undefined ? city : { latitude, longitude };
   if (city === undefined && country === undefined) return { headquarters: undefined, country };
   const headquarters: Partial<Headquarters> = {
@@ -202,8 +198,8 @@ function otherThan(label: string | undefined, native: string | undefined): strin
 }
 
 /**
- * Returns the company's listings, the main listing first. A listing without an ISIN gets the company's ISIN of the exchange's
- * country, if the company has only one ISIN of that country. A company's only listing gets its only ISIN, whatever the country.
+ * Returns the company's listings, the main listing first. A listing without an ISIN gets the company's only ISIN of the exchange's
+ * country. A company's only listing gets its only ISIN, whatever the country.
  */
 function listingsOf(
   facts: CompanyFacts,
@@ -217,7 +213,7 @@ function listingsOf(
       if (tickers.length > 0) onUnknownExchange(exchange);
       return [];
     }
-    return distinct(tickers.map((ticker) => tickerAt(mic, ticker) ?? '')).map((ticker) => ({
+    return unique(tickers.map((ticker) => tickerAt(mic, ticker) ?? '')).map((ticker) => ({
       ticker,
       mic,
       isin: isIsin(isin) ? isin : '',
@@ -240,10 +236,7 @@ function listingsOf(
   );
 }
 
-/**
- * The MICs of exchanges, by item number, as far as they are certain. For any other exchange the MIC in the dump (P7534) is
- * used. If the dump has none, the exchange's listings are left out.
- */
+/** The MICs of exchanges, by item number, as far as they are certain. */
 const MIC_OF_ITEM: ReadonlyMap<string, string> = new Map(Object.entries(MICS));
 
 /** Returns the venue's MIC. `ownMics` are the MICs that the dump gives the item. Undefined if the venue is unknown. */
@@ -276,8 +269,4 @@ function profileOf(property: string, account: string): { name: string; url: stri
 
 function articleUrl(title: string): string {
   return `https://en.wikipedia.org/wiki/${encodeURIComponent(title.replaceAll(' ', '_')).replace(/%(2C|2F|3A|40|24|26|2B)/g, decodeURIComponent)}`;
-}
-
-function distinct(texts: readonly string[]): string[] {
-  return [...new Set(texts)].filter((text) => text !== '');
 }

@@ -6,10 +6,7 @@ const BRANDS = new Set<ItemNumber>(Object.values(CLASSES.brands));
 const COMPANIES = new Set<ItemNumber>([...GENERAL, ...BRANDS, ...Object.values(CLASSES.trades)]);
 /** An item of these classes is never a company, whatever its other classes are. */
 const NEVER = new Set<ItemNumber>(Object.values(CLASSES.never));
-/**
- * Items of these classes may have listings, industries and legal forms too. Therefore these properties do not show that an item
- * of one of these classes is a company.
- */
+/** Items of these classes may have listings, industries and legal forms without being companies. */
 const NOT_BY_EVIDENCE = new Set<ItemNumber>(Object.values(CLASSES.not_by_evidence));
 
 const PUBLIC_COMPANY = CLASSES.general['public company'];
@@ -38,10 +35,7 @@ export function mayBeCompany({ classes, has }: ClassEvidence): boolean {
   );
 }
 
-/**
- * Tells whether an entity is a company or a brand. It must be of one of the listed classes, or have properties that usually only
- * businesses have and be of no class in NOT_BY_EVIDENCE. Entities of a class in NEVER, such as people and places, are neither.
- */
+/** Tells whether an entity is a company or a brand, by the rule in README.md. */
 export function isCompany({ classes, has }: ClassEvidence): boolean {
   if (classes.some((item) => NEVER.has(item)) || !mayBeCompany({ classes, has })) return false;
   return classes.some((item) => COMPANIES.has(item)) || !classes.some((item) => NOT_BY_EVIDENCE.has(item));

@@ -32,12 +32,6 @@ export interface WikiTime {
   isDay: boolean;
 }
 
-/** A text and its language, such as "en" or "zh-hans". */
-export interface LocalText {
-  text: string;
-  language: string;
-}
-
 /** The number of an item: 312 of "Q312". */
 export type ItemNumber = number;
 
@@ -120,7 +114,8 @@ export function textOf(snak: Snak | undefined): string {
   return cleanText(valueIn(snak));
 }
 
-export function localTextOf(snak: Snak | undefined): LocalText | undefined {
+/** Returns a text and its language, such as "en" or "zh-hans". */
+export function localTextOf(snak: Snak | undefined): { text: string; language: string } | undefined {
   const { text, language } = Object(valueIn(snak));
   const clean = cleanText(text);
   return clean === '' || typeof language !== 'string' ? undefined : { text: clean, language };

@@ -171,7 +171,8 @@ function itemsOf(statements: readonly Statement[]): ItemNumber[] {
   return unique(statements.flatMap(({ mainsnak }) => itemOf(mainsnak) ?? []));
 }
 
-function unique<T>(values: readonly T[]): T[] {
+/** Returns the values without repetitions and without ''. */
+export function unique<T>(values: readonly T[]): T[] {
   return [...new Set(values)].filter((value) => value !== '');
 }
 

@@ -96,7 +96,7 @@ const WORTH_A_LOOK: Worth = { company: true, landmark: true, partOf: [] };
 
 /**
  * Finds out, almost without parsing, what the import may need from an item's trimmed JSON. The result may include more than the
- * item has, but never less. This makes reading the dump fast, because hardly any of its items are companies.
+ * item has, but never less.
  */
 export function worthOf(json: Buffer): Worth {
   const properties = propertiesOf(json);

@@ -57,7 +57,7 @@ export async function* readWikidata(
   const { signal, onFigures } = options;
   const { size } = await stat(file);
   using store = new SideStore(options.workDir ?? tmpdir());
-  const dump = new DumpReader(file, size, store, options);
+  const dump = new DumpReader({ now: new Date(), ...options, file, size, store });
   yield* dump.findCompanies();
   if (signal?.aborted) return;
   await dump.findNames();
@@ -66,27 +66,21 @@ export async function* readWikidata(
   onFigures?.(dump.figures);
 }
 
+type DumpOptions = WikidataOptions & { file: string; size: number; store: SideStore; now: Date };
+
 class DumpReader {
   readonly figures: WikidataFigures = { entities: 0, companies: 0, nameless: 0, unknownExchanges: {} };
-  readonly #file: string;
-  readonly #size: number;
-  readonly #store: SideStore;
-  readonly #options: WikidataOptions;
-  readonly #now: Date;
+  readonly #options: DumpOptions;
   /** The items that the facts of companies refer to. */
   readonly #wanted = new ItemSet();
 
-  constructor(file: string, size: number, store: SideStore, options: WikidataOptions) {
-    this.#file = file;
-    this.#size = size;
-    this.#store = store;
+  constructor(options: DumpOptions) {
     this.#options = options;
-    this.#now = options.now ?? new Date();
   }
 
   /** The first reading: stores the facts of companies and places, and collects the items that the facts refer to. */
   async *findCompanies(): AsyncGenerator<Unreadable> {
-    const file = this.#file;
+    const { file, signal } = this.#options;
     let last = 0;
     let problems = 0;
     let isOpen = false;
@@ -106,7 +100,7 @@ class DumpReader {
         }
       }
     }
-    if (this.#options.signal?.aborted) return;
+    if (signal?.aborted) return;
     if (isOpen && !isLastBad)
       yield {
         from: `${file}:${last}`,
@@ -125,14 +119,14 @@ class DumpReader {
         const entity = entityIn(json);
         const item = 'problem' in entity ? undefined : itemNumber(entity.id);
         if (item !== undefined && this.#wanted.has(item))
-          this.#store.named.set(item, namedFactsOf(entity as Entity, this.#now));
+          this.#options.store.named.set(item, namedFactsOf(entity as Entity, this.#options.now));
       }
   }
 
   *brands(): Generator<ReadItem<Brand>> {
-    const { companies, named, parents } = this.#store;
+    const { companies, named, parents } = this.#options.store;
     const options = {
-      dumpDate: dateIn(basename(this.#file)),
+      dumpDate: dateIn(basename(this.#options.file)),
       onUnknownExchange: (exchange: ItemNumber) => this.#countExchange(`Q${exchange}`),
     };
     const lookup = {
@@ -148,11 +142,11 @@ class DumpReader {
 
   /** The lines of the dump, until the signal is aborted. The two readings are the halves of the progress. */
   async *#lines(reading: 0 | 1): AsyncGenerator<RawLine[]> {
-    const { progress, signal } = this.#options;
+    const { file, size, progress, signal } = this.#options;
     const onPosition = (position: number) => {
-      if (progress !== undefined) progress.read = Math.floor((reading * this.#size + position) / 2);
+      if (progress !== undefined) progress.read = Math.floor((reading * size + position) / 2);
     };
-    for await (const lines of rawLinesOf(this.#file, MAX_LINE_MIB, onPosition)) {
+    for await (const lines of rawLinesOf(file, MAX_LINE_MIB, onPosition)) {
       if (signal?.aborted) return;
       yield lines;
     }
@@ -185,15 +179,15 @@ class DumpReader {
 
   /** Returns false if the item is a company that was kept before. */
   #keep(entity: Entity, item: ItemNumber): boolean {
-    const { companies, named } = this.#store;
+    const { companies, named } = this.#options.store;
     if (isCompany(evidenceOf(entity))) {
       if (companies.get(item) !== undefined) return false;
-      const facts = companyFactsOf(entity, item, this.#now);
+      const facts = companyFactsOf(entity, item, this.#options.now);
       companies.set(item, facts);
       this.figures.companies++;
       for (const other of itemsNamedBy(facts)) this.#wanted.add(other);
     }
-    const facts = namedFactsOf(entity, this.#now);
+    const facts = namedFactsOf(entity, this.#options.now);
     const isLandmark = facts.countryCode ?? facts.isSubdivision ?? facts.languageCode ?? facts.mics;
     if (isLandmark !== undefined) named.set(item, facts);
     this.#addParent(item, statementsOf(entity, PART_OF));
@@ -201,8 +195,8 @@ class DumpReader {
   }
 
   #addParent(place: ItemNumber, partOf: readonly Statement[]): void {
-    const parent = parentOf(partOf, this.#now);
-    if (parent !== undefined) this.#store.parents.set(place, parent);
+    const parent = parentOf(partOf, this.#options.now);
+    if (parent !== undefined) this.#options.store.parents.set(place, parent);
   }
 
   #countExchange(id: string): void {
