@@ -72,7 +72,8 @@ async function fromPath(binary: Binary, { environment }: Search): Promise<FoundB
     if (!(await succeeds(access(path, constants.X_OK)))) continue;
     const version = await versionOf(path);
     if (version === undefined) return `${path} does not run`;
-    if (isOlder(version, binary.minimum)) return `${path} is ${version}, older than ${wanted}`;
+    if (version.localeCompare(wanted, 'en', { numeric: true }) < 0)
+      return `${path} is ${version}, older than ${wanted}`;
     return { path, version, from: 'from PATH' };
   }
   return `none on PATH (${wanted} or newer)`;
@@ -160,18 +161,11 @@ function succeeds(work: Promise<unknown>): Promise<boolean> {
   );
 }
 
-async function versionOf(path: string): Promise<string | undefined> {
-  try {
-    const { stdout } = await run(path, ['--version'], { timeout: 20_000 });
-    return /v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
-  } catch {
-    return undefined;
-  }
-}
-
-function isOlder(version: string, [major, minor]: readonly [number, number]): boolean {
-  const [hasMajor = 0, hasMinor = 0] = version.split('.').map(Number);
-  return hasMajor < major || (hasMajor === major && hasMinor < minor);
+function versionOf(path: string): Promise<string | undefined> {
+  return run(path, ['--version'], { timeout: 20_000 }).then(
+    ({ stdout }) => /v(\d+\.\d+\.\d+)/.exec(stdout)?.[1],
+    () => undefined,
+  );
 }
 
 function lastLineOf(error: unknown): string {

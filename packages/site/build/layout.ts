@@ -14,15 +14,15 @@ interface Content {
   summary: string;
   /** Between the page's header and its end. */
   body: Html;
-  /** Paths of the files that it loads, in addition to the styles of all pages. */
-  styles: readonly string[];
-  scripts: readonly string[];
+  /** Paths of the files that it loads, in addition to the style of all pages. */
+  style: string;
+  script?: string;
   /** The first link of the page: its text, and the id of the element to which it leads. */
   skip: { text: string; to: string };
 }
 
 /** Returns a whole page. */
-export function sitePage({ path, title, summary, body, styles, scripts, skip }: Content): string {
+export function sitePage({ path, title, summary, body, style, script, skip }: Content): string {
   const root = rootFrom(path);
   return html`<!doctype html>
 <html lang="en">
@@ -34,8 +34,8 @@ export function sitePage({ path, title, summary, body, styles, scripts, skip }: 
 <title>${title} · ${SERVICE}</title>
 <meta name="description" content="${summary}">
 <link rel="icon" href="${root}style/icon.svg" type="image/svg+xml">
-${['style/base.css', ...styles].map((file) => html`<link rel="stylesheet" href="${root}${file}">\n`)}
-${scripts.map((file) => html`<script type="module" src="${root}${file}"></script>\n`)}
+${['style/base.css', style].map((file) => html`<link rel="stylesheet" href="${root}${file}">\n`)}
+${script && html`<script type="module" src="${root}${script}"></script>\n`}
 </head>
 <body>
 <a class="skip" href="#${skip.to}">${skip.text}</a>

@@ -25,8 +25,8 @@ export async function buildSite(folder: string): Promise<void> {
       title: 'Playground',
       summary: 'Give a ticker, a domain or a name, and see the record that a program gets.',
       body: new Html(await source('playground/body.html')),
-      styles: ['playground/style.css'],
-      scripts: ['playground/main.js'],
+      style: 'playground/style.css',
+      script: 'playground/main.js',
       skip: { text: 'Skip to the answer', to: 'answer-heading' },
     }),
   );
@@ -34,8 +34,8 @@ export async function buildSite(folder: string): Promise<void> {
     const { title, article } = guideFrom(await source(`docs/${file}`), path);
     const body = docsBody(path, article);
     const skip = { text: 'Skip to the content', to: 'content' };
-    const styles = ['docs/style.css'];
-    await write(`${path.slice(1)}.html`, sitePage({ path, title, summary, body, styles, scripts: [], skip }));
+    const style = 'docs/style.css';
+    await write(`${path.slice(1)}.html`, sitePage({ path, title, summary, body, style, skip }));
   }
   await write('llms.txt', llmsText());
   for (const file of ['style/base.css', 'style/icon.svg', 'docs/style.css', 'playground/style.css'])

@@ -39,12 +39,9 @@ function quoted(text: string): string {
 /** Returns the call as programs in four languages, with a button that copies the one that is shown. */
 export function codeView(
   call: Call,
-  {
-    language,
-    onLanguage,
-    say,
-  }: { language: string; onLanguage: (name: string) => void; say: (text: string) => void },
+  options: { language: string; onLanguage: (name: string) => void; say: (text: string) => void },
 ): HTMLElement {
+  const { language, onLanguage, say } = options;
   const tabs = Object.entries(SNIPPETS).map(([name, snippetOf]) => ({
     name,
     content: () => snippetView(snippetOf(call), name, say),
@@ -55,16 +52,12 @@ export function codeView(
 function snippetView(text: string, language: string, say: (text: string) => void): HTMLElement {
   const copy = element('button', { type: 'button', class: 'quiet copy' }, 'Copy');
   copy.addEventListener('click', async () => {
-    const isCopied = await navigator.clipboard.writeText(text).then(
-      () => true,
-      () => false,
+    const [label, told] = await navigator.clipboard.writeText(text).then(
+      () => ['Copied', `Copied the code for ${language}.`] as const,
+      () => ['Not allowed', 'The browser did not allow to copy. Select the code instead.'] as const,
     );
-    say(
-      isCopied
-        ? `Copied the code for ${language}.`
-        : 'The browser did not allow to copy. Select the code instead.',
-    );
-    copy.textContent = isCopied ? 'Copied' : 'Not allowed';
+    say(told);
+    copy.textContent = label;
     setTimeout(() => {
       copy.textContent = 'Copy';
     }, COPIED_MS);

@@ -6,17 +6,11 @@ type Fact = readonly [label: string, value: Node | string];
 /** Returns a group's facts: a heading and a description list. undefined without facts. */
 export function groupView(heading: string, facts: readonly Fact[], extra?: Node): HTMLElement | undefined {
   if (facts.length === 0 && extra === undefined) return undefined;
-  const list = element('dl');
-  for (const [label, value] of facts)
-    list.append(element('div', {}, element('dt', {}, label), element('dd', {}, value)));
-  const parts = extra === undefined ? [] : [extra];
-  return element(
-    'section',
-    { class: 'group' },
-    element('h4', {}, heading),
-    ...parts,
-    ...(facts.length > 0 ? [list] : []),
+  const rows = facts.map(([label, value]) =>
+    element('div', {}, element('dt', {}, label), element('dd', {}, value)),
   );
+  const list = rows.length > 0 ? element('dl', {}, ...rows) : '';
+  return element('section', { class: 'group' }, element('h4', {}, heading), extra ?? '', list);
 }
 
 /** Returns the fields of an object that have data, except those that are shown elsewhere. */
@@ -53,19 +47,11 @@ function namedView(named: { name?: unknown; role?: unknown; url?: unknown }, api
 }
 
 function placeView(place: Record<string, unknown>): Node {
-  const line = (...keys: string[]) =>
-    keys
-      .map((key) => place[key])
-      .filter((part) => part != null)
-      .join(', ');
+  const line = (...keys: string[]) => keys.flatMap((key) => place[key] ?? []).join(', ');
   const notes = [line('cityNative', 'stateNative', 'countryNative'), line('latitude', 'longitude')];
   const country = place.country === undefined ? 'countryCode' : 'country';
-  return element(
-    'span',
-    {},
-    line('city', 'state', country),
-    ...notes.filter((note) => note !== '').map((note) => element('small', {}, note)),
-  );
+  const small = notes.filter((note) => note !== '').map((note) => element('small', {}, note));
+  return element('span', {}, line('city', 'state', country), ...small);
 }
 
 /** Returns a link, or the text alone if a page should not link there. */

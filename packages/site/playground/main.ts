@@ -61,13 +61,8 @@ addEventListener('hashchange', fillFromFragment);
 
 fillFromFragment();
 showCode();
-answer.append(
-  element(
-    'p',
-    { class: 'panel empty' },
-    'The answer to your call appears here: the record, its JSON, and its headers.',
-  ),
-);
+const hint = 'The answer to your call appears here: the record, its JSON, and its headers.';
+answer.append(element('p', { class: 'panel empty' }, hint));
 
 /** The page's own anchors are not identifiers. */
 function fillFromFragment(): void {

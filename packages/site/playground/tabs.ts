@@ -1,34 +1,22 @@
 import { element } from '@brand-data/client/source/dom';
 
-export interface Tab {
-  name: string;
-  /** Makes the panel's content each time that the tab is chosen. */
-  content: () => Node;
-}
-
 /**
  * Tabs with one panel. The arrow keys, Home and End choose a tab, as the ARIA Authoring Practices describe it.
  *
+ * @param tabs `content` makes the panel's content each time that the tab is chosen
  * @param options.id begins the ids of the tabs and of the panel
  * @param options.onChoice called with the name of each tab that the visitor chooses
  */
 export function tabsView(
-  tabs: readonly Tab[],
-  {
-    id,
-    label,
-    chosen,
-    onChoice,
-  }: { id: string; label: string; chosen: string; onChoice: (name: string) => void },
+  tabs: readonly { name: string; content: () => Node }[],
+  options: { id: string; label: string; chosen: string; onChoice: (name: string) => void },
 ): HTMLElement {
+  const { id, label, onChoice } = options;
   const panel = element('div', { id: `${id}-panel`, role: 'tabpanel' });
-  const buttons = tabs.map(({ name }, index) =>
-    element(
-      'button',
-      { id: `${id}-tab-${index}`, type: 'button', role: 'tab', 'aria-controls': panel.id },
-      name,
-    ),
-  );
+  const buttons = tabs.map(({ name }, index) => {
+    const attributes = { id: `${id}-tab-${index}`, type: 'button', role: 'tab', 'aria-controls': panel.id };
+    return element('button', attributes, name);
+  });
   const choose = (chosen: number) => {
     for (const [index, button] of buttons.entries()) {
       button.setAttribute('aria-selected', String(index === chosen));
@@ -53,11 +41,7 @@ export function tabsView(
     chooseByHand(index);
     buttons[index]?.focus();
   });
-  choose(
-    Math.max(
-      0,
-      tabs.findIndex(({ name }) => name === chosen),
-    ),
-  );
+  const chosen = tabs.findIndex(({ name }) => name === options.chosen);
+  choose(Math.max(0, chosen));
   return element('div', { class: 'tabs' }, list, panel);
 }

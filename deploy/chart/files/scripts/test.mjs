@@ -20,12 +20,6 @@ async function get(path) {
   return { status: response.status, body: await response.json() };
 }
 
-/** Fetches an image of a record within the cluster, where the public address may lead nowhere. */
-function getImage(url) {
-  const path = url.slice(LOGO_HOST.length);
-  return fetch(`${IMAGES_URL}/images${path}`, { signal: AbortSignal.timeout(CALL_WITHIN_MS) });
-}
-
 function expect(what, isTrue) {
   if (!isTrue) throw new Error(`not so: ${what}`);
   console.log(`ok: ${what}`);
@@ -57,7 +51,9 @@ if (TEST_ACCOUNT) {
     const logo = call.body.images?.logo?.big?.url ?? call.body.logo ?? '';
     if (LOGO_HOST) {
       expect(`the logo of the record is below ${LOGO_HOST}`, logo.startsWith(`${LOGO_HOST}/`));
-      const image = await getImage(logo);
+      // Within the cluster, where the public address may lead nowhere.
+      const url = `${IMAGES_URL}/images${logo.slice(LOGO_HOST.length)}`;
+      const image = await fetch(url, { signal: AbortSignal.timeout(CALL_WITHIN_MS) });
       const type = image.headers.get('content-type') ?? '';
       expect('the logo of the record is an image', image.status === 200 && type.startsWith('image/'));
     } else
