@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { BrandData, type BrandDataError } from '@brand-data/client/source';
 import { matchOf } from '@brand-data/client/src/answer.ts';
 import { BrandType, MatchKind, MatchStrength } from '@brand-data/contracts';
-import { brandMatchOf } from '@brand-data/gateway/src/records/catalog-answer.ts';
+import { brandMatchOf } from '@brand-data/gateway/src/records/records.ts';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

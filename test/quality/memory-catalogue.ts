@@ -2,8 +2,13 @@ import { linkOf, memoized } from '@brand-data/catalog/src/linkage/clustering.ts'
 import type { PutConflict } from '@brand-data/catalog/src/linkage/conflicts.ts';
 import { planChange } from '@brand-data/catalog/src/linkage/plan.ts';
 import type { PutRefusedLink } from '@brand-data/catalog/src/linkage/refused-links.ts';
-import { byEntry, meaningsOf, readQueries } from '@brand-data/catalog/src/lookup/answers.ts';
-import { type CandidateRecord, candidateFromDoc } from '@brand-data/catalog/src/lookup/candidates.ts';
+import {
+  byEntry,
+  type CandidateRecord,
+  candidateFromDoc,
+  meaningsOf,
+  readQueries,
+} from '@brand-data/catalog/src/lookup/answers.ts';
 import { RECORDS_OF_ENTRY, suggester } from '@brand-data/catalog/src/lookup/suggestions.ts';
 import { type CatalogDoc, compareDocs, LINK_ONLY } from '@brand-data/catalog/src/records/catalog-doc.ts';
 import { sourceRecordOf } from '@brand-data/catalog/src/records/source-record.ts';

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import { AccountsAdminServiceService, AccountsServiceService } from './gen/brand_data/v1/accounts.ts';
 import { CatalogAdminServiceService, CatalogServiceService } from './gen/brand_data/v1/catalog.ts';
@@ -12,6 +13,9 @@ export type Identity = (typeof IDENTITIES)[number];
 
 /** The services that have an admin port. */
 export const ADMIN_SERVERS = ['accounts', 'catalog', 'metering', 'images'] as const;
+
+/** The services to which accounts gives operators passes. */
+export const PASS_SERVICES = ['catalog', 'metering', 'images'] as const;
 
 /**
  * What an operator may do. `read`: look at everything, without any token. `keys`: also change plans, accounts and keys. `catalogue`:
@@ -135,3 +139,16 @@ export const ADMIN_PORT = {
   roleNeeded,
   mayCall: (role: string, needed: string): boolean => role === 'all' || needed === 'read' || role === needed,
 };
+
+const PREFIX = 'bdsop_';
+const RANDOM_BYTES = 24;
+
+/** Returns a new credential of an operator, which is impossible to guess. Its prefix lets scanners of leaked secrets find it. */
+export function createOperatorCredential(): string {
+  return PREFIX + randomBytes(RANDOM_BYTES).toString('base64url');
+}
+
+/** Whether the text has the form of an operator's own credential, unlike the installation's operator token. */
+export function isOperatorCredential(text: string): boolean {
+  return /^bdsop_[\w-]{32}$/.test(text);
+}

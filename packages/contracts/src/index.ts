@@ -12,7 +12,6 @@ export * from './gen/brand_data/v1/images.ts';
 export * from './gen/brand_data/v1/metering.ts';
 export * from './holder.ts';
 export * from './month.ts';
-export * from './operators.ts';
 export * from './quota.ts';
 export * from './server-rights.ts';
 export * from './token.ts';

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
-import { ADMIN_PORT, OPERATOR_ROLES } from '../src/callers.ts';
-import { createOperatorCredential, isOperatorCredential } from '../src/operators.ts';
+import {
+  ADMIN_PORT,
+  createOperatorCredential,
+  isOperatorCredential,
+  OPERATOR_ROLES,
+} from '../src/callers.ts';
 
 const { mayCall, roleNeeded } = ADMIN_PORT;
 

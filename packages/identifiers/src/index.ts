@@ -39,15 +39,13 @@ export {
   whyNotLinked,
 } from './link/link.ts';
 export type { NameAgreement } from './link/name-agreement.ts';
-export { compareTexts } from './names/compare-texts.ts';
 export { compareLegalFamilies, legalFamiliesOf } from './names/legal-families.ts';
 export { coreName, legalFormOf, nameForms, normalName } from './names/names.ts';
 export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names/names-of-brand.ts';
 export { regionNames } from './names/places.ts';
-export { properName } from './names/proper-names.ts';
-export { remembered } from './names/remembered.ts';
-export { readNamesWithCodes } from './read/names-with-codes.ts';
-export { type Reading, readIdentifier } from './read/readings.ts';
+export { compareTexts, remembered } from './names/texts.ts';
+export { properName } from './names/weak-names.ts';
+export { type Reading, readIdentifier, readNamesWithCodes } from './read/readings.ts';
 export {
   compareRanked,
   lookupRank,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { OUTLINES } from './gen/outlines.ts';
-import { isRightToLeft } from './letters.ts';
+import { isRightToLeft, lettersOf } from './letters.ts';
 
 /**
  * The colours of the plates, by hue. Each has about the same luminance, so that white letters on it have a contrast of more than
@@ -38,6 +38,15 @@ export interface Monogram {
   /** One or two letters as lettersOf returns them. '' is drawn as a sign. */
   letters: string;
   colour: PlateColour;
+}
+
+/**
+ * Returns the monogram of a record: letters of its name, on a colour that follows from its id.
+ *
+ * @param record.name without legal forms: their initials would become letters
+ */
+export function monogramOf(record: { id: string; name: string; isPerson?: boolean }): Monogram {
+  return { letters: lettersOf(record.name, record), colour: colourOf(record.id) };
 }
 
 /** The side of the drawing's square of coordinates. */

@@ -10,7 +10,7 @@ import {
   Trail,
 } from '@brand-data/runtime';
 import { serviceSpec, storageSpec } from './config.ts';
-import { candidateFinder } from './lookup/candidates.ts';
+import { candidateFinder } from './lookup/answers.ts';
 import { similarFinder, suggester } from './lookup/suggestions.ts';
 import { catalogAdminService, catalogService } from './rpc/catalog-service.ts';
 import { startAnnouncer } from './storage/announcer.ts';

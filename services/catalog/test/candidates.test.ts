@@ -4,8 +4,14 @@ import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import type { Document } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
-import { byEntry, meaningsOf, readQueries } from '../src/lookup/answers.ts';
-import { bestOfEach, candidateFinder, havingAny } from '../src/lookup/candidates.ts';
+import {
+  bestOfEach,
+  byEntry,
+  candidateFinder,
+  havingAny,
+  meaningsOf,
+  readQueries,
+} from '../src/lookup/answers.ts';
 import { indexKeysToRead } from '../src/records/index-keys.ts';
 import { type FeedDatabase, feedDatabase } from './catalogue-databases.ts';
 import { stockOf } from './running-catalog.ts';

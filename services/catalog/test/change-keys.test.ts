@@ -3,9 +3,15 @@ import { brandOfField } from '@brand-data/records';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { bestOfEntry, byEntry, meaningsOf, type ReadQuery, readQuery } from '../src/lookup/answers.ts';
-import { candidateFinder } from '../src/lookup/candidates.ts';
-import { changeKeysOf } from '../src/records/change-keys.ts';
+import {
+  bestOfEntry,
+  byEntry,
+  candidateFinder,
+  meaningsOf,
+  type ReadQuery,
+  readQuery,
+} from '../src/lookup/answers.ts';
+import { changeKeysOf } from '../src/records/index-keys.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';
 import type { Collections } from '../src/storage/collections.ts';
 import type { CatalogStore } from '../src/storage/store.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { changeQueue } from '../src/storage/cooperation.ts';
+import { changeQueue } from '../src/storage/change-loop.ts';
 
 test('changes run in order and never more than the limit at once, even if some fail or are abandoned', async () => {
   const works = fc.array(fc.constantFrom('succeeds', 'fails', 'is abandoned'), { maxLength: 30 });

@@ -4,8 +4,14 @@ import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import type { Document } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { byEntry, meaningsOf, readQuery } from '../src/lookup/answers.ts';
-import { bestOfEach, candidateFinder, type FindCandidates } from '../src/lookup/candidates.ts';
+import {
+  bestOfEach,
+  byEntry,
+  candidateFinder,
+  type FindCandidates,
+  meaningsOf,
+  readQuery,
+} from '../src/lookup/answers.ts';
 import { similarityQuery } from '../src/lookup/similar-names.ts';
 import {
   type FindSimilar,

@@ -3,7 +3,7 @@ import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime/http';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { monthAround, quotaHeaders } from '../src/calls/call-headers.ts';
-import { brandMatchOf } from '../src/records/catalog-answer.ts';
+import { brandMatchOf } from '../src/records/records.ts';
 
 const match = { kind: MatchKind.NAME, strength: MatchStrength.EXACT };
 

@@ -1,7 +1,10 @@
 import { mostSimilar, similarityQuery } from '@brand-data/catalog/src/lookup/similar-names.ts';
-import { indexKeysOf, keyFromIndex } from '@brand-data/catalog/src/records/index-keys.ts';
+import {
+  indexKeysOf,
+  keyFromIndex,
+  similarityEntriesOf,
+} from '@brand-data/catalog/src/records/index-keys.ts';
 import { mergeBrands, recordOfOne } from '@brand-data/catalog/src/records/merge.ts';
-import { similarityEntriesOf } from '@brand-data/catalog/src/records/similarity-entries.ts';
 import type { Brand } from '@brand-data/contracts';
 import {
   coreName,

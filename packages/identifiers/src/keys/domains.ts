@@ -1,7 +1,7 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import type { Brand } from '@brand-data/contracts';
 import { parse } from 'tldts';
-import { remembered } from '../names/remembered.ts';
+import { remembered } from '../names/texts.ts';
 import type { BrandKey } from './brand-key.ts';
 
 const SCHEME = /^(?:[a-z][a-z0-9+.-]*:)?\/\//i;

@@ -1,5 +1,5 @@
 import forms from './legal-forms.json' with { type: 'json' };
-import { remembered } from './remembered.ts';
+import { remembered } from './texts.ts';
 
 const APOSTROPHES = "'’‘‛ʹʼʻʽˈ′`´՚׳‵❛❜Ꞌꞌ＇｀";
 const SIGNS = new RegExp(`[™®©℠${APOSTROPHES}]`, 'g');

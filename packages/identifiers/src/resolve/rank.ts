@@ -1,5 +1,5 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
-import { compareTexts } from '../names/compare-texts.ts';
+import { compareTexts } from '../names/texts.ts';
 
 /** Rank says how well known a company is, from 0 to 1000. All sources, and people who set ranks, use the same scale. */
 

@@ -6,11 +6,10 @@ import {
   type Strength,
 } from '../keys/brand-key.ts';
 import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey } from '../keys/tickers.ts';
-import { compareTexts } from '../names/compare-texts.ts';
 import { compareLegalFamilies, legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, isLegalFormAlone, legalFormOf } from '../names/names.ts';
-import { readNamesWithCodes } from '../read/names-with-codes.ts';
-import { type Reading, readIdentifier } from '../read/readings.ts';
+import { compareTexts } from '../names/texts.ts';
+import { type Reading, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
 import { isCommonAsName, isCommonAsTicker, isFirstWordOfMany } from './common-words.ts';
 import { compareRanked, isBareRank, type Ranked } from './rank.ts';
 

@@ -1,5 +1,5 @@
 import type { Listing } from '@brand-data/contracts';
-import { compareTexts } from '../names/compare-texts.ts';
+import { compareTexts } from '../names/texts.ts';
 import { EXCHANGES, type Exchange, exchangeOfMic } from './exchanges.ts';
 import { isShareOrReceipt, typeOfTicker } from './security-types.ts';
 

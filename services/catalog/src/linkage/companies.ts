@@ -9,11 +9,10 @@ import {
   type SourceRecordMark,
   WAITING,
 } from '../records/catalog-doc.ts';
-import { indexKeysOf } from '../records/index-keys.ts';
+import { indexKeysOf, similarityEntriesOf } from '../records/index-keys.ts';
 import { mainListingOf, mergeBrands, recordOfOne } from '../records/merge.ts';
 import { mergeRecords } from '../records/override-record.ts';
 import { compareSources, decideType } from '../records/precedence.ts';
-import { similarityEntriesOf } from '../records/similarity-entries.ts';
 import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
 import type { IdentifiedCluster } from './ids.ts';
 import { ownerOf } from './override-owners.ts';

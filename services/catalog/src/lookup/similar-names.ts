@@ -9,15 +9,17 @@ import {
   soundKeysToRead,
   spellingDistance,
 } from '@brand-data/identifiers';
-import { indexKeysOf, indexKeysToRead, keyFromIndex } from '../records/index-keys.ts';
 import {
   firstWord,
   INVESTOR,
+  indexKeysOf,
+  indexKeysToRead,
+  keyFromIndex,
   lastWord,
   SAYS_NOTHING,
   SHORTEST_WORD,
   WELL_KNOWN,
-} from '../records/similarity-entries.ts';
+} from '../records/index-keys.ts';
 
 /** From this rank on, a company may be suggested because the text begins or ends with its name. */
 const FAMOUS = 760;

@@ -4,8 +4,15 @@ import { answerWithin, type Service } from '@brand-data/runtime';
 import type { Collection } from 'mongodb';
 import { append } from '../records/append.ts';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
-import { byEntry, type CandidatesByEntry, meaningsOf, type ReadQuery, readQuery } from './answers.ts';
-import { bestOfEach, type FindCandidates } from './candidates.ts';
+import {
+  bestOfEach,
+  byEntry,
+  type CandidatesByEntry,
+  type FindCandidates,
+  meaningsOf,
+  type ReadQuery,
+  readQuery,
+} from './answers.ts';
 import { mostSimilar, namesSuperinvestor, type SimilarRecord, similarityQuery } from './similar-names.ts';
 
 const SUGGESTIONS = 3;

@@ -8,7 +8,7 @@ import {
 import type { Service } from '@brand-data/runtime';
 import { bestOfEntry, byEntry, meaningsOf, readQueries } from '../lookup/answers.ts';
 import { NOTHING_SUGGESTED, suggestFor } from '../lookup/suggestions.ts';
-import { changeKeysOf } from '../records/change-keys.ts';
+import { changeKeysOf } from '../records/index-keys.ts';
 import { exportCalls } from './export-calls.ts';
 import { importCalls } from './import-calls.ts';
 import { listCalls } from './list-calls.ts';

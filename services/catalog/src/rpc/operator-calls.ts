@@ -8,7 +8,7 @@ import {
   type Trail,
   unary,
 } from '@brand-data/runtime';
-import type { FindCandidates } from '../lookup/candidates.ts';
+import type { FindCandidates } from '../lookup/answers.ts';
 import type { Suggest } from '../lookup/suggestions.ts';
 import type { Announcer } from '../storage/announcer.ts';
 import type { Restore } from '../storage/restore.ts';

@@ -1,11 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { OPERATOR } from '@brand-data/records';
 import { Fault, type Mongo } from '@brand-data/runtime';
 import type { Collection, Filter, Timestamp } from 'mongodb';
 import { linkOf, memoized } from '../linkage/clustering.ts';
 import { type Plan, type PutOutcome, planChange, type Write } from '../linkage/plan.ts';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
-import { changeKeysOf } from '../records/change-keys.ts';
+import { changeKeysOf } from '../records/index-keys.ts';
 import { referenceOf } from '../records/source-record.ts';
 import {
   type AffectedChange,
@@ -15,7 +15,6 @@ import {
 } from './affected-records.ts';
 import type { Announce } from './announcer.ts';
 import { holdersOf, type KnownSources } from './collections.ts';
-import { changeQueue, cooperativeYield, throwIfAbandoned } from './cooperation.ts';
 import { writeGroups } from './writes.ts';
 
 const MAX_ROUNDS = 20;
@@ -23,6 +22,10 @@ const MAX_ROUNDS = 20;
 const SNAPSHOT_PAUSE_MS = 100;
 /** The bound matters because each change holds its batch and all linked companies in memory, and all share one CPU. */
 const CONCURRENT_CHANGES = 4;
+/** The longest time that a plan may block the event loop. Look-ups wait for that long. */
+const MAX_BLOCKING_MS = 10;
+/** The bound matters because each waiting change holds its batch in memory. */
+const MAX_WAITING = 64;
 
 interface ChangeOptions {
   /** Undefined if the change concerns several sources. */
@@ -181,4 +184,41 @@ function withOverrides(holders: Filter<CatalogDoc>, references: ReadonlySet<stri
   if (references.size === 0) return holders;
   const ids = [...references].map((reference) => reference.slice(`${OPERATOR}/`.length));
   return { $or: [holders, holdersOf({ source: OPERATOR, id: { $in: ids } })] };
+}
+
+import pLimit from 'p-limit';
+
+/**
+ * Returns a function that runs a change as soon as fewer changes than the limit are running, in order of arrival. If too many
+ * are waiting, or if the signal is aborted before the change starts, it rejects with Fault `unavailable` and does not run it.
+ */
+export function changeQueue(concurrency: number) {
+  const limit = pLimit(concurrency);
+  return async <T>(signal: AbortSignal | undefined, change: () => Promise<T>): Promise<T> => {
+    if (limit.pendingCount >= MAX_WAITING)
+      throw new Fault('unavailable', 'too many changes are waiting: send this change again later');
+    return limit(() => {
+      throwIfAbandoned(signal);
+      return change();
+    });
+  };
+}
+
+/** Throws Fault `unavailable` when the caller no longer waits for the answer. */
+function throwIfAbandoned(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new Fault('unavailable', 'the deadline has passed: send the request again');
+}
+
+/**
+ * Returns a function to await between the steps of long work. The function yields to the event loop if the work has blocked
+ * it for MAX_BLOCKING_MS. After that it throws Fault `unavailable` if the caller no longer waits.
+ */
+export function cooperativeYield(signal: AbortSignal | undefined): () => Promise<void> {
+  let resumedAt = performance.now();
+  return async () => {
+    if (performance.now() - resumedAt < MAX_BLOCKING_MS) return;
+    await setImmediate();
+    throwIfAbandoned(signal);
+    resumedAt = performance.now();
+  };
 }

@@ -2,7 +2,7 @@ import { OPERATOR } from '@brand-data/records';
 import { answerWithin, Fault } from '@brand-data/runtime';
 import { MongoBulkWriteError } from 'mongodb';
 import { type CatalogDoc, hasSameContent } from '../records/catalog-doc.ts';
-import { changeKeysOf } from '../records/change-keys.ts';
+import { changeKeysOf } from '../records/index-keys.ts';
 import type { Announce } from './announcer.ts';
 import type { Collections } from './collections.ts';
 

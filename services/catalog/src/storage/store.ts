@@ -15,9 +15,8 @@ import {
 import { effectiveOverrides } from '../records/override-record.ts';
 import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
 import type { Announce } from './announcer.ts';
-import { ChangeLoop } from './change-loop.ts';
+import { ChangeLoop, cooperativeYield } from './change-loop.ts';
 import { type Collections, holdersOf, KnownSources } from './collections.ts';
-import { cooperativeYield } from './cooperation.ts';
 
 const READ_MS = 10_000;
 /** Deadline of operators' reads of the whole collection. */

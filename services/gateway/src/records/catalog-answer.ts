@@ -1,5 +1,4 @@
-import { type Match, MatchKind, MatchStrength, type Suggestion } from '@brand-data/contracts';
-import { DisplayString, serializeDictionary, Token } from 'structured-headers';
+import { MatchKind, MatchStrength, type Suggestion } from '@brand-data/contracts';
 import type { Encodable } from '../answers/answer.ts';
 
 export type Variant = 'grouped' | 'flat';
@@ -38,12 +37,3 @@ const namesOf = <Value extends string>(values: Record<string, Value>) =>
 
 export const KIND = namesOf(MatchKind);
 export const STRENGTH = namesOf(MatchStrength);
-
-/** Returns the value of the header Brand-Match: an RFC 9651 dictionary. An identifier that is not ASCII becomes a Display String. */
-export function brandMatchOf({ kind, value, strength }: Match): string {
-  return serializeDictionary({
-    kind: new Token(KIND[kind]),
-    value: /^[\x20-\x7e]*$/.test(value) ? value : new DisplayString(value),
-    strength: new Token(STRENGTH[strength]),
-  });
-}

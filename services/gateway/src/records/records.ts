@@ -2,8 +2,9 @@ import type { CatalogServiceClient, LookupQuery, LookupResult, Match } from '@br
 import { presentFlat, presentGrouped } from '@brand-data/presenters';
 import { answerWithin, systemClock, type Tracer } from '@brand-data/runtime';
 import { tagOf } from '@brand-data/runtime/http';
+import { DisplayString, serializeDictionary, Token } from 'structured-headers';
 import type { CacheStats } from '../metrics/upstream-metrics.ts';
-import { brandMatchOf, type CatalogAnswer, type FoundRecord, type Variant } from './catalog-answer.ts';
+import { type CatalogAnswer, type FoundRecord, KIND, STRENGTH, type Variant } from './catalog-answer.ts';
 import { LookupBatches } from './look-ups.ts';
 import { type Cached, RecordCache } from './record-cache.ts';
 
@@ -171,4 +172,13 @@ function present(
   const body = bytesOf(JSON.stringify(record));
   const content = { tag: tagOf(body), body, encoded: {} };
   return { content, brandMatch: brandMatchOf(match as Match), heads: [] };
+}
+
+/** Returns the value of the header Brand-Match: an RFC 9651 dictionary. An identifier that is not ASCII becomes a Display String. */
+export function brandMatchOf({ kind, value, strength }: Match): string {
+  return serializeDictionary({
+    kind: new Token(KIND[kind]),
+    value: /^[\x20-\x7e]*$/.test(value) ? value : new DisplayString(value),
+    strength: new Token(STRENGTH[strength]),
+  });
 }

@@ -1,3 +1,8 @@
+/** Compares by code units, so that the order is the same on every machine, whatever its locale. */
+export function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /**
  * Returns a pure function that remembers its last results. An import asks for the same name or address several times in a row,
  * for the keys of one record. It forgets all results at once when it has `most`, which costs less than an order of use.
