@@ -1,8 +1,7 @@
 import { OptionError } from './source-items.ts';
 
 const MIB = 1 << 20;
-/** With what the import { OptionError } from './source-items.ts';
-import takes besides, less than 256 MB. */
+/** With what the import takes besides, less than 256 MB. */
 export const DEFAULT_MEMORY_MIB = 128;
 
 /** The least heap memory, in bytes, of a string, a list, an object and one value in it. */
