@@ -1,8 +1,7 @@
 /** Imports files of many kinds into the catalogue as source records: how an import runs, the formats, the sources. */
 
-export { sizeOf } from './formats/files.ts';
-export { readJsonLines } from './formats/json-lines.ts';
-export { readLines } from './formats/lines.ts';
+export { sizeOf } from './formats/content.ts';
+export { readJsonLines, readLines } from './formats/lines.ts';
 export { micOfVenue } from './formats/listing.ts';
 export { type AdminPort, type ImagesPort, retryWhileUnavailable } from './framework/admin-port.ts';
 export {

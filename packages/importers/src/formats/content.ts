@@ -1,7 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { open, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 
@@ -143,4 +144,28 @@ async function startBunzip(file: string): Promise<ChildProcessWithoutNullStreams
   throw new Error(
     `${file} is compressed with bzip2: install ${BUNZIP_PROGRAMS.join(' or ')}, or compress the file with gzip instead`,
   );
+}
+
+/** Expands folders into the wanted files below them, sorted by path. */
+export async function filesOf(
+  paths: readonly string[],
+  isWanted: (name: string) => boolean,
+): Promise<string[]> {
+  const files = await Promise.all(
+    paths.map(async (path) => {
+      if (!(await stat(path)).isDirectory()) return [path];
+      const entries = await readdir(path, { recursive: true, withFileTypes: true });
+      return entries
+        .filter((entry) => entry.isFile() && isWanted(entry.name))
+        .map((entry) => join(entry.parentPath, entry.name))
+        .sort();
+    }),
+  );
+  return files.flat();
+}
+
+/** Returns how many bytes the files have as they are stored, or 0 if one of them is a pipe, whose size is not known. */
+export async function sizeOf(files: readonly string[]): Promise<number> {
+  const stats = await Promise.all(files.map((file) => stat(file)));
+  return stats.every((each) => each.isFile()) ? stats.reduce((sum, { size }) => sum + size, 0) : 0;
 }

@@ -1,7 +1,7 @@
 import type { Brand } from '@brand-data/contracts';
 import { brandOfField, SETTABLE_FIELDS } from '@brand-data/records';
 import { type CellOptions, isBlankCell, readCell } from '../formats/cells.ts';
-import { type JsonValue, parseJson, readJsonLines } from '../formats/json-lines.ts';
+import { type JsonValue, parseJson, readJsonLines } from '../formats/lines.ts';
 import { micOfVenue, readListing, type TickerAtVenue } from '../formats/listing.ts';
 import { openTable } from '../formats/table.ts';
 import { OptionError, readEach, type Unreadable } from '../framework/source-items.ts';

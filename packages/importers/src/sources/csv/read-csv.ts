@@ -4,7 +4,7 @@ import type { Brand } from '@brand-data/contracts';
 import { rankOfMarketValue, readSecurityName, readWebHost, typeOfSecurity } from '@brand-data/identifiers';
 import { type BrandRecord, brandFromRecord, readRecord, slugOf } from '@brand-data/records';
 import { type CellOptions, isEmptyCell } from '../../formats/cells.ts';
-import { sizeOf } from '../../formats/files.ts';
+import { sizeOf } from '../../formats/content.ts';
 import { isTestListing, labelsOf, readListing } from '../../formats/listing.ts';
 import { countryCodeOf } from '../../formats/places.ts';
 import { openTable, type TableRow } from '../../formats/table.ts';

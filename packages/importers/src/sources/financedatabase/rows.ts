@@ -9,7 +9,7 @@ import {
   LONGEST_NAME,
   readWebHost,
 } from '@brand-data/identifiers';
-import { filesOf, sizeOf } from '../../formats/files.ts';
+import { filesOf, sizeOf } from '../../formats/content.ts';
 import { NoTable, openTable } from '../../formats/table.ts';
 import { type BytesRead, readEach, type Unreadable } from '../../framework/source-items.ts';
 import { formerNamesOf, issuerIn, subjectOf } from './issuer-names.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { Brand, type LogoFile } from '@brand-data/contracts';
-import { filesOf } from '../../formats/files.ts';
+import { filesOf } from '../../formats/content.ts';
 import type { ReadItem, Skipped } from '../../framework/source-items.ts';
 import { readPictureFile } from '../../pictures/take-pictures.ts';
 

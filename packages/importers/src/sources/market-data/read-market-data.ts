@@ -1,7 +1,7 @@
 import { Quote, type Source, Stock } from '@brand-data/contracts';
 import { isBlankCell, isBlankFigure, readBoolean, readNumber, readPercentage } from '../../formats/cells.ts';
-import { sizeOf } from '../../formats/files.ts';
-import { JSON_LINES, readJsonLines } from '../../formats/json-lines.ts';
+import { sizeOf } from '../../formats/content.ts';
+import { JSON_LINES, readJsonLines } from '../../formats/lines.ts';
 import { micOfVenue } from '../../formats/listing.ts';
 import { openTable, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';

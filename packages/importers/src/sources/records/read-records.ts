@@ -1,9 +1,8 @@
 import { dirname } from 'node:path';
 import type { Brand } from '@brand-data/contracts';
 import { brandFromRecord, readRecord } from '@brand-data/records';
-import { filesOf, sizeOf } from '../../formats/files.ts';
-import { JSON_LINES, type JsonValue, parseJson, readJsonLines } from '../../formats/json-lines.ts';
-import { readLines } from '../../formats/lines.ts';
+import { filesOf, sizeOf } from '../../formats/content.ts';
+import { JSON_LINES, type JsonValue, parseJson, readJsonLines, readLines } from '../../formats/lines.ts';
 import { type BytesRead, type ReadItem, readEach, type Unreadable } from '../../framework/source-items.ts';
 import { takePictures } from '../../pictures/take-pictures.ts';
 
