@@ -148,6 +148,14 @@ function withoutMarks(bytes: Buffer): Buffer {
   return bytes.subarray(start, end);
 }
 
+/** Reads items further, and passes on those that cannot be read. */
+export async function* readEach<T extends object, R>(
+  items: AsyncIterable<T | Unreadable>,
+  read: (item: T) => R,
+): AsyncGenerator<R | Unreadable> {
+  for await (const item of items) yield 'problem' in item ? (item as Unreadable) : read(item);
+}
+
 /** A JSON value, its place and its text. */
 export interface JsonValue {
   from: string;

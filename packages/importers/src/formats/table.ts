@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
-import { type BytesRead, readEach, type Unreadable } from '../framework/source-items.ts';
-import { readLines, type TextLine } from './lines.ts';
+import type { BytesRead, Unreadable } from '../framework/source-items.ts';
+import { readEach, readLines, type TextLine } from './lines.ts';
 
 /** Characters that may separate cells. The one that makes the most cells in the heading is used. */
 const DELIMITERS = [',', ';', '\t', '|'];

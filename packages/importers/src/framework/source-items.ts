@@ -11,14 +11,6 @@ export interface Unreadable {
   raw?: string | undefined;
 }
 
-/** Reads items further, and passes on those that cannot be read. */
-export async function* readEach<T extends object, R>(
-  items: AsyncIterable<T | Unreadable>,
-  read: (item: T) => R,
-): AsyncGenerator<R | Unreadable> {
-  for await (const item of items) yield 'problem' in item ? (item as Unreadable) : read(item);
-}
-
 /** A correct item of a source that does not describe a company, such as a bond or an exchange's test line. */
 export interface Skipped {
   from: string;

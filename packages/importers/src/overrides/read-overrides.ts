@@ -1,10 +1,10 @@
 import type { Brand } from '@brand-data/contracts';
 import { brandOfField, SETTABLE_FIELDS } from '@brand-data/records';
 import { type CellOptions, isBlankCell, readCell } from '../formats/cells.ts';
-import { type JsonValue, parseJson, readJsonLines } from '../formats/lines.ts';
+import { type JsonValue, parseJson, readEach, readJsonLines } from '../formats/lines.ts';
 import { micOfVenue, readListing, type TickerAtVenue } from '../formats/listing.ts';
 import { openTable } from '../formats/table.ts';
-import { OptionError, readEach, type Unreadable } from '../framework/source-items.ts';
+import { OptionError, type Unreadable } from '../framework/source-items.ts';
 
 /** The operator's decision that a field has no value, whatever the sources state. */
 export const NO_VALUE = 'none';

@@ -5,6 +5,7 @@ import { rankOfMarketValue, readSecurityName, readWebHost, typeOfSecurity } from
 import { type BrandRecord, brandFromRecord, readRecord, slugOf } from '@brand-data/records';
 import { type CellOptions, isEmptyCell } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/content.ts';
+import { readEach } from '../../formats/lines.ts';
 import { isTestListing, labelsOf, readListing } from '../../formats/listing.ts';
 import { countryCodeOf } from '../../formats/places.ts';
 import { openTable, type TableRow } from '../../formats/table.ts';
@@ -13,7 +14,6 @@ import {
   type BytesRead,
   OptionError,
   type ReadItem,
-  readEach,
   type Skipped,
   type Unreadable,
 } from '../../framework/source-items.ts';

@@ -10,8 +10,9 @@ import {
   readWebHost,
 } from '@brand-data/identifiers';
 import { filesOf, sizeOf } from '../../formats/content.ts';
+import { readEach } from '../../formats/lines.ts';
 import { NoTable, openTable } from '../../formats/table.ts';
-import { type BytesRead, readEach, type Unreadable } from '../../framework/source-items.ts';
+import type { BytesRead, Unreadable } from '../../framework/source-items.ts';
 import { formerNamesOf, issuerIn, subjectOf } from './issuer-names.ts';
 
 /** The most characters of a description that are kept. Some descriptions have several thousand. */

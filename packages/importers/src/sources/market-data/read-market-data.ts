@@ -1,17 +1,11 @@
 import { Quote, type Source, Stock } from '@brand-data/contracts';
 import { isBlankCell, isBlankFigure, readBoolean, readNumber, readPercentage } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/content.ts';
-import { JSON_LINES, readJsonLines } from '../../formats/lines.ts';
+import { JSON_LINES, readEach, readJsonLines } from '../../formats/lines.ts';
 import { micOfVenue } from '../../formats/listing.ts';
 import { openTable, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
-import {
-  type BytesRead,
-  OptionError,
-  type ReadItem,
-  readEach,
-  type Unreadable,
-} from '../../framework/source-items.ts';
+import { type BytesRead, OptionError, type ReadItem, type Unreadable } from '../../framework/source-items.ts';
 import FIELDS from './fields.json' with { type: 'json' };
 import { type DayFigures, type Rates, readCurrency, stockOfFigures } from './quotes.ts';
 

@@ -2,8 +2,15 @@ import { dirname } from 'node:path';
 import type { Brand } from '@brand-data/contracts';
 import { brandFromRecord, readRecord } from '@brand-data/records';
 import { filesOf, sizeOf } from '../../formats/content.ts';
-import { JSON_LINES, type JsonValue, parseJson, readJsonLines, readLines } from '../../formats/lines.ts';
-import { type BytesRead, type ReadItem, readEach, type Unreadable } from '../../framework/source-items.ts';
+import {
+  JSON_LINES,
+  type JsonValue,
+  parseJson,
+  readEach,
+  readJsonLines,
+  readLines,
+} from '../../formats/lines.ts';
+import type { BytesRead, ReadItem, Unreadable } from '../../framework/source-items.ts';
 import { takePictures } from '../../pictures/take-pictures.ts';
 
 /** A file that holds one record or a list of records. It is read into memory as a whole. */
