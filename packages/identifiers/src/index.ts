@@ -16,7 +16,6 @@ export { isBareTickerKey } from './keys/tickers.ts';
 export {
   type CompanyName,
   companyName,
-  comparableNames,
   compareNames,
   isNamedAfter,
   isOfOnePlace,

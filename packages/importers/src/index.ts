@@ -22,12 +22,11 @@ export {
 export { type BytesRead, OptionError, PictureProblem, type Refusal } from './framework/source-items.ts';
 export { storePicture } from './framework/store-picture.ts';
 export { NO_VALUE, readFieldValue, readOverrideFile, type Setting } from './overrides/read-overrides.ts';
-export { type SetReport, setOverrides, UNKNOWN_OUTCOME } from './overrides/set-overrides.ts';
+export { setOverrides, UNKNOWN_OUTCOME } from './overrides/set-overrides.ts';
 export { type Icon, loadIcons } from './pictures/icons.ts';
 export { readPictureFile, takePictures } from './pictures/take-pictures.ts';
 export {
   FIELDS_HELP,
-  type ProposedMapping,
   proposeMapping,
   readMapping,
   readMappingFile,
