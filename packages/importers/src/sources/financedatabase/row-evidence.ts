@@ -73,7 +73,6 @@ function traitsOf(row: Row): CompanyTraits {
 }
 
 export function identifiersDiffer(a: Row, b: Row): boolean {
-  const differ = (one: string, other: string) => one !== '' && other !== '' && one !== other;
   return differ(a.isin, b.isin) || differ(a.shareClassFigi, b.shareClassFigi);
 }
 
@@ -94,8 +93,9 @@ export function areOfTwoIssuers(a: Row, b: Row): boolean {
   return differ(issuerCodeOf(a), issuerCodeOf(b)) || differ(issuerNumberOf(a), issuerNumberOf(b));
 }
 
-function differ(one: string | undefined, other: string | undefined): boolean {
-  return one !== undefined && other !== undefined && one !== other;
+/** Tells whether both rows state a text, and not the same one. */
+function differ(one = '', other = ''): boolean {
+  return one !== '' && other !== '' && one !== other;
 }
 
 /** Returns the issuer's number in a North American ISIN: "88162G" of Tetra Tech, "88162F" of TETRA Technologies. */
@@ -125,7 +125,7 @@ export function areSisters(a: Row, b: Row): boolean {
   if (compareNames(a.issuer, b.issuer) !== 'equal') return false;
   const areTwoOfOne =
     a.mic === b.mic && !isGerman(a) && a.ticker.split('-', 1)[0] !== b.ticker.split('-', 1)[0];
-  return (areTwoOfOne || (a.domain !== '' && b.domain !== '' && a.domain !== b.domain)) && !haveOneIsin(a, b);
+  return (areTwoOfOne || differ(a.domain, b.domain)) && !haveOneIsin(a, b);
 }
 
 /**
@@ -135,11 +135,10 @@ export function areSisters(a: Row, b: Row): boolean {
 export const FIT = { none: -1, collective: 1, legalForm: 2 } as const;
 
 export function fitOf(a: Row, b: Row): number {
-  const differ = (one: string, other: string) => one !== '' && other !== '' && one !== other;
   const [legalsOfA, legalsOfB] = [legalFormsOf(a), legalFormsOf(b)];
   const isSame = legalsOfA.some((legal) => legalsOfB.includes(legal));
   const isSameCollective = haveOneCollective(a, b);
-  if (!isSameCollective && differ(a.issuer?.collective ?? '', b.issuer?.collective ?? '')) return FIT.none;
+  if (!isSameCollective && differ(a.issuer?.collective, b.issuer?.collective)) return FIT.none;
   if (!isSame && legalsOfA.length > 0 && legalsOfB.length > 0) return FIT.none;
   return (isSame ? FIT.legalForm : 0) + (isSameCollective ? FIT.collective : 0);
 }
