@@ -13,15 +13,29 @@ import {
   someJoins,
 } from './linkage.ts';
 import { MemoryCatalogue } from './memory-catalogue.ts';
-import { financeDatabase, nasdaqList, type QualitySource, sample, simpleIcons, sp500 } from './sources.ts';
+import { scoreInputs } from './score-inputs.ts';
+import {
+  financeDatabase,
+  nasdaqList,
+  nasdaqListed,
+  nasdaqTraded,
+  type QualitySource,
+  sample,
+  sec,
+  simpleIcons,
+  sp500,
+} from './sources.ts';
 
-export const USAGE = `Usage: npm run quality -- --data FOLDER [--order financedatabase,nasdaq,…] [--out FOLDER] [--resolve FILE]
+const ORDER = 'financedatabase,sec,nasdaq-trader,nasdaq-listed,nasdaq,sp500,sample,simple-icons';
+
+export const USAGE = `Usage: npm run quality -- --data FOLDER [--order financedatabase,nasdaq,…] [--out FOLDER] [--resolve FILE] [--inputs FILE]
 
 Imports real data into a catalogue in memory, in the given order, and reports what became of it.
-  --data FOLDER    has the folders financedatabase, financedatabase-home, financedatabase-more, sp500 and us-listings
-  --order NAMES    the sources to import, in order (default: financedatabase,nasdaq,sp500,sample,simple-icons)
+  --data FOLDER    has the folders that README.md lists
+  --order NAMES    the sources to import, in order (default: ${ORDER})
   --out FOLDER     write what is listed in README.md into this folder
-  --resolve FILE   print what each line of the file resolves to`;
+  --resolve FILE   print what each line of the file resolves to
+  --inputs FILE    compare the answers to the file's inputs with its expectations: inputs.txt describes its lines`;
 
 /** The folders of FinanceDatabase's files. */
 const FINANCE_DATABASE = ['financedatabase', 'financedatabase-home', 'financedatabase-more'];
@@ -31,9 +45,10 @@ const DRAWN = 100;
 
 export const OPTIONS = {
   data: { type: 'string' },
-  order: { type: 'string', default: 'financedatabase,nasdaq,sp500,sample,simple-icons' },
+  order: { type: 'string', default: ORDER },
   out: { type: 'string' },
   resolve: { type: 'string' },
+  inputs: { type: 'string' },
 } as const;
 
 export async function run(values: Record<string, string | undefined>): Promise<void> {
@@ -91,6 +106,7 @@ export async function run(values: Record<string, string | undefined>): Promise<v
       await finished(file);
     }
   }
+  if (values.inputs !== undefined) await scoreInputs(catalogue, values.inputs);
   if (values.resolve !== undefined) {
     const identifiers = (await readFile(values.resolve, 'utf8')).split('\n').filter((line) => line !== '');
     for (const identifier of identifiers) {
@@ -103,6 +119,9 @@ export async function run(values: Record<string, string | undefined>): Promise<v
 function sourcesIn(data: string): ReadonlyMap<string, QualitySource> {
   return new Map([
     ['financedatabase', financeDatabase(FINANCE_DATABASE.map((folder) => join(data, folder)))],
+    ['sec', sec(join(data, 'sec/company_tickers_exchange.json'))],
+    ['nasdaq-trader', nasdaqTraded(join(data, 'nasdaq-trader/nasdaqtraded.txt'))],
+    ['nasdaq-listed', nasdaqListed(join(data, 'nasdaq-trader/nasdaq-listed-symbols.csv'))],
     ['nasdaq', nasdaqList(join(data, 'us-listings/nasdaq-2026-08-21.csv'))],
     ['sp500', sp500(join(data, 'sp500/constituents.csv'), join(data, 'sp500/prices-2026-08-21.csv'))],
     ['sample', sample],
