@@ -162,7 +162,7 @@ async function imported(
     journal,
     ...options,
   });
-  return { records: stored.map(recordFromBrand), refused: journal.refusedPictures, summary };
+  return { records: stored.map(recordFromBrand), refused: journal.refusedPictures.kinds, summary };
 }
 
 test('a brand names its picture as images has measured it, and states where an icon comes from', async () => {

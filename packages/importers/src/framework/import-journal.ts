@@ -5,8 +5,10 @@ import { finished } from 'node:stream/promises';
 import type { Conflict, RefusedLink } from '@brand-data/contracts';
 import type { Refusal, RefusedPicture, Skipped } from './source-items.ts';
 
-/** How many refusals, conflicts and refused links a journal holds; the files have all of them. */
+/** How many conflicts, and how many kinds of other cases, a report shows; the files have all cases. */
 const MOST_SHOWN = 10;
+/** Most sources have fewer kinds of mistakes. */
+const MOST_KINDS = 200;
 
 const NO_COUNTS = {
   read: 0,
@@ -37,14 +39,40 @@ export type ReportedConflict = Reported & Omit<Conflict, 'index'>;
 /** A record shares an identifier or its name with another source's record, but the catalogue keeps them two companies. */
 export type ReportedLink = Reported & Omit<RefusedLink, 'index'>;
 
-/** Counts what an import does, keeps the first ten cases of each kind, and writes all cases to two files if there are any. */
+/** The first case of a kind, and how many further cases have the same reason but for names and figures. */
+export type KindOfCase<T> = T & { more: number };
+
+/** Groups cases by the words of their reasons. */
+class CasesByKind<T extends { reason: string }> {
+  readonly #kinds = new Map<string, KindOfCase<T>>();
+
+  add(added: T): void {
+    const kind = kindOf(added.reason);
+    const first = this.#kinds.get(kind);
+    if (first !== undefined) first.more++;
+    else if (this.#kinds.size < MOST_KINDS) this.#kinds.set(kind, { ...added, more: 0 });
+  }
+
+  /** Returns the kinds with the most cases, the most frequent first. */
+  get kinds(): KindOfCase<T>[] {
+    return [...this.#kinds.values()].toSorted((a, b) => b.more - a.more).slice(0, MOST_SHOWN);
+  }
+}
+
+/** Returns a reason without what differs from case to case: quoted texts, and words that have a digit or no small letter. */
+function kindOf(reason: string): string {
+  const words = reason.replace(/"[^"]*"/g, '').split(' ');
+  return words.filter((word) => /[a-z]/.test(word) && !/\d/.test(word)).join(' ');
+}
+
+/** Counts what an import does, keeps examples of each kind of case, and writes all cases to two files if there are any. */
 export class ImportJournal {
   readonly counts: ImportCounts = { ...NO_COUNTS };
-  readonly refusals: Refusal[] = [];
-  readonly refusedPictures: RefusedPicture[] = [];
-  /** Conflicts that lost the identifier come before the other conflicts. */
+  readonly refusals = new CasesByKind<Refusal>();
+  readonly refusedPictures = new CasesByKind<RefusedPicture>();
+  readonly refusedLinks = new CasesByKind<ReportedLink>();
+  /** The first ten. Conflicts that lost the identifier come before the other conflicts. */
   readonly conflicts: ReportedConflict[] = [];
-  readonly refusedLinks: ReportedLink[] = [];
   readonly #rejectsNdjson: NdjsonFile;
   readonly #conflictsNdjson: NdjsonFile;
   readonly #shown: (path: string) => string;
@@ -63,7 +91,7 @@ export class ImportJournal {
 
   refuse(refusal: Refusal): Promise<void> {
     this.counts.refused++;
-    return this.#note(this.refusals, refusal, this.#rejectsNdjson);
+    return this.#rejectsNdjson.write(this.#note(this.refusals, refusal));
   }
 
   skip({ from, skipped }: Skipped): Promise<void> {
@@ -73,20 +101,21 @@ export class ImportJournal {
 
   refusePicture(refused: RefusedPicture): Promise<void> {
     this.counts.refusedPictures++;
-    return this.#note(this.refusedPictures, refused, this.#rejectsNdjson);
+    return this.#rejectsNdjson.write(this.#note(this.refusedPictures, refused));
   }
 
   addConflict(conflict: ReportedConflict): Promise<void> {
     this.counts.conflicts++;
     if (conflict.lost) this.counts.lost++;
-    const written = this.#note(this.conflicts, conflict, this.#conflictsNdjson, Number.POSITIVE_INFINITY);
+    const shown = { ...conflict, from: this.#shown(conflict.from) };
+    this.conflicts.push(shown);
     this.conflicts.sort((a, b) => Number(b.lost) - Number(a.lost)).splice(MOST_SHOWN);
-    return written;
+    return this.#conflictsNdjson.write(caseToJson(shown));
   }
 
   refuseLink(link: ReportedLink): Promise<void> {
     this.counts.refusedLinks++;
-    return this.#note(this.refusedLinks, link, this.#conflictsNdjson);
+    return this.#conflictsNdjson.write(this.#note(this.refusedLinks, link));
   }
 
   /** Writes a conflict between items of the source to the file of conflicts. */
@@ -115,16 +144,11 @@ export class ImportJournal {
     return [this.#rejectsNdjson, this.#conflictsNdjson];
   }
 
-  /** Writes a case to the file, and keeps it if there are fewer than `most`. */
-  #note<T extends { from: string }>(
-    kept: T[],
-    { from, ...rest }: T,
-    file: NdjsonFile,
-    most = MOST_SHOWN,
-  ): Promise<void> {
+  /** Adds the case to its kind. Returns its document for the file. */
+  #note<T extends { from: string; reason: string }>(kinds: CasesByKind<T>, { from, ...rest }: T) {
     const shown = { from: this.#shown(from), ...rest } as T;
-    if (kept.length < most) kept.push(shown);
-    return file.write(caseToJson(shown));
+    kinds.add(shown);
+    return caseToJson(shown);
   }
 }
 

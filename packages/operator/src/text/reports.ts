@@ -35,16 +35,42 @@ export function inFile(path: string | undefined): string {
   return path === undefined ? '' : ` (${path})`;
 }
 
-/** Returns the lines under a title, and how many more there are in the file. */
-export function titled(title: string, lines: readonly string[], count: number): string[] | undefined {
+/** Returns the lines under a title, and how many of `count` cases they do not show. */
+export function titled(
+  title: string,
+  lines: readonly string[],
+  count: number,
+  shown = lines.length,
+): string[] | undefined {
   if (count === 0) return undefined;
-  return [title, ...lines, ...(count > lines.length ? [`  … and ${figure(count - lines.length)} more`] : [])];
+  return [title, ...lines, ...(count > shown ? [`  … and ${figure(count - shown)} more`] : [])];
+}
+
+/** Returns one line for each kind of case under a title: its first case, and how many more there are. */
+export function titledKinds<T extends { from: string; more?: number }>(
+  title: string,
+  kinds: readonly T[],
+  count: number,
+  textOf: (first: T) => string,
+): string[] | undefined {
+  const lines = kinds.map((kind) => {
+    const more = kind.more ? ` (and ${figure(kind.more)} more of this kind)` : '';
+    return `  ${kind.from}: ${textOf(kind)}${more}`;
+  });
+  return titled(
+    title,
+    lines,
+    count,
+    kinds.reduce((sum, { more = 0 }) => sum + 1 + more, 0),
+  );
 }
 
 /** @param count the number of all that was refused */
-export function refusedLines(refusals: readonly { from: string; reason: string }[], count: number) {
-  const lines = refusals.map(({ from, reason }) => `  ${from}: ${reason}`);
-  return titled('Refused', lines, count);
+export function refusedLines(
+  refusals: readonly { from: string; reason: string; more?: number }[],
+  count: number,
+) {
+  return titledKinds('Refused', refusals, count, ({ reason }) => reason);
 }
 
 export function dryRunTitle(dryRun: boolean): string | undefined {

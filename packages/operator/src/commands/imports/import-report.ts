@@ -1,6 +1,6 @@
 import { caseToJson, type ImportReport } from '@brand-data/importers';
 import type { Text } from '../../terminal/output.ts';
-import { duration, figure, inFile, refusedLines, titled } from '../../text/reports.ts';
+import { duration, figure, inFile, refusedLines, titled, titledKinds } from '../../text/reports.ts';
 import { facts } from '../../text/tables.ts';
 
 /** Figures of one source, by group and name. */
@@ -29,12 +29,12 @@ export function reportToJson(report: TimedReport) {
     seconds: Math.round(seconds * 1_000) / 1_000,
     ...figures,
     ...(rejectsFile !== undefined && { rejects_file: rejectsFile }),
-    ...(refusals.length > 0 && { first_refusals: refusals }),
-    ...(refusedPictures.length > 0 && { first_refused_pictures: refusedPictures.map(caseToJson) }),
+    ...(counts.refused > 0 && { first_refusals: refusals.kinds }),
+    ...(refused_pictures > 0 && { first_refused_pictures: refusedPictures.kinds.map(caseToJson) }),
     ...(conflictsFile !== undefined && {
       conflicts_file: conflictsFile,
       first_conflicts: conflicts.map(caseToJson),
-      first_refused_links: refusedLinks.map(caseToJson),
+      first_refused_links: refusedLinks.kinds.map(caseToJson),
     }),
   };
 }
@@ -72,27 +72,28 @@ export function reportText(report: TimedReport): Text {
       const lines = Object.entries(named).map(([name, count]) => `  ${figure(count).padStart(7)}  ${name}`);
       return lines.length === 0 ? undefined : [sentenceCase(group), lines];
     }),
-    refusedLines(refusals, counts.refused),
-    titled(
+    refusedLines(refusals.kinds, counts.refused),
+    titledKinds(
       'Refused pictures',
-      refusedPictures.map(({ from, id, picture, reason }) => `  ${from}: ${picture} of ${id}: ${reason}`),
+      refusedPictures.kinds,
       counts.refusedPictures,
+      ({ id, picture, reason }) => `${picture} of ${id}: ${reason}`,
     ),
     titled(
       'Conflicts',
-      conflicts.map(
-        ({ from, id, identifier, otherId, otherName, lost }) =>
-          `  ${from}: ${identifier} of ${id} ${lost ? 'leads to' : 'also belongs to'} ${otherId} (${otherName})`,
+      conflicts.map(({ from, id, identifier, otherId, otherName, lost }) =>
+        lost
+          ? `  ${from}: ${identifier} leads to ${otherId} (${otherName}), not to the record ${id}`
+          : `  ${from}: ${identifier} of the record ${id} also belongs to ${otherId} (${otherName})`,
       ),
       counts.conflicts,
     ),
-    titled(
+    titledKinds(
       'Refused links',
-      refusedLinks.map(
-        ({ from, id, identifiers, otherId, otherName, reason }) =>
-          `  ${from}: ${id} is not ${otherId} (${otherName}), though both have ${identifiers.join(', ')}: ${reason}`,
-      ),
+      refusedLinks.kinds,
       counts.refusedLinks,
+      ({ id, identifiers, otherSource, otherRecordId, otherName, reason }) =>
+        `${id} is not ${otherRecordId} of ${otherSource} (${otherName}), though both have ${identifiers.join(', ')}: ${reason}`,
     ),
   ];
 }
