@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { PutRefusedLink } from '@brand-data/catalog/src/linkage/refused-links.ts';
 import { recordFromBytes } from '@brand-data/catalog/src/records/merge.ts';
+import { compareOrders } from './compare-orders.ts';
 import {
   americanTwins,
   type Cluster,
@@ -13,7 +14,7 @@ import {
   someJoins,
 } from './linkage.ts';
 import { MemoryCatalogue } from './memory-catalogue.ts';
-import { scoreInputs } from './score-inputs.ts';
+import { readInputs, scoreInputs } from './score-inputs.ts';
 import {
   financeDatabase,
   nasdaqList,
@@ -28,11 +29,13 @@ import {
 
 const ORDER = 'financedatabase,sec,nasdaq-trader,nasdaq-listed,nasdaq,sp500,sample,simple-icons';
 
-export const USAGE = `Usage: npm run quality -- --data FOLDER [--order financedatabase,nasdaq,…] [--out FOLDER] [--resolve FILE] [--inputs FILE]
+export const USAGE = `Usage: npm run quality -- --data FOLDER [--order financedatabase,nasdaq,…] [--compare ORDER] [--split] [--out FOLDER] [--resolve FILE] [--inputs FILE]
 
 Imports real data into a catalogue in memory, in the given order, and reports what became of it.
   --data FOLDER    has the folders that README.md lists
   --order NAMES    the sources to import, in order (default: ${ORDER})
+  --compare ORDER  import into a second catalogue, in this order, and print the first differences
+  --split          import the folders of FinanceDatabase one after the other into the second catalogue
   --out FOLDER     write what is listed in README.md into this folder
   --resolve FILE   print what each line of the file resolves to
   --inputs FILE    compare the answers to the file's inputs with its expectations: inputs.txt describes its lines`;
@@ -46,6 +49,8 @@ const DRAWN = 100;
 export const OPTIONS = {
   data: { type: 'string' },
   order: { type: 'string', default: ORDER },
+  compare: { type: 'string' },
+  split: { type: 'boolean' },
   out: { type: 'string' },
   resolve: { type: 'string' },
   inputs: { type: 'string' },
@@ -58,24 +63,8 @@ export async function run(values: Record<string, string | undefined>): Promise<v
     process.exit(2);
   }
   const known = sourcesIn(data);
-  const catalogue = new MemoryCatalogue();
-  const conflicts: object[] = [];
-  const refused: object[] = [];
-  const refusedLinks: PutRefusedLink[] = [];
-  for (const name of order.split(',')) {
-    const source = known.get(name);
-    if (source === undefined) throw new Error(`there is no source "${name}": there are ${[...known.keys()]}`);
-    const began = performance.now();
-    const report = await catalogue.put(source.source, source.read());
-    const { created, changed, unchanged } = report;
-    conflicts.push(...report.conflicts);
-    refusedLinks.push(...report.refusedLinks);
-    refused.push(...report.refused.map((each) => ({ source: source.source, ...each })));
-    const seconds = ((performance.now() - began) / 1000).toFixed(1);
-    console.log(
-      `${name.padEnd(16)} created ${created}, joined or changed ${changed}, unchanged ${unchanged}, refused ${report.refused.length}, conflicts ${report.conflicts.length}, ${seconds} s`,
-    );
-  }
+  const inputs = values.inputs === undefined ? [] : await readInputs(values.inputs);
+  const { catalogue, conflicts, refused, refusedLinks } = await importAll(known, order);
   const clusters = clustersOf(catalogue);
   const joined = clusters.filter(({ doc }) => doc.contributions.length > 1).length;
   console.log(`${clusters.length} companies, ${joined} of several sources`);
@@ -106,7 +95,17 @@ export async function run(values: Record<string, string | undefined>): Promise<v
       await finished(file);
     }
   }
-  if (values.inputs !== undefined) await scoreInputs(catalogue, values.inputs);
+  if (values.inputs !== undefined) await scoreInputs(catalogue, inputs);
+  const { split, compare = split && order } = values;
+  if (compare !== undefined) {
+    const parts = FINANCE_DATABASE.map((folder) => `folder:${folder}`).join();
+    const other = await importAll(known, split ? compare.replace('financedatabase', parts) : compare);
+    compareOrders(
+      catalogue,
+      other.catalogue,
+      inputs.map(({ input }) => input),
+    );
+  }
   if (values.resolve !== undefined) {
     const identifiers = (await readFile(values.resolve, 'utf8')).split('\n').filter((line) => line !== '');
     for (const identifier of identifiers) {
@@ -116,9 +115,33 @@ export async function run(values: Record<string, string | undefined>): Promise<v
   }
 }
 
+/** Imports the sources in this order into a new catalogue, and prints what became of each one. */
+async function importAll(known: ReadonlyMap<string, QualitySource>, order: string) {
+  const catalogue = new MemoryCatalogue();
+  const conflicts: object[] = [];
+  const refused: object[] = [];
+  const refusedLinks: PutRefusedLink[] = [];
+  for (const name of order.split(',')) {
+    const source = known.get(name);
+    if (source === undefined) throw new Error(`there is no source "${name}": there are ${[...known.keys()]}`);
+    const began = performance.now();
+    const report = await catalogue.put(source.source, source.read());
+    const { created, changed, unchanged } = report;
+    conflicts.push(...report.conflicts);
+    refusedLinks.push(...report.refusedLinks);
+    refused.push(...report.refused.map((each) => ({ source: source.source, ...each })));
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    console.log(
+      `${name.padEnd(16)} created ${created}, joined or changed ${changed}, unchanged ${unchanged}, refused ${report.refused.length}, conflicts ${report.conflicts.length}, ${seconds} s`,
+    );
+  }
+  return { catalogue, conflicts, refused, refusedLinks };
+}
+
 function sourcesIn(data: string): ReadonlyMap<string, QualitySource> {
   return new Map([
     ['financedatabase', financeDatabase(FINANCE_DATABASE.map((folder) => join(data, folder)))],
+    ...FINANCE_DATABASE.map((folder) => [`folder:${folder}`, financeDatabase([join(data, folder)])] as const),
     ['sec', sec(join(data, 'sec/company_tickers_exchange.json'))],
     ['nasdaq-trader', nasdaqTraded(join(data, 'nasdaq-trader/nasdaqtraded.txt'))],
     ['nasdaq-listed', nasdaqListed(join(data, 'nasdaq-trader/nasdaq-listed-symbols.csv'))],

@@ -8,30 +8,40 @@ type Verdict = 'right' | 'nothing' | 'wrong';
 
 const AMERICAN_VENUES = ['XNAS', 'XNYS', 'XASE', 'ARCX', 'BATS', 'OTCM'];
 
-/** Prints each input whose answer is wrong or missing, with what came back, and counts the verdicts for each class of inputs. */
-export async function scoreInputs(catalogue: MemoryCatalogue, file: string): Promise<void> {
-  const counts = new Map<string, Record<Verdict, number>>();
-  const totals = { right: 0, nothing: 0, wrong: 0 };
-  let counted = totals;
-  for (const line of (await readFile(file, 'utf8')).split('\n')) {
-    if (line.startsWith('## ')) {
-      counted = { right: 0, nothing: 0, wrong: 0 };
-      counts.set(line.slice(3), counted);
-      continue;
-    }
+/** A line of a file of inputs. The format is at the top of inputs.txt. */
+interface Input {
+  readonly line: string;
+  readonly input: string;
+  readonly expected: string;
+  readonly group: string;
+}
+
+export async function readInputs(file: string): Promise<Input[]> {
+  let group = '';
+  return (await readFile(file, 'utf8')).split('\n').flatMap((line) => {
+    if (line.startsWith('## ')) group = line.slice(3);
     const at = line.lastIndexOf(' = ');
-    if (at < 0) continue;
-    const [input, expected] = [line.slice(0, at), line.slice(at + 3)];
+    if (at < 0 || line.startsWith('#')) return [];
+    return [{ line, group, input: line.slice(0, at), expected: line.slice(at + 3) }];
+  });
+}
+
+/** Prints each input whose answer is wrong or missing, with what came back, and counts the verdicts for each class of inputs. */
+export async function scoreInputs(catalogue: MemoryCatalogue, inputs: readonly Input[]): Promise<void> {
+  const verdicts: { group: string; verdict: Verdict }[] = [];
+  for (const { line, group, input, expected } of inputs) {
     const [meant] = catalogue.resolve(input);
     const suggested = meant === undefined ? (await catalogue.suggest(input)).map(({ name }) => name) : [];
     const verdict = verdictOn(expected, meant, suggested);
-    counted[verdict] += 1;
-    totals[verdict] += 1;
+    verdicts.push({ group, verdict });
     if (verdict !== 'right')
       console.log(`${verdict.padEnd(8)} ${line}\t${answerOf(meant)} ${suggested.join(', ')}`);
   }
-  for (const [name, { right, nothing, wrong }] of [...counts, ['all inputs', totals] as const])
-    console.log(`right ${right}, nothing ${nothing}, wrong ${wrong}: ${name}`);
+  const groups = Map.groupBy(verdicts, ({ group }) => group);
+  for (const [name, counted] of [...groups, ['all inputs', verdicts] as const]) {
+    const count = (wanted: Verdict) => counted.filter(({ verdict }) => verdict === wanted).length;
+    console.log(`right ${count('right')}, nothing ${count('nothing')}, wrong ${count('wrong')}: ${name}`);
+  }
 }
 
 function verdictOn(expected: string, meant: Meaning | undefined, suggested: readonly string[]): Verdict {
