@@ -120,6 +120,8 @@ describe('a miss is explained', () => {
     ['FOO:AAPL.XY', 'It was tried as a name.', 'Neither "FOO" nor "AAPL.XY" is a known exchange.'],
     ['XNAS:', 'It was tried as a name.', COLON],
     [':AAPL', 'It was tried as a name.', COLON],
+    // Words.
+    ['on', 'It was tried as a ticker and as a name.', 'It is a common word. Write a ticker in capitals: ON.'],
     // Encoding.
     ['AT%26T', 'It was tried as a name.', 'It is percent-encoded twice. Encode it once.'],
     ['goldman+sachs', 'It was tried as a name.', 'A "+" in a path is a plus sign. Encode a space as "%20".'],
@@ -219,6 +221,7 @@ test.each([
   ['goldman+sachs', ['goldman sachs']],
   ['Microsoft (AAPL)', ['Microsoft', 'AAPL']],
   ['AAPL - Microsoft', ['Microsoft', 'AAPL']],
+  ['It', ['IT']],
   ['192.168.0.1', []],
   ['https://jane:pa/ss@apple.com/x', ['apple.com']],
   ['https%3A%2F%2Fjane%3Ahunter2%40apple.com', ['apple.com']],
@@ -229,6 +232,9 @@ test.each([
 test.each([
   'Apple',
   'AAPL',
+  'IT',
+  '$it',
+  'Coke',
   'apple.com',
   'APC.DE',
   'US0378331005',

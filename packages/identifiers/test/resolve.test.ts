@@ -447,21 +447,45 @@ describe('precedence', () => {
   });
 
   test('a text in capital and small letters is rather the name of a company that is not less known', () => {
-    const listed = { id: 'listed', name: 'Listed', listings: ['NEXT@XNAS'], rank: 650 };
-    const named = { id: 'named', name: 'NEXT plc', rank: 650 };
+    const listed = { id: 'listed', name: 'Nexter Tools', listings: ['NEXT@XNAS'], rank: 750 };
+    const named = { id: 'named', name: 'NEXT plc', rank: 750 };
     expect(among('Next', listed, named)).toMatchObject({ id: 'named', strength: 'legal_form' });
     expect(among('Next', listed, { ...named, name: 'Next' })).toMatchObject({ id: 'named', kind: 'name' });
     expect(among('NEXT', listed, named)?.id).toBe('listed');
     expect(among('next', listed, named)?.id).toBe('listed');
-    expect(among('Next', listed, { ...named, rank: 649 })?.id).toBe('listed');
+    expect(among('Next', listed, { ...named, rank: 749 })?.id).toBe('listed');
+  });
+
+  test('a word in capital and small letters is a ticker only if a well-known company abbreviates its name by it', () => {
+    const apple = { id: 'apple', name: 'Apple Inc.', listings: ['AAPL@XNAS'], rank: 700 };
+    expect(among('Aapl', apple)).toMatchObject({ id: 'apple', kind: 'ticker' });
+    expect(among('Aapl', { ...apple, rank: 699 })).toBeUndefined();
+    expect(among('aapl', { ...apple, rank: 699 })?.id).toBe('apple');
+    const bottler = { id: 'bottler', name: 'Coca-Cola Consolidated', listings: ['COKE@XNAS'], rank: 750 };
+    expect(among('Coke', bottler)).toBeUndefined();
+    expect(among('Coke', { ...bottler, name: 'Coke Bottlers' })?.id).toBe('bottler');
+    expect(among('Coke', { ...bottler, rank: 1, name: 'Coke Inc.' })?.id).toBe('bottler');
+    expect(among('Coke US', bottler)?.id).toBe('bottler');
+  });
+
+  test('capitals alone mean a well-known ticker, unless the company of this name is clearly better known, and "$" any ticker', () => {
+    const bottler = { id: 'bottler', name: 'Coca-Cola Consolidated', listings: ['COKE@XNAS'], rank: 750 };
+    const cola = { id: 'cola', name: 'Coca-Cola', names: ['Coke'], rank: 949 };
+    expect(among('COKE', bottler, cola)?.id).toBe('bottler');
+    expect(among('Coke', bottler, cola)?.id).toBe('cola');
+    expect(among('coke', bottler, cola)?.id).toBe('cola');
+    expect(among('COKE', bottler, { ...cola, rank: 950 })?.id).toBe('cola');
+    expect(among('COKE', { ...bottler, rank: 699 }, cola)?.id).toBe('cola');
+    expect(among('$coke', bottler, { ...cola, rank: 950 })?.id).toBe('bottler');
+    expect(among('$COKE', { ...cola, names: ['COKE Inc.'] })?.id).toBe('cola');
   });
 
   test('a text in capital and small letters is rather a name without "Group" if a single, much better known company has it', () => {
-    const listed = { id: 'listed', name: 'Listed', listings: ['FOLD@XMEX'], rank: 300 };
-    const group = { id: 'group', name: 'Fold Holdings Inc.', rank: 450 };
+    const listed = { id: 'listed', name: 'Foldable', listings: ['FOLD@XMEX'], rank: 700 };
+    const group = { id: 'group', name: 'Fold Holdings Inc.', rank: 850 };
     expect(among('Fold', listed, group)).toMatchObject({ id: 'group', strength: 'group_word' });
     expect(among('FOLD', listed, group)?.id).toBe('listed');
-    expect(among('Fold', listed, { ...group, rank: 449 })?.id).toBe('listed');
+    expect(among('Fold', listed, { ...group, rank: 849 })?.id).toBe('listed');
     expect(among('Fold', listed, group, { ...group, id: 'other', name: 'Fold Group' })?.id).toBe('listed');
   });
 
@@ -635,8 +659,8 @@ describe('precedence', () => {
     expect(among('Sky', icon, miner)).toMatchObject({ id: 'icon', kind: 'name' });
     expect(among('SKY', icon, miner)).toMatchObject({ id: 'miner', kind: 'ticker' });
     expect(among('sky', icon, miner)?.id).toBe('miner');
-    expect(among('Sky', icon, { ...miner, rank: 660 })?.id).toBe('miner');
-    expect(among('Sky', { ...icon, name: 'Sky TV' }, miner)?.id).toBe('miner');
+    expect(among('Sky', icon, { ...miner, rank: 700 })?.id).toBe('miner');
+    expect(among('Sky', { ...icon, name: 'Sky TV' }, miner)).toBeUndefined();
     expect(among('Sky', icon, { ...miner, name: 'Sky Ltd' })?.id).toBe('miner');
     expect(among('Sky', icon, { ...miner, name: 'Sky Group Ltd' })?.id).toBe('miner');
   });
@@ -688,12 +712,15 @@ describe('precedence', () => {
     expect(among('BTA', { id: 'bt', name: 'BT', listings: ['BT@XLON', 'BT-A@XLON'] })?.id).toBe('bt');
   });
 
-  test('a common word means a company only by its whole current name, or by its ticker if it is well known', () => {
-    const known = { id: 'known', name: 'Known', listings: ['ALL@XNYS'], rank: 700 };
-    expect(among('ALL', known)?.id).toBe('known');
-    expect(among('all', known)?.id).toBe('known');
-    expect(among('ALL', { ...known, rank: 699 })).toBeUndefined();
-    expect(among('NYSE:ALL', { ...known, rank: 699 })?.id).toBe('known');
+  test('a common word means a company only by its whole current name, or by its ticker in capitals alone or after "$"', () => {
+    const listed = { id: 'listed', name: 'Listed', listings: ['ALL@XNYS'], rank: 1 };
+    for (const identifier of ['ALL', ' ALL ', '$ALL', '$all', 'NYSE:ALL', 'all us'])
+      expect(among(identifier, listed)?.id).toBe('listed');
+    for (const identifier of ['all', 'All', 'aLL'])
+      expect(among(identifier, { ...listed, rank: 900 })).toBeUndefined();
+    expect(among('ALL', { ...listed, listings: ['ALLST@XETR', 'ALL@XNYS'] })?.id).toBe('listed');
+    expect(among('ALL', { ...listed, listings: ['ALLST@XETR', 'ALL@XMEX'], country: 'US' })).toBeUndefined();
+    expect(among('ALL', { ...listed, listings: [], formerTickers: ['ALL'] })).toBeUndefined();
     expect(among('all', { id: 'named', name: 'All', rank: 1 })?.id).toBe('named');
     expect(among('bank', { id: 'named', name: 'Bank AG', rank: 900 })).toBeUndefined();
     expect(among('bank', { id: 'named', name: 'Bank Holdings', rank: 900 })).toBeUndefined();
@@ -703,11 +730,11 @@ describe('precedence', () => {
     ).toBe('caterpillar');
   });
 
-  test('a legal form that is no English word is a ticker like any other, and "Inc" is none', () => {
-    expect(among('KG', { id: 'kestrel', name: 'Kestrel', listings: ['KG@XNAS'], rank: 1 })?.id).toBe(
-      'kestrel',
-    );
-    expect(among('INC', { id: 'income', name: 'Income', listings: ['INC@XASX'], rank: 900 })).toBeUndefined();
+  test('a legal form is a ticker like any other word: in capitals, or if it is no English word', () => {
+    const kestrel = { id: 'kestrel', name: 'Kestrel', listings: ['KG@XNAS', 'INC@XNAS'], rank: 1 };
+    for (const identifier of ['KG', 'kg', 'INC', '$inc'])
+      expect(among(identifier, kestrel)?.id).toBe('kestrel');
+    for (const identifier of ['inc', 'Inc']) expect(among(identifier, kestrel)).toBeUndefined();
   });
 
   test.each(['inc', 'PLC', 'GmbH', 'the', 'Group', 'Holdings', 'The Company', 'Co., Ltd.', '株式会社'])(

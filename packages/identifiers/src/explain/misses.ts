@@ -5,6 +5,7 @@ import { normalTicker } from '../keys/tickers.ts';
 import { INVISIBLE } from '../names/names.ts';
 import { type Reading, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
 import { namesVenue } from '../read/ticker-readings.ts';
+import { isCommonAsTicker } from '../resolve/common-words.ts';
 import { exchangeOfMic } from '../securities/exchanges.ts';
 import { flawOfSecurityId } from './security-flaws.ts';
 
@@ -88,6 +89,7 @@ const FLAWS: readonly ((identifier: string) => Flaw | undefined)[] = [
   unknownSuffix,
   plusSigns,
   nothingToRead,
+  commonWord,
 ];
 
 function token(identifier: string): Flaw | undefined {
@@ -209,6 +211,14 @@ function plusSigns(identifier: string): Flaw | undefined {
 function nothingToRead(identifier: string): Flaw | undefined {
   if (/[\p{L}\p{N}]/u.test(identifier)) return undefined;
   return { explanation: 'It has no letter and no digit.', instead: [] };
+}
+
+/** Finds a common word that is not written as a ticker: "on". */
+function commonWord(identifier: string): Flaw | undefined {
+  const ticker = identifier.trim().toUpperCase();
+  if (!/^[A-Z]{1,5}$/.test(ticker) || ticker === identifier.trim() || !isCommonAsTicker(ticker))
+    return undefined;
+  return { explanation: `It is a common word. Write a ticker in capitals: ${ticker}.`, instead: [ticker] };
 }
 
 /** Returns the identifier after up to three percent-decodings, each as written and without invisible characters. */

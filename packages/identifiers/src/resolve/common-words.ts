@@ -6,7 +6,7 @@ import commonWords from './common-words.json' with { type: 'json' };
 /**
  * English words that are a ticker somewhere, or some company's name without its legal form. Whoever writes them hardly ever means
  * an obscure company. The list has function words, legal forms, and words for what many companies are. Words that people know as
- * a ticker or a brand ("gold", "play", "open") are left out.
+ * a ticker or a brand ("play", "open") are left out.
  */
 const COMMON_WORDS: ReadonlySet<string> = new Set(commonWords.words);
 

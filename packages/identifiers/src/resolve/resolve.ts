@@ -7,7 +7,7 @@ import {
 } from '../keys/brand-key.ts';
 import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey } from '../keys/tickers.ts';
 import { compareLegalFamilies, legalFamiliesOf } from '../names/legal-families.ts';
-import { coreName, isLegalFormAlone, legalFormOf } from '../names/names.ts';
+import { coreName, legalFormOf, normalName } from '../names/names.ts';
 import { compareTexts } from '../names/texts.ts';
 import { type Reading, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
 import { isCommonAsName, isCommonAsTicker, isFirstWordOfMany } from './common-words.ts';
@@ -17,9 +17,9 @@ import { compareRanked, isBareRank, type Ranked } from './rank.ts';
 const CLEARLY_BETTER_KNOWN = 200;
 /** The same for its name without "Group", against a name without its legal form or a ticker in capital and small letters. */
 const MUCH_BETTER_KNOWN = 150;
-/** The rank from which a company's short name or ticker precedes an icon of that name: 2 billion dollars. */
+/** The rank from which a company's short name precedes an icon of that name: 2 billion dollars. */
 const BETTER_KNOWN_THAN_ICONS = 660;
-/** The rank from which a common word may be a company's ticker: it is known internationally. */
+/** The rank from which a ticker is known: a name hardly precedes it in capitals, and it may have capital and small letters. */
 const WELL_KNOWN = 700;
 
 /** The rank from which a country's name or an adjective, alone, may be a company without its legal form: it is large. */
@@ -29,8 +29,10 @@ const AFTER_ALL = 1_000;
 /** Stands for a name of which only the legal form is known. */
 const PLACEHOLDER = 'xq';
 
-/** A text that is written like a ticker. */
-const SHORT_TICKER = /^[A-Z]{1,5}$/;
+/** Texts that are written as tickers, and not as words: "ALL", "$all". */
+const AS_TICKER = /^\s*(?:\$.*|[A-Z]{1,5}\s*)$/;
+const CASHTAG = /^\s*\$/;
+const ONE_WORD = /^\s*\p{L}+\s*$/u;
 
 /** A brand that an identifier may mean. */
 export interface Candidate extends Ranked {
@@ -67,7 +69,7 @@ export function resolve(
   options: { superinvestors: boolean },
 ): Resolution | undefined {
   const all = matchesOf(identifier, candidates, readIdentifier(identifier, options));
-  const matches = all.filter(isMeantBy(identifier, all)).sort(byPrecedence);
+  const matches = all.filter(isMeantBy(identifier, candidates, all)).sort(byPrecedence);
   const best = bestOf(identifier, matches);
   return best === undefined ? resolveNameWithCode(identifier, candidates) : resolutionOf(best, matches);
 }
@@ -141,24 +143,63 @@ function hasOtherFamily(families: readonly string[], keys: readonly BrandKey[]):
 }
 
 /**
- * Checks whether a match counts. A common word means a company only if it is its whole current name, or its ticker if it is well
- * known. A common legal form, such as "Ltd", is never a ticker. A country's name or an adjective with which many names begin does
- * not match weakly, and without the legal form or with another one ("United Company") only if the company is large.
+ * Checks whether a match counts. A common word means a company only if it is its whole current name, or is written as its ticker. A
+ * country's name or an adjective with which many names begin does not match weakly, and without the legal form or with another one
+ * ("United Company") only if the company is large.
  */
-function isMeantBy(identifier: string, { length }: readonly Match[]): (match: Match) => boolean {
-  if (length === 0) return () => true;
-  if (!isCommonAsName(identifier)) {
-    const isAlone = isFirstWordOfMany(identifier);
-    if (!isAlone && !isFirstWordOfMany(coreName(identifier))) return () => true;
-    return ({ strength, rank, hasOtherForm }) =>
-      !isWeak(strength) && (strength !== 'legal_form' || rank >= LARGE || !(isAlone || hasOtherForm));
+function isMeantBy(
+  identifier: string,
+  candidates: readonly Candidate[],
+  matches: readonly Match[],
+): (match: Match) => boolean {
+  if (matches.length === 0) return () => true;
+  if (isCommonAsName(identifier)) {
+    const isWord = isCommonAsTicker(identifier) && !AS_TICKER.test(identifier);
+    return ({ kind, strength, key }) =>
+      kind === 'ticker'
+        ? !isWord && strength === 'exact' && !isBoardTickerKey(key)
+        : kind !== 'name' || strength === 'exact';
   }
-  const isWord = isCommonAsTicker(identifier);
-  const leastRank = isWord && isLegalFormAlone(identifier) ? Number.POSITIVE_INFINITY : WELL_KNOWN;
-  return ({ kind, strength, rank }) => {
-    if (kind === 'ticker') return !isWord || rank >= leastRank;
-    return kind !== 'name' || strength === 'exact';
+  const isName = ONE_WORD.test(identifier) && hasMixedCase(identifier);
+  const isAlone = isFirstWordOfMany(identifier);
+  const isOfMany = isAlone || isFirstWordOfMany(coreName(identifier));
+  return (match) => {
+    const { kind, strength, rank, hasOtherForm } = match;
+    if (isName && kind === 'ticker' && !isAlsoTicker(identifier, match, candidates, matches)) return false;
+    if (!isOfMany) return true;
+    return !isWeak(strength) && (strength !== 'legal_form' || rank >= LARGE || !(isAlone || hasOtherForm));
   };
+}
+
+/**
+ * Checks whether a word in capital and small letters, which is a name first, is a company's ticker too. The company has a name that
+ * matches, or it is well known and the ticker abbreviates its name: "Aapl" is Apple, but "Coke" is not Coca-Cola Consolidated.
+ */
+function isAlsoTicker(
+  identifier: string,
+  { id, rank }: Match,
+  candidates: readonly Candidate[],
+  matches: readonly Match[],
+): boolean {
+  if (matches.some((other) => other.id === id && other.kind === 'name')) return true;
+  if (rank < WELL_KNOWN) return false;
+  const letters = normalName(identifier).replace(/(.)\1+/gu, '$1');
+  return candidates.some(
+    (candidate) =>
+      candidate.id === id &&
+      candidate.keys.some(
+        ({ key, kind }) => kind === 'name' && hasInOrder(key.slice('name:'.length), letters),
+      ),
+  );
+}
+
+function hasInOrder(text: string, letters: string): boolean {
+  let at = 0;
+  for (const letter of letters) {
+    at = text.indexOf(letter, at) + 1;
+    if (at === 0) return false;
+  }
+  return true;
 }
 
 /** Returns the best of the matches, which are in order of precedence. */
@@ -172,19 +213,7 @@ function bestOf(identifier: string, matches: readonly Match[]): Match | undefine
       (match) =>
         isMeantRather(identifier, match, first) &&
         (!isWeak(match.strength) || fitsOneCompany(match, matches)),
-    ) ??
-    iconOfName(identifier, first, matches) ??
-    first
-  );
-}
-
-/** Returns the icon named by the text in mixed case, "Sky". A small company's ticker with another name comes after it. */
-function iconOfName(identifier: string, ticker: Match, matches: readonly Match[]): Match | undefined {
-  if (!isBareTickerKey(ticker.key) || ticker.rank >= BETTER_KNOWN_THAN_ICONS || !hasMixedCase(identifier))
-    return undefined;
-  if (matches.some(({ id, kind }) => id === ticker.id && kind === 'name')) return undefined;
-  return matches.find(
-    ({ kind, strength, rank }) => kind === 'name' && strength === 'exact' && isBareRank(rank),
+    ) ?? first
   );
 }
 
@@ -222,9 +251,12 @@ function isMeantRather(identifier: string, match: Match, ticker: Match): boolean
   const isMain = isBareTickerKey(ticker.key);
   if (match.id === ticker.id || !(isMain || isAmericanTickerKey(ticker.key))) return false;
   const lead = Math.floor(match.rank) - Math.floor(ticker.rank);
-  if (match.kind === 'name' && match.strength === 'exact')
+  const isAsTicker = AS_TICKER.test(identifier);
+  if (match.kind === 'name' && CASHTAG.test(identifier)) return false;
+  const isKnownTicker = isMain && isAsTicker && ticker.rank >= WELL_KNOWN;
+  if (match.kind === 'name' && match.strength === 'exact' && !isKnownTicker)
     return lead > 0 || (lead === 0 && hasMixedCase(identifier));
-  if (isFormer(match) && SHORT_TICKER.test(identifier)) return false;
+  if (isFormer(match) && isAsTicker) return false;
   if (match.kind === 'name' && hasMixedCase(identifier)) {
     if (match.strength === 'legal_form' && lead >= 0) return true;
     if (match.strength === 'group_word' && lead >= MUCH_BETTER_KNOWN) return true;
