@@ -190,6 +190,15 @@ test('two sources’ only records of one name and country are one company', () =
   expect(companiesOf(listed('KES'), abroad('KE1'))).toEqual([['feed/KES', 'financedatabase/KE1']]);
 });
 
+test('a row with a company’s name and country joins the company, and a product of that name does not', () => {
+  const inJapan = { company: { headquarters: { countryCode: 'JP' } } };
+  const listed = put('list', 'kubota', '6326@XTKS', { name: 'Kubota Corporation', ...inJapan });
+  const row = (name: string) => put('table', 'row', '', { name, listings: [], ...inJapan });
+  expect(companiesOf(listed, row('Kubota Corp.'))).toEqual([['list/kubota', 'table/row']]);
+  expect(companiesOf(listed, row('Kubota'))).toEqual([['list/kubota'], ['table/row']]);
+  expect(companiesOf(listed, row('Kubota GmbH'))).toEqual([['list/kubota'], ['table/row']]);
+});
+
 test('a second record of the name in one of the sources separates them, and joins them again when it goes', () => {
   const apart = [['feed/KES'], ['financedatabase/KE1'], ['financedatabase/KE2']];
   expect(companiesOf(listed('KES'), abroad('KE1'), abroad('KE2'))).toEqual(apart);

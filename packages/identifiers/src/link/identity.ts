@@ -183,10 +183,12 @@ function managerKeys(brand: Brand): string[] {
 
 /**
  * Returns the name without its legal form and spaces, and the country: "apple@US". If the record does not state the country, it
- * is that of its ISINs, else that of its listings. Empty if the record has neither a listing nor a city.
+ * is that of its ISINs, else that of its listings. Empty if nothing shows that the record is a company and not a product: a listing, a
+ * city, or a country beside a name with a legal form.
  */
 function namedOf(brand: Brand): string[] {
-  if (brand.listings.length === 0 && cityOf(brand) === '') return [];
+  const isRegistered = countryOf(brand) !== '' && legalFamiliesOf(bounded(brand.name)).length > 0;
+  if (brand.listings.length === 0 && cityOf(brand) === '' && !isRegistered) return [];
   const core = coreName(bounded(brand.name)).replaceAll(' ', '');
   return core === '' ? [] : homesOf(brand).map((country) => `${core}@${country}`);
 }
