@@ -3,14 +3,20 @@ import type { PutConflict } from '@brand-data/catalog/src/linkage/conflicts.ts';
 import { planChange } from '@brand-data/catalog/src/linkage/plan.ts';
 import type { PutRefusedLink } from '@brand-data/catalog/src/linkage/refused-links.ts';
 import {
+  type Answer,
+  answerOf,
   byEntry,
   type CandidateRecord,
   candidateFromDoc,
-  meaningsOf,
   readQueries,
 } from '@brand-data/catalog/src/lookup/answers.ts';
 import { RECORDS_OF_ENTRY, suggester } from '@brand-data/catalog/src/lookup/suggestions.ts';
-import { type CatalogDoc, compareDocs, LINK_ONLY } from '@brand-data/catalog/src/records/catalog-doc.ts';
+import {
+  type CatalogDoc,
+  compareDocs,
+  isOtherSecurity,
+  LINK_ONLY,
+} from '@brand-data/catalog/src/records/catalog-doc.ts';
 import { sourceRecordOf } from '@brand-data/catalog/src/records/source-record.ts';
 import {
   collectAffectedRecords,
@@ -88,9 +94,16 @@ export class MemoryCatalogue {
   }
 
   /** Returns what the identifier means, then what else it could mean, at most `most`. */
-  resolve(identifier: string, { superinvestors = true, most = 1 } = {}): Meaning[] {
+  resolve(identifier: string, { superinvestors = true, most = 1 } = {}): readonly Meaning[] {
+    return this.answer(identifier, { superinvestors, most }).meanings;
+  }
+
+  /** Returns the same, or what the identifier means that is no company. */
+  answer(identifier: string, { superinvestors = true, most = 1 } = {}): Answer {
     const [query] = readQueries([{ identifier, superinvestors }]);
-    return query === undefined ? [] : meaningsOf(query, byEntry(this.#candidatesOf(query.entries)), most);
+    return query === undefined
+      ? { meanings: [] }
+      : answerOf(query, byEntry(this.#candidatesOf(query.entries)), most);
   }
 
   /** Returns what to suggest for an identifier that resolves to nothing. */
@@ -99,8 +112,9 @@ export class MemoryCatalogue {
     return suggested?.suggestions ?? [];
   }
 
+  /** Returns the documents of companies. */
   docs(): Iterable<CatalogDoc> {
-    return this.#docs.values();
+    return this.#docs.values().filter(({ _id }) => !isOtherSecurity(_id));
   }
 
   #store(doc: CatalogDoc): void {

@@ -9,6 +9,7 @@ import { proposeMapping, readMapping, readMappingFile } from '../src/sources/csv
 import { type ReadCsvOptions, readCsv } from '../src/sources/csv/read-csv.ts';
 import { allOf } from './all-of.ts';
 
+const CELLS = { separator: ';', decimalComma: false } as const;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'brand-data-csv-'));
@@ -248,7 +249,7 @@ describe('a list of securities', () => {
     expect(records[1]).not.toHaveProperty('stock.market_cap_usd');
   });
 
-  test('keeps shares, and skips every other security with its reason', async () => {
+  test('makes shares companies, and every other security a record that says what it is', async () => {
     const counts: Record<string, number>[] = [];
     const records = await read(
       [
@@ -261,24 +262,37 @@ describe('a list of securities', () => {
         'ACMEZ,Acme Inc. 7.25% Notes due 2030,',
         'ACMEN,Acme Inc.,',
         'AC^B,Acme Inc.,',
+        'AC.PB,Acme Trust,ADR',
         'ACF,Acme Growth Fund,ETF',
         'ZXZZT,NASDAQ TEST STOCK,',
       ],
       'symbol=listings.ticker,name=name,type=listings.security',
       { ...ON_NASDAQ, onSecurities: (given) => counts.push(given) },
     );
-    expect(records).toEqual([
-      expect.objectContaining({ id: 'xnas-acme', name: 'Acme Inc.' }),
-      '3 skipped: ACMEW: "Acme Inc. Warrant" is a warrant',
-      '4 skipped: ACMER: "Acme Inc. Right" is a right',
-      '5 skipped: ACMEU: "Acme Inc. Units" is a unit of several securities',
-      '6 skipped: ACMEP: "Acme Inc. 6% Series A Preferred Stock" is a preferred share',
-      '7 skipped: ACMEZ: "Acme Inc. 7.25% Notes due 2030" is a note, bond or hybrid',
-      '8 skipped: ACMEN: "Acme Inc." is a preferred share',
-      '9 skipped: AC^B: "Acme Inc." is a preferred share',
-      '10 skipped: ACF: "Acme Growth Fund" is an exchange-traded product',
-      '11 skipped: ZXZZT: "NASDAQ TEST STOCK" is a test listing of the exchange',
+    expect(records).toMatchObject([
+      { id: 'xnas-acme', name: 'Acme Inc.', listings: [{ ticker: 'ACME' }] },
+      { id: 'xnas-acmew-warrant', category: 'warrant', name: 'Acme Inc. Warrant' },
+      { id: 'xnas-acmer-right', category: 'right', name: 'Acme Inc. Right' },
+      { id: 'xnas-acmeu-unit', category: 'unit', name: 'Acme Inc. Units' },
+      {
+        id: 'xnas-acmep-preferred-share',
+        category: 'preferred_share',
+        name: 'Acme Inc. 6% Series A Preferred Stock',
+      },
+      { id: 'xnas-acmez-note', category: 'note', name: 'Acme Inc. 7.25% Notes due 2030' },
+      { id: 'xnas-acmen-preferred-share', name: 'Acme Inc.' },
+      { id: 'xnas-ac-pb-preferred-share', name: 'Acme Inc.', listings: [{ ticker: 'AC-PB' }] },
+      { id: 'xnas-ac-pb', name: 'Acme Trust' },
+      {
+        id: 'xnas-acf',
+        category: 'fund',
+        name: 'Acme Growth Fund',
+        listings: [{ ticker: 'ACF', mic: 'XNAS' }],
+      },
+      { id: 'xnas-zxzzt-test-issue', category: 'test_issue', name: 'NASDAQ TEST STOCK' },
     ]);
+    const isOther = (record: unknown) => (record as { type?: string }).type === 'other_security';
+    expect(records.map(isOther)).toEqual(records.map((_, index) => index !== 0 && index !== 8));
     expect(counts).toEqual([
       {
         warrants: 1,
@@ -289,6 +303,30 @@ describe('a list of securities', () => {
         'exchange-traded products': 1,
         'test listings': 1,
       },
+    ]);
+  });
+
+  test('a column of yes and no says what a row is, whatever its name', async () => {
+    const file = await fileOf(
+      'nasdaq-traded.csv',
+      'Symbol,Security Name,ETF,Test Issue',
+      'ARKX,Space Exploration,Y,N',
+      'ACME,Acme Inc. Common Stock,N,N',
+      'ZTST,Acme Inc.,N,Y',
+    );
+    const { map } = await proposeMapping(file);
+    expect(map.filter(({ field }) => field === 'listings.security')).toEqual([
+      { column: 'ETF', field: 'listings.security' },
+      { column: 'Test Issue', field: 'listings.security' },
+    ]);
+    const mapping = { columns: map, constants: [{ field: 'listings.mic', text: 'XNAS' }] };
+    const reads = await allOf(
+      readCsv(file, { ...CELLS, mapping, merge: false, idPrefix: '', source: 'mine', origin: { name: 'A' } }),
+    );
+    expect(reads.map((each) => 'item' in each && [each.item.id, each.item.category])).toEqual([
+      ['xnas-arkx', 'fund'],
+      ['xnas-acme', ''],
+      ['xnas-ztst-test-issue', 'test_issue'],
     ]);
   });
 

@@ -60,7 +60,8 @@ export function presentGrouped(brand: Brand, { logoHost }: { logoHost: string })
         logo: imageUrl(logoHost, manager?.logoPath ?? '') ?? imageUrl(logoHost, monogramLogo(brand).big.path),
       });
     case BrandType.UNSPECIFIED:
-      throw new Error(`brand ${brand.id} has no type`);
+    case BrandType.OTHER_SECURITY:
+      throw new Error(`brand ${brand.id} has no type, or is no company`);
   }
 }
 

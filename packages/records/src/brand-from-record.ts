@@ -6,6 +6,7 @@ const TYPES = {
   stock: BrandType.STOCK,
   brand: BrandType.BRAND,
   superinvestor: BrandType.SUPERINVESTOR,
+  other_security: BrandType.OTHER_SECURITY,
 } as const;
 
 /** More than there are fields. Records with unknown fields are refused before. */

@@ -114,9 +114,9 @@ export const BrandRecord = closed({
   /** Unique in its source, and never changes. Sources that give the same id mean the same company. */
   id: textLike('^[a-z0-9]+(-[a-z0-9]+)*$', 'a lower-case slug such as "berkshire-hathaway"'),
   type: optional(
-    Type.Enum(['stock', 'brand', 'superinvestor'], {
+    Type.Enum(['stock', 'brand', 'superinvestor', 'other_security'], {
       description:
-        'a listed company, another company or merchant, or a portfolio manager; left out, the listings decide',
+        'a listed company, another company or merchant, a portfolio manager, or a security that is no company, such as a fund; left out, the listings decide',
     }),
   ),
   name: aName('the display name'),
@@ -258,8 +258,8 @@ export function reportFieldsOfOtherTypes(record: Partial<BrandRecord>, report: R
   const { type, listings, stock, manager } = record;
   if (type === 'stock' && listings === undefined)
     report('listings', 'is missing: a record of type stock must have at least its main listing');
-  const isOther = type !== undefined && type !== 'stock';
-  if (isOther && (listings !== undefined || stock !== undefined))
+  const isUnlisted = type === 'brand' || type === 'superinvestor';
+  if (isUnlisted && (listings !== undefined || stock !== undefined))
     report('listings', 'and stock are only for records of type stock: remove them or change the type');
   if (type !== 'superinvestor' && manager !== undefined)
     report('manager', 'is only for records of type superinvestor: remove it or change the type');

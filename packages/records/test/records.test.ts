@@ -32,7 +32,7 @@ test('a record loses nothing when it is converted to a brand and back', () => {
 
 test.each<[object, string]>([
   [{ id: 'Acme Inc.' }, 'id must be a lower-case slug such as "berkshire-hathaway"'],
-  [{ type: 'company' }, 'type must be one of stock, brand, superinvestor'],
+  [{ type: 'company' }, 'type must be one of stock, brand, superinvestor, other_security'],
   [{ name: '' }, 'name is empty: remove it'],
   [{ rank: 1_001 }, 'rank must be 0 to 1000'],
   [{ names: [] }, 'names is empty: remove it'],

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import type { Document } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
 import {
+  answerOf,
   bestOfEach,
   byEntry,
   candidateFinder,
   havingAny,
-  meaningsOf,
   readQueries,
 } from '../src/lookup/answers.ts';
 import { indexKeysToRead } from '../src/records/index-keys.ts';
@@ -154,7 +154,7 @@ test('a look-up finds the record that the identifier means, alone or in a batch,
         const entries = [...new Set(batch.flatMap((query) => query.entries))];
         const candidates = byEntry(await find(entries, { perEntry: most + 1 }));
         for (const query of batch) {
-          const found = meaningsOf(query, candidates, most).map(({ brand }) => brand.id);
+          const found = answerOf(query, candidates, most).meanings.map(({ brand }) => brand.id);
           expect(found, query.identifier).toEqual(meant.get(query));
         }
       }

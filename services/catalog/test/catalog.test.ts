@@ -67,6 +67,37 @@ test('results are in the order of the queries, and a query that resolves to noth
   expect(acme).toMatchObject({ brand: { id: 'acme' }, match: { kind: MatchKind.DOMAIN, value: 'acme.com' } });
 });
 
+test('another security is looked up, restored, replaced and pruned as a record, but is no company', async () => {
+  const listings = [{ ticker: 'SPY', mic: 'ARCX' }];
+  const fund = brandOf('arcx-spy', {
+    type: BrandType.OTHER_SECURITY,
+    name: 'SPDR Trust',
+    category: 'fund',
+    listings,
+  });
+  const share = brandOf('arcx-spy', { type: BrandType.STOCK, name: 'SPDR Trust', rank: 0, listings });
+  const noCompany = { kind: 'fund', name: 'SPDR Trust' };
+  expect(await catalog.put('list', [share], 'list-1')).toMatchObject({ created: 1 });
+  expect(await catalog.put('list', [fund], 'list-2')).toMatchObject({ changed: 1 });
+  expect(await catalog.put('list', [fund], 'list-3')).toMatchObject({ unchanged: 1 });
+  const [result] = await catalog.query({ identifier: 'SPY', superinvestors: true, suggest: true });
+  expect(result).toMatchObject({ noCompany, suggestions: [] });
+  expect(result?.brand).toBeUndefined();
+  const { resolutions } = await catalog.operate(catalog.admin.resolve, {
+    queries: [{ identifier: 'SPY', superinvestors: true, suggest: true }],
+  });
+  expect(resolutions).toEqual([{ meanings: [], suggestions: [], noCompany }]);
+  expect(await catalog.operate(catalog.admin.getStatistics, {})).toMatchObject({
+    brands: 0,
+    otherSecurities: 1,
+    sources: [],
+  });
+  const doc = await db.collection<CatalogDoc>('brands').findOne({});
+  expect(doc?._id).toBe('security:list/arcx-spy');
+  expect(await prune('list', 'list-4')).toMatchObject({ pruned: 1 });
+  expect(await db.collection('brands').countDocuments()).toBe(0);
+});
+
 test('an answer does not depend on the rest of its batch, even if very many records share a name', async () => {
   const share = (prefix: string, count: number, rank: number) =>
     Array.from({ length: count }, (_, index) =>

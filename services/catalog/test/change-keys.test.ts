@@ -4,10 +4,10 @@ import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import {
+  answerOf,
   bestOfEntry,
   byEntry,
   candidateFinder,
-  meaningsOf,
   type ReadQuery,
   readQuery,
 } from '../src/lookup/answers.ts';
@@ -78,7 +78,7 @@ async function answers(): Promise<Map<ReadQuery, string>> {
   const candidates = byEntry(await find(entries, { perEntry: bestOfEntry(QUERIES) }));
   return new Map(
     QUERIES.map((query) => {
-      const [meaning] = meaningsOf(query, candidates, 1);
+      const [meaning] = answerOf(query, candidates, 1).meanings;
       const text =
         meaning === undefined
           ? ''

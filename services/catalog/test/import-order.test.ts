@@ -3,7 +3,7 @@ import { MemoryCatalogue } from '@brand-data/test/quality/memory-catalogue.ts';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { byEntry, candidateFinder, meaningsOf, readQueries } from '../src/lookup/answers.ts';
+import { answerOf, byEntry, candidateFinder, readQueries } from '../src/lookup/answers.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';
 import { catalogueDatabases } from './catalogue-databases.ts';
 import { factsOf, someBrand } from './some-records.ts';
@@ -86,7 +86,7 @@ test('every order of imports into a database gives the same records and the same
         }
         const records = bySource((await companies.find().toArray()).map(factsOf));
         const candidates = byEntry(await candidateFinder(companies)(entries, { perEntry: 20 }));
-        const answers = queries.map((query) => withoutId(meaningsOf(query, candidates, 20)));
+        const answers = queries.map((query) => withoutId(answerOf(query, candidates, 20).meanings));
         expected ??= { records, answers };
         expect({ records, answers }).toEqual(expected);
       }

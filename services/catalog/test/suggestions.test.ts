@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import type { Document } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
+  answerOf,
   bestOfEach,
   byEntry,
   candidateFinder,
   type FindCandidates,
-  meaningsOf,
   readQuery,
 } from '../src/lookup/answers.ts';
 import { similarityQuery } from '../src/lookup/similar-names.ts';
@@ -195,7 +195,7 @@ test('every suggestion resolves to the record that it names, whatever other reco
       const [answer] = await suggest([query(identifier, superinvestors)]);
       for (const suggestion of answer?.suggestions ?? []) {
         const read = readQuery({ identifier: suggestion.identifier, superinvestors });
-        const [meaning] = meaningsOf(read, byEntry(await findCandidates(read.entries)), 1);
+        const [meaning] = answerOf(read, byEntry(await findCandidates(read.entries)), 1).meanings;
         expect(meaning?.brand.name).toBe(suggestion.name);
         if (!superinvestors) expect(meaning?.brand.type).not.toBe(BrandType.SUPERINVESTOR);
       }

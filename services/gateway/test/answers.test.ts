@@ -235,6 +235,7 @@ const CASES: Record<string, string[]> = {
     ...both('No%20Such%20%22Company%22'),
     ...both('No%20Such%20Apple'),
     ...both('No%20Such%20Investor'),
+    ...both('No%20Such%20Fund'),
     ...both('pk_No%20Such'),
     ...both('No%20Such%2541.%7A%7A'),
     ...['spent', 'fast', 'wide', 'crowded', 'no-permit', 'not-recorded', 'accounts-away', 'defect'].flatMap(

@@ -131,7 +131,7 @@ const SUGGESTIONS = [
 ];
 
 /**
- * Suggestions are only for `No Such Apple`, and `No Such Investor` names a superinvestor.
+ * Suggestions are only for `No Such Apple`, `No Such Investor` names a superinvestor, and `No Such Fund` is a fund.
  *
  * @param held the look-up of `Held` waits for this promise
  */
@@ -144,6 +144,7 @@ const catalogWith = (held: Promise<void>) => {
         ...NO_ANSWER,
         suggestions: name === 'No Such Apple' ? SUGGESTIONS : [],
         namesSuperinvestor: name === 'No Such Investor' && !superinvestors,
+        noCompany: name === 'No Such Fund' ? { kind: 'fund', name: 'Acme "Core" ETF' } : undefined,
       };
     const images = { logo: { big: { path: '/logos/acme.svg' } } };
     const facts = { id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' };

@@ -209,7 +209,7 @@ test('a 404 is never repeated after a record has changed that may turn it into a
 test('the cache forgets what depended on answers that it no longer holds', async () => {
   const clock = manualClock();
   const cache = new RecordCache({ maxBytes: 20_000, now: () => clock.now().monotonicMs });
-  const miss = { record: undefined, suggestions: [], namesSuperinvestor: false };
+  const miss = { record: undefined, suggestions: [], namesSuperinvestor: false, noCompany: undefined };
   for (let number = 0; number < 1_000; number++)
     cache.set(`flat ${number}`, { ...miss, keys: [number, 5_000], fetchedAtMs: 0 }, { changed: false });
   expect(cache.size().bytes).toBeLessThanOrEqual(20_000);
@@ -237,6 +237,7 @@ test('identifiers of one record share its body, and the cache keeps to its bytes
               },
         suggestions: [],
         namesSuperinvestor: false,
+        noCompany: undefined,
         fetchedAtMs: 0,
       });
       for (const { identifier, record, changed } of answers) {

@@ -251,6 +251,14 @@ export interface MarketData {
   is_actively_trading?: boolean;
 }
 
+/** Only for identifier_not_found, if the identifier means a security, a currency or a coin, and no company. */
+export interface NoCompany {
+  /** What it is. Later versions may add kinds. */
+  kind: string;
+  /** Its name. */
+  name: string;
+}
+
 /** Products, services and brands. */
 export interface Offerings {
   /** Notable products. */
@@ -303,6 +311,7 @@ export interface Problem {
   request_id: string;
   /** Only for identifier_not_found: records that may be meant, the likeliest first. */
   suggestions?: Suggestion[];
+  no_company?: NoCompany;
 }
 
 /** The codes of this version. */

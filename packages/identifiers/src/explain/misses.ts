@@ -6,6 +6,7 @@ import { INVISIBLE } from '../names/names.ts';
 import { type Reading, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
 import { namesVenue } from '../read/ticker-readings.ts';
 import { isCommonAsTicker } from '../resolve/common-words.ts';
+import type { NoCompany } from '../resolve/no-company.ts';
 import { exchangeOfMic } from '../securities/exchanges.ts';
 import { flawOfSecurityId } from './security-flaws.ts';
 
@@ -45,14 +46,22 @@ const HALF_COLON = /^\s*(?::\s*([\w.&-]{1,12})|([\w.&-]{1,12})\s*:)\s*$/;
  * Explains to a caller why an identifier resolves to nothing: how the service read it, and what is wrong with it if that is
  * known. Never repeats a token or a password.
  *
- * @param options whether the identifier could have meant a superinvestor, and whether it would have, if superinvestors counted
+ * @param options whether the identifier could have meant a superinvestor, whether it would have, if superinvestors counted, and
+ *   what it means that is no company
  */
 export function explainMiss(
   identifier: string,
-  options: { readonly superinvestors: boolean; readonly namesSuperinvestor?: boolean },
+  options: {
+    readonly superinvestors: boolean;
+    readonly namesSuperinvestor?: boolean;
+    readonly noCompany?: NoCompany | undefined;
+  },
 ): string {
   const flaw = flawOf(identifier);
   if (flaw?.isSecret) return flaw.explanation;
+  const { noCompany } = options;
+  if (noCompany !== undefined)
+    return `${shortened(identifier)} is a ${noCompany.kind}, ${shortened(noCompany.name)}. It is no company. If you mean a company, give its name, or its ticker with the exchange.`;
   const who = options.superinvestors ? 'No company and no superinvestor' : 'No company';
   const tried = triedAs(readIdentifier(identifier, options));
   return [`${who} is known by "${shortened(identifier)}".`, tried, flaw?.explanation ?? adviceFor(options)]

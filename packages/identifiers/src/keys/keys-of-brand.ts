@@ -1,5 +1,5 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
-import { coreName, nameForms } from '../names/names.ts';
+import { coreName, nameForms, normalName } from '../names/names.ts';
 import { type NamesOfBrand, namesOfBrand, withoutYears } from '../names/names-of-brand.ts';
 import { weakFormsOf } from '../names/weak-names.ts';
 import { type BrandKey, compareStrengths, type Strength } from './brand-key.ts';
@@ -9,6 +9,7 @@ import { formerTickerKeys, tickerKeys } from './tickers.ts';
 
 /** Returns all keys that find a brand, the strongest first. Each key comes once, with its greatest strength. */
 export function keysOfBrand(brand: Brand): BrandKey[] {
+  if (brand.type === BrandType.OTHER_SECURITY) return keysOfOtherSecurity(brand);
   const names = namesOfBrand(brand);
   // Only names and the firm's name find a manager. The firm's domain and ticker belong to the company.
   const keys =
@@ -27,6 +28,13 @@ export function keysOfBrand(brand: Brand): BrandKey[] {
   for (const key of keys.toSorted((a, b) => compareStrengths(a.strength, b.strength)))
     if (!strongest.has(key.key)) strongest.set(key.key, key);
   return [...strongest.values()];
+}
+
+/** Only a fund is known by its whole name. The names of other securities are those of their companies. */
+function keysOfOtherSecurity(brand: Brand): BrandKey[] {
+  const name = brand.category === 'fund' ? normalName(brand.name) : '';
+  const named = name === '' ? [] : [nameKey(name, 'exact', brand.name)];
+  return [...securityKeys(brand), ...tickerKeys(brand), ...named];
 }
 
 /** Returns the keys of a company's current and former names, without weak keys. A key may come more than once. */

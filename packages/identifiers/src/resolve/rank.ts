@@ -1,5 +1,6 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
 import { compareTexts } from '../names/texts.ts';
+import { exchangeOfMic } from '../securities/exchanges.ts';
 
 /** Rank says how well known a company is, from 0 to 1000. All sources, and people who set ranks, use the same scale. */
 
@@ -8,6 +9,9 @@ export const RANK_OF_UNKNOWN = 300;
 
 /** More than the greatest rank, so that every bare record goes after every fuller one. */
 const BARE_BELOW = 2000;
+
+/** The rank of another security with a ticker in the United States. Companies of this rank are known internationally. */
+export const RANK_OF_OTHER_SECURITY = 700;
 
 type Point = readonly [figure: number, rank: number];
 /** Figures with their ranks. Between two figures the rank grows with the logarithm. Above the last figure it stays the same. */
@@ -49,14 +53,24 @@ export function rankOfMarketCapClass(name: string): number {
   return MARKET_CAP_CLASSES.get(name.trim().toLowerCase())?.[1] ?? 0;
 }
 
-/** Returns the rank by which look-ups order records: the record's rank, or a figure below 0 if the record is bare. */
+/**
+ * Returns the rank by which look-ups order records: the record's rank, or a figure below 0 if the record is bare. Other securities
+ * come after all companies, but those with a ticker in the United States only after well-known companies.
+ */
 export function lookupRank(brand: Brand): number {
+  if (brand.type === BrandType.OTHER_SECURITY)
+    return brand.listings.some(({ mic }) => isAmerican(mic)) ? RANK_OF_OTHER_SECURITY : -BARE_BELOW;
   return isBare(brand) ? brand.rank - BARE_BELOW : brand.rank;
 }
 
 /** Checks whether a look-up rank is that of a bare record. */
 export function isBareRank(rank: number): boolean {
   return rank < 0;
+}
+
+/** Checks whether the venue is in the United States, where all securities have different tickers. */
+export function isAmerican(mic: string): boolean {
+  return exchangeOfMic(mic)?.country === 'US';
 }
 
 /** What decides between two records that an identifier fits equally well. */

@@ -2,7 +2,8 @@ import { LONGEST_NAME } from '../names/names-of-brand.ts';
 
 /**
  * What a security is. Only shares and receipts stand for the company. "unit" is a share sold together with warrants or rights;
- * the units of partnerships and trusts are shares. "fund" is an exchange-traded product of any legal form.
+ * the units of partnerships and trusts are shares. "fund" is an exchange-traded product of any legal form. "test" is a listing
+ * with which an exchange tests its systems.
  */
 export type SecurityType =
   | 'share'
@@ -13,7 +14,8 @@ export type SecurityType =
   | 'unit'
   | 'note'
   | 'certificate'
-  | 'fund';
+  | 'fund'
+  | 'test';
 
 /** The facts that the name of a security states. */
 export interface SecurityName {
@@ -79,8 +81,12 @@ const TERMS: readonly (readonly [SecurityType, RegExp])[] = [
   ['certificate', /\s(?:[\d.]+[CP]|PI)\s+\d{4}[A-Z]$/],
 ];
 
-/** Funds and notes of banks that follow goods or shares and are traded like shares. */
-const FUND = /\bET[CFNP]s?\d*\b|\bexchange[- ]traded\b|\((?:quoted )?(?:managed |hedge ?)+fund\)|\bUCITS\b/i;
+/** Listings with which exchanges test their systems. */
+const TEST =
+  /\b(?:LSE USE ONLY|LSE INJECTOR|(?:symbology|pilot) test|test (?:stock|security|instrument|issue|common|sym\w*))\b/i;
+/** Funds and notes of banks that follow goods or shares and are traded like shares, also by brands under which nothing else trades. */
+const FUND =
+  /\bET[CFNP]s?\d*\b|\bexchange[- ]traded\b|\((?:quoted )?(?:managed |hedge ?)+fund\)|\bUCITS?\b|\b(?:iShares|SPDR|Xtrackers|ProShares|CurrencyShares|ETRACS|MicroSectors|QQQ Trust)\b/i;
 /** "LS -2X TESLA" follows a share with this factor. */
 const MULTIPLE = /(?:^|\s)-?\d(?:\.\d+)?x(?:\s|$)/i;
 /** Issuers of partnership units and trust units, which are their shares: "AllianceBernstein Holding L.P. Units". */
@@ -123,6 +129,7 @@ const TWICE = /^(.{4,}) \1$/;
 export function readSecurityName(name: string): SecurityName {
   const text = name.replace(/\s+/g, ' ').trim();
   if (text.length > LONGEST_NAME) return { company: text, type: undefined };
+  if (TEST.test(text)) return { company: text, type: 'test' };
   const found = firstPhrase(text);
   if (FUND.test(text) || (MULTIPLE.test(text) && found?.type !== 'share'))
     return { company: text, type: 'fund' };

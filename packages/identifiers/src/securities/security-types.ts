@@ -13,12 +13,13 @@ export interface SecurityFacts {
 
 /** The types as vendors write them, by the words that they contain. The first that matches decides. */
 const STATED: readonly (readonly [SecurityType, RegExp])[] = [
+  ['test', /^test$|\btest (?:issue|stock|security|instrument|listing)\b/],
   ['warrant', /\bwarrants?\b|\bwrt\b/],
   ['right', /\brights?\b|\brts\b/],
   ['fund', /\b(?:etf|etp|etn|etc|mutual fund|open[- ]end|exchange traded)\b/],
   ['preferred', /\b(?:preferred|preference|pref|pfd|ps)\b/],
   ['receipt', /\b(?:adr|gdr|adrc|depositary|receipts?|bdr|nvdr)\b/],
-  ['note', /\b(?:notes?|bonds?|debentures?|corp|govt|muni)\b/],
+  ['note', /\b(?:notes?|bonds?|debentures?)\b|^(?:corp|govt|muni)$/],
   ['certificate', /\b(?:certificates?|structured|derivative|option|future)\b/],
   [
     'share',
@@ -63,6 +64,8 @@ const FORMS: readonly (readonly [venues: string, type: SecurityType, form: RegEx
   // BT's shares are the only ones whose ticker ends in this way.
   ['XLON', 'preferred', /^(?!BT-)[A-Z0-9]{2,3}-[A-D]$/],
   ['XTKS', 'preferred', /^\d{3}[0-9A-Z][0-9P]$/],
+  // Vienna gives certificates their ISIN as their ticker.
+  ['XWBO', 'certificate', /^[A-Z]{2}[A-Z0-9]{9}\d$/],
   ['XPAR', 'warrant', /^(?!AL|ML)[A-Z0-9]{3}B[STU]$/],
   ['XPAR', 'certificate', /^(?!AL|ML)(?=(?:.*\d){2})[A-Z0-9]{4}[A-Z]$/],
   ['XSAU', 'right', /^\d{5,}$/],
@@ -127,7 +130,8 @@ export function typeOfTicker(ticker: string, mic: string): SecurityType | undefi
   return forms.find(({ form }) => form.test(text))?.type;
 }
 
+/** NASDAQ's list of symbols states it after the company's name: "Apple Inc. - Common Stock". */
 function typeOfStatement(text: string): SecurityType | undefined {
-  const words = text.toLowerCase();
+  const words = text.toLowerCase().split(' - ').at(-1) ?? '';
   return STATED.find(([, pattern]) => pattern.test(words))?.[0];
 }

@@ -5,6 +5,7 @@ import {
   isShareOrReceipt,
   type SecurityType,
 } from '@brand-data/identifiers';
+import { slugOf } from '@brand-data/records';
 
 /** A listing of a security, as records write it. */
 export interface TickerAtVenue {
@@ -47,10 +48,10 @@ function tickerOf(text: string): string {
   return text.replace(CLASS_MARK, '$1-$2').replace(/\.$/, '');
 }
 
+export type OtherSecurityType = Exclude<SecurityType, 'share' | 'receipt'>;
+
 /** What a security is called in a reason to leave it out, and the plural under which a report counts it. */
-const LABELS: Readonly<
-  Record<Exclude<SecurityType, 'share' | 'receipt'>, readonly [one: string, many: string]>
-> = {
+const LABELS: Readonly<Record<OtherSecurityType, readonly [one: string, many: string]>> = {
   preferred: ['a preferred share', 'preferred shares'],
   warrant: ['a warrant', 'warrants'],
   right: ['a right', 'rights'],
@@ -58,16 +59,40 @@ const LABELS: Readonly<
   note: ['a note, bond or hybrid', 'notes, bonds and hybrids'],
   certificate: ['a certificate of a bank', 'certificates'],
   fund: ['an exchange-traded product', 'exchange-traded products'],
+  test: ['a test listing of the exchange', 'test listings'],
 };
 
-/** Returns the labels of a type. Undefined for shares and receipts, and if the type is unknown. */
-export function labelsOf(type: SecurityType | undefined): readonly [one: string, many: string] | undefined {
-  return type === undefined || isShareOrReceipt(type) ? undefined : LABELS[type as keyof typeof LABELS];
+/** Checks whether a security of this type is no company. */
+export function isOtherSecurity(type: SecurityType | undefined): type is OtherSecurityType {
+  return !isShareOrReceipt(type);
 }
 
-const TEST = /\b(?:LSE USE ONLY|LSE INJECTOR|TEST (?:STOCK|SECURITY|INSTRUMENT|ISSUE))\b/i;
+/** Returns what a security is called in a reason, and the plural under which a report counts it. */
+export function labelsOf(type: OtherSecurityType): readonly [one: string, many: string] {
+  return LABELS[type];
+}
 
-/** Tells whether the name is that of a listing with which an exchange tests its systems: "NASDAQ TEST STOCK". */
-export function isTestListing(name: string): boolean {
-  return TEST.test(name);
+/** Signs that venues put before the mark of another security, and the marks of Yahoo's tickers. */
+const SIGNS: readonly (readonly [sign: RegExp, mark: string])[] = [
+  [/[$^]/, '-P'],
+  [/\+/, '-WS'],
+  [/=/, '-U'],
+  [/[^A-Z0-9.&]+/g, '-'],
+];
+
+/**
+ * Returns the fields of a record of a security that is no company. Undefined if the security has no usable ticker. Only the id of a
+ * fund is that of a company with its ticker, which it replaces: the tickers of other securities may differ from those of shares by
+ * signs only.
+ */
+export function otherSecurity(
+  type: OtherSecurityType,
+  name: string,
+  { ticker: written, mic }: TickerAtVenue,
+) {
+  const signed = SIGNS.reduce((text, [sign, mark]) => text.replace(sign, mark), written);
+  const ticker = signed.replace(/^[-.&]+|-$/g, '').slice(0, 20);
+  const category = { preferred: 'preferred_share', test: 'test_issue' }[type as string] ?? type;
+  const id = slugOf(type === 'fund' ? `${mic} ${ticker}` : `${mic} ${ticker} ${category}`);
+  return ticker === '' || name === '' ? undefined : { id, name, category, listings: [{ ticker, mic }] };
 }

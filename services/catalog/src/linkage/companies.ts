@@ -6,6 +6,7 @@ import {
   type CatalogDoc,
   compareDocs,
   LINK_ONLY,
+  OTHER_SECURITY,
   type SourceRecordMark,
   WAITING,
 } from '../records/catalog-doc.ts';
@@ -13,7 +14,7 @@ import { indexKeysOf, similarityEntriesOf } from '../records/index-keys.ts';
 import { mainListingOf, mergeBrands, recordOfOne } from '../records/merge.ts';
 import { mergeRecords } from '../records/override-record.ts';
 import { compareSources, decideType } from '../records/precedence.ts';
-import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
+import { referenceOf, type SourceRecord, statesCompany, statesSecurity } from '../records/source-record.ts';
 import type { IdentifiedCluster } from './ids.ts';
 import { ownerOf } from './override-owners.ts';
 
@@ -100,6 +101,21 @@ function waitingOf(record: SourceRecord): PlannedCompany {
     changedAt: new Date(),
   };
   return { doc, brand: Brand.create(), members: [] };
+}
+
+/** Returns the document of a security that is no company. It holds one source record, so that it changes with its source only. */
+export function securityOf(record: SourceRecord): PlannedCompany {
+  const { brand, bytes, identity } = record;
+  const doc: CatalogDoc = {
+    _id: OTHER_SECURITY + referenceOf(record),
+    keys: [...keysOfBrand(brand).flatMap(indexKeysOf), ...identity.keys],
+    rank: lookupRank(brand) + tieBreakOf(record),
+    brand: bytes,
+    contributions: [markOf(record)],
+    revision: new ObjectId(),
+    changedAt: new Date(),
+  };
+  return { doc, brand, members: [] };
 }
 
 function markOf({ source, id, importId, isQuote, overrides }: SourceRecord): SourceRecordMark {
@@ -199,9 +215,12 @@ export function restoredDoc(
 ): CatalogDoc | undefined {
   const overrides = records.filter((record) => record.overrides !== undefined);
   const quotes = records.filter(({ isQuote }) => isQuote);
+  const [security] = records.filter(statesSecurity);
   const members = records.filter(statesCompany).sort((a, b) => compareSources(a.source, b.source));
   if (new Set(members.map(({ source }) => source)).size < members.length) return undefined;
-  const [company, ...others] = companiesOf(members.length === 0 ? [] : [{ id, members }], quotes, overrides);
+  const [company, ...others] = security
+    ? [securityOf(security)]
+    : companiesOf(members.length === 0 ? [] : [{ id, members }], quotes, overrides);
   if (company === undefined || others.length > 0) return undefined;
   const { changedAt: _, ...doc } = company.doc;
   const isWhole = doc._id === id && doc.contributions.length === records.length;

@@ -2,7 +2,7 @@ import { type Brand, BrandType, Override, OverrideSet } from '@brand-data/contra
 import { compareTexts } from '@brand-data/identifiers';
 import { fieldOf, hasData, problemsOf } from '@brand-data/records';
 import { ObjectId } from 'mongodb';
-import { compareDocs, isWaiting } from '../records/catalog-doc.ts';
+import { compareDocs, isOtherSecurity, isWaiting } from '../records/catalog-doc.ts';
 import { identifyingFieldsOf, mergeRecords, overrideRecordOf } from '../records/override-record.ts';
 import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
 import type { Change, StoredCompany } from './linked-groups.ts';
@@ -74,7 +74,7 @@ function companyWith(
 ): StoredCompany | undefined {
   const inOrder = stored.toSorted((a, b) => compareDocs(a.doc, b.doc));
   const found =
-    inOrder.find(({ doc }) => doc._id === id && !isWaiting(doc)) ??
+    inOrder.find(({ doc }) => doc._id === id && !isWaiting(doc) && !isOtherSecurity(id)) ??
     inOrder.find(({ records }) => records.some((record) => statesCompany(record) && record.id === id)) ??
     inOrder.find((company) => override !== undefined && holds(company, override));
   if (override !== undefined || (found !== undefined && hasOverride(found, field))) return found;

@@ -1,4 +1,4 @@
-import type { CatalogDoc } from '../records/catalog-doc.ts';
+import { type CatalogDoc, isOtherSecurity } from '../records/catalog-doc.ts';
 import { compareSources } from '../records/precedence.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 
@@ -39,8 +39,9 @@ export function withIds(
   });
 }
 
-/** Returns all ids by which an operator finds the company: its own, and those of its source records. */
+/** Returns all ids by which an operator finds the company: its own, and those of its source records. No other security has one's. */
 export function idsOf({ _id, contributions }: CatalogDoc): string[] {
+  if (isOtherSecurity(_id)) return [];
   return [_id, ...contributions.flatMap(({ id, quote, overrides }) => (quote || overrides ? [] : id))];
 }
 

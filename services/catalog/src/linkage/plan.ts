@@ -2,9 +2,9 @@ import { append } from '../records/append.ts';
 import { type CatalogDoc, hasSameContent } from '../records/catalog-doc.ts';
 import { mainListingOf } from '../records/merge.ts';
 import { noMainListing } from '../records/quotes.ts';
-import { referenceOf, type SourceRecord } from '../records/source-record.ts';
+import { referenceOf, type SourceRecord, statesSecurity } from '../records/source-record.ts';
 import { cluster, type LinkOf, linkOf } from './clustering.ts';
-import { companiesOf, type PlannedCompany } from './companies.ts';
+import { companiesOf, type PlannedCompany, securityOf } from './companies.ts';
 import { conflictsOfPuts, type PutConflict } from './conflicts.ts';
 import { idsOf, withIds } from './ids.ts';
 import {
@@ -123,7 +123,7 @@ function planGroup(group: LinkedGroup, options: GroupOptions): PlannedCompany[] 
   const old = new Map(before.map((record) => [referenceOf(record), record]));
   const puts = group.puts.map((put) => withNewestImport(put, old.get(referenceOf(put))));
   const kept = before.filter((record) => !change.isRemoved?.(record) && !replaced.has(referenceOf(record)));
-  const { quotes = [], overrides = [] } = Object.groupBy([...kept, ...puts], kindOfRecord);
+  const { quotes = [], overrides = [], securities = [] } = Object.groupBy([...kept, ...puts], kindOfRecord);
   const used = new Set<string>();
   const clusters = group.parts.flatMap((part) => {
     const references = new Set(
@@ -143,7 +143,10 @@ function planGroup(group: LinkedGroup, options: GroupOptions): PlannedCompany[] 
       for (const one of [id, ...members.map((each) => each.id)]) used.add(one);
     return identified;
   });
-  const companies = companiesOf(clusters, quotes, overrides, group.commonNames);
+  const companies = [
+    ...companiesOf(clusters, quotes, overrides, group.commonNames),
+    ...securities.map(securityOf),
+  ];
 
   const misplaced = group.puts.filter(
     (put) =>
@@ -168,9 +171,10 @@ function planGroup(group: LinkedGroup, options: GroupOptions): PlannedCompany[] 
   return companies;
 }
 
-function kindOfRecord({ isQuote, overrides }: SourceRecord): 'quotes' | 'overrides' | 'records' {
-  if (isQuote) return 'quotes';
-  return overrides === undefined ? 'records' : 'overrides';
+function kindOfRecord(record: SourceRecord): 'quotes' | 'overrides' | 'securities' | 'records' {
+  if (record.isQuote) return 'quotes';
+  if (statesSecurity(record)) return 'securities';
+  return record.overrides === undefined ? 'records' : 'overrides';
 }
 
 /** Keeps the newer import's id when a late batch of an older import brings the record again. */

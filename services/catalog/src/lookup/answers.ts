@@ -11,6 +11,8 @@ import {
   type Candidate,
   compareTexts,
   keysOfBrand,
+  type NoCompany,
+  noCompanyMeant,
   type Resolution,
   readNamesWithCodes,
   resolve,
@@ -18,7 +20,7 @@ import {
 import { Fault } from '@brand-data/runtime';
 import type { Collection, Document } from 'mongodb';
 import { append } from '../records/append.ts';
-import type { CatalogDoc } from '../records/catalog-doc.ts';
+import { type CatalogDoc, isOtherSecurity } from '../records/catalog-doc.ts';
 import { indexKeysToRead, isCurrentName, keyFromIndex } from '../records/index-keys.ts';
 import { recordFromBytes } from '../records/merge.ts';
 
@@ -206,26 +208,62 @@ export function byEntry(candidates: readonly CandidateRecord[]): CandidatesByEnt
   return found;
 }
 
-/** Returns the record that the query means, then the other records that it could mean, in order of precedence. At most `most`. */
-export function meaningsOf(
+/** What a query means: records, or what is no company. */
+export interface Answer {
+  /** The record that the query means, then the other records that it could mean, in order of precedence. */
+  readonly meanings: readonly BrandMatch[];
+  /** If the query means what is no company, it means no record. */
+  readonly noCompany?: NoCompany;
+}
+
+interface BrandMatch {
+  readonly brand: Brand;
+  readonly match: Match;
+}
+
+/** Checks whether nothing at all is known by the query's identifier. */
+export function isUnknown({ meanings, noCompany }: Answer): boolean {
+  return meanings.length === 0 && noCompany === undefined;
+}
+
+/** Returns what the query means. At most `most` records. */
+export function answerOf(
   { identifier, superinvestors, entries }: ReadQuery,
   candidates: CandidatesByEntry,
   most: number,
-): { brand: Brand; match: Match }[] {
-  const left = new Map(entries.flatMap((entry) => candidates.get(entry) ?? []).map((one) => [one.id, one]));
-  const meanings: { brand: Brand; match: Match }[] = [];
-  while (meanings.length < most) {
-    const meant = resolve(identifier, [...left.values()], { superinvestors });
-    const candidate = left.get(meant?.id ?? '');
-    if (meant === undefined || candidate === undefined) break;
-    left.delete(candidate.id);
-    const brand = recordFromBytes(candidate.bytes);
-    meanings.push({ brand, match: matchToProto(meant, matchedValue(brand, meant.keys)) });
-  }
-  return meanings;
+): Answer {
+  const found = new Map(entries.flatMap((entry) => candidates.get(entry) ?? []).map((one) => [one.id, one]));
+  const { companies = [], securities = [] } = Object.groupBy(found.values(), ({ id }) =>
+    isOtherSecurity(id) ? 'securities' : 'companies',
+  );
+  const meant = meantAmong(identifier, companies, { superinvestors, most });
+  const [security] = meantAmong(identifier, securities, { superinvestors: false, most: 1 });
+  const noCompany = noCompanyMeant(identifier, meant[0], security);
+  if (noCompany !== undefined) return { meanings: [], noCompany };
+  const meanings = meant.map(({ brand, resolution }) => {
+    return { brand, match: matchToProto(resolution, matchedValue(brand, resolution.keys)) };
+  });
+  return { meanings };
 }
 
-export function meaningToProto({ brand, match }: { brand: Brand; match: Match }): Meaning {
+function meantAmong(
+  identifier: string,
+  candidates: readonly CandidateRecord[],
+  { superinvestors, most }: { superinvestors: boolean; most: number },
+): { brand: Brand; resolution: Resolution }[] {
+  const left = new Map(candidates.map((one) => [one.id, one]));
+  const meant: { brand: Brand; resolution: Resolution }[] = [];
+  while (meant.length < most && left.size > 0) {
+    const resolution = resolve(identifier, [...left.values()], { superinvestors });
+    const candidate = left.get(resolution?.id ?? '');
+    if (resolution === undefined || candidate === undefined) break;
+    left.delete(candidate.id);
+    meant.push({ brand: recordFromBytes(candidate.bytes), resolution });
+  }
+  return meant;
+}
+
+export function meaningToProto({ brand, match }: BrandMatch): Meaning {
   const { id, name, type, rank } = brand;
   return { id, name, type, rank, match };
 }

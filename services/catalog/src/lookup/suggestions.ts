@@ -3,13 +3,13 @@ import { compareRanked } from '@brand-data/identifiers';
 import { answerWithin, type Service } from '@brand-data/runtime';
 import type { Collection } from 'mongodb';
 import { append } from '../records/append.ts';
-import type { CatalogDoc } from '../records/catalog-doc.ts';
+import { type CatalogDoc, isOtherSecurity } from '../records/catalog-doc.ts';
 import {
+  answerOf,
   bestOfEach,
   byEntry,
   type CandidatesByEntry,
   type FindCandidates,
-  meaningsOf,
   type ReadQuery,
   readQuery,
 } from './answers.ts';
@@ -117,7 +117,8 @@ async function suggest(
   const guesses = queries.map((query, index) => {
     const { superinvestors = false } = missed[index] ?? {};
     if (query === undefined) return { similar: [], namesSuperinvestor: false };
-    const found = [...new Set(query.entries.flatMap((entry) => ofEntry.get(entry) ?? []))];
+    const all = [...new Set(query.entries.flatMap((entry) => ofEntry.get(entry) ?? []))];
+    const found = all.filter(({ id }) => !isOtherSecurity(id));
     const similar = withoutTwins(mostSimilar(query, found))
       .slice(0, EXAMINED)
       .map(({ id, keys }) => ({
@@ -173,7 +174,7 @@ function suggestionOf(
   candidates: CandidatesByEntry,
 ): Suggestion | undefined {
   const meansIt = (query: ReadQuery) => {
-    const [meaning] = meaningsOf(query, candidates, 1);
+    const [meaning] = answerOf(query, candidates, 1).meanings;
     return meaning?.brand.id === id ? meaning.brand : undefined;
   };
   for (const query of identifiers) {

@@ -12,6 +12,8 @@ export const LINK_ONLY = 'link:';
 export const WAITING = 'override:';
 /** Matches the `_id`s of these documents. */
 export const WAITING_IDS = { $gte: WAITING, $lt: 'override;' };
+/** Begins the `_id` of a document that holds a security that is no company. Its source and the source's id follow. */
+export const OTHER_SECURITY = 'security:';
 
 /**
  * One company. One document holds all of it, so that every change of a company is atomic. `contributions` and `parts`
@@ -19,6 +21,8 @@ export const WAITING_IDS = { $gte: WAITING, $lt: 'override;' };
  *
  * A document may also hold overrides without a company, because none is certainly the company whose field the operator has set.
  * It has no record, and only keys that begin with LINK_ONLY, so no look-up finds it.
+ *
+ * A third kind of document holds another security than a share, of one source. Look-ups find it, and answer that it is no company.
  */
 export interface CatalogDoc {
   /** Brand.id: the id of one of the source records, or an id that the catalogue has made (linkage/ids.ts). */
@@ -52,6 +56,10 @@ export interface SourceRecordMark {
 
 export function isWaiting({ _id }: Pick<CatalogDoc, '_id'>): boolean {
   return _id.startsWith(WAITING);
+}
+
+export function isOtherSecurity(id: string): boolean {
+  return id.startsWith(OTHER_SECURITY);
 }
 
 /** Returns the marks of the source records and overrides, each with its encoded Brand or OverrideSet. */

@@ -1,4 +1,4 @@
-import { Brand, type OverrideSet } from '@brand-data/contracts';
+import { Brand, BrandType, type OverrideSet } from '@brand-data/contracts';
 import { identityOf, RANK_OF_UNKNOWN, type RecordIdentity } from '@brand-data/identifiers';
 import { withoutDerivedFields } from './derive.ts';
 import { type SourcedBrand, withListingsInOrder } from './merge.ts';
@@ -24,9 +24,14 @@ export function referenceOf({ source, id }: { readonly source: string; readonly 
   return `${source}/${id}`;
 }
 
-/** Checks that the record is a source's record of a company, neither a quote nor overrides. */
-export function statesCompany({ isQuote, overrides }: SourceRecord): boolean {
-  return !isQuote && overrides === undefined;
+/** Checks that the record is a source's record of a company, neither a quote nor overrides nor another security. */
+export function statesCompany(record: SourceRecord): boolean {
+  return !record.isQuote && record.overrides === undefined && !statesSecurity(record);
+}
+
+/** Checks that the record is a source's record of a security that is no company. */
+export function statesSecurity({ brand }: SourceRecord): boolean {
+  return brand.type === BrandType.OTHER_SECURITY;
 }
 
 /** Returns a source's record of a company: its facts alone, its listings in order. */
@@ -69,5 +74,8 @@ function factsOf(brand: Brand): Brand {
 }
 
 function withIdentity(fields: Omit<SourceRecord, 'identity'>): SourceRecord {
-  return { ...fields, identity: identityOf(fields.brand) };
+  const { brand } = fields;
+  // Only its id finds another security, so that nothing links it.
+  const identified = brand.type === BrandType.OTHER_SECURITY ? Brand.fromPartial({ id: fields.id }) : brand;
+  return { ...fields, identity: identityOf(identified) };
 }

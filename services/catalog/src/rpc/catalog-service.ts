@@ -6,7 +6,7 @@ import {
   LookupResult,
 } from '@brand-data/contracts';
 import type { Service } from '@brand-data/runtime';
-import { bestOfEntry, byEntry, meaningsOf, readQueries } from '../lookup/answers.ts';
+import { answerOf, bestOfEntry, byEntry, isUnknown, readQueries } from '../lookup/answers.ts';
 import { NOTHING_SUGGESTED, suggestFor } from '../lookup/suggestions.ts';
 import { changeKeysOf } from '../records/index-keys.ts';
 import { exportCalls } from './export-calls.ts';
@@ -34,13 +34,12 @@ export function catalogService(
         const read = readQueries(queries);
         const entries = [...new Set(read.flatMap((query) => query.entries))];
         const candidates = byEntry(await findCandidates(entries, { perEntry: bestOfEntry(read) }));
-        const meanings = read.map((query) => meaningsOf(query, candidates, 1)[0]);
-        const suggested = await suggestFor(
-          suggest,
-          read.filter((_, index) => meanings[index] === undefined),
-        );
-        const results = read.map((query, index) => ({
-          ...meanings[index],
+        const answers = read.map((query) => ({ query, answer: answerOf(query, candidates, 1) }));
+        const missed = answers.flatMap(({ query, answer }) => (isUnknown(answer) ? [query] : []));
+        const suggested = await suggestFor(suggest, missed);
+        const results = answers.map(({ query, answer: { meanings, noCompany } }) => ({
+          ...meanings[0],
+          noCompany,
           ...(suggested.get(query) ?? NOTHING_SUGGESTED),
           leftOut: false,
           keys: changeKeysOf(query.entries),

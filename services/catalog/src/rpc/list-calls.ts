@@ -10,7 +10,7 @@ import {
 } from '@brand-data/contracts';
 import { fieldOf, hasData, imagePathsOf, recordFieldName, SETTABLE_FIELDS } from '@brand-data/records';
 import { Fault, serverStream } from '@brand-data/runtime';
-import { type CatalogDoc, isWaiting, partsOf, sizeOfDoc } from '../records/catalog-doc.ts';
+import { type CatalogDoc, isOtherSecurity, isWaiting, partsOf, sizeOfDoc } from '../records/catalog-doc.ts';
 import { recordFromBytes } from '../records/merge.ts';
 import { inMessages } from './company-messages.ts';
 import type { AdminParts } from './operator-calls.ts';
@@ -51,7 +51,7 @@ function briefRecords(companies: Companies, request: ListBrandsRequest): AsyncGe
   const text = request.text.toLowerCase();
 
   const read = (doc: CatalogDoc): ListedBrand[] => {
-    if (isWaiting(doc)) return [];
+    if (isWaiting(doc) || isOtherSecurity(doc._id)) return [];
     const sources = [...new Set(doc.contributions.map(({ source }) => source))];
     if (request.source !== '' && !sources.includes(request.source)) return [];
     const brand = recordFromBytes(doc.brand);

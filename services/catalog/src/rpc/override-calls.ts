@@ -1,5 +1,6 @@
 import {
   Brand,
+  BrandType,
   type CatalogAdminServiceServer,
   type FieldResult,
   type FieldSetting,
@@ -94,6 +95,8 @@ export function problemOfSetting({ override }: FieldSetting): string | undefined
   if (!SETTABLE_FIELDS.has(field)) return `"${field}" is no field that can be set: bds set --help lists them`;
   if (value === undefined ? field === NEVER_EMPTY : !hasData(fieldOf(value, field)))
     return `${field} needs a value: bds unset goes back to the value of the sources`;
+  if (value?.type === BrandType.OTHER_SECURITY)
+    return 'type cannot be other_security: only a source says that a record is no company';
   return (
     problemOfText('the reason', reason, MAX_REASON) ?? problemOfText('the name of who sets it', by, MAX_BY)
   );

@@ -1,6 +1,6 @@
 import type { CatalogAdminServiceServer } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
-import { byEntry, meaningsOf, meaningToProto, readQueries } from '../lookup/answers.ts';
+import { answerOf, byEntry, isUnknown, meaningToProto, readQueries } from '../lookup/answers.ts';
 import { suggestForAll } from '../lookup/suggestions.ts';
 import { sourceRecordsFromDoc } from '../records/catalog-doc.ts';
 import { recordFromBytes } from '../records/merge.ts';
@@ -46,13 +46,14 @@ export function recordCalls(
       const read = readQueries(queries);
       const entries = [...new Set(read.flatMap((query) => query.entries))];
       const candidates = byEntry(await findCandidates(entries, { perEntry: MAX_MEANINGS + 1 }));
-      const meanings = read.map((query) => meaningsOf(query, candidates, MAX_MEANINGS));
-      const missed = read.filter((_, index) => meanings[index]?.length === 0);
+      const answers = read.map((query) => ({ query, answer: answerOf(query, candidates, MAX_MEANINGS) }));
+      const missed = answers.flatMap(({ query, answer }) => (isUnknown(answer) ? [query] : []));
       const suggested = await suggestForAll(suggest, missed);
       return {
-        resolutions: read.map((query, index) => ({
-          meanings: meanings[index]?.map(meaningToProto) ?? [],
+        resolutions: answers.map(({ query, answer: { meanings, noCompany } }) => ({
+          meanings: meanings.map(meaningToProto),
           suggestions: suggested.get(query)?.suggestions ?? [],
+          noCompany,
         })),
       };
     }),

@@ -9,6 +9,7 @@ import {
   type CatalogDoc,
   isWaiting,
   LINK_ONLY,
+  OTHER_SECURITY,
   sourceRecordsFromDoc,
   WAITING_IDS,
 } from '../records/catalog-doc.ts';
@@ -194,16 +195,21 @@ export class CatalogStore {
   async countBrands() {
     const known = await this.#sources.find({}, { maxTimeMS: READ_MS }).toArray();
     const count = (filter: object) => this.#companies.countDocuments(filter, { maxTimeMS: SCAN_MS });
-    const [documents, waiting, ...counts] = await Promise.all([
+    const securities = (source = '') => count({ _id: { $regex: `^${OTHER_SECURITY}${source}` } });
+    const [documents, waiting, otherSecurities, ...counts] = await Promise.all([
       count({}),
       count({ _id: WAITING_IDS }),
-      ...known.map(({ _id }) => count({ 'contributions.source': _id })),
+      securities(),
+      ...known.map(
+        async ({ _id }) => (await count({ 'contributions.source': _id })) - (await securities(`${_id}/`)),
+      ),
     ]);
     const bySource = known.map(({ _id, newestImport = '' }, index) => {
       return { source: _id, brands: counts[index] ?? 0, newestImport };
     });
     return {
-      brands: documents - waiting,
+      brands: documents - waiting - otherSecurities,
+      otherSecurities,
       sources: bySource.filter(({ brands }) => brands > 0).sort((a, b) => compareTexts(a.source, b.source)),
     };
   }

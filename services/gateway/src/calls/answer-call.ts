@@ -168,13 +168,16 @@ function findOrRelease(
 function notFound(
   { variant }: BrandRequest,
   identifier: string,
-  { suggestions, namesSuperinvestor }: CatalogAnswer,
+  { suggestions, namesSuperinvestor, noCompany }: CatalogAnswer,
   headers: Record<string, string>,
 ): CallAnswer {
   return {
     code: 'identifier_not_found',
-    detail: explainMiss(identifier, { superinvestors: variant === 'grouped', namesSuperinvestor }),
+    detail: explainMiss(identifier, { superinvestors: variant === 'grouped', namesSuperinvestor, noCompany }),
     headers,
-    more: { suggestions: suggestions.map(({ name, identifier }) => ({ name, identifier })) },
+    more: {
+      suggestions: suggestions.map(({ name, identifier }) => ({ name, identifier })),
+      ...(noCompany && { no_company: { kind: noCompany.kind, name: noCompany.name } }),
+    },
   };
 }

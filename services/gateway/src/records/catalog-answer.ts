@@ -1,4 +1,4 @@
-import { MatchKind, MatchStrength, type Suggestion } from '@brand-data/contracts';
+import { MatchKind, MatchStrength, type NoCompany, type Suggestion } from '@brand-data/contracts';
 import type { Encodable } from '../answers/answer.ts';
 
 export type Variant = 'grouped' | 'flat';
@@ -26,6 +26,8 @@ export interface CatalogAnswer {
   readonly suggestions: readonly Suggestion[];
   /** Whether the identifier matches a superinvestor, although this variant shows no superinvestors. */
   readonly namesSuperinvestor: boolean;
+  /** What the identifier means, if that is no company. */
+  readonly noCompany: NoCompany | undefined;
 }
 
 /** Returns the names in lower case that the values of an enum have in answers, by value. */

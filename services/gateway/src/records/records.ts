@@ -34,7 +34,7 @@ interface RecordsOptions {
 
 /**
  * Finds records and caches them by variant and identifier. Concurrent calls for one identifier share a look-up, and look-ups of the
- * same moment a request to catalog. A miss is asked for once more, with suggestions.
+ * same moment a request to catalog. A miss is asked for once more, with suggestions, unless the identifier means what is no company.
  */
 export class Records {
   readonly #logoHost: string;
@@ -111,11 +111,11 @@ export class Records {
       try {
         const query = { identifier, superinvestors: variant === 'grouped' };
         const result = await this.#lookupWithSuggestions(query);
-        const { suggestions, namesSuperinvestor, keys } = result;
+        const { suggestions, namesSuperinvestor, noCompany, keys } = result;
         const changed = watch.overtakes(keys);
         if (changed && this.#now() < repeatedUntilMs) continue;
         const record = present(result, variant, this.#logoHost);
-        const answer = { record, suggestions, namesSuperinvestor, keys, fetchedAtMs };
+        const answer = { record, suggestions, namesSuperinvestor, noCompany, keys, fetchedAtMs };
         return this.#cache.set(key, answer, { changed });
       } finally {
         watch.end();
@@ -126,7 +126,7 @@ export class Records {
   /** Asks for suggestions in a second request, because catalog would answer the whole batch only after their search. */
   async #lookupWithSuggestions(query: Omit<LookupQuery, 'suggest'>): Promise<LookupResult> {
     const result = await this.#lookUps.lookup({ ...query, suggest: false });
-    return result.brand
+    return result.brand || result.noCompany
       ? result
       : this.#lookUpsOfMissed.lookup({ ...query, suggest: true }).catch(() => result);
   }

@@ -23,10 +23,12 @@ interface ReadRow {
   /** The name as the table writes it: "Alphabet Inc. Class C Capital Stock". */
   security: string;
   pictures: readonly BrandPicture[];
+  /** If the security is no company, what such securities are called in the plural. */
+  kind?: string;
 }
 
-/** What a row is: a record, a security that is not a share (`kind` names it in the plural), or unreadable. */
-export type Item = ReadRow | (Skipped & { kind: string }) | Unreadable;
+/** What a row is: a record, left out, or unreadable. */
+export type Item = ReadRow | Skipped | Unreadable;
 
 /** Keeps all rows until the last is read. Then yields each company in the place of its first row. */
 export async function* companiesOf(
@@ -39,7 +41,9 @@ export async function* companiesOf(
     kept.add(item);
     items.push(item);
   }
-  const listed = items.filter((item) => 'record' in item && item.record.listings !== undefined) as ReadRow[];
+  const listed = items.filter(
+    (item) => 'record' in item && item.record.listings !== undefined && item.kind === undefined,
+  ) as ReadRow[];
   const groupOf = new Map(groupClasses(listed).flatMap((group) => group.map((row) => [row, group] as const)));
   const done = new Set<readonly ReadRow[]>();
   for (const item of items) {

@@ -110,15 +110,17 @@ export interface ProposedMapping {
 
 /**
  * Reads the heading of a table and proposes a mapping by the names of its columns, ignoring case, spaces and punctuation. If several
- * columns give a field, the one that known-columns.json lists first is proposed. Rejects with NoTable if there is no heading.
+ * columns give a field, the one that known-columns.json lists first is proposed, but all that say what a security is. Rejects with NoTable if there is no heading.
  */
 export async function proposeMapping(file: string): Promise<ProposedMapping> {
   await using table = await openTable(file);
   const { columns } = table;
   const byName = new Map(columns.toReversed().map((column) => [lettersOf(column), column]));
   const map = Object.entries(KNOWN_COLUMNS).flatMap(([field, names]) => {
-    const [column] = names.flatMap((name) => byName.get(lettersOf(name)) ?? []);
-    return column === undefined ? [] : [{ column, field }];
+    const found = names.flatMap((name) => byName.get(lettersOf(name)) ?? []);
+    return found
+      .slice(0, field === 'listings.security' ? found.length : 1)
+      .map((column) => ({ column, field }));
   });
   const words = basename(file).split(/[^A-Za-z]+/);
   const [venue] = words.flatMap((word) => (word.length < 3 ? [] : exchangesOfPrefix(word.toUpperCase())));

@@ -6,7 +6,7 @@ import { type BrandRecord, brandFromRecord, readRecord, slugOf } from '@brand-da
 import { type CellOptions, isEmptyCell } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/content.ts';
 import { readEach } from '../../formats/lines.ts';
-import { isTestListing, labelsOf, readListing } from '../../formats/listing.ts';
+import { isOtherSecurity, labelsOf, otherSecurity, readListing } from '../../formats/listing.ts';
 import { countryCodeOf } from '../../formats/places.ts';
 import { openTable, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
@@ -38,13 +38,13 @@ export interface ReadCsvOptions extends CellOptions {
   /** How much of a table may be kept in memory, in MiB. */
   memoryMib?: number | undefined;
   progress?: BytesRead | undefined;
-  /** Called once at the end with the number of further share classes and of each kind of security that was skipped. */
+  /** Called once at the end with the number of further share classes and of each kind of other security. */
   onSecurities?: ((counts: Record<string, number>) => void) | undefined;
 }
 
 /**
  * Yields a table's rows as brands. The share classes of one company become one brand, unless a column gives ids. Other securities
- * than shares are skipped. Keeps one row in memory. If rows are listed, merged or joined, keeps a whole table. Throws an
+ * than shares become records of that type. Keeps one row in memory. If rows are listed, merged or joined, keeps a whole table. Throws an
  * OptionError if a mapped column does not exist, or if the table does not fit into the memory.
  */
 export async function* readCsv(
@@ -73,10 +73,12 @@ export async function* readCsv(
   });
   const companies = gives('listings.ticker') && !gives('id') ? companiesOf(rows, kept, counts) : rows;
   for await (const item of merge ? mergedById(companies, kept) : companies) {
-    if ('kind' in item) {
-      counts[item.kind] = (counts[item.kind] ?? 0) + 1;
-      yield { from: item.from, skipped: item.skipped };
-    } else yield 'record' in item ? brandOf(item, options) : item;
+    if (!('record' in item)) {
+      yield item;
+      continue;
+    }
+    if (item.kind !== undefined) counts[item.kind] = (counts[item.kind] ?? 0) + 1;
+    yield brandOf(item, options);
   }
   onSecurities?.(counts);
 }
@@ -96,8 +98,6 @@ async function keptTable({ file, otherColumn }: NonNullable<ReadCsvOptions['join
   return { columns, rows: kept, problems };
 }
 
-const TEST_LISTING = ['a test listing of the exchange', 'test listings'] as const;
-
 /** Returns the fields of a row with its id, or why the row is refused or skipped. The folder has the files of pictures. */
 function recordOf(
   { from, cells, raw }: TableRow,
@@ -109,7 +109,8 @@ function recordOf(
   const problems: string[] = [];
   const filled = new Set<string>();
   for (const { column, field } of mapping.columns) {
-    const cell = cells.get(column) ?? joined?.get(column) ?? '';
+    const text = cells.get(column) ?? joined?.get(column) ?? '';
+    const cell = field === 'listings.security' ? statementOf(column, text) : text;
     if (isEmptyCell(field, cell)) continue;
     filled.add(field);
     const problem = assignCell(fields, field, cell, options);
@@ -129,14 +130,14 @@ function recordOf(
   if (listing?.ticker !== undefined) {
     const { ticker, mic, security: stated, ...identifiers } = listing;
     const place = readListing(ticker, mic);
-    const labels = isTestListing(security)
-      ? TEST_LISTING
-      : labelsOf(
-          typeOfSecurity({ name: security, ticker: place?.ticker ?? ticker, mic: place?.mic, stated }),
-        );
-    if (labels !== undefined) {
-      const [one, kind] = labels;
-      return { from, skipped: `${ticker}: "${security}" is ${one}`, kind };
+    const type = typeOfSecurity({ name: security, ticker: place?.ticker ?? ticker, mic: place?.mic, stated });
+    if (isOtherSecurity(type)) {
+      const [one, kind] = labelsOf(type);
+      const other = place && otherSecurity(type, security, place);
+      if (other === undefined) return { from, skipped: `${ticker}: "${security}" is ${one}` };
+      const listings = other.listings.map((each) => ({ ...each, ...identifiers }));
+      const record: PartialRecord = { ...other, type: 'other_security', listings };
+      return { from, raw, record, security, pictures: [], kind };
     }
     if (place === undefined)
       problems.push('listings.mic is missing: map a column to it, or give --set listings.mic=XNYS');
@@ -167,6 +168,12 @@ function withPictureFields(fields: Record<string, unknown>): Record<string, unkn
     ...fields,
     images: { ...(hasLogo && { logo: { light: logo, dark } }), ...Object.fromEntries(forms) },
   };
+}
+
+/** Reads what a row's security is. A column of "Y" and "N" states what its heading says: "ETF", "Test Issue". */
+function statementOf(column: string, cell: string): string {
+  if (/^\s*(?:n|no|false)\s*$/i.test(cell)) return '';
+  return /^\s*(?:y|yes|true)\s*$/i.test(cell) ? column : cell;
 }
 
 /** The cells of a row's listing, as they are assigned. */

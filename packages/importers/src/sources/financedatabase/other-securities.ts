@@ -1,5 +1,5 @@
 import { typeOfSecurity, typeOfTicker } from '@brand-data/identifiers';
-import { isTestListing, labelsOf } from '../../formats/listing.ts';
+import { isOtherSecurity, labelsOf } from '../../formats/listing.ts';
 import type { Row } from './rows.ts';
 
 /** No company has more kinds of shares on one exchange. If a name has more tickers, most are other securities of the company. */
@@ -15,7 +15,7 @@ const LONG_CODE_IN_PARIS = /^(?!AL|ML)[A-Z0-9]{5,}(?<!NV)$/;
 export function otherSecurities(rows: readonly Row[]): ReadonlyMap<Row, string> {
   const reasons = new Map<Row, string>();
   for (const row of rows) {
-    const reason = isTestListing(row.name) ? 'a test listing of the exchange' : whatItIs(row);
+    const reason = whatItIs(row);
     if (reason !== undefined) reasons.set(row, `${row.symbol}: "${row.name}" is ${reason}`);
   }
   const shares = rows.filter((row) => row.name !== '' && !reasons.has(row));
@@ -36,7 +36,7 @@ export function otherSecurities(rows: readonly Row[]): ReadonlyMap<Row, string> 
 /** Preferred shares stay listings of their company. Funds have separate records. */
 function whatItIs({ name, ticker, mic }: Row): string | undefined {
   const type = typeOfSecurity({ name, ticker, mic });
-  return type === 'preferred' || type === 'fund' ? undefined : labelsOf(type)?.[0];
+  return isOtherSecurity(type) && type !== 'preferred' && type !== 'fund' ? labelsOf(type)[0] : undefined;
 }
 
 /**

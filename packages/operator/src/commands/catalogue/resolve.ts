@@ -71,12 +71,13 @@ function queryOf(identifier: string): Query {
 
 function resolutionToJson({ identifier, problem }: Query, resolution: Resolution | undefined) {
   const [meaning = null, ...others] = (resolution?.meanings ?? []).map(meaningToJson);
-  const { suggestions = [] } = resolution ?? {};
+  const { suggestions = [], noCompany } = resolution ?? {};
   return {
     identifier,
     meaning,
     others,
     ...(suggestions.length > 0 && { suggestions }),
+    ...(noCompany && { no_company: noCompany }),
     ...(problem !== undefined && { problem }),
   };
 }
@@ -100,7 +101,8 @@ function wordOf(names: Record<string, string>, prefix: string, value: string | u
 }
 
 function rowsOf(resolution: ReturnType<typeof resolutionToJson>): (string | number | undefined)[][] {
-  const { identifier, meaning, others, suggestions = [], problem = 'no record has it' } = resolution;
+  const { identifier, meaning, others, suggestions = [], no_company: other } = resolution;
+  const { problem = other ? `no company: a ${other.kind}, ${other.name}` : 'no record has it' } = resolution;
   if (meaning === null)
     return [
       [identifier, '-', problem],

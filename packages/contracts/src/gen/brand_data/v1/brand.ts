@@ -16,6 +16,11 @@ export const BrandType = {
   BRAND: "BRAND_TYPE_BRAND",
   /** SUPERINVESTOR - A portfolio manager. */
   SUPERINVESTOR: "BRAND_TYPE_SUPERINVESTOR",
+  /**
+   * OTHER_SECURITY - A security that is no company, such as a fund or a warrant. `category` says what it is. Only source records have this type:
+   * identifiers that mean such a security find no record.
+   */
+  OTHER_SECURITY: "BRAND_TYPE_OTHER_SECURITY",
 } as const;
 
 export type BrandType = typeof BrandType[keyof typeof BrandType];
@@ -25,6 +30,7 @@ export namespace BrandType {
   export type STOCK = typeof BrandType.STOCK;
   export type BRAND = typeof BrandType.BRAND;
   export type SUPERINVESTOR = typeof BrandType.SUPERINVESTOR;
+  export type OTHER_SECURITY = typeof BrandType.OTHER_SECURITY;
 }
 
 export function brandTypeFromJSON(object: any): BrandType {
@@ -41,6 +47,9 @@ export function brandTypeFromJSON(object: any): BrandType {
     case 3:
     case "BRAND_TYPE_SUPERINVESTOR":
       return BrandType.SUPERINVESTOR;
+    case 4:
+    case "BRAND_TYPE_OTHER_SECURITY":
+      return BrandType.OTHER_SECURITY;
     default:
       return BrandType.UNSPECIFIED;
   }
@@ -56,6 +65,8 @@ export function brandTypeToNumber(object: BrandType): number {
       return 2;
     case BrandType.SUPERINVESTOR:
       return 3;
+    case BrandType.OTHER_SECURITY:
+      return 4;
     default:
       return 0;
   }

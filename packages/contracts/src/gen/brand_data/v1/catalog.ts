@@ -284,6 +284,15 @@ export interface LookupResult {
    * CatalogChanged has one of these keys.
    */
   keys: number[];
+  /** What the identifier means, if that is no company. Then `brand` is absent, and nothing is suggested. */
+  noCompany?: NoCompany | undefined;
+}
+
+/** A security, a currency or a coin. */
+export interface NoCompany {
+  /** In words: "fund", "preferred share", "currency". */
+  kind: string;
+  name: string;
 }
 
 /**
@@ -597,6 +606,7 @@ export interface Resolution {
   meanings: Meaning[];
   /** As in LookupResult. */
   suggestions: Suggestion[];
+  noCompany?: NoCompany | undefined;
 }
 
 export interface Meaning {
@@ -613,6 +623,8 @@ export interface GetStatisticsRequest {
 export interface GetStatisticsResponse {
   brands: number;
   sources: SourceStatistics[];
+  /** Securities that are no companies. `brands` does not count them. */
+  otherSecurities: number;
 }
 
 export interface SourceStatistics {
@@ -960,7 +972,15 @@ export const LookupResponse: MessageFns<LookupResponse> = {
 };
 
 function createBaseLookupResult(): LookupResult {
-  return { brand: undefined, match: undefined, suggestions: [], namesSuperinvestor: false, leftOut: false, keys: [] };
+  return {
+    brand: undefined,
+    match: undefined,
+    suggestions: [],
+    namesSuperinvestor: false,
+    leftOut: false,
+    keys: [],
+    noCompany: undefined,
+  };
 }
 
 export const LookupResult: MessageFns<LookupResult> = {
@@ -986,6 +1006,9 @@ export const LookupResult: MessageFns<LookupResult> = {
         writer.fixed32(v);
       }
       writer.join();
+    }
+    if (message.noCompany !== undefined) {
+      NoCompany.encode(message.noCompany, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -1061,6 +1084,14 @@ export const LookupResult: MessageFns<LookupResult> = {
 
             break;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.noCompany = NoCompany.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1084,6 +1115,76 @@ export const LookupResult: MessageFns<LookupResult> = {
     message.namesSuperinvestor = object.namesSuperinvestor ?? false;
     message.leftOut = object.leftOut ?? false;
     message.keys = object.keys?.map((e) => e) || [];
+    message.noCompany = (object.noCompany !== undefined && object.noCompany !== null)
+      ? NoCompany.fromPartial(object.noCompany)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseNoCompany(): NoCompany {
+  return { kind: "", name: "" };
+}
+
+export const NoCompany: MessageFns<NoCompany> = {
+  encode(message: NoCompany, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NoCompany {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNoCompany();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NoCompany>): NoCompany {
+    return NoCompany.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NoCompany>): NoCompany {
+    const message = createBaseNoCompany();
+    message.kind = object.kind ?? "";
+    message.name = object.name ?? "";
     return message;
   },
 };
@@ -3966,7 +4067,7 @@ export const ResolveResponse: MessageFns<ResolveResponse> = {
 };
 
 function createBaseResolution(): Resolution {
-  return { meanings: [], suggestions: [] };
+  return { meanings: [], suggestions: [], noCompany: undefined };
 }
 
 export const Resolution: MessageFns<Resolution> = {
@@ -3976,6 +4077,9 @@ export const Resolution: MessageFns<Resolution> = {
     }
     for (const v of message.suggestions) {
       Suggestion.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.noCompany !== undefined) {
+      NoCompany.encode(message.noCompany, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -4009,6 +4113,14 @@ export const Resolution: MessageFns<Resolution> = {
             message.suggestions.push(Suggestion.decode(reader, reader.uint32()));
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.noCompany = NoCompany.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4028,6 +4140,9 @@ export const Resolution: MessageFns<Resolution> = {
     const message = createBaseResolution();
     message.meanings = object.meanings?.map((e) => Meaning.fromPartial(e)) || [];
     message.suggestions = object.suggestions?.map((e) => Suggestion.fromPartial(e)) || [];
+    message.noCompany = (object.noCompany !== undefined && object.noCompany !== null)
+      ? NoCompany.fromPartial(object.noCompany)
+      : undefined;
     return message;
   },
 };
@@ -4179,7 +4294,7 @@ export const GetStatisticsRequest: MessageFns<GetStatisticsRequest> = {
 };
 
 function createBaseGetStatisticsResponse(): GetStatisticsResponse {
-  return { brands: 0, sources: [] };
+  return { brands: 0, sources: [], otherSecurities: 0 };
 }
 
 export const GetStatisticsResponse: MessageFns<GetStatisticsResponse> = {
@@ -4189,6 +4304,9 @@ export const GetStatisticsResponse: MessageFns<GetStatisticsResponse> = {
     }
     for (const v of message.sources) {
       SourceStatistics.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.otherSecurities !== 0) {
+      writer.uint32(24).uint64(message.otherSecurities);
     }
     return writer;
   },
@@ -4222,6 +4340,14 @@ export const GetStatisticsResponse: MessageFns<GetStatisticsResponse> = {
             message.sources.push(SourceStatistics.decode(reader, reader.uint32()));
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.otherSecurities = longToNumber(reader.uint64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4241,6 +4367,7 @@ export const GetStatisticsResponse: MessageFns<GetStatisticsResponse> = {
     const message = createBaseGetStatisticsResponse();
     message.brands = object.brands ?? 0;
     message.sources = object.sources?.map((e) => SourceStatistics.fromPartial(e)) || [];
+    message.otherSecurities = object.otherSecurities ?? 0;
     return message;
   },
 };

@@ -1,0 +1,110 @@
+import type { Brand } from '@brand-data/contracts';
+import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey, normalTicker } from '../keys/tickers.ts';
+import { coreName, normalName } from '../names/names.ts';
+import { isCommonAsTicker } from './common-words.ts';
+import { isAmerican, lookupRank, RANK_OF_OTHER_SECURITY } from './rank.ts';
+import RESERVED from './reserved-codes.json' with { type: 'json' };
+import type { Resolution } from './resolve.ts';
+
+/** What an identifier means that is no company. */
+export interface NoCompany {
+  /** In words: "fund", "preferred share", "currency". */
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** A record with the way in which the identifier matches it. */
+export interface Meant {
+  readonly brand: Brand;
+  readonly resolution: Pick<Resolution, 'kind' | 'strength' | 'keys'>;
+}
+
+const COINS = new Map(Object.entries(RESERVED.coins));
+const COIN_NAMES = new Map(Object.values(RESERVED.coins).map((name) => [normalName(name), name]));
+const CURRENCIES: ReadonlySet<string> = new Set(RESERVED.currencies.split(' '));
+const MOST_TRADED: ReadonlySet<string> = new Set(RESERVED.mostTraded.split(' '));
+const CURRENCY_NAMES = new Intl.DisplayNames('en', { type: 'currency' });
+
+/**
+ * Returns what the identifier means if that is no company: a currency or a coin by its code, a coin by its name, or the other
+ * security that it finds. Undefined if it means the company that it finds, or nothing.
+ *
+ * @param company what the identifier means among the companies
+ * @param security what it means among the other securities
+ */
+export function noCompanyMeant(
+  identifier: string,
+  company: Meant | undefined,
+  security: Meant | undefined,
+): NoCompany | undefined {
+  const reserved = reservedMeaning(identifier);
+  if (reserved !== undefined && !(company && precedesReserved(identifier, company, reserved)))
+    return reserved;
+  if (security === undefined || security.resolution.strength !== 'exact') return undefined;
+  if (company !== undefined && precedesSecurity(identifier, company, security)) return undefined;
+  const { category, name } = security.brand;
+  return { kind: category.replaceAll('_', ' '), name };
+}
+
+/** Reads codes in capitals or small letters, other than common words ("all"), and the names of coins. */
+function reservedMeaning(identifier: string): NoCompany | undefined {
+  const text = identifier.trim();
+  const code = text.toUpperCase();
+  const coinName = COIN_NAMES.get(normalName(text));
+  if (coinName !== undefined) return { kind: 'coin', name: coinName };
+  if (text !== code && (text !== text.toLowerCase() || isCommonAsTicker(text))) return undefined;
+  const coin = COINS.get(code);
+  if (coin !== undefined) return { kind: 'coin', name: coin };
+  return CURRENCIES.has(code) ? { kind: 'currency', name: CURRENCY_NAMES.of(code) ?? code } : undefined;
+}
+
+/**
+ * Checks whether the company is meant rather than the currency or the coin. An American company of which no source tells how well
+ * known it is may be well known, so that it keeps the codes that few people know ("ALL", "AMD").
+ */
+function precedesReserved(identifier: string, company: Meant, { kind: reserved }: NoCompany): boolean {
+  const { brand, resolution } = company;
+  const { kind, strength, keys } = resolution;
+  if (isWellKnown(brand)) return true;
+  if (kind === 'name') return strength === 'exact';
+  if (kind !== 'ticker' || !isBare(keys)) return true;
+  const isKnownCode = reserved === 'coin' || MOST_TRADED.has(identifier.trim().toUpperCase());
+  return !isKnownCode && !isRanked(brand) && isListedInAmerica(company);
+}
+
+/**
+ * Checks whether the company is meant rather than the security. Only a security in the United States, where all securities have
+ * different tickers, ever precedes a company.
+ */
+function precedesSecurity(identifier: string, company: Meant, security: Meant): boolean {
+  const { brand, resolution } = company;
+  if (lookupRank(security.brand) < RANK_OF_OTHER_SECURITY || isWellKnown(brand)) return true;
+  if (resolution.kind !== 'ticker' && resolution.kind !== 'name') return true;
+  const isWritten = identifier !== identifier.toUpperCase();
+  const isByTicker = security.resolution.kind === 'ticker';
+  if (
+    isByTicker &&
+    isWritten &&
+    (resolution.kind === 'name' || coreName(identifier) === coreName(brand.name))
+  )
+    return true;
+  return isRanked(brand) && isListedInAmerica(company);
+}
+
+function isWellKnown(brand: Brand): boolean {
+  return brand.rank >= RANK_OF_OTHER_SECURITY;
+}
+
+function isRanked({ derivedFields }: Brand): boolean {
+  return !derivedFields.includes('rank');
+}
+
+function isBare(keys: readonly string[]): boolean {
+  return keys.some((key) => isBareTickerKey(key) || isAmericanTickerKey(key) || isBoardTickerKey(key));
+}
+
+/** Checks whether the ticker that matches is the company's in the United States. */
+function isListedInAmerica({ brand, resolution }: Meant): boolean {
+  const tickers = resolution.keys.map((key) => /^ticker:([^@]*)/.exec(key)?.[1]);
+  return brand.listings.some(({ mic, ticker }) => isAmerican(mic) && tickers.includes(normalTicker(ticker)));
+}
