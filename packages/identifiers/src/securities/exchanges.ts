@@ -1,3 +1,4 @@
+import CURRENCIES from './currencies.json' with { type: 'json' };
 import { EXCHANGE_TABLE } from './exchange-table.ts';
 
 /** A venue where securities trade, and the codes and names by which texts refer to it. */
@@ -9,6 +10,8 @@ export interface Exchange {
   readonly name: string;
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
+  /** The currency of the country's prices (ISO 4217). A venue may quote single securities in others, as London does in dollars. */
+  readonly currency: string;
   /** Yahoo's suffixes, without the dot. Venues in the United States have none. */
   readonly yahoo: readonly string[];
   /**
@@ -32,6 +35,12 @@ export interface Exchange {
   readonly seriesWithoutSign: boolean;
 }
 
+const CURRENCY_OF_COUNTRY: ReadonlyMap<string, string> = new Map(
+  Object.entries(CURRENCIES).flatMap(([currency, countries]) =>
+    countries.split(' ').map((country) => [country, currency] as const),
+  ),
+);
+
 /** The world's main venues. Within a country the primary venue comes first. */
 export const EXCHANGES: readonly Exchange[] = EXCHANGE_TABLE.trim()
   .split('\n')
@@ -51,6 +60,7 @@ function exchangeFromLine(line: string): Exchange {
     code,
     name,
     country,
+    currency: CURRENCY_OF_COUNTRY.get(country) ?? '',
     yahoo,
     reuters,
     bloomberg,

@@ -3,7 +3,7 @@ import { problemOfSource, problemsOf, problemsOfQuote, refusalOf } from '@brand-
 import { Fault } from '@brand-data/runtime';
 import type { PutOutcome } from '../linkage/plan.ts';
 import { byEntry } from '../lookup/answers.ts';
-import { keysOfQuote, noMainListing, quoteRecordAmong } from '../records/quotes.ts';
+import { keysOfQuote, placeQuote } from '../records/quotes.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../records/source-record.ts';
 import type { CatalogStore, PutAnswer } from '../storage/store.ts';
 import {
@@ -63,10 +63,10 @@ export function importCalls(
           const refused = refusals[index];
           if (refused !== undefined) return { refused };
           const own = [...new Set(keys[index]?.flatMap((key) => candidates.get(key) ?? []))];
-          const record = quoteRecordAmong(source, importId, quote, own);
-          if (record === undefined)
-            skipped.push({ index, reason: noMainListing(quote.symbol || quote.isin) });
-          return record;
+          const placed = placeQuote(source, importId, quote, own);
+          if (!('skipped' in placed)) return placed;
+          skipped.push({ index, reason: placed.skipped });
+          return undefined;
         }),
         'the listing occurs twice in this batch: send one quote for each listing',
       );
