@@ -65,6 +65,6 @@ export {
   exchangesOfPrefix,
   exchangesOfYahooSuffix,
 } from './securities/exchanges.ts';
-export { orderListings } from './securities/main-listing.ts';
+export { isinOfMain, orderListings } from './securities/main-listing.ts';
 export { readSecurityName, type SecurityType } from './securities/security-names.ts';
 export { isShareOrReceipt, typeOfSecurity, typeOfTicker } from './securities/security-types.ts';

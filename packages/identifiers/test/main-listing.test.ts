@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { orderListings } from '../src/index.ts';
+import { isinOfMain, orderListings } from '../src/index.ts';
 
 interface Written {
   readonly ticker: string;
@@ -104,6 +104,30 @@ describe('the main listing is', () => {
       ['FNM@XBER', 'FNMA@OTCM'],
       'FNMA@OTCM',
     ],
+    [
+      "in the company's country, though it has the ISIN of the American receipt there",
+      'KR',
+      ['PKX@XNYS US6934831099', '005490@XKRX US6934831099'],
+      '005490@XKRX',
+    ],
+    [
+      "in the company's country, though only a regional exchange has the share's own ISIN",
+      'DE',
+      ['EVK@XBER DE000EVNK013', 'EVK@XETR US3005031097'],
+      'EVK@XETR',
+    ],
+    [
+      'in New York, if Germany lists only the receipt, under a code for securities from abroad',
+      'DE',
+      ['22UA@XETR US09075V1026', '22UA@XBER US09075V1026', 'BNTX@XNAS US09075V1026'],
+      'BNTX@XNAS',
+    ],
+    [
+      "in New York, for a Canadian company's share that is American",
+      'CA',
+      ['MUX@XTSE US58039P3055', 'MUX@XNYS US58039P3055'],
+      'MUX@XNYS',
+    ],
     ['the ordinary share before a preference share', 'CA', ['ALA-PA@XTSE', 'ALA@XTSE'], 'ALA@XTSE'],
     ['what is not marked as a further security', 'US', ['GOOG@XNAS+', 'GOOGL@XNAS'], 'GOOGL@XNAS'],
     ['a known venue before one that is not', undefined, ['ABC@ZZZZ', 'XYZ@XNZE'], 'XYZ@XNZE'],
@@ -143,6 +167,22 @@ test('a depositary receipt over the counter is not marked primary', () => {
     'CKHUY@OTCM',
   ]);
 });
+
+test.each([
+  ['US20449X4016', ['CPG@XLON US20449X4016', 'XGR2@XBER GB00BD6K4575'], 'GB', 'GB00BD6K4575'],
+  ['US75629J1016', ['6098@XTKS US75629J1016', '1RH@XBER'], 'JP', ''],
+  ['US75629J1016', ['6098@XTKS JP3970300004'], 'JP', 'JP3970300004'],
+  ['US58039P3055', ['MUX@XTSE US58039P3055'], 'CA', 'US58039P3055'],
+  ['US37045V1008', ['GM@XNYS US37045V1008'], 'US', 'US37045V1008'],
+  ['US09075V1026', ['BNTX@XNAS US09075V1026', '22UA@XETR US09075V1026'], 'DE', 'US09075V1026'],
+  ['NL0012044747', ['RACE@XMIL NL0012044747'], 'IT', 'NL0012044747'],
+  ['US42281P2056', ['HEIU@XBER US42281P2056'], 'DE', 'US42281P2056'],
+])(
+  "the ISIN %s of %j is the share's only if it is not that of a receipt: %s",
+  (isin, listings, country, own) => {
+    expect(isinOfMain(isin, listings.map(listing), { country })).toBe(own);
+  },
+);
 
 const anyListings = fc.uniqueArray(
   fc.record({

@@ -93,7 +93,12 @@ test('the order of the sources has no influence on a record', () => {
 test('the record of a single source is the source record itself, with what every record has', () => {
   fc.assert(
     fc.property(fc.constantFrom(...SOURCES), stock, (source, fields) => {
-      const alone = statement(source, { ...fields, names: [], sources: [] });
+      // An American company's ISIN is never that of a receipt.
+      const company = {
+        headquarters: { countryCode: 'US' },
+        ...(fields.company?.ceo && { ceo: fields.company.ceo }),
+      };
+      const alone = statement(source, { ...fields, company, names: [], sources: [] });
       const { brand } = mergeBrands([alone]);
       expect(dataOf(withoutDerivedFields(brand))).toEqual(dataOf(alone.brand));
       expect(dataOf(recordOfOne(alone))).toEqual(dataOf(brand));
@@ -208,6 +213,39 @@ test('a quote changes the figures of its own main listing only', () => {
   expect(mergeBrands([company, quote('XETR', 7, '2026-01-02')]).brand.stock).toMatchObject({ price: 1 });
   const twice = [quote('XNAS', 7, '2026-01-02'), company, quote('XNAS', 8, '2026-01-03')];
   expect(mergeBrands(twice).brand.stock?.price).toBe(8);
+});
+
+test("the home share's ISIN is shown and found, whatever source states that of its receipt", () => {
+  const seat = { headquarters: { countryCode: 'JP' } };
+  const vendor = statement('vendor', {
+    type: BrandType.STOCK,
+    company: seat,
+    listings: [{ ticker: '6098', mic: 'XTKS', isin: 'US75629J1016', cusip: '75629J101' }],
+    stock: { isin: 'US75629J1016', cusip: '75629J101' },
+  });
+  const registry = (stock?: Partial['stock']) =>
+    statement('registry', {
+      type: BrandType.STOCK,
+      listings: [{ ticker: '6098', mic: 'XTKS', isin: 'JP3970300004' }],
+      ...(stock && { stock }),
+    });
+  expect(recordOfOne(vendor).stock).toMatchObject({ isin: '', cusip: '' });
+  const found = (...all: SourcedBrand[]) => {
+    const { brand } = mergeBrands(all);
+    return [brand.stock?.isin, brand.stock?.cusip, brand.listings[0]?.isin, brand.listings[0]?.cusip];
+  };
+  const home = ['JP3970300004', '', 'JP3970300004', ''];
+  expect(found(vendor, registry({ isin: 'JP3970300004' }))).toEqual(home);
+  const noCountry = statement('other', {
+    type: BrandType.STOCK,
+    listings: [{ ticker: '6098', mic: 'XTKS', isin: 'US75629J1016' }],
+    stock: { isin: 'US75629J1016', cusip: '75629J101' },
+  });
+  expect(found(vendor, registry())).toEqual(home);
+  expect(found(noCountry, vendor, registry())).toEqual(home);
+  // A person's word stands.
+  const curated = { ...noCountry, source: 'sample' };
+  expect(mergeBrands([curated, vendor]).brand.stock?.isin).toBe('US75629J1016');
 });
 
 test('names, domains, listings and sources of all sources are united, each once, strongest source first', () => {

@@ -21,7 +21,7 @@ interface Placed<L> {
   readonly isin: string;
   readonly atHome: boolean;
   readonly inCountry: boolean;
-  /** Whether London lists the share under a code for shares from abroad. */
+  /** Whether London or Germany list the security under a code for securities from abroad. */
   readonly isForeignCode: boolean;
   /** Whether the form of the ticker is that of a preferred share or another security than a share. */
   readonly isOtherSecurity: boolean;
@@ -37,7 +37,7 @@ interface Placed<L> {
  *
  * 1. A home venue goes first. It is a venue in the country of the security's ISIN. If the ISIN is not known, or its country has
  *    no exchange (tax havens), it is a venue in the company's country or in the country of another of its ISINs. OTC Markets
- *    is never a home venue. London is not a home venue for codes that begin with 0, which are shares from abroad.
+ *    is never a home venue. American ISINs of listings in the company's country are those of receipts, and do not count. London is not a home venue for codes that begin with 0, which are shares from abroad.
  * 2. A venue in the company's country goes first.
  * 3. The venue whose country has the ISINs of more listings goes first, because depositary receipts have fewer listings.
  * 4. London's codes for shares from abroad go last. Then a country's primary venue goes first. Between countries, the venue with
@@ -71,14 +71,17 @@ export function orderListings<L extends ListingFacts>(
 }
 
 function placed<L extends ListingFacts>(listings: readonly L[], country: string): Placed<L>[] {
-  const isins = isinsOf(listings);
+  const stated = isinsOf(listings, country);
+  const isins = stated.map((isin, index) =>
+    isReceiptIsin(isin, venueOf(listings[index]), country) ? '' : isin,
+  );
   const homes = isins.map((isin) => isin.slice(0, 2)).map((home) => (COUNTRIES.has(home) ? home : ''));
   const listingsOfHome = new Map<string, number>();
   for (const home of homes) listingsOfHome.set(home, (listingsOfHome.get(home) ?? 0) + 1);
   return listings.map((listing, index) => {
-    const venue = exchangeOfMic((listing.mic ?? '').toUpperCase());
+    const venue = venueOf(listing);
     const home = homes[index] ?? '';
-    const isForeignCode = venue?.mic === 'XLON' && /^0[A-Z0-9]{3}$/i.test(listing.ticker ?? '');
+    const isForeignCode = isForeignCodeAt(venue, country, listing.ticker ?? '', stated[index] ?? '');
     const inCountry = venue?.country === country && !isForeignCode;
     const isHomeCountry =
       home === '' ? inCountry || listingsOfHome.has(venue?.country ?? '?') : home === venue?.country;
@@ -96,14 +99,46 @@ function placed<L extends ListingFacts>(listings: readonly L[], country: string)
   });
 }
 
-/** Returns each listing's own ISIN, else the ISIN of another listing of the same share class. */
-function isinsOf(listings: readonly ListingFacts[]): string[] {
+function venueOf(listing: ListingFacts | undefined): Exchange | undefined {
+  return exchangeOfMic((listing?.mic ?? '').toUpperCase());
+}
+
+/** London's codes for shares from abroad begin with 0. Germany's for receipts of its own companies, such as "22UA", begin with a digit. */
+function isForeignCodeAt(venue: Exchange | undefined, country: string, ticker: string, isin: string) {
+  if (venue?.mic === 'XLON') return /^0[A-Z0-9]{3}$/i.test(ticker);
+  return country === 'DE' && venue?.country === 'DE' && /^\d/.test(ticker) && isin.startsWith('US');
+}
+
+/**
+ * Checks whether an American ISIN, found with a listing in the company's own country, is that of an American receipt. Canadian
+ * companies have none: their shares themselves trade in New York. Germany's regional exchanges list receipts beside shares.
+ */
+function isReceiptIsin(isin: string, venue: Exchange | undefined, country: string): boolean {
+  const isAtHome = venue !== undefined && venue.country === country && !venue.ownTickers;
+  return isin.startsWith('US') && isAtHome && country !== 'US' && country !== 'CA';
+}
+
+/** Returns the `isin` of a company's main listing, or the home share's if it is that of a receipt. '' if that is not known. */
+export function isinOfMain(
+  isin: string,
+  listings: readonly ListingFacts[],
+  { country = '' }: { readonly country?: string | undefined },
+): string {
+  if (!isReceiptIsin(isin, venueOf(listings[0]), country)) return isin;
+  const atHome = listings.map((listing) => listing.isin ?? '').filter((own) => own.startsWith(country));
+  return new Set(atHome).size === 1 ? (atHome[0] ?? '') : '';
+}
+
+/** Returns each listing's own ISIN, else the ISIN of another listing of the same share class, rather that of the `country`. */
+function isinsOf(listings: readonly ListingFacts[], country: string): string[] {
   const byShareClass = new Map(
     listings
       .map(({ isin = '', shareClassFigi = '' }) => [shareClassFigi, isin] as const)
       .filter(([figi, isin]) => figi !== '' && isin !== '')
       // If wrong data has several ISINs of a share class, the largest is used, whatever the order of the listings.
-      .sort(([, a], [, b]) => compareTexts(a, b)),
+      .sort(
+        ([, a], [, b]) => Number(a.startsWith(country)) - Number(b.startsWith(country)) || compareTexts(a, b),
+      ),
   );
   return listings.map(({ isin, shareClassFigi }) => isin || byShareClass.get(shareClassFigi ?? '') || '');
 }

@@ -1,7 +1,9 @@
 import { Brand, BrandType, type Listing, type Override, Stock } from '@brand-data/contracts';
 import {
   compareTexts,
+  cusipOfIsin,
   exchangeOfMic,
+  isinOfMain,
   MOST_ADDRESSES,
   orderListings,
   readWebHost,
@@ -52,8 +54,21 @@ const LISTING_FIELDS = [
 /** Puts the main listing first, unless a person has put the listings in order. */
 export function withListingsInOrder(source: string, brand: Brand): Brand {
   if (isCurated(source) || brand.listings.length < 2) return brand;
-  const country = brand.company?.headquarters?.countryCode;
-  return { ...brand, listings: orderListings(brand.listings, { country }) };
+  return { ...brand, listings: orderListings(brand.listings, { country: countryOf(brand) }) };
+}
+
+function countryOf({ company }: Pick<Brand, 'company'>): string | undefined {
+  return company?.headquarters?.countryCode;
+}
+
+/** Replaces the ISIN and CUSIP of a receipt by those of the share. */
+function withIsinOfMain<Fields extends Partial<Stock>>(
+  stock: Fields,
+  listings: readonly Listing[],
+  country: string | undefined,
+): Fields {
+  const isin = isinOfMain(stock.isin ?? '', listings, { country });
+  return isin === (stock.isin ?? '') ? stock : { ...stock, isin, cusip: cusipOfIsin(isin) ?? '' };
 }
 
 /** Decodes a stored record. If no source names the main listing's exchange, takes its names from the table of exchanges. */
@@ -77,7 +92,10 @@ export function mainListingOf(brand: Brand): string | undefined {
 /** Returns the record of a company that only one source has: the same record as `mergeBrands` makes, except for empty fields. */
 export function recordOfOne(only: SourcedBrand): Brand {
   const { type, source } = decideType([only]);
-  return withDerivedFields({ ...only.brand, type }, { isTypeDerived: source === undefined });
+  const { listings, stock } = only.brand;
+  const isStated = stock === undefined || isCurated(only.source);
+  const own = isStated ? stock : withIsinOfMain(stock, listings, countryOf(only.brand));
+  return withDerivedFields({ ...only.brand, type, stock: own }, { isTypeDerived: source === undefined });
 }
 
 /**
@@ -122,12 +140,12 @@ export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly
 
   // The listings of a company that trades no more still find it.
   const hasListings = type.type === BrandType.STOCK || !type.isByPerson;
-  const country = fields.company?.headquarters?.countryCode;
+  const country = countryOf(fields);
   const listings = hasListings ? mergeListings(records, country, override('listings')) : [];
   reportList('listings', listings, ({ listings }) => listings);
   const { stock } = hasListings
     ? overlaid<{ stock?: object }>(
-        { stock: mergeMessages('stock', stockValues(strongestFirst, listings[0]), report) },
+        { stock: mergeMessages('stock', stockValues(strongestFirst, listings, country), report) },
         overrides,
         isStockField,
       )
@@ -212,7 +230,8 @@ function mergeListings(
   const united = new Map<string, Listing>();
   for (const listing of records.flatMap(({ brand }) => brand.listings)) {
     const stronger = united.get(nameOfListing(listing));
-    united.set(nameOfListing(listing), stronger === undefined ? listing : fillGaps(stronger, listing));
+    const both = stronger && fillGaps(withoutReceipt(stronger, listing), withoutReceipt(listing, stronger));
+    united.set(nameOfListing(listing), both ?? listing);
   }
   if (override !== undefined)
     return (override.value?.listings ?? []).map((listing) => {
@@ -225,6 +244,13 @@ function mergeListings(
     [...united.values()].filter((listing) => first.has(nameOfListing(listing)) === isFirst),
   ) as [Listing[], Listing[]];
   return [...ordered, ...orderListings(others, { country })];
+}
+
+/** Returns the listing without its American ISIN if the other version has one of the venue's country: it is that of a receipt. */
+function withoutReceipt(listing: Listing, other: Listing): Listing {
+  const country = exchangeOfMic(listing.mic)?.country ?? 'US';
+  const isReceipt = country !== 'US' && listing.isin.startsWith('US') && other.isin.startsWith(country);
+  return isReceipt ? { ...listing, isin: '', cusip: '' } : listing;
 }
 
 function fillGaps(stronger: Listing, weaker: Listing): Listing {
@@ -245,17 +271,23 @@ function nameOfListing({ mic, ticker }: Listing): string {
 }
 
 /** Returns each source's `stock`, quotes first, with fields of the main listing only, and prices from one source only. */
-function stockValues(strongestFirst: readonly SourcedBrand[], main: Listing | undefined): SourcedValue[] {
+function stockValues(
+  strongestFirst: readonly SourcedBrand[],
+  listings: readonly Listing[],
+  companyCountry: string | undefined,
+): SourcedValue[] {
+  const [main] = listings;
   const mainName = main && nameOfListing(main);
   const country = (main && exchangeOfMic(main.mic)?.country) ?? '';
   const quotesFirst = strongestFirst.toSorted((a, b) => Number(b.isQuote) - Number(a.isQuote));
   const values = quotesFirst.flatMap(({ source, brand }) => {
     if (brand.stock === undefined) return [];
-    const value: Record<string, unknown> = { ...brand.stock };
+    const stock = isCurated(source) ? brand.stock : withIsinOfMain(brand.stock, listings, companyCountry);
+    const value: Record<string, unknown> = { ...stock };
     if (mainListingOf(brand) !== mainName) {
       for (const field of LISTING_FIELDS) delete value[field];
       // An ISIN of another country belongs to another security, such as a depositary receipt.
-      if (!brand.stock.isin.startsWith(country)) for (const field of ['isin', 'cusip']) delete value[field];
+      if (!stock.isin.startsWith(country)) for (const field of ['isin', 'cusip']) delete value[field];
     }
     return [{ source, value }];
   });
