@@ -1,8 +1,10 @@
 /** Imports files of many kinds into the catalogue as source records: how an import runs, the formats, the sources. */
 
 export { sizeOf } from './formats/content.ts';
-export { readJsonLines, readLines } from './formats/lines.ts';
+export { readJsonLines } from './formats/json.ts';
+export { readLines } from './formats/lines.ts';
 export { micOfVenue } from './formats/listing.ts';
+export type { TableLayout } from './formats/table.ts';
 export { type AdminPort, type ImagesPort, retryWhileUnavailable } from './framework/admin-port.ts';
 export {
   caseToJson,
@@ -28,6 +30,7 @@ export { readPictureFile, takePictures } from './pictures/take-pictures.ts';
 export {
   FIELDS_HELP,
   proposeMapping,
+  readConditions,
   readMapping,
   readMappingFile,
 } from './sources/csv/mapping.ts';

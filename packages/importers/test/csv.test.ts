@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { recordFromBrand } from '@brand-data/records';
+import { type BrandRecord, recordFromBrand } from '@brand-data/records';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readPlace } from '../src/formats/places.ts';
-import { proposeMapping, readMapping, readMappingFile } from '../src/sources/csv/mapping.ts';
+import { proposeMapping, readConditions, readMapping, readMappingFile } from '../src/sources/csv/mapping.ts';
 import { type ReadCsvOptions, readCsv } from '../src/sources/csv/read-csv.ts';
 import { allOf } from './all-of.ts';
 
@@ -174,7 +174,7 @@ test('a joined table adds its columns to the rows of the first table', async () 
   );
   expect(records).toMatchObject([
     { listings: [{ ticker: 'AAA', mic: 'XNAS' }] },
-    expect.stringContaining('3: listings.mic is missing'),
+    expect.stringContaining('3: venue: the row names no exchange'),
   ]);
 });
 
@@ -385,6 +385,214 @@ describe('a list of securities', () => {
     );
     expect(records).toMatchObject([{ id: 'xnas-acm' }, { id: 'xnas-acm' }]);
   });
+
+  test('reads the letters and symbols of NASDAQ Trader, and skips what its columns say is no company', async () => {
+    const counts: Record<string, number>[] = [];
+    const records = await read(
+      [
+        'Symbol|Security Name|Listing Exchange|ETF|Test Issue|NextShares',
+        'A|Agilent Technologies, Inc. Common Stock|N|N|N|N',
+        'BRK.B|Berkshire Hathaway Inc. Class B|N|N|N|N',
+        'APT|Alpha Pro Tech, Ltd.|A|N|N|N',
+        'CBOE|Cboe Global Markets, Inc.|Z|N|N|N',
+        'IEX|Listed Company Inc.|V|N|N|N',
+        'GOOD|Good Inc.|P| |N|N',
+        'NA|Nano Labs Ltd|Q|N|N|N',
+        'SPY|SPDR S&P 500|P|Y|N|N',
+        'EVT|Eaton Vance Trust|Q|N|N|Y',
+        'CBX|CBX (Listing Market NYSE)|N|N|Y|N',
+        'AAM$A|Apollo|N|N|N|N',
+        'AAMpB|Apollo|N|N|N|N',
+        'ABR^D|Arbor|N|N|N|N',
+        'AAC.W|Ares|N|N|N|N',
+        'AAC.WS|Ares|N|N|N|N',
+        'AAC.U|Ares|N|N|N|N',
+        'AXACr|Axios|A|N|N|N',
+        'File Creation Time: 0209202311:02|||||',
+      ],
+      'Symbol=listings.ticker,Security Name=name,Listing Exchange=listings.mic,ETF=listings.security,' +
+        'Test Issue=listings.security,NextShares=listings.security',
+      { onSecurities: (given) => counts.push(given) },
+    );
+    expect(records.filter((each) => typeof each === 'string')).toEqual([
+      expect.stringContaining('is a footer of the table'),
+    ]);
+    const companies = (records as BrandRecord[]).filter(({ type }) => type !== 'other_security');
+    const listings = companies.flatMap((each) => each.listings ?? []);
+    expect(listings.map((each) => `${each.mic}:${each.ticker}`)).toEqual(
+      'XNYS:A XNYS:BRK-B XASE:APT BATS:CBOE IEXG:IEX ARCX:GOOD XNAS:NA'.split(' '),
+    );
+    expect(counts).toEqual([
+      {
+        'exchange-traded products': 2,
+        'test listings': 1,
+        'preferred shares': 3,
+        warrants: 2,
+        units: 1,
+        rights: 1,
+      },
+    ]);
+  });
+
+  test('loses only the row whose listing is wrong, and not the company of its other rows', async () => {
+    const rows = [
+      'ACMA,Acme Inc. Class A,US0378331005',
+      'ACM,Acme Inc. Class B,US0378331006',
+      'ACM+?,Acme Inc. Class C,',
+    ];
+    for (const each of [rows, rows.toReversed()])
+      expect(
+        await read(
+          ['symbol,name,isin', ...each],
+          'symbol=listings.ticker,name=name,isin=listings.isin',
+          ON_NASDAQ,
+        ),
+      ).toEqual(
+        expect.arrayContaining([
+          expect.stringContaining('listings[0].isin is not an ISIN'),
+          expect.stringContaining('listings[0].ticker'),
+          expect.objectContaining({
+            name: 'Acme Inc.',
+            listings: [expect.objectContaining({ ticker: 'ACMA' })],
+          }),
+        ]),
+      );
+  });
+
+  test('refuses a row whose column gives no venue with the way to leave it out, which works', async () => {
+    const rows = ['symbol,name,exchange', 'A,Acme,NYSE', 'B,Blue,', 'C,Cane,-'];
+    const map = 'symbol=listings.ticker,name=name,exchange=listings.mic';
+    const refusal = expect.stringContaining(
+      "exchange: the row names no exchange: leave out such rows with --skip 'exchange='",
+    );
+    expect(await read(rows, map)).toEqual([expect.anything(), refusal, refusal]);
+    const left = await read(rows, map, { skip: readConditions(['exchange=']) });
+    expect(left.slice(1)).toEqual([
+      '3 skipped: --skip: exchange is ""',
+      '4 skipped: --skip: exchange is "-"',
+    ]);
+  });
+});
+
+test('rows that --skip and --only leave out are skipped with the reason', async () => {
+  const rows = ['name,kind,test', 'A,Common  Stock,N', 'B,Bond,N', 'C,COMMON stock,Y', 'D,ADR,n', 'E,,N'];
+  const select = (skip: string[], only: string[]) =>
+    read(rows, 'name=name', { skip: readConditions(skip), only: readConditions(only) });
+  const names = (read: unknown[]) =>
+    read.map((each) => (typeof each === 'string' ? each : (each as BrandRecord).name));
+  expect(names(await select(['test=Y'], ['kind=common stock', 'kind=adr', 'test=n']))).toEqual([
+    'A',
+    '3 skipped: --only: kind is "Bond"',
+    '4 skipped: --skip: test is "Y"',
+    'D',
+    '6 skipped: --only: kind is ""',
+  ]);
+  expect(names(await select(['kind='], []))).toEqual(['A', 'B', 'C', 'D', '6 skipped: --skip: kind is ""']);
+  await expect(select(['sort=x'], [])).rejects.toThrow(/no column "sort": the columns are name, kind, test/);
+  expect(() => readConditions(['test'])).toThrow(/"test" is not valid: write column=value/);
+});
+
+test.each<[cell: string, sites: string[] | RegExp]>([
+  ['acme.example', ['https://acme.example']],
+  [' HTTP://www.acme.example/en ', ['http://www.acme.example/en']],
+  ['www.acme.example; http://acme.de', ['https://www.acme.example', 'http://acme.de']],
+  ['acme.com,acme.de', ['https://acme.com', 'https://acme.de']],
+  ['acme.com, www.acme.de / acme.fr', ['https://acme.com', 'https://www.acme.de', 'https://acme.fr']],
+  ['Visit www.acme.com (English).', ['https://www.acme.com']],
+  ['https:// www.acme.com', ['https://www.acme.com']],
+  ['https://www.acme.com/a,b?c=d@e', ['https://www.acme.com/a,b?c=d@e']],
+  ['acme.com:8080 acme.com:8080', ['https://acme.com:8080']],
+  ['bücher.de', ['https://bücher.de']],
+  ['пример.рф', ['https://пример.рф']],
+  ['N/A', []],
+  ['none', []],
+  ['www,acme.com', /"www,acme.com" is no web address: correct it/],
+  ['www.acme,com', /is no web address/],
+  ['www.acme', /is no web address/],
+  ['acme..com', /is no web address/],
+  ['http//acme.com', /is no web address/],
+  ['http:/acme.com', /is no web address/],
+  ['https://https://acme.com', /is no web address/],
+  ['htp://acme.com', /is no web address/],
+  ['ftp://acme.com', /is no web address/],
+  ['http://localhost', /is no web address/],
+  ['http://192.168.0.1/', /is no web address/],
+  ['Acme', /is no web address/],
+  ['info@acme.com', /is an e-mail address, not a website/],
+  ['https://acme.com info@acme.com', /is an e-mail address/],
+  [`acme.com ${'x'.repeat(6_000)}`, /is longer than a list of websites/],
+])('the websites in a cell are addresses that a browser opens, or it is refused: %s', async (cell, sites) => {
+  const [record] = await read(['name;site', `Acme;"${cell}"`], 'name=name,site=links.websites');
+  if (sites instanceof RegExp) expect(record).toMatch(sites);
+  else
+    expect(record).toEqual({
+      id: expect.anything(),
+      name: 'Acme',
+      sources: expect.anything(),
+      ...(sites.length > 0 && { links: { websites: sites } }),
+    });
+});
+
+test.each(
+  '- -- — … . ? *** n/a N/A #N/A (null) k.A. nicht\u00a0verfügbar 暂无 なし null None NaN NA nil unknown'.split(
+    ' ',
+  ),
+)('a cell that says that there is nothing gives no value: %s', async (cell) => {
+  const records = await read(
+    ['name,sector,isin,price,country,ceo', `Acme,${[cell, cell, cell, cell, cell].join(',')}`],
+    'name=name,sector=company.sector,isin=stock.isin,price=stock.price,country=company.headquarters.country,ceo=company.ceo',
+  );
+  expect(records).toEqual([{ id: 'mine-acme', name: 'Acme', sources: [{ name: 'My table' }] }]);
+});
+
+test('"NA" is the code of Namibia', async () => {
+  const [record] = await read(['name,code', 'Acme,NA'], 'name=name,code=company.headquarters.country_code');
+  expect(record).toMatchObject({ company: { headquarters: { country_code: 'NA' } } });
+});
+
+test.each<[cell: string, day: string | RegExp, order?: 'dmy' | 'mdy']>([
+  ['2026-08-21', '2026-08-21'],
+  ['2026-08-21T20:00:00Z', '2026-08-21'],
+  ['2026/8/1 00:00', '2026-08-01'],
+  ['20260821', '2026-08-21'],
+  ['21.08.2026', '2026-08-21'],
+  ['3.4.2026', '2026-04-03'],
+  ['21/08/2026', '2026-08-21'],
+  ['8/21/2026', '2026-08-21'],
+  ['4/4/2026', '2026-04-04'],
+  ['3/4/2026', '2026-04-03', 'dmy'],
+  ['3/4/2026', '2026-03-04', 'mdy'],
+  ['3-4-2026', '2026-03-04', 'mdy'],
+  ['06-OCT-2008', '2008-10-06'],
+  ['21 Aug 2026', '2026-08-21'],
+  ['Aug 1st, 2026', '2026-08-01'],
+  ['46255', '2026-08-21'],
+  ['46255.5', '2026-08-21'],
+  ['29.02.2024', '2024-02-29'],
+  ['3/4/2026', /is one of two days: write YYYY-MM-DD, or give --date-order/],
+  ['03-04-2026', /is one of two days/],
+  ['29.02.2023', /is no day of the calendar/],
+  ['2026-13-01', /is no day of the calendar/],
+  ['8.21.2026', /is no day of the calendar/],
+  ['31/31/2026', /is no day of the calendar/],
+  ['21 Foo 2026', /is no day of the calendar/],
+  ['21/08/26', /has a year of two digits/],
+  ['21-Aug-26', /has a year of two digits/],
+  ['soon', /is not a date: write YYYY-MM-DD/],
+])('a date is a day of the calendar, or it is refused: %s is %s', async (cell, day, dateOrder) => {
+  const [record] = await read(['name;ipo', `Acme;${cell}`], 'name=name,ipo=stock.ipo_date', { dateOrder });
+  if (day instanceof RegExp) expect(record).toMatch(day);
+  else expect((record as BrandRecord).stock?.ipo_date).toBe(day);
+});
+
+test.each([
+  ['1949 (1921)', '1949 (1921)'],
+  ['1949', '1949'],
+  ['around 1900', 'around 1900'],
+  ['15 May 1932', '1932-05-15'],
+])('a founding is free text, in which a day is a date: %s', async (cell, founded) => {
+  const [record] = await read(['name;since', `Acme;${cell}`], 'name=name,since=company.founded');
+  expect((record as BrandRecord).company?.founded).toBe(founded);
 });
 
 describe('a mapping', () => {
@@ -447,6 +655,17 @@ describe('a mapping', () => {
         'Company Name': 'name',
         ISIN: 'listings.isin',
         Exchange: 'listings.mic',
+      },
+    ],
+    [
+      'Nasdaq Traded|Symbol|Security Name|Listing Exchange|Market Category|ETF|Test Issue|NextShares',
+      {
+        Symbol: 'listings.ticker',
+        'Security Name': 'name',
+        'Listing Exchange': 'listings.mic',
+        ETF: 'listings.security',
+        'Test Issue': 'listings.security',
+        NextShares: 'listings.security',
       },
     ],
     ['colour,size', {}],

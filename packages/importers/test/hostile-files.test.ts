@@ -46,7 +46,7 @@ const FILES: readonly (readonly [
     /quote is never closed/,
   ],
   ['a million columns', 'csv', () => `${times('c,', 2 * MIB)}x\n`, /1048577 columns/],
-  ['a million cells', 'csv', () => `name,symbol\n${times(',', MIB)}\n`, /1048577 cells/],
+  ['a million cells', 'csv', () => `name,symbol\n${times(',', MIB)}x\n`, /1048577 cells/],
   ['brackets in brackets', 'records', () => `${times('[', 10 * MIB)}\n`, /nested more than 64/],
   ['objects in objects', 'records', () => `${times('{"a":', 10 * MIB)}\n`, /nested more than 64/],
   ['five million objects', 'json', () => `[${times('{},', 15 * MIB)}{}]`, /more than 1,000,000 values/],

@@ -93,17 +93,17 @@ test('NDJSON gives the same quotes as a table', async () => {
   const quotes = await read(`${JSON.stringify(line)}\n[10]\nnonsense\n`, { name: 'quotes.ndjson' });
   expect(quotes).toMatchObject([
     { symbol: 'ACME', stock: { priceUsd: 10, changePercentage: -1.5, isActivelyTrading: true } },
-    { line: '2', problem: 'the line is not a JSON object' },
+    { line: '2', problem: 'the row is not a JSON object' },
     { line: '3', problem: expect.stringContaining('not valid JSON') },
   ]);
 });
 
 test('a text that is not a number, a currency or a price is refused with its line', async () => {
   const quotes = await read(
-    'symbol,price,currency,exchange\nA,n.a.,USD,XNYS\nB,10,DOLLAR,XNYS\nC,,USD,XNYS\n,10,USD,XNYS\nE,10,USD,Somewhere\nF,0,USD,XNYS\nG,12%,USD,XNYS\nH,10,USD,XNYS\n',
+    'symbol,price,currency,exchange\nA,low,USD,XNYS\nB,10,DOLLAR,XNYS\nC,,USD,XNYS\n,10,USD,XNYS\nE,10,USD,Somewhere\nF,0,USD,XNYS\nG,12%,USD,XNYS\nH,10,USD,XNYS\n',
   );
   expect(quotes).toMatchObject([
-    { line: '2', problem: 'price: "n.a." is not a number' },
+    { line: '2', problem: 'price: "low" is not a number' },
     { line: '3', problem: 'currency: "DOLLAR" is not a currency code of ISO 4217' },
     { line: '4', problem: 'the line has no price' },
     { line: '5', problem: 'the line has neither a symbol nor an ISIN' },

@@ -19,7 +19,7 @@ const READING = { separator: ';', decimalComma: false };
 
 export const READERS = {
   csv: async function* (file, progress) {
-    yield* (await openTable(file, progress)).rows;
+    yield* (await openTable(file, { progress })).rows;
   },
   records: (file, progress) => readRecords([file], { progress }),
   json: (file, progress) => readRecords([file], { progress }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openTable } from '../src/formats/table.ts';
+import { openTable, type TableLayout } from '../src/formats/table.ts';
 import { allOf } from './all-of.ts';
 import { fileOf } from './temporary-files.ts';
 
@@ -10,7 +10,7 @@ const cell = fc.string({
 });
 const quoted = (value: string) => (/[",;\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
 
-test('a table’s cells are read as they were written', async () => {
+test('a table’s cells are read as they were written, but for white space', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(cell, cell, cell), { maxLength: 10 }),
@@ -23,7 +23,8 @@ test('a table’s cells are read as they were written', async () => {
         const { columns, rows: read } = await openTable(file);
         const values = (await allOf(read)).map((row) => ('cells' in row ? [...row.cells.values()] : row));
         expect(columns).toEqual(heading);
-        expect(values).toEqual(rows.filter((row) => row.map(quoted).join(delimiter).trim() !== ''));
+        const plain = rows.map((row) => row.map((text) => text.replace(/\s+/g, ' ').trim()));
+        expect(values).toEqual(plain.filter((row) => row.some((text) => text !== '')));
       },
     ),
     { numRuns: 100 },
@@ -40,4 +41,162 @@ test('for an unclosed quote or a row with too few cells, only that line is refus
     [':5', false],
     [':7', false],
   ]);
+});
+
+/** Returns the columns and the rows of a table, the problems and the footers. */
+async function read(text: string | Buffer, layout: TableLayout = {}, ending = '') {
+  const file = await fileOf(text, ending);
+  const table = await openTable(file, layout);
+  const rows = await allOf(table.rows);
+  return {
+    columns: table.columns,
+    rows: rows.map((row) => ('cells' in row ? [...row.cells.values()] : row.problem)),
+    places: rows.map((row) => row.from.slice(file.length)),
+    footer: table.footer.map((each) => each.from.slice(file.length)),
+  };
+}
+
+const ROWS = [
+  ['ACM', 'Acme'],
+  ['BLU', 'Blue'],
+  ['CAN', 'Cane'],
+];
+const TABLE = { columns: ['symbol', 'name'], rows: ROWS };
+
+test.each<[what: string, text: string]>([
+  ['at the top', 'symbol,name\nACM,Acme\nBLU,Blue\nCAN,Cane'],
+  [
+    'below a title, a date and a blank line',
+    'All companies\nAs of: 21 August 2026\n\nsymbol,name\nACM,Acme\nBLU,Blue\nCAN,Cane',
+  ],
+  ['below a title with commas', 'Companies, markets, and more\nsymbol,name\nACM,Acme\nBLU,Blue\nCAN,Cane'],
+  [
+    'below a title that a spreadsheet fills up with delimiters',
+    'Companies,,\n,,\nsymbol,name,\nACM,Acme,\nBLU,Blue,\nCAN,Cane,',
+  ],
+  ['below Excel’s line that names the delimiter', 'sep=;\nsymbol;name\nACM;Acme\nBLU;Blue\nCAN;Cane'],
+  ['below a delimiter that nobody else uses', 'sep=^\nsymbol^name\nACM^Acme\nBLU^Blue\nCAN^Cane'],
+  ['in quotes over two lines', '"symbol";"\nname"\nACM;Acme\nBLU;Blue\nCAN;Cane'],
+  ['before rows with delimiters at the end', 'symbol,name\nACM,Acme,\nBLU,Blue,,\nCAN,Cane'],
+  [
+    'before and between rows and columns of delimiters only',
+    ',,\nsymbol,,name\n,,\nACM,,Acme\n, ,\nBLU,,Blue\nCAN,,Cane\n,,\n',
+  ],
+  ['beside a column without a name', ',symbol,name\n0,ACM,Acme\n1,BLU,Blue\n2,CAN,Cane'],
+  [
+    'with all white space and invisible characters',
+    'symbol\u00a0\t,name\n\u200bACM,"\u00a0Acme\n"\n BLU\ufeff,Blue\nCAN,\u3000Cane',
+  ],
+])('the heading of a table is found %s', async (_what, text) => {
+  const { columns, rows } = await read(text);
+  expect({ columns, rows }).toEqual(TABLE);
+});
+
+test('the heading is in the line that the caller names, whatever is above it', async () => {
+  const text = 'Date,2026-08-21\nLicence,free\nsymbol,name\nACM,Acme\nBLU,Blue\nCAN,Cane';
+  expect(await read(text, { headingLine: 3 })).toMatchObject({ ...TABLE, places: [':4', ':5', ':6'] });
+  await expect(read(text, { headingLine: 9 })).rejects.toThrow(/:9: the line is blank or missing/);
+});
+
+test.each<[text: string, lines: string[]]>([
+  ['File Creation Time: 0209202311:02|||||', [':5']],
+  ['File Creation Time: 0731202621:31,,,,\n,,', [':5']],
+  ['Total,"1,234.50 €"', [':5']],
+  ['Totals:,3\n\nSource: Exchange, New York\n© 2026 Exchange', [':5', ':7', ':8']],
+])('lines below a table that are no rows are its footer: %j', async (text, lines) => {
+  expect(await read(`symbol,name\nACM,Acme\nBLU,Blue\nCAN,Cane\n${text}\n`)).toMatchObject({
+    ...TABLE,
+    footer: lines,
+  });
+});
+
+test('no company is taken for a footer', async () => {
+  const rows = [
+    ['Total', 'TTE'],
+    ['Source: Music', 'SRC'],
+    ['Sum', ''],
+    ['Total', ''],
+    ['Copyright Clearance', 'CCC'],
+    ['Totality', '7'],
+    ['Total', 'TTE'],
+  ];
+  const text = rows.map((row) => row.join(',')).join('\n');
+  expect(await read(`name,symbol\n${text}\n`)).toMatchObject({ rows, footer: [] });
+});
+
+test('a footer among rows, and a row that breaks off, are problems', async () => {
+  const { rows, footer } = await read('a,b,c\n1,2,3\nSource: x\n4,5,6\n7,8\n');
+  expect(rows).toEqual([
+    ['1', '2', '3'],
+    expect.stringContaining('1 cells'),
+    ['4', '5', '6'],
+    expect.stringContaining('2 cells'),
+  ]);
+  expect(footer).toEqual([]);
+});
+
+test('a table may be UTF-16 with its mark, or of an encoding that the caller names', async () => {
+  const text = 'name\tcity\nZürich AG\tGenève\nłódź\tŁódź\n';
+  const rows = [
+    ['Zürich AG', 'Genève'],
+    ['łódź', 'Łódź'],
+  ];
+  const littleEndian = Buffer.from(`\ufeff${text}`, 'utf16le');
+  expect((await read(littleEndian)).rows).toEqual(rows);
+  expect((await read(Buffer.from(littleEndian).swap16())).rows).toEqual(rows);
+  expect((await read(`\ufeff${text}`)).columns).toEqual(['name', 'city']);
+  const latin = Buffer.from('name;city\nZürich AG;Genève\n', 'latin1');
+  expect((await read(latin)).rows).toEqual([expect.stringContaining('encoding')]);
+  expect((await read(latin, { encoding: 'windows-1252' })).rows).toEqual([['Zürich AG', 'Genève']]);
+});
+
+test('a workbook is refused with advice', async () => {
+  const workbook = Buffer.from('PK\u0003\u0004\u0014\u0000\u0006\u0000\u00ff\u00fe\n', 'latin1');
+  await expect(read(workbook)).rejects.toThrow('the file is a workbook: save it as CSV UTF-8');
+});
+
+const OBJECTS = ROWS.map(([symbol, name]) => ({ symbol, name }));
+
+test.each<[what: string, value: unknown]>([
+  ['a list of objects', OBJECTS],
+  ['a list of lists', [['symbol', 'name'], ...ROWS]],
+  ['fields and data', { fields: ['symbol', 'name'], data: ROWS }],
+  ['columns and rows', { columns: ['symbol', 'name'], rows: ROWS }],
+  ['an object around a list of objects', { count: 3, next: null, tags: ['a'], results: OBJECTS }],
+])('%s in JSON is a table', async (_what, value) => {
+  expect(await read(JSON.stringify(value, null, 2), {}, '.json')).toMatchObject({
+    ...TABLE,
+    places: ['[0]', '[1]', '[2]'],
+  });
+});
+
+test('an object of objects in JSON is a table, with the objects’ names in a column', async () => {
+  const value = Object.fromEntries(OBJECTS.map((each, index) => [String(index), each]));
+  expect(await read(JSON.stringify(value), {}, '.json')).toMatchObject({
+    columns: ['key', ...TABLE.columns],
+    rows: ROWS.map((row, index) => [String(index), ...row]),
+  });
+});
+
+test('values of any kind in JSON are cells, and rows that are none are problems', async () => {
+  const rows = [{ a: 1, b: null, c: { d: true, e: ['x', 'y'] } }, 5, { a: ' z\n', f: [{ g: 1 }] }];
+  const expected = [['1', '', 'true', 'x; y'], 'the row is not a JSON object', ['z', '[{"g":1}]']];
+  for (const [text, ending] of [
+    [JSON.stringify(rows), '.json'],
+    [rows.map((row) => JSON.stringify(row)).join('\n'), '.ndjson'],
+  ] as const)
+    expect(await read(text, {}, ending)).toMatchObject({
+      columns: ['a', 'b', 'c.d', 'c.e', 'f'],
+      rows: expected,
+    });
+});
+
+test.each<[text: string, reason: RegExp]>([
+  ['{"name": "Acme"}', /the JSON is no table: write a list of objects/],
+  ['"text"', /the JSON is no table/],
+  ['{}', /the JSON is no table/],
+  [' ', /empty/],
+  ['[{]', /not valid JSON/],
+])('JSON that is no table is refused with what to write: %s', async (text, reason) => {
+  await expect(read(text, {}, '.json')).rejects.toThrow(reason);
 });

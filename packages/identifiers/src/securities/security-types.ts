@@ -16,7 +16,7 @@ const STATED: readonly (readonly [SecurityType, RegExp])[] = [
   ['test', /^test$|\btest (?:issue|stock|security|instrument|listing)\b/],
   ['warrant', /\bwarrants?\b|\bwrt\b/],
   ['right', /\brights?\b|\brts\b/],
-  ['fund', /\b(?:etf|etp|etn|etc|mutual fund|open[- ]end|exchange traded)\b/],
+  ['fund', /\b(?:etf|etp|etn|etc|mutual fund|open[- ]end|exchange traded|nextshares)\b/],
   ['preferred', /\b(?:preferred|preference|pref|pfd|ps)\b/],
   ['receipt', /\b(?:adr|gdr|adrc|depositary|receipts?|bdr|nvdr)\b/],
   ['note', /\b(?:notes?|bonds?|debentures?)\b|^(?:corp|govt|muni)$/],

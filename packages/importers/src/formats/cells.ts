@@ -1,12 +1,16 @@
 import { readWebHost } from '@brand-data/identifiers';
 import { BrandRecord, categorySlug } from '@brand-data/records';
+import { type DateOrder, readDate } from './dates.ts';
 import { micOfVenue } from './listing.ts';
 import { countryCodeOf, readPlace } from './places.ts';
+import { isBlank, isBlankName } from './texts.ts';
+import { readWebsites } from './websites.ts';
 
 export interface CellOptions {
   /** Separates the items of a list. */
   separator: string;
   decimalComma: boolean;
+  dateOrder?: DateOrder | undefined;
 }
 
 /** How a cell of each kind is parsed, and what a cell is that cannot be parsed. */
@@ -21,6 +25,12 @@ const KINDS = {
   percentage: { read: readPercentage, wrong: 'not a percentage' },
   integer: { read: readInteger, wrong: 'not a whole number' },
   boolean: { read: readBoolean, wrong: 'neither true nor false' },
+  date: {
+    read: (cell, { dateOrder }, field) =>
+      readDate(cell, dateOrder) ?? (field === 'company.founded' ? cell : undefined),
+    wrong: 'not a date: write YYYY-MM-DD',
+  },
+  websites: { read: readWebsites, wrong: 'not a website' },
   place: { read: readPlace, wrong: 'not a place' },
   people: {
     read: (cell, { separator }) => itemsOf(cell, separator).map(readPerson),
@@ -33,14 +43,19 @@ const KINDS = {
 >;
 type Kind = keyof typeof KINDS;
 
-/** In a cell of these kinds, "null" and "none" are blank. */
-const FIGURES: ReadonlySet<Kind> = new Set(['number', 'amount', 'percentage', 'integer', 'boolean']);
+/** In these fields, "null" and "none" are ordinary words. */
+const NAMES: ReadonlySet<string> = new Set(
+  'id name names listings.ticker history.formerly history.former_tickers manager.firm'.split(' '),
+);
 
 /** The fields that a column may give, by their dotted names. A row has at most one listing, so `listings` has no index. */
 const FIELDS: ReadonlyMap<string, Kind> = new Map([
   ...fieldsOf('', BrandRecord as object),
   ['company.headquarters', 'place'],
+  ['company.founded', 'date'],
+  ['links.websites', 'websites'],
   ['listings.security', 'text'],
+  ['stock.ipo_date', 'date'],
   ['stock.market_cap_usd', 'amount'],
   ['stock.price', 'amount'],
   ['stock.price_usd', 'amount'],
@@ -55,13 +70,14 @@ const FIELDS: ReadonlyMap<string, Kind> = new Map([
 export const CELL_FIELDS = [...FIELDS.keys()];
 
 /**
- * Whether a cell has no value. "None" and "null" may be names or tickers, but are blank as figures or identifiers. An amount of
- * zero is blank too, because tables write 0.00 for a price or market value that is not known.
+ * Tells whether a cell has no value. "None", "null" and "NA" have none, except as names and tickers; "NA" is the code of Namibia. An
+ * amount of zero has none, because tables write 0.00 for a price or market value that is not known.
  */
 export function isEmptyCell(field: string, cell: string): boolean {
   const kind = FIELDS.get(field) ?? 'text';
   if (kind === 'amount' && cell.includes('0') && !/[1-9]/.test(cell)) return true;
-  return FIGURES.has(kind) || isCode(field) ? isBlankFigure(cell) : isBlankCell(cell);
+  if (field === 'company.headquarters.country_code' && cell.trim() === 'NA') return false;
+  return NAMES.has(field) ? isBlankName(cell) : isBlank(cell);
 }
 
 function isCode(field: string): boolean {
@@ -75,16 +91,21 @@ export function readCell(
   options: CellOptions,
 ): { value: unknown } | { problem: string } {
   const { read, wrong } = KINDS[FIELDS.get(field) ?? 'text'];
-  const value = read(cell.trim(), options, field);
+  const value: unknown = read(cell.trim(), options, field);
+  if (isProblem(value)) return value;
   if (value !== undefined) return { value };
   return { problem: `"${cell.slice(0, 100)}" is ${wrong.endsWith(' of') ? `${wrong} ${field}` : wrong}` };
+}
+
+function isProblem(value: unknown): value is { problem: string } {
+  return typeof value === 'object' && value !== null && 'problem' in value;
 }
 
 function itemsOf(cell: string, separator: string): string[] {
   return cell
     .split(separator)
     .map((item) => item.trim())
-    .filter((item) => !isBlankCell(item));
+    .filter((item) => !isBlankName(item));
 }
 
 function readInteger(cell: string, options: CellOptions): number | undefined {
@@ -97,8 +118,6 @@ function textOf(field: string, text: string): string | undefined {
   switch (field) {
     case 'listings.mic':
       return micOfVenue(text);
-    case 'links.websites':
-      return /^https?:\/\//i.test(text) ? text : `https://${text}`;
     case 'domains':
       return readWebHost(text)?.domain ?? text;
     case 'category':
@@ -136,19 +155,6 @@ function fieldsOf(path: string, schema: Schema): [string, Kind][] {
       return [[below, field.type]];
     return [[below, 'text']];
   });
-}
-
-const BLANK = new Set(['', '-', '–', '—', 'n/a', '#n/a']);
-const BLANK_WORDS = new Set(['null', 'nan', 'none']);
-
-/** Tells whether a cell has no value: it is empty, a dash or "N/A". */
-export function isBlankCell(cell: string): boolean {
-  return BLANK.has(cell.trim().toLowerCase());
-}
-
-/** As `isBlankCell`, for a figure or a code. Here "null", "NaN" and "none" are blank too; in other cells they may be names. */
-export function isBlankFigure(cell: string): boolean {
-  return isBlankCell(cell) || BLANK_WORDS.has(cell.trim().toLowerCase());
 }
 
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;

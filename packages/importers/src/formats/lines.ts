@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { BytesRead, Unreadable } from '../framework/source-items.ts';
-import { BrokenFile, contentOf } from './content.ts';
+import { BrokenFile, type Chunk, contentOf } from './content.ts';
 
 /** A line of a file as it is stored, without its newline. */
 export interface RawLine {
@@ -25,23 +25,16 @@ const MOST_LINES = 4_096;
 /** A small compressed file may become empty lines without end. */
 const MOST_EMPTY_LINES = 100_000;
 const TOO_MANY_EMPTY_LINES = `the file has ${MOST_EMPTY_LINES.toLocaleString('en-US')} empty lines in a row and is not read further: remove them`;
+const NOT_UTF_8 =
+  'the line is not UTF-8: name the encoding of the file if the command has --encoding, convert the file, or correct the line';
 const SPACE = 0x20;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-
-/** The name of a file with one JSON value a line. */
-export const JSON_LINES = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
-/** A record has a few thousand values, of which the deepest is at the fifth level. */
-const MOST_VALUES = 1_000_000;
-const MOST_DEPTH = 64;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
+const UTF_16_MARKS = new Map([
+  ['\xff\xfe', 'utf-16le'],
+  ['\xfe\xff', 'utf-16be'],
+]);
 
 /**
  * Yields the lines of a file, which may be compressed (contentOf): many lines of a chunk as one array, because yielding them
@@ -52,6 +45,7 @@ export async function* rawLinesOf(
   file: string,
   maxMib: number,
   onPosition?: (position: number) => void,
+  encoding?: string,
 ): AsyncGenerator<RawLine[]> {
   let number = 0;
   let emptyLines = 0;
@@ -80,7 +74,7 @@ export async function* rawLinesOf(
   };
 
   try {
-    for await (const { bytes, position } of contentOf(file)) {
+    for await (const { bytes, position } of inUtf8(contentOf(file), encoding)) {
       onPosition?.(position);
       let lines: RawLine[] = [];
       let start = 0;
@@ -106,20 +100,34 @@ export async function* rawLinesOf(
   if (length > 0) yield [take(Buffer.alloc(0))];
 }
 
+/** Converts the content to UTF-8 from `encoding`, or from UTF-16 if the content begins with the mark of UTF-16. */
+async function* inUtf8(chunks: AsyncGenerator<Chunk>, encoding: string | undefined): AsyncGenerator<Chunk> {
+  let decoder = encoding === undefined ? undefined : new TextDecoder(encoding);
+  let isStart = true;
+  for await (const { bytes, position } of chunks) {
+    const label = isStart ? UTF_16_MARKS.get(bytes.toString('latin1', 0, 2)) : undefined;
+    if (label !== undefined) decoder = new TextDecoder(label);
+    isStart = false;
+    yield { bytes: decoder ? Buffer.from(decoder.decode(bytes, { stream: true })) : bytes, position };
+  }
+}
+
 /**
- * Yields the lines of a text file in UTF-8, with one chunk in memory at a time. Yields a problem instead of a line that is not
- * UTF-8, is longer than `maxMib`, or has a problem in rawLinesOf. Rejects as contentOf does.
+ * Yields the lines of a text file, with one chunk in memory at a time. The file is UTF-8, UTF-16 with a byte order mark, or in the
+ * `encoding`. Yields a problem instead of a line that is not UTF-8, is longer than `maxMib`, or has a problem in rawLinesOf.
+ * Rejects as contentOf does.
  */
 export async function* readLines(
   file: string,
   progress?: BytesRead,
   maxMib: number = MAX_LINE_MIB,
+  encoding?: string,
 ): AsyncGenerator<TextLine | Unreadable> {
   const before = progress?.read ?? 0;
   const onPosition = (position: number) => {
     if (progress !== undefined) progress.read = before + position;
   };
-  for await (const lines of rawLinesOf(file, maxMib, onPosition)) {
+  for await (const lines of rawLinesOf(file, maxMib, onPosition, encoding)) {
     for (const { number, bytes, problem } of lines) {
       const from = `${file}:${number}`;
       const body = withoutMarks(bytes);
@@ -129,7 +137,7 @@ export async function* readLines(
       else
         yield {
           from,
-          problem: 'the line is not UTF-8: convert the file to UTF-8, or correct the line',
+          problem: NOT_UTF_8,
           raw: text,
         };
     }
@@ -154,76 +162,4 @@ export async function* readEach<T extends object, R>(
   read: (item: T) => R,
 ): AsyncGenerator<R | Unreadable> {
   for await (const item of items) yield 'problem' in item ? (item as Unreadable) : read(item);
-}
-
-/** A JSON value, its place and its text. */
-export interface JsonValue {
-  from: string;
-  value: unknown;
-  raw: string;
-}
-
-/** Yields the values of a file with one JSON value a line. The file may be compressed. Blank lines are ignored. */
-export async function* readJsonLines(
-  file: string,
-  progress?: BytesRead,
-): AsyncGenerator<JsonValue | Unreadable> {
-  for await (const line of readLines(file, progress)) {
-    if ('problem' in line) yield line;
-    else if (line.text.trim() !== '') yield { from: line.from, raw: line.text, ...parseJson(line.text) };
-  }
-}
-
-/**
- * Parses JSON. Refuses text that would take much more memory than it has characters, or that is nested so deeply that a walk
- * through the value would overflow the stack.
- */
-export function parseJson(text: string): { value: unknown } | { problem: string } {
-  const problem = problemOfSize(text);
-  if (problem !== undefined) return { problem };
-  try {
-    return { value: JSON.parse(text) };
-  } catch (error) {
-    return { problem: `not valid JSON: ${(error as Error).message.replace(/\s+/g, ' ')}` };
-  }
-}
-
-/** Counts the brackets and commas outside of texts. */
-function problemOfSize(text: string): string | undefined {
-  if (text.length < MOST_DEPTH) return undefined;
-  let values = 0;
-  let depth = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    switch (text.charCodeAt(at)) {
-      case QUOTE:
-        at = endOfText(text, at);
-        break;
-      case OPEN_BRACE:
-      case OPEN_BRACKET:
-        values += 1;
-        depth += 1;
-        if (depth > MOST_DEPTH) return `the JSON is nested more than ${MOST_DEPTH} levels deep`;
-        break;
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-        depth -= 1;
-        break;
-      case COMMA:
-        values += 1;
-        break;
-    }
-    if (values > MOST_VALUES)
-      return `the JSON has more than ${MOST_VALUES.toLocaleString('en-US')} values: write one record on each line of an .ndjson file`;
-  }
-  return undefined;
-}
-
-/** Returns the place of the quote that ends the text which begins at `start`, or of the end of a text that does not end. */
-function endOfText(json: string, start: number): number {
-  for (let at = json.indexOf('"', start + 1); at >= 0; at = json.indexOf('"', at + 1)) {
-    let slash = at;
-    while (json.charCodeAt(slash - 1) === BACKSLASH) slash -= 1;
-    if ((at - slash) % 2 === 0) return at;
-  }
-  return json.length;
 }

@@ -20,22 +20,35 @@ export interface TickerAtVenue {
 const CLASS_MARK = /^([A-Z0-9&-]+)[./_ ]([A-Z]{1,2})$/;
 const SUFFIX = /^(.+)\.([A-Z]{1,3})$/;
 
+/** The letters of the American consolidated tapes, as NASDAQ Trader's lists write the exchange of a listing. */
+const TAPE_LETTERS: ReadonlyMap<string, string> = new Map(
+  Object.entries({ A: 'XASE', N: 'XNYS', P: 'ARCX', Q: 'XNAS', V: 'IEXG', Z: 'BATS' }),
+);
+/** Preferred shares ("AAM$A", "AAMpA") and rights ("AXACr") in the symbols of NASDAQ Trader and of the tapes. */
+const TAPE_MARK = /^([A-Z]{1,5})([$pr])([A-Z]?)$/;
+
 /**
- * Returns the market identifier code of a venue, given by that code or by a name that people write before a ticker and a colon
- * ("NASDAQ"). A code that is not in the table of exchanges is returned as it is. Undefined if the text is neither.
+ * Returns the market identifier code of a venue, given by that code, by a name that people write before a ticker and a colon
+ * ("NASDAQ"), or by its letter on the American tapes ("N"). A code that is not in the table of exchanges is returned as it is.
+ * Undefined if the text is none of these.
  */
 export function micOfVenue(venue: string): string | undefined {
   const text = venue.trim().toUpperCase();
-  const known = exchangeOfMic(text)?.mic ?? exchangesOfPrefix(text.replaceAll(' ', ''))[0]?.mic;
+  const known =
+    TAPE_LETTERS.get(text) ?? exchangeOfMic(text)?.mic ?? exchangesOfPrefix(text.replaceAll(' ', ''))[0]?.mic;
   return known ?? (/^[A-Z0-9]{4}$/.test(text) ? text : undefined);
 }
 
 /**
- * Returns a ticker as the exchange writes it, with a share class after a hyphen. Yahoo's suffix for the venue is removed. If `mic`
- * is undefined, that suffix gives the venue. Undefined if the venue is unknown.
+ * Returns a ticker as the exchange writes it, with a share class after a hyphen ("BRK-B"), and so the mark of another American
+ * security ("AAM-PA"). Yahoo's suffix for the venue is removed. If `mic` is undefined, that suffix gives the venue. Undefined if the
+ * venue is unknown.
  */
 export function readListing(symbol: string, mic: string | undefined): TickerAtVenue | undefined {
-  const text = symbol.normalize('NFKC').trim().toUpperCase();
+  const plain = symbol.normalize('NFKC').trim();
+  const isAmerican = exchangeOfMic(mic ?? '')?.country === 'US';
+  const [, root = plain, mark, series = ''] = (isAmerican && TAPE_MARK.exec(plain)) || [];
+  const text = mark === undefined ? plain.toUpperCase() : `${root}-${mark === 'r' ? 'R' : 'P'}${series}`;
   const [, stem = '', suffix = ''] = SUFFIX.exec(text) ?? [];
   const bySuffix = stem === '' ? undefined : exchangesOfYahooSuffix(suffix)[0]?.mic;
   if (mic === undefined)

@@ -1,9 +1,19 @@
 import { parse } from 'csv-parse/sync';
-import type { BytesRead, Unreadable } from '../framework/source-items.ts';
-import { readEach, readLines, type TextLine } from './lines.ts';
+import type { BytesRead, Skipped, Unreadable } from '../framework/source-items.ts';
+import { JSON_FILE, JSON_LINES } from './json.ts';
+import { readJsonTable } from './json-table.ts';
+import { readLines, type TextLine } from './lines.ts';
+import { withPlainSpaces } from './texts.ts';
 
-/** Characters that may separate cells. The one that makes the most cells in the heading is used. */
+/** Characters that may separate cells. */
 const DELIMITERS = [',', ';', '\t', '|'];
+/** Excel's first line that names the delimiter. */
+const SEPARATOR_LINE = /^\s*"?sep=([^\w"])"?\s*$/i;
+/** How many lines are searched for the heading, and how many characters of them. */
+const MOST_LINES_TO_HEADING = 50;
+const MOST_CHARACTERS_TO_HEADING = 1 << 20;
+/** The most lines of a footer. */
+const MOST_FOOTER_LINES = 20;
 /** The most lines that a quoted cell may span. If it is longer, its quote is treated as never closed. */
 const MAX_LINES = 200;
 /** The most characters of a row, so that a quote that is never closed does not take a whole file into memory. */
@@ -11,8 +21,16 @@ const MAX_ROW = 4 * 1024 * 1024;
 const MAX_LINE_MIB = 4;
 /** More columns than any table of companies has. */
 const MAX_COLUMNS = 2_000;
+const WORKBOOK = 'PK\u0003\u0004';
 
-/** A row of a table, with its cells by column name. */
+/** The first words of lines below a table: "File Creation Time: 0731202621:31". */
+const FOOTNOTE =
+  /^(?:(?:file )?(?:creation|created|generated|exported|downloaded|updated|last updated?)(?: (?:time|date|on|at|by))?|as of|data (?:as of|from|by|provided by)|dates?|sources?|notes?|licen[cs]e|copyright|disclaimer|(?:number of |total )?(?:records?|rows?|companies|securities)|totals?|quelle|stand|hinweise?|anzahl|summe|fuente|fonte)\s*[:：]|^(?:©|\(c\) |copyright |end of (?:file|data|report|list)\b)/i;
+const TOTAL =
+  /^(?:(?:grand |sub-?)?totals?|sum|average|mean|median|count|summe|gesamt|insgesamt|somme|totale|suma|totaal|合計)\s*:?$/i;
+const FIGURE = /^[^\p{L}]*\d[^\p{L}]*$/u;
+
+/** A row of a table, with its cells by column name. White space in a cell is single spaces. */
 export interface TableRow {
   from: string;
   cells: ReadonlyMap<string, string>;
@@ -22,8 +40,21 @@ export interface TableRow {
 
 /** Disposing of the table closes the file, even if not all rows were read. */
 export interface Table extends AsyncDisposable {
+  /** The names of the columns that have one. */
   columns: readonly string[];
+  /** Where they are: "a.csv:1". */
+  from: string;
   rows: AsyncGenerator<TableRow | Unreadable>;
+  /** The lines below the table that are no rows. Known once all rows are read. */
+  footer: readonly Skipped[];
+}
+
+/** How a table is written, where its file does not show it. */
+export interface TableLayout {
+  /** The number of the line with the names of the columns, from 1. */
+  headingLine?: number | undefined;
+  /** As the Encoding Standard names it: "windows-1252". */
+  encoding?: string | undefined;
 }
 
 /** The file has no readable heading, so it cannot be read as a table. */
@@ -40,58 +71,211 @@ export class NoTable extends Error {
 }
 
 /**
- * Opens a table whose first line names its columns. Cells are separated by commas (RFC 4180), semicolons, tabs or bars. The
- * file may be compressed. Yields a problem for each malformed row, and all other rows. Rejects with NoTable if the file has
- * no heading.
+ * Opens a table. A line names its columns, after titles and blank lines. Cells are separated by commas (RFC 4180), semicolons,
+ * tabs or bars. Files named .json and .ndjson are read as readJsonTable tells. The file may be compressed. Yields a problem for each
+ * malformed row, and all other rows that are not blank. Rejects with NoTable if there is no heading.
  */
-export async function openTable(file: string, progress?: BytesRead): Promise<Table> {
-  const records = recordsOf(readLines(file, progress, MAX_LINE_MIB));
-  const first = await records.next();
-  if (first.done)
-    throw new NoTable(file, 'the file is empty: the first line of a table must name its columns');
-  if ('problem' in first.value) throw new NoTable(first.value.from, first.value.problem);
-  const { from } = first.value;
-  const columns = first.value.cells.map((name) => name.trim());
-  if (columns.length > MAX_COLUMNS)
-    throw new NoTable(
-      from,
-      `the table has ${columns.length} columns: leave out those that are not needed, so that at most ${MAX_COLUMNS} remain`,
-    );
-  const seen = new Set<string>();
-  const double = columns.find((name) => seen.size === seen.add(name).size);
-  if (double !== undefined) throw new NoTable(from, `two columns have the name "${double}": rename one`);
-  const rows = readEach(records, ({ from, raw, cells }): TableRow | Unreadable => {
-    if (cells.length === columns.length)
-      return { from, raw, cells: new Map(columns.map((name, index) => [name, cells[index] ?? ''])) };
-    const problem = `the line has ${cells.length} cells, but the first line has ${columns.length}: correct its quotes and delimiters`;
-    return { from, problem, raw };
-  });
-  return {
-    columns,
-    rows,
-    [Symbol.asyncDispose]: async () => {
-      await records.return(undefined);
-    },
-  };
+export async function openTable(
+  file: string,
+  { progress, headingLine, encoding }: TableLayout & { progress?: BytesRead | undefined } = {},
+): Promise<Table> {
+  if (JSON_FILE.test(file) || JSON_LINES.test(file)) {
+    const read = await readJsonTable(file, progress);
+    if ('problem' in read) throw new NoTable(read.from, read.problem);
+    const { columns, rows, file: lines = rows } = read;
+    return { columns, from: file, rows, footer: [], [Symbol.asyncDispose]: () => closed(lines) };
+  }
+  const lines = readLines(file, progress, MAX_LINE_MIB, encoding);
+  try {
+    const head = await headOf(lines, headingLine);
+    const { start, delimiter } = layoutOf(file, head, headingLine);
+    const records = recordsOf(lines, delimiter, head.slice(start));
+    const first = (await records.next()).value as Row | Unreadable | undefined;
+    const { from, names } = headingOf(file, first);
+    const columns = names.filter((name) => name !== '');
+    const footer: Skipped[] = [];
+    const rows = rowsOf(records, names, footer);
+    return { columns, from, rows, footer, [Symbol.asyncDispose]: () => closed(records) };
+  } catch (error) {
+    await closed(lines);
+    throw error;
+  }
+}
+
+async function closed(generator: AsyncGenerator<unknown>): Promise<void> {
+  await generator.return(undefined);
+}
+
+/** A row's cells, in order. */
+interface Row {
+  from: string;
+  raw: string;
+  cells: string[];
+}
+type Line = TextLine | Unreadable;
+
+/** Reads the lines in which the heading is searched. */
+async function headOf(lines: AsyncGenerator<Line>, headingLine = 1): Promise<Line[]> {
+  const head: Line[] = [];
+  let characters = 0;
+  const isEnough = () =>
+    head.length >= headingLine + MOST_LINES_TO_HEADING || characters >= MOST_CHARACTERS_TO_HEADING;
+  while (head.length < headingLine || !isEnough()) {
+    const { value } = await lines.next();
+    if (value === undefined) break;
+    head.push(value);
+    characters += (value as TextLine).text?.length ?? 0;
+  }
+  return head;
+}
+
+/** Returns the index of the heading among the first lines, and what separates its cells. */
+function layoutOf(
+  file: string,
+  head: readonly Line[],
+  headingLine: number | undefined,
+): { start: number; delimiter: string } {
+  const isBlank = (line: Line | undefined) => line !== undefined && 'text' in line && line.text.trim() === '';
+  let start = head.findIndex((line) => !isBlank(line));
+  const [, separator] = SEPARATOR_LINE.exec((head[start] as TextLine | undefined)?.text ?? '') ?? [];
+  if (separator !== undefined) start += 1;
+  if (headingLine !== undefined) {
+    start = headingLine - 1;
+    if (head[start] === undefined || isBlank(head[start]))
+      throw new NoTable(`${file}:${headingLine}`, 'the line is blank or missing: it cannot name the columns');
+  }
+  const rows = quotedRowsOf(head, Math.max(start, 0));
+  const [first] = rows;
+  const delimiters = separator === undefined ? DELIMITERS : [separator];
+  const [best] = delimiters
+    .flatMap((delimiter) => {
+      const cells = rows.map(({ text }) => cellsOf(text, delimiter));
+      const tried = headingLine === undefined ? [...cells.keys()] : [0];
+      const at = tried.find((index) => scoreOf(cells, index) > 0);
+      if (at === undefined) return [];
+      const width = cells[at]?.length ?? 0;
+      return [{ start: rows[at]?.index ?? 0, delimiter, score: scoreOf(cells, at), width }];
+    })
+    .sort((a, b) => b.score - a.score || b.width - a.width);
+  return best ?? { start: Math.max(start, 0), delimiter: separator ?? delimiterOf(first?.text ?? '') };
+}
+
+/** Joins the lines of quoted cells. Ends at a line that cannot be read, which `recordsOf` reports. */
+function quotedRowsOf(head: readonly Line[], start: number): { index: number; text: string }[] {
+  const rows: { index: number; text: string }[] = [];
+  let isOpen = false;
+  for (const [index, line] of head.entries()) {
+    if (index < start) continue;
+    if ('problem' in line) break;
+    const last = rows.at(-1);
+    if (isOpen && last !== undefined) last.text += `\n${line.text}`;
+    else if (line.text.trim() !== '') rows.push({ index, text: line.text });
+    isOpen = hasOddQuotes(line.text) !== isOpen;
+  }
+  return rows;
 }
 
 /**
- * Rows of cells. A quoted cell may span several lines. If a quote is never closed, only its own line is a problem. The lines that
+ * How many of the following rows fit a row as their heading, less those that do not: those that have fewer cells, or fill a column
+ * that it does not name. The first column may be without a name, because it often holds the number of the row.
+ */
+function scoreOf(rows: readonly (readonly string[] | undefined)[], index: number): number {
+  const heading = rows[index]?.map((cell) => cell.trim() !== '') ?? [];
+  const width = heading.lastIndexOf(true) + 1;
+  if (heading.filter(Boolean).length < 2 || heading.length > MAX_COLUMNS) return 0;
+  let score = 0;
+  for (const cells of rows.slice(index + 1)) {
+    if (cells === undefined || cells.every((cell) => cell.trim() === '')) continue;
+    const fits =
+      cells.length >= width && cells.every((cell, at) => at === 0 || heading[at] || cell.trim() === '');
+    score += fits ? 1 : -1;
+  }
+  return score;
+}
+
+/** Returns the names of the columns, '' for those without one. Throws NoTable if the row cannot be a heading. */
+function headingOf(file: string, row: Row | Unreadable | undefined): { from: string; names: string[] } {
+  if (row === undefined)
+    throw new NoTable(file, 'the file is empty: a line must name the columns of its table');
+  if ('problem' in row) {
+    const isWorkbook = row.raw?.startsWith(WORKBOOK);
+    throw new NoTable(row.from, isWorkbook ? 'the file is a workbook: save it as CSV UTF-8' : row.problem);
+  }
+  const { from } = row;
+  const names = row.cells.map(withPlainSpaces);
+  if (names.length > MAX_COLUMNS)
+    throw new NoTable(
+      from,
+      `the table has ${names.length} columns: leave out those that are not needed, so that at most ${MAX_COLUMNS} remain`,
+    );
+  const seen = new Set<string>();
+  const double = names.find((name) => name !== '' && seen.size === seen.add(name).size);
+  if (double !== undefined) throw new NoTable(from, `two columns have the name "${double}": rename one`);
+  return { from, names };
+}
+
+/** Yields the rows. A line that can be a footer is added to `footer` if only such lines and blank rows follow. */
+async function* rowsOf(
+  records: AsyncGenerator<Row | Unreadable>,
+  names: readonly string[],
+  footer: Skipped[],
+): AsyncGenerator<TableRow | Unreadable> {
+  let last: Row[] = [];
+  for await (const record of records) {
+    if ('problem' in record) {
+      yield record;
+      continue;
+    }
+    if (record.cells.every((cell) => withPlainSpaces(cell) === '')) continue;
+    if (canBeFooter(record.cells) && last.length < MOST_FOOTER_LINES) {
+      last.push(record);
+      continue;
+    }
+    for (const row of [...last, record]) yield rowOf(row, names);
+    last = [];
+  }
+  for (const { from, raw } of last)
+    footer.push({ from, skipped: `"${raw.slice(0, 100)}" is a footer of the table` });
+}
+
+function rowOf({ from, raw, cells }: Row, names: readonly string[]): TableRow | Unreadable {
+  const isRow = cells.length >= names.length && cells.slice(names.length).every((cell) => cell.trim() === '');
+  if (!isRow) {
+    const problem = `the line has ${cells.length} cells, but the heading has ${names.length}: correct its quotes and delimiters`;
+    return { from, problem, raw };
+  }
+  const named = names.flatMap((name, at): [string, string][] =>
+    name === '' ? [] : [[name, withPlainSpaces(cells[at] ?? '')]],
+  );
+  return { from, raw, cells: new Map(named) };
+}
+
+/** Tells whether the first text of a row is a remark, or is the word for a sum before figures. */
+function canBeFooter(cells: readonly string[]): boolean {
+  const [first = '', ...others] = cells.map(withPlainSpaces).filter((cell) => cell !== '');
+  return (
+    FOOTNOTE.test(first) ||
+    (TOTAL.test(first) && others.length > 0 && others.every((cell) => FIGURE.test(cell)))
+  );
+}
+
+/**
+ * Yields rows of cells: first those of the lines that were read before (`again`). A quoted cell may span several lines. If a quote is never closed, only its own line is a problem. The lines that
  * seemed to continue the cell are then parsed as separate rows.
  */
 async function* recordsOf(
-  lines: AsyncGenerator<TextLine | Unreadable>,
-): AsyncGenerator<{ from: string; raw: string; cells: string[] } | Unreadable> {
-  let delimiter: string | undefined;
-  const again: (TextLine | Unreadable)[] = [];
-  const next = async () => again.shift() ?? ((await lines.next()).value as TextLine | Unreadable | undefined);
+  lines: AsyncGenerator<Line>,
+  delimiter: string,
+  again: Line[],
+): AsyncGenerator<Row | Unreadable> {
+  const next = async () => again.shift() ?? ((await lines.next()).value as Line | undefined);
   try {
     for (let first = await next(); first !== undefined; first = await next()) {
       if ('problem' in first) {
         yield first;
         continue;
       }
-      const taken: (TextLine | Unreadable)[] = [];
+      const taken: Line[] = [];
       let text = first.text;
       let isOpen = hasOddQuotes(text);
       while (isOpen && taken.length < MAX_LINES && text.length < MAX_ROW) {
@@ -103,7 +287,6 @@ async function* recordsOf(
         isOpen = hasOddQuotes(line.text) !== isOpen;
       }
       if (text.trim() === '') continue;
-      delimiter ??= delimiterOf(text);
       const cells = isOpen ? undefined : cellsOf(text, delimiter);
       if (cells !== undefined) {
         yield { from: first.from, raw: text, cells };

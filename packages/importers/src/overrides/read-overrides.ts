@@ -1,9 +1,11 @@
 import type { Brand } from '@brand-data/contracts';
 import { brandOfField, SETTABLE_FIELDS } from '@brand-data/records';
-import { type CellOptions, isBlankCell, readCell } from '../formats/cells.ts';
-import { type JsonValue, parseJson, readEach, readJsonLines } from '../formats/lines.ts';
+import { type CellOptions, readCell } from '../formats/cells.ts';
+import { type JsonValue, parseJson, readJsonLines } from '../formats/json.ts';
+import { readEach } from '../formats/lines.ts';
 import { micOfVenue, readListing, type TickerAtVenue } from '../formats/listing.ts';
 import { openTable } from '../formats/table.ts';
+import { isBlankName } from '../formats/texts.ts';
 import { OptionError, type Unreadable } from '../framework/source-items.ts';
 
 /** The operator's decision that a field has no value, whatever the sources state. */
@@ -55,7 +57,7 @@ function readText(field: string, text: string, options: CellOptions): ReadValue 
   const schema = Object(SETTABLE_FIELDS.get(field));
   const isComposite = 'items' in schema || 'properties' in schema;
   if (isComposite && /^\s*[[{]/.test(text)) return parseJson(text);
-  if (isBlankCell(text)) return { problem: `"${text}" is no value` };
+  if (isBlankName(text)) return { problem: `"${text}" is no value` };
   if (field === 'listings') return readListings(text, options.separator);
   if (WITHOUT_TEXT.includes(field)) return { problem: `${field} has parts: write it as JSON` };
   return readCell(field, text, options);

@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import { exchangesOfPrefix } from '@brand-data/identifiers';
 import { CELL_FIELDS, type CellOptions, isEmptyCell, readCell } from '../../formats/cells.ts';
-import { openTable } from '../../formats/table.ts';
+import { openTable, type TableLayout } from '../../formats/table.ts';
+import { isBlankName, withPlainSpaces } from '../../formats/texts.ts';
 import { OptionError } from '../../framework/source-items.ts';
 import KNOWN_COLUMNS from './known-columns.json' with { type: 'json' };
 
@@ -39,6 +40,42 @@ export function readMapping(map: readonly string[], set: readonly string[]): Map
     columns: map.flatMap(assignments).map(columnOf),
     constants: set.flatMap(assignments).map(([field, text]) => ({ field: known(field), text })),
   };
+}
+
+/** What a row's cell in a column may be. */
+interface Condition {
+  column: string;
+  value: string;
+}
+
+export interface Conditions {
+  /** Rows that meet one of these are skipped. */
+  skip?: readonly Condition[] | undefined;
+  /** Rows are skipped, unless for each of these columns they have one of its values. */
+  only?: readonly Condition[] | undefined;
+}
+
+/** Parses conditions such as "Test Issue=Y". "ISIN=" means an empty cell. Throws an OptionError. */
+export function readConditions(texts: readonly string[]): Condition[] {
+  return texts.map((text) => {
+    const at = text.lastIndexOf('=');
+    if (at <= 0) throw new OptionError(`"${text}" is not valid: write column=value, such as 'Test Issue=Y'`);
+    return { column: text.slice(0, at).trim(), value: text.slice(at + 1).trim() };
+  });
+}
+
+/** Returns why the conditions leave out a row. The whole cell is compared, but not its case and white space. */
+export function whyLeftOut(
+  cellOf: (column: string) => string,
+  { skip = [], only = [] }: Conditions,
+): string | undefined {
+  const plain = (text: string) => withPlainSpaces(text).toLowerCase();
+  const isMet = ({ column, value }: Condition) =>
+    value === '' ? isBlankName(cellOf(column)) : plain(cellOf(column)) === plain(value);
+  const met = skip.find(isMet);
+  const missed = only.find(({ column }) => !only.some((each) => each.column === column && isMet(each)));
+  const { column } = met ?? missed ?? {};
+  return column && `--${met ? 'skip' : 'only'}: ${column} is "${cellOf(column)}"`;
 }
 
 function columnOf([column, field]: [name: string, value: string]): Mapping['columns'][number] {
@@ -110,17 +147,17 @@ export interface ProposedMapping {
 
 /**
  * Reads the heading of a table and proposes a mapping by the names of its columns, ignoring case, spaces and punctuation. If several
- * columns give a field, the one that known-columns.json lists first is proposed, but all that say what a security is. Rejects with NoTable if there is no heading.
+ * columns give a field, the one that known-columns.json lists first is proposed, but all that say what a security is. Rejects with
+ * NoTable if there is no heading.
  */
-export async function proposeMapping(file: string): Promise<ProposedMapping> {
-  await using table = await openTable(file);
+export async function proposeMapping(file: string, layout?: TableLayout): Promise<ProposedMapping> {
+  await using table = await openTable(file, layout);
   const { columns } = table;
   const byName = new Map(columns.toReversed().map((column) => [lettersOf(column), column]));
   const map = Object.entries(KNOWN_COLUMNS).flatMap(([field, names]) => {
     const found = names.flatMap((name) => byName.get(lettersOf(name)) ?? []);
-    return found
-      .slice(0, field === 'listings.security' ? found.length : 1)
-      .map((column) => ({ column, field }));
+    // Each column about the type of a security says something else.
+    return (field === 'listings.security' ? found : found.slice(0, 1)).map((column) => ({ column, field }));
   });
   const words = basename(file).split(/[^A-Za-z]+/);
   const [venue] = words.flatMap((word) => (word.length < 3 ? [] : exchangesOfPrefix(word.toUpperCase())));

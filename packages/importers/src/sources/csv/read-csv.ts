@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import { dirname } from 'node:path';
 import type { Brand } from '@brand-data/contracts';
 import { rankOfMarketValue, readSecurityName, readWebHost, typeOfSecurity } from '@brand-data/identifiers';
-import { type BrandRecord, brandFromRecord, readRecord, slugOf } from '@brand-data/records';
+import { type BrandRecord, brandFromRecord, problemsOf, readRecord, slugOf } from '@brand-data/records';
 import { type CellOptions, isEmptyCell } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/content.ts';
 import { readEach } from '../../formats/lines.ts';
 import { isOtherSecurity, labelsOf, otherSecurity, readListing } from '../../formats/listing.ts';
 import { countryCodeOf } from '../../formats/places.ts';
-import { openTable, type TableRow } from '../../formats/table.ts';
+import { openTable, type TableLayout, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import {
   type BytesRead,
@@ -19,9 +19,9 @@ import {
 } from '../../framework/source-items.ts';
 import { takePictures } from '../../pictures/take-pictures.ts';
 import { companiesOf, type Item, mergedById, type PartialRecord } from './companies.ts';
-import { assignCell, type Mapping } from './mapping.ts';
+import { assignCell, type Conditions, type Mapping, whyLeftOut } from './mapping.ts';
 
-export interface ReadCsvOptions extends CellOptions {
+export interface ReadCsvOptions extends CellOptions, TableLayout, Conditions {
   mapping: Mapping;
   /** A second table. Its cells are added to a row of the first table if the two columns have the same value. */
   join?: { file: string; column: string; otherColumn: string } | undefined;
@@ -51,16 +51,18 @@ export async function* readCsv(
   file: string,
   options: ReadCsvOptions,
 ): AsyncGenerator<ReadItem<Brand> | Skipped> {
-  const { mapping, join, merge, memoryMib, progress, onSecurities } = options;
+  const { mapping, skip = [], only = [], join, merge, memoryMib, progress, onSecurities } = options;
   if (progress !== undefined) progress.total = await sizeOf([file]);
   const kept = new KeptMemory(file, memoryMib);
   const other = join === undefined ? undefined : await keptTable(join, kept);
-  await using table = await openTable(file, progress);
+  await using table = await openTable(file, options);
   const columns = [...table.columns, ...(other?.columns ?? [])];
-  for (const column of [...mapping.columns.map((each) => each.column), ...(join ? [join.column] : [])]) {
-    if (!columns.includes(column))
-      throw new OptionError(`there is no column "${column}": the columns are ${columns.join(', ')}`);
-  }
+  const conditions = [...mapping.columns, ...skip, ...only].map((each) => each.column);
+  const missing = [...conditions, ...(join ? [join.column] : [])].find((each) => !columns.includes(each));
+  if (missing !== undefined)
+    throw new OptionError(
+      `there is no column "${missing}": the columns are ${columns.join(', ')} (${table.from}; another line: --heading-line)`,
+    );
   yield* other?.problems ?? [];
 
   const counts: Record<string, number> = {};
@@ -80,6 +82,7 @@ export async function* readCsv(
     if (item.kind !== undefined) counts[item.kind] = (counts[item.kind] ?? 0) + 1;
     yield brandOf(item, options);
   }
+  yield* table.footer;
   onSecurities?.(counts);
 }
 
@@ -104,12 +107,15 @@ function recordOf(
   joined: TableRow['cells'] | undefined,
   options: ReadCsvOptions & { folder: string },
 ): Item {
-  const { mapping, idPrefix, source, folder } = options;
+  const { mapping, idPrefix, source, origin, folder } = options;
+  const cellOf = (column: string) => cells.get(column) ?? joined?.get(column) ?? '';
+  const leftOut = whyLeftOut(cellOf, options);
+  if (leftOut !== undefined) return { from, skipped: leftOut };
   const fields: Record<string, unknown> = {};
   const problems: string[] = [];
   const filled = new Set<string>();
   for (const { column, field } of mapping.columns) {
-    const text = cells.get(column) ?? joined?.get(column) ?? '';
+    const text = cellOf(column);
     const cell = field === 'listings.security' ? statementOf(column, text) : text;
     if (isEmptyCell(field, cell)) continue;
     filled.add(field);
@@ -139,9 +145,11 @@ function recordOf(
       const record: PartialRecord = { ...other, type: 'other_security', listings };
       return { from, raw, record, security, pictures: [], kind };
     }
-    if (place === undefined)
-      problems.push('listings.mic is missing: map a column to it, or give --set listings.mic=XNYS');
-    else fields.listings = [{ ...place, ...identifiers }];
+    if (place === undefined) problems.push(noVenue(mapping));
+    else {
+      fields.listings = [{ ...place, ...identifiers }];
+      problems.push(...problemsOfListings(fields.listings, origin));
+    }
     nameTheCompany(fields);
   }
   if (problems.length > 0) return { from, problem: problems.join('; '), raw };
@@ -156,6 +164,20 @@ function recordOf(
   }
   record.id = record.id === undefined ? derivedId(record, source) : `${idPrefix}${slugOf(record.id)}`;
   return { from, raw, record, security, pictures };
+}
+
+/** Returns the problems of a row's listing, for which the catalogue would refuse the company with its other rows too. */
+function problemsOfListings(listings: unknown, origin: ReadCsvOptions['origin']): readonly string[] {
+  const read = readRecord({ id: 'row', name: 'row', listings, sources: [origin] });
+  return 'problems' in read ? read.problems : problemsOf(brandFromRecord(read.record));
+}
+
+/** Says what to do about a row that gives no venue. A venue for all rows would be wrong for those that a column leaves empty. */
+function noVenue({ columns }: Mapping): string {
+  const { column } = columns.find(({ field }) => field === 'listings.mic') ?? {};
+  return column === undefined
+    ? 'listings.mic is missing: map a column to it, or give --set listings.mic=XNYS'
+    : `${column}: the row names no exchange: leave out such rows with --skip '${column}='`;
 }
 
 /** Returns the row's fields, with the files of its pictures as records name them. A cell never is a path on the logo host. */

@@ -115,7 +115,7 @@ async function* rowsOf(file: string, progress: BytesRead | undefined): AsyncGene
 }
 
 async function* rowsOfTable(file: string, progress: BytesRead | undefined): AsyncGenerator<Row | Unreadable> {
-  await using table = await openTable(file, progress);
+  await using table = await openTable(file, { progress });
   const { columns, rows } = table;
   const missing = NEEDED.filter((column) => !columns.includes(column));
   if (missing.length > 0) {

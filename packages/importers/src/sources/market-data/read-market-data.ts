@@ -1,9 +1,11 @@
 import { Quote, type Source, Stock } from '@brand-data/contracts';
-import { isBlankCell, isBlankFigure, readBoolean, readNumber, readPercentage } from '../../formats/cells.ts';
+import { readBoolean, readNumber, readPercentage } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/content.ts';
-import { JSON_LINES, readEach, readJsonLines } from '../../formats/lines.ts';
+import { type DateOrder, readDate } from '../../formats/dates.ts';
+import { readEach } from '../../formats/lines.ts';
 import { micOfVenue } from '../../formats/listing.ts';
 import { openTable, type TableRow } from '../../formats/table.ts';
+import { isBlank, isBlankName } from '../../formats/texts.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import { type BytesRead, OptionError, type ReadItem, type Unreadable } from '../../framework/source-items.ts';
 import FIELDS from './fields.json' with { type: 'json' };
@@ -29,6 +31,7 @@ export interface ReadMarketDataOptions {
   map: readonly string[];
   rates: Rates;
   decimalComma: boolean;
+  dateOrder?: DateOrder | undefined;
   /** The currency and the venue of rows that do not give them. */
   currency?: string | undefined;
   exchange?: string | undefined;
@@ -161,10 +164,10 @@ type Texts = ReadonlyMap<Field, string>;
 
 async function* daysOf(file: string, options: ReadMarketDataOptions): AsyncGenerator<Day | Unreadable> {
   const { map, progress } = options;
-  const rows = JSON_LINES.test(file) ? rowsOfLines(file, progress) : rowsOfTable(file, progress);
+  await using table = await openTable(file, { progress });
   let columns = '';
   let fields = new Map<string, Field>();
-  yield* readEach(rows, (row) => {
+  yield* readEach(table.rows, (row) => {
     const names = [...row.cells.keys()];
     if (names.join('\n') !== columns) {
       columns = names.join('\n');
@@ -177,7 +180,7 @@ async function* daysOf(file: string, options: ReadMarketDataOptions): AsyncGener
 function dayOf(
   { from, raw }: TableRow,
   texts: Texts,
-  { decimalComma, currency: currencyOfAll, exchange: venueOfAll }: ReadMarketDataOptions,
+  { decimalComma, dateOrder, currency: currencyOfAll, exchange: venueOfAll }: ReadMarketDataOptions,
 ): Day | Unreadable {
   const problems: string[] = [];
   const parsed = <T>(
@@ -211,7 +214,9 @@ function dayOf(
     'is not a currency code of ISO 4217',
     currencyOfAll,
   );
-  const day = parsed('date', dayNumberOf, 'is not a date: write YYYY-MM-DD');
+  const date = parsed('date', (text) => readDate(text, dateOrder), 'is not a date: write YYYY-MM-DD');
+  if (typeof date === 'object') problems.push(`date: ${date.problem}`);
+  const day = typeof date === 'string' ? Date.parse(date) / 86_400_000 : undefined;
   const isActivelyTrading = parsed('is_actively_trading', readBoolean, 'is neither true nor false');
   const [rangeLow, rangeHigh] =
     parsed(
@@ -252,23 +257,9 @@ function rangeOf(text: string, decimalComma: boolean): [low: number, high: numbe
   return low === undefined || high === undefined ? undefined : [low, high];
 }
 
-/** "2026-08-21", "20260821", "2026-08-21T20:00:00Z": days since 1970. */
-function dayNumberOf(text: string): number | undefined {
-  const [, year, month, day] = /^(\d{4})-?(\d{2})-?(\d{2})(?:$|[T ])/.exec(text) ?? [];
-  const date = `${year}-${month}-${day}`;
-  const ms = Date.parse(`${date}T00:00:00Z`);
-  if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(date)) return undefined;
-  return ms / 86_400_000;
-}
-
-/** Returns the names of a table's columns, or those in the first JSON object. */
 async function columnsOf(file: string): Promise<readonly string[]> {
-  if (!JSON_LINES.test(file)) {
-    await using table = await openTable(file);
-    return table.columns;
-  }
-  for await (const row of rowsOfLines(file)) if ('cells' in row) return [...row.cells.keys()];
-  return [];
+  await using table = await openTable(file);
+  return table.columns;
 }
 
 /** Parses "column=field" and lists of it. Throws an OptionError. */
@@ -320,30 +311,12 @@ function fieldsByColumn(columns: readonly string[], map: readonly string[]): Map
   return fields;
 }
 
-async function* rowsOfTable(file: string, progress?: BytesRead): AsyncGenerator<TableRow | Unreadable> {
-  await using table = await openTable(file, progress);
-  yield* table.rows;
-}
-
-/** Reads a file with one JSON object a line as a table. */
-function rowsOfLines(file: string, progress?: BytesRead): AsyncGenerator<TableRow | Unreadable> {
-  return readEach(readJsonLines(file, progress), ({ from, raw, value }) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return { from, problem: 'the line is not a JSON object', raw };
-    const cells = Object.entries(value).map(([name, cell]): [string, string] => [
-      name,
-      typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? ''),
-    ]);
-    return { from, raw, cells: new Map(cells) };
-  });
-}
-
 function textsOf(fields: ReadonlyMap<string, Field>, cells: TableRow['cells']): Texts {
   const texts = new Map<Field, string>();
   for (const [column, field] of fields) {
     const cell = cells.get(column) ?? '';
     // An empty date stays in `texts`, so that the row is refused: without a date it would belong to no day.
-    const isNothing = TEXTS.has(field) ? isBlankCell(cell) : isBlankFigure(cell);
+    const isNothing = TEXTS.has(field) ? isBlankName(cell) : isBlank(cell);
     if (!isNothing) texts.set(field, cell);
     else if (field === 'date') texts.set(field, '');
   }

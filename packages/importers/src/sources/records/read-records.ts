@@ -3,19 +3,15 @@ import type { Brand } from '@brand-data/contracts';
 import { brandFromRecord, readRecord } from '@brand-data/records';
 import { filesOf, sizeOf } from '../../formats/content.ts';
 import {
+  JSON_FILE,
   JSON_LINES,
   type JsonValue,
-  parseJson,
-  readEach,
+  readJsonDocument,
   readJsonLines,
-  readLines,
-} from '../../formats/lines.ts';
+} from '../../formats/json.ts';
+import { readEach } from '../../formats/lines.ts';
 import type { BytesRead, ReadItem, Unreadable } from '../../framework/source-items.ts';
 import { takePictures } from '../../pictures/take-pictures.ts';
-
-/** A file that holds one record or a list of records. It is read into memory as a whole. */
-const JSON_FILE = /\.json(\.gz|\.bz2)?$/i;
-const MAX_JSON_CHARACTERS = 32 * 1024 * 1024;
 
 /**
  * Yields the records of files and folders, in the order of the files' names. A .json file holds one record or a list of records,
@@ -39,31 +35,12 @@ async function* valuesOfDocument(
   file: string,
   progress: BytesRead | undefined,
 ): AsyncGenerator<JsonValue | Unreadable> {
-  const lines: string[] = [];
-  let characters = 0;
-  for await (const line of readLines(file, progress)) {
-    if ('problem' in line) {
-      yield line;
-      return;
-    }
-    lines.push(line.text);
-    characters += line.text.length + 1;
-    if (characters > MAX_JSON_CHARACTERS) {
-      yield {
-        from: file,
-        problem:
-          'the file is too large to be read into memory: write one record on each line of an .ndjson file',
-      };
-      return;
-    }
-  }
-  const raw = lines.join('\n');
-  if (raw.trim() === '') return;
-  const parsed = parseJson(raw);
-  if ('problem' in parsed) yield { from: file, ...parsed };
-  else if (!Array.isArray(parsed.value)) yield { from: `${file}:1`, value: parsed.value, raw };
+  const read = await readJsonDocument(file, progress);
+  if (read === undefined) return;
+  if ('problem' in read) yield read;
+  else if (!Array.isArray(read.value)) yield { ...read, from: `${file}:1` };
   else
-    for (const [index, value] of parsed.value.entries())
+    for (const [index, value] of read.value.entries())
       yield { from: `${file}[${index}]`, value, raw: JSON.stringify(value) };
 }
 

@@ -1,4 +1,4 @@
-import { parseJson } from '../../formats/lines.ts';
+import { parseJson } from '../../formats/json.ts';
 import { mayBeCompany } from './classes.ts';
 import { type ItemNumber, itemNumber, type Statement } from './entity.ts';
 

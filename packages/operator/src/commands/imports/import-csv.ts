@@ -3,15 +3,18 @@ import {
   FIELDS_HELP,
   importBrands,
   proposeMapping,
+  readConditions,
   readCsv,
   readMapping,
   readMappingFile,
+  type TableLayout,
 } from '@brand-data/importers';
 import { UsageError } from '../../connection/failures.ts';
-import { collected, wholeNumber } from '../../options/readers.ts';
+import { collected, readCount, reader, wholeNumber } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { wrapped } from '../../text/tables.ts';
 import {
+  dateOrderOption,
   MEMORY_OPTION,
   noBytes,
   portsOf,
@@ -21,7 +24,7 @@ import {
 } from './reported-import.ts';
 
 export function importCsvCommand(context: Context) {
-  const description = 'Import records from a CSV or TSV file whose first line names its columns';
+  const description = 'Import records from a table: CSV, TSV or JSON';
   return sourceCommand('csv', description)
     .argument('<file>', 'the file to read; it may be compressed')
     .option('--map <column=field,…>', 'fill a field from a column; repeatable', collected)
@@ -34,8 +37,17 @@ export function importCsvCommand(context: Context) {
       'set a field in rows whose columns have no value for it; repeatable',
       collected,
     )
+    .option('--skip <column=value>', 'skip the rows with this cell; repeatable', collected)
+    .option(
+      '--only <column=value>',
+      'skip the rows without this cell; several cells of one column are alternatives; repeatable',
+      collected,
+    )
+    .option('--heading-line <number>', 'read the names of the columns from this line', readCount)
+    .option('--encoding <name>', 'read a file that is not UTF-8, such as windows-1252', readEncoding)
     .option('--separator <text>', 'split cells into the items of a list at this text', ';')
     .option('--decimal-comma', 'read numbers with a decimal comma, such as 1.234,5')
+    .addOption(dateOrderOption())
     .option(
       '--join <file:column=column>',
       'add the columns of a second table to the rows with the same value in these two columns',
@@ -59,7 +71,7 @@ export function importCsvCommand(context: Context) {
     .action(async (file, options) => {
       const { source, map = [], mapFile, set = [], origin = source, url, licence, date, rank } = options;
       if (map.length === 0 && mapFile === undefined)
-        throw await missingMapping(context.pathOf(file), source, file);
+        throw await missingMapping(context.pathOf(file), source, file, options);
       const mapping = readMapping(map, set);
       const inFile =
         mapFile === undefined
@@ -71,6 +83,11 @@ export function importCsvCommand(context: Context) {
         mapping: { ...mapping, columns: [...inFile, ...mapping.columns] },
         join: options.join === undefined ? undefined : joinOf(options.join, context.pathOf),
         merge: options.merge ?? false,
+        skip: readConditions(options.skip ?? []),
+        only: readConditions(options.only ?? []),
+        headingLine: options.headingLine,
+        encoding: options.encoding,
+        dateOrder: options.dateOrder,
         separator: options.separator,
         decimalComma: options.decimalComma ?? false,
         idPrefix: options.idPrefix,
@@ -91,6 +108,14 @@ export function importCsvCommand(context: Context) {
     });
 }
 
+const readEncoding = reader('Write the name of an encoding, such as windows-1252 or shift_jis.', (label) => {
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return undefined;
+  }
+});
+
 const readRank = wholeNumber('Write a whole number from 0 to 1000.', 0, 1_000);
 
 function joinOf(text: string, pathOf: Context['pathOf']) {
@@ -101,8 +126,13 @@ function joinOf(text: string, pathOf: Context['pathOf']) {
 }
 
 /** Returns the error for an import of a table without a mapping. It lists the columns and proposes a command line. */
-async function missingMapping(file: string, source: string, shown: string): Promise<UsageError> {
-  const { columns, map, mic, date } = await proposeMapping(file);
+async function missingMapping(
+  file: string,
+  source: string,
+  shown: string,
+  layout: TableLayout,
+): Promise<UsageError> {
+  const { columns, map, mic, date } = await proposeMapping(file, layout);
   const lines = [
     '--map or --map-file is missing: it says which column gives which field',
     `${shown} has the columns ${columns.join(', ')}`,
@@ -120,6 +150,8 @@ async function missingMapping(file: string, source: string, shown: string): Prom
         `  bds import csv ${quoted(shown)} --source ${source}`,
         ...map.map(({ column, field }) => `--map ${quoted(`${column}=${field}`)}`),
         ...sets.map((set) => `--set ${set}`),
+        ...(layout.headingLine === undefined ? [] : [`--heading-line ${layout.headingLine}`]),
+        ...(layout.encoding === undefined ? [] : [`--encoding ${layout.encoding}`]),
         ...(date === undefined ? [] : [`--date ${date}`]),
       ].join(' \\\n    '),
       '',

@@ -10,7 +10,14 @@ import {
 import { collected, reader } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { wrapped } from '../../text/tables.ts';
-import { MEMORY_OPTION, noBytes, readDate, reportedImport, sourceCommand } from './reported-import.ts';
+import {
+  dateOrderOption,
+  MEMORY_OPTION,
+  noBytes,
+  readDate,
+  reportedImport,
+  sourceCommand,
+} from './reported-import.ts';
 
 export function importMarketDataCommand(context: Context) {
   const description = 'Import prices and market values of listed companies from a .csv or .ndjson file';
@@ -27,6 +34,7 @@ export function importMarketDataCommand(context: Context) {
       collected,
     )
     .option('--decimal-comma', 'read numbers with a decimal comma, such as 1.234,5')
+    .addOption(dateOrderOption())
     .option(...MEMORY_OPTION)
     .option('--currency <code>', 'use this currency (ISO 4217) for rows without a currency', readCurrencyCode)
     .option('--exchange <mic>', 'use this exchange (ISO 10383) for rows without an exchange', readVenue)
@@ -43,6 +51,7 @@ export function importMarketDataCommand(context: Context) {
         map: options.map ?? [],
         rates: await readRates(options.usd ?? [], rates === undefined ? undefined : context.pathOf(rates)),
         decimalComma: options.decimalComma ?? false,
+        dateOrder: options.dateOrder,
         currency: options.currency,
         memoryMib: options.memory,
         exchange: options.exchange,

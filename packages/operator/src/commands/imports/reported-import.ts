@@ -7,7 +7,7 @@ import {
   reportImport,
 } from '@brand-data/importers';
 import { problemOfSource } from '@brand-data/records';
-import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { Interrupted, PartlyFailed } from '../../connection/failures.ts';
 import { reader } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
@@ -72,6 +72,14 @@ function readMemory(value: string): number {
 export const readDate = reader('Write YYYY, YYYY-MM or YYYY-MM-DD.', (text) =>
   /^\d{4}(-\d{2}(-\d{2})?)?$/.test(text) ? text : undefined,
 );
+
+/** For tables: how dates such as 3/4/2026 are read. */
+export function dateOrderOption() {
+  return new Option('--date-order <order>', 'read 3/4/2026 as 3 April (dmy) or as 4 March (mdy)').choices([
+    'dmy',
+    'mdy',
+  ] as const);
+}
 
 export function noBytes(): BytesRead {
   return { read: 0, total: 0 };

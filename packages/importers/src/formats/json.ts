@@ -1,0 +1,117 @@
+import type { BytesRead, Unreadable } from '../framework/source-items.ts';
+import { readLines } from './lines.ts';
+
+/** The name of a file that is one JSON value. */
+export const JSON_FILE = /\.json(\.gz|\.bz2)?$/i;
+/** The name of a file with one JSON value a line. */
+export const JSON_LINES = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
+const MAX_DOCUMENT_MIB = 32;
+/** A record has a few thousand values, of which the deepest is at the fifth level. */
+const MOST_VALUES = 1_000_000;
+const MOST_DEPTH = 64;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** A JSON value, its place and its text. */
+export interface JsonValue {
+  from: string;
+  value: unknown;
+  raw: string;
+}
+
+/** Yields the values of a file with one JSON value a line. The file may be compressed. Blank lines are ignored. */
+export async function* readJsonLines(
+  file: string,
+  progress?: BytesRead,
+): AsyncGenerator<JsonValue | Unreadable> {
+  for await (const line of readLines(file, progress)) {
+    if ('problem' in line) yield line;
+    else if (line.text.trim() !== '') yield { from: line.from, raw: line.text, ...parseJson(line.text) };
+  }
+}
+
+/**
+ * Reads a file that is one JSON value into memory. Undefined if the file is blank. The place and the problem if it is too large, or
+ * not valid.
+ */
+export async function readJsonDocument(
+  file: string,
+  progress?: BytesRead,
+): Promise<JsonValue | Unreadable | undefined> {
+  const lines: string[] = [];
+  let characters = 0;
+  for await (const line of readLines(file, progress, MAX_DOCUMENT_MIB)) {
+    if ('problem' in line) return line;
+    lines.push(line.text);
+    characters += line.text.length + 1;
+    if (characters > MAX_DOCUMENT_MIB * 1024 * 1024)
+      return {
+        from: file,
+        problem:
+          'the file is too large to be read into memory: write one record on each line of an .ndjson file',
+      };
+  }
+  const raw = lines.join('\n');
+  if (raw.trim() === '') return undefined;
+  const parsed = parseJson(raw);
+  return 'problem' in parsed ? { from: file, ...parsed } : { from: file, raw, ...parsed };
+}
+
+/**
+ * Parses JSON. Refuses text that would take much more memory than it has characters, or that is nested so deeply that a walk
+ * through the value would overflow the stack.
+ */
+export function parseJson(text: string): { value: unknown } | { problem: string } {
+  const problem = problemOfSize(text);
+  if (problem !== undefined) return { problem };
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { problem: `not valid JSON: ${(error as Error).message.replace(/\s+/g, ' ')}` };
+  }
+}
+
+/** Counts the brackets and commas outside of texts. */
+function problemOfSize(text: string): string | undefined {
+  if (text.length < MOST_DEPTH) return undefined;
+  let values = 0;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfText(text, at);
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        values += 1;
+        depth += 1;
+        if (depth > MOST_DEPTH) return `the JSON is nested more than ${MOST_DEPTH} levels deep`;
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth -= 1;
+        break;
+      case COMMA:
+        values += 1;
+        break;
+    }
+    if (values > MOST_VALUES)
+      return `the JSON has more than ${MOST_VALUES.toLocaleString('en-US')} values: write one record on each line of an .ndjson file`;
+  }
+  return undefined;
+}
+
+/** Returns the place of the quote that ends the text which begins at `start`, or of the end of a text that does not end. */
+function endOfText(json: string, start: number): number {
+  for (let at = json.indexOf('"', start + 1); at >= 0; at = json.indexOf('"', at + 1)) {
+    let slash = at;
+    while (json.charCodeAt(slash - 1) === BACKSLASH) slash -= 1;
+    if ((at - slash) % 2 === 0) return at;
+  }
+  return json.length;
+}

@@ -1,0 +1,23 @@
+import BLANK_WORDS from './blank-words.json' with { type: 'json' };
+
+/** Characters that nobody sees: soft hyphens, zero-width spaces, marks of direction and of byte order. */
+const INVISIBLE = /[\u00ad\u200b\u200e\u200f\u2060\ufeff]/g;
+/** Only dashes and a few other signs. */
+const SIGNS = /^[\s\p{Pd}\u2212.·…_*?]*$/u;
+const EVERYWHERE: ReadonlySet<string> = new Set(BLANK_WORDS.everywhere);
+const EXCEPT_AS_NAMES: ReadonlySet<string> = new Set(BLANK_WORDS.except_as_names);
+
+/** Makes all white space in a text single spaces, and removes invisible characters. */
+export function withPlainSpaces(text: string): string {
+  return text.replace(INVISIBLE, '').replace(/\s+/g, ' ').trim();
+}
+
+/** Tells whether a text that may be a name or a ticker is none: it is empty, of dashes, or "N/A". "NULL" and "NA" may be tickers. */
+export function isBlankName(text: string): boolean {
+  return SIGNS.test(text) || EVERYWHERE.has(text.trim().toLowerCase());
+}
+
+/** Tells whether a text that is neither a name nor a ticker says that there is no value: as isBlankName, and "null", "none" or "NA". */
+export function isBlank(text: string): boolean {
+  return isBlankName(text) || EXCEPT_AS_NAMES.has(text.trim().toLowerCase());
+}
