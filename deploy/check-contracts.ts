@@ -38,7 +38,7 @@ const NARROWING = new Set([
 
 /**
  * Returns a sentence for each part of a released document that the present document lacks or has changed. What is only added
- * breaks nothing, except a condition on what we accept.
+ * breaks nothing, except a condition on what we accept. Callers must expect further values of what we send, also in a pattern.
  */
 export function breakingChanges(released: Json, present: Json, direction: Direction, at = '#'): string[] {
   if (Array.isArray(released) && Array.isArray(present)) {
@@ -69,10 +69,29 @@ export function breakingChanges(released: Json, present: Json, direction: Direct
         : []),
     ];
   }
-  if (released === present) return [];
+  if (
+    released === present ||
+    (direction === 'sent' && at.endsWith('/pattern') && isWidened(released, present))
+  )
+    return [];
   return [
     `${at} is ${JSON.stringify(present).slice(0, 100)} and was ${JSON.stringify(released).slice(0, 100)}`,
   ];
+}
+
+/** Checks whether a pattern differs only by further alternatives in its groups: "(ticker|name)", "(ticker|name|isin)". */
+function isWidened(released: Json, present: Json): boolean {
+  const [before = [], after = []] = [released, present].map((pattern) =>
+    String(pattern).split(/\(([^()]+)\)/),
+  );
+  return (
+    before.length === after.length &&
+    before.every((part, index) =>
+      index % 2 === 0
+        ? part === after[index]
+        : part.split('|').every((alternative) => after[index]?.split('|').includes(alternative)),
+    )
+  );
 }
 
 function isObject(value: Json): value is { [key: string]: Json } {

@@ -73,6 +73,16 @@ test('what we accept may not get a new condition, and what we send may', () => {
   ]);
 });
 
+test('a pattern of what we send may get further alternatives, and lose none', () => {
+  const schema = (pattern: string) => ({ schema: { pattern } });
+  const released = schema('^kind=(ticker|name), strength=(exact|former)$');
+  const wider = schema('^kind=(ticker|name), strength=(exact|former|leading_words)$');
+  expect(breakingChanges(released, wider, 'sent')).toEqual([]);
+  expect(breakingChanges(wider, released, 'sent')).toHaveLength(1);
+  expect(breakingChanges(released, wider, 'accepted')).toHaveLength(1);
+  expect(breakingChanges(released, schema('^kind=(ticker|name)$'), 'sent')).toHaveLength(1);
+});
+
 test('an operation may get a new parameter, but not a required one', () => {
   const parameters = (...added: Json[]) => ({ parameters: [{ name: 'token', required: true }, ...added] });
   expect(breakingChanges(parameters(), parameters({ name: 'kind' }), 'sent')).toEqual([]);

@@ -8,6 +8,8 @@ import {
   byEntry,
   type CandidateRecord,
   candidateFromDoc,
+  isUnknown,
+  leadingQuery,
   readQueries,
 } from '@brand-data/catalog/src/lookup/answers.ts';
 import { RECORDS_OF_ENTRY, suggester } from '@brand-data/catalog/src/lookup/suggestions.ts';
@@ -101,9 +103,11 @@ export class MemoryCatalogue {
   /** Returns the same, or what the identifier means that is no company. */
   answer(identifier: string, { superinvestors = true, most = 1 } = {}): Answer {
     const [query] = readQueries([{ identifier, superinvestors }]);
-    return query === undefined
-      ? { meanings: [] }
-      : answerOf(query, byEntry(this.#candidatesOf(query.entries)), most);
+    if (query === undefined) return { meanings: [] };
+    const answer = answerOf(query, byEntry(this.#candidatesOf(query.entries)), most);
+    if (!isUnknown(answer)) return answer;
+    const leading = leadingQuery(query);
+    return answerOf(leading, byEntry(this.#candidatesOf(leading.entries)), 1);
   }
 
   /** Returns what to suggest for an identifier that resolves to nothing. */

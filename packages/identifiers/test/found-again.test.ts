@@ -38,6 +38,7 @@ const STRENGTH_PLACE: Readonly<Record<Strength, number>> = {
   group_word: 3,
   site_name: 4,
   spacing: 5,
+  leading_words: 6,
 };
 
 function isAtLeastAsStrong(answer: Resolution | undefined, key: BrandKey): boolean {
@@ -61,11 +62,12 @@ const anyBrands = fc
 
 /**
  * Returns the keys by which a look-up must find something. A weak key may belong to several companies, and then it finds none. A
- * common word is found only if it is the whole of a current name.
+ * common word is found only if it is the whole of a current name. Leading words find well-known companies alone.
  */
 const findableKeys = (candidates: readonly Candidate[]): BrandKey[] =>
   candidates.flatMap(({ keys }) =>
     keys.filter(({ key, strength, value }) => {
+      if (strength === 'leading_words') return false;
       if (strength !== 'exact' && [textOf(key), value].some(isCommonAsName)) return false;
       return !isWeak(strength) || candidates.every((other) => other.keys === keys || !hasKey(other, key));
     }),

@@ -497,6 +497,15 @@ describe('precedence', () => {
     expect(among('ATT', listed, known, { id: 'other', name: 'A. T. and T.', rank: 1 })?.id).toBe('listed');
   });
 
+  test('a company in New York or on Nasdaq of unknown rank goes before a small one elsewhere', () => {
+    const unknown = { id: 'unknown', name: 'Clear Secure', listings: ['YOU@XNYS'], rank: 300 };
+    const small = { id: 'small', name: 'YouGov', listings: ['YOU@XLON'], rank: 599 };
+    expect(among('YOU', unknown, small)?.id).toBe('unknown');
+    expect(among('YOU', unknown, { ...small, rank: 601 })?.id).toBe('small');
+    expect(among('YOU', { ...unknown, rank: 301 }, small)?.id).toBe('small');
+    expect(among('YOU', { ...unknown, listings: ['YOU@OTCM'] }, small)?.id).toBe('small');
+  });
+
   test('a bare ticker never gives way to a superinvestor or to a bare record', () => {
     const listed = { id: 'listed', name: 'Listed', listings: ['ABC@XNAS'], rank: 100 };
     const manager = { id: 'm', name: 'ABC', manager: 'ABC', type: BrandType.SUPERINVESTOR, rank: 900 };
@@ -701,7 +710,101 @@ describe('precedence', () => {
     ['Jadwa', 'Jadwa REIT Al Haramain Fund', 'http://jadwa.com'],
     ['AG', 'AG Growth International Inc.', 'http://www.ag.com'],
   ])('%s is no short name of %s, which has %s', (identifier, name, website) => {
-    expect(among(identifier, { id: 'company', name, websites: [website], rank: 900 })).toBeUndefined();
+    expect(among(identifier, { id: 'company', name, websites: [website], rank: 599 })).toBeUndefined();
+  });
+
+  test.each([
+    ['Coinbase', 'Coinbase Global, Inc.'],
+    ['spotify', 'Spotify Technology S.A.'],
+    ['Ford', 'Ford Motor Co'],
+    ['Palo Alto', 'Palo Alto Networks Inc'],
+    ['The Hyatt', 'Hyatt Hotels Corporation'],
+    ['Molson Coors', 'Molson Coors Beverage Company'],
+  ])('%s is %s, whose name has only words for its business behind it', (identifier, name) => {
+    const company = { id: 'company', name, rank: 600 };
+    expect(among(identifier, company)).toEqual({
+      id: 'company',
+      kind: 'name',
+      value: name,
+      strength: 'leading_words',
+      keys: [`name:${identifier.toLowerCase().replace('the ', '')}`],
+    });
+    expect(among(identifier, { ...company, rank: 599 })).toBeUndefined();
+    expect(among(`${identifier} Inc.`, company)).toBeUndefined();
+    expect(among(identifier, { ...company, rank: 900, bare: true })).toBeUndefined();
+  });
+
+  test.each([
+    ['JPMorgan', 'JPMorgan Chase & Co.'],
+    ['Goldman', 'The Goldman Sachs Group, Inc.'],
+    ['Bristol Myers', 'Bristol-Myers Squibb Company'],
+    ['Procter', 'Procter & Gamble'],
+    ['Berkshire', 'Berkshire Hathaway Inc.'],
+    ['NXP', 'NXP Semiconductors N.V.'],
+  ])('%s is %s from 10 billion dollars on', (identifier, name) => {
+    const company = { id: 'company', name, rank: 740 };
+    expect(among(identifier, company)).toMatchObject({ id: 'company', strength: 'leading_words' });
+    expect(among(identifier, { ...company, rank: 739 })).toBeUndefined();
+  });
+
+  test.each([
+    ['Westinghouse', 'Westinghouse Air Brake Technologies Corp'],
+    ['Bank of', 'Bank of America Corporation'],
+    ['Bank of New York', 'The Bank of New York Mellon Corporation'],
+    ['New York', 'New York Times Co'],
+    ['Texas', 'Texas Instruments'],
+    ['Canadian', 'Canadian Natural Resources'],
+    ['China', 'China Mobile'],
+    ['American', 'American Express'],
+    ['First', 'First Solar'],
+    ['First National', 'First National Energy'],
+    ['General', 'General Motors'],
+    ['International', 'International Paper'],
+    ['Home', 'The Home Depot'],
+    ['gold', 'Gold Fields'],
+    ['The', 'The Trade Desk'],
+    ['Palo', 'Palo Alto Networks Holding Technologies Worldwide'],
+    ['Alto', 'Palo Alto Networks'],
+    ['Coinbas', 'Coinbase Global'],
+    ['66', '66 Motors'],
+  ])('%s alone is not %s, however well known that is', (identifier, name) => {
+    expect(among(identifier, { id: 'company', name, rank: 1_000 })).toBeUndefined();
+  });
+
+  test('leading words mean a company only if it is clearly the best known of less than six companies with such names', () => {
+    const large = { id: 'large', name: 'Marriott International', rank: 860 };
+    const small = { id: 'small', name: 'Marriott Vacations Worldwide', rank: 740 };
+    expect(among('Marriott', large, small)?.id).toBe('large');
+    expect(among('Marriott', large, { ...small, rank: 741 })).toBeUndefined();
+    expect(among('Marriott', large, { ...small, rank: 900, bare: true })?.id).toBe('large');
+    expect(among('Marriott', large, { ...large, id: 'twin', rank: 859 })?.id).toBe('large');
+    const others = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ id: `${index}`, name: `Marriott ${index}`, rank: 1 }));
+    expect(among('Marriott', large, ...others(4))?.id).toBe('large');
+    expect(among('Marriott', large, ...others(5))).toBeUndefined();
+  });
+
+  test('leading words come after every other match, and a name together with a ticker does not have them', () => {
+    const ford = { id: 'ford', name: 'Ford Motor', listings: ['F@XNYS'], rank: 900 };
+    expect(among('Ford', ford, { id: 'b', name: 'Ford Holdings', rank: 1 })?.id).toBe('b');
+    expect(among('FORD', ford, { id: 'b', name: 'Forward', listings: ['FORD@XNAS'], rank: 1 })?.id).toBe('b');
+    expect(among('Ford', ford, { id: 'b', name: 'Forward', listings: ['FORD@XNAS'], rank: 1 })?.id).toBe(
+      'ford',
+    );
+    expect(among('Ford (F)', ford)).toBeUndefined();
+  });
+
+  test("leading words of a superinvestor's firm mean the superinvestor, if no company has them", () => {
+    const manager = { id: 'm', name: 'Seth Klarman', firm: 'The Baupost Group', rank: 1 };
+    const investor = { ...manager, type: BrandType.SUPERINVESTOR };
+    const found = { id: 'm', kind: 'superinvestor', value: 'The Baupost Group', strength: 'leading_words' };
+    expect(among('Baupost', investor)).toMatchObject(found);
+    expect(among('Himalaya Capital', { ...investor, firm: 'Himalaya Capital Management' })?.id).toBe('m');
+    expect(among('Seth', investor)).toBeUndefined();
+    expect(among('Baupost', investor, { id: 'c', name: 'Baupost Motors', rank: 600 })?.id).toBe('c');
+    const other = { ...investor, id: 'other', firm: 'Baupost Partners' };
+    expect(among('Baupost', investor, other)).toBeUndefined();
+    expect(resolve('Baupost', [candidate(brand(investor))], { superinvestors: false })).toBeUndefined();
   });
 
   test('a preference share in London is found only with its exchange', () => {

@@ -9,6 +9,7 @@ import {
   bestOfEach,
   byEntry,
   candidateFinder,
+  findAnswers,
   havingAny,
   readQueries,
 } from '../src/lookup/answers.ts';
@@ -64,6 +65,34 @@ test('one identifier, or a batch of 200, is one query that reads index keys for 
     expect(totalKeysExamined).toBeLessThanOrEqual(entries.length + nReturned);
     expect(totalDocsExamined).toBe(nReturned);
   }
+});
+
+test('queries that find something make one search, and all others are read as leading words in one more', async () => {
+  await put(stockOf('nova', 'NOVA@XNAS', { name: 'Nova Motors Inc.', rank: 900 }));
+  const find = candidateFinder(collections.companies);
+  const searches: (readonly string[])[] = [];
+  const meaningsOfAll = async (...identifiers: string[]) => {
+    searches.length = 0;
+    const queries = readQueries(identifiers.map((identifier) => ({ identifier, ...everyone })));
+    const answers = await findAnswers(
+      queries,
+      (entries, options) => {
+        searches.push(entries);
+        return find(entries, options);
+      },
+      { perEntry: 2, most: 1 },
+    );
+    return answers.map(({ answer }) => answer.meanings[0]?.brand.id);
+  };
+  expect(await meaningsOfAll('NOVA', 'Nova Motors', 'xnas:nova')).toEqual(['nova', 'nova', 'nova']);
+  expect(searches).toHaveLength(1);
+  expect(await meaningsOfAll('NOVA', 'nothing', 'The Nova')).toEqual(['nova', undefined, 'nova']);
+  expect(searches).toHaveLength(2);
+  expect(searches[1]).toHaveLength(4);
+  expect(await meaningsOfAll('US0378331005', 'example.com', 'the', 'one text of many words')).toEqual(
+    Array(4).fill(undefined),
+  );
+  expect(searches).toHaveLength(1);
 });
 
 test('if thousands of records share a name, a look-up reads only the best ones, in the order of the index', async () => {

@@ -172,6 +172,22 @@ test('the first words of a name that are the .com domain of its company find it,
   });
 });
 
+test('the leading words of one name find its company, and the match says so', async () => {
+  const networks = brandOf('networks', { name: 'Palo Alto Networks, Inc.', rank: 740 });
+  await catalog.put('sample', [networks, brandOf('small', { name: 'Palo Alto Dining', rank: 500 })]);
+  const [found, exact, none] = await catalog.lookup('palo alto', 'Palo Alto Dining', 'Palo Santo');
+  expect(found).toMatchObject({
+    brand: { id: 'networks' },
+    match: {
+      kind: MatchKind.NAME,
+      value: 'Palo Alto Networks, Inc.',
+      strength: MatchStrength.LEADING_WORDS,
+    },
+  });
+  expect(exact?.brand?.id).toBe('small');
+  expect(none?.brand).toBeUndefined();
+});
+
 test('a name without "Group" or without its spaces is found if one company has it, and the match says how', async () => {
   const group = brandOf('sachs', { name: 'The Goldman Sachs Group, Inc.' });
   await catalog.put('sample', [group, brandOf('cola', { name: 'Coca-Cola' })]);

@@ -4,10 +4,9 @@ import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import {
-  answerOf,
   bestOfEntry,
-  byEntry,
   candidateFinder,
+  findAnswers,
   type ReadQuery,
   readQuery,
 } from '../src/lookup/answers.ts';
@@ -73,12 +72,11 @@ const put = (source: string, brands: readonly Brand[], importId = 'run-1') =>
 
 /** Returns a look-up's answer to each query, as gateways get it. */
 async function answers(): Promise<Map<ReadQuery, string>> {
-  const entries = [...new Set(QUERIES.flatMap((query) => query.entries))];
-  const find = candidateFinder(collections.companies);
-  const candidates = byEntry(await find(entries, { perEntry: bestOfEntry(QUERIES) }));
+  const limits = { perEntry: bestOfEntry(QUERIES), most: 1 };
+  const answered = await findAnswers(QUERIES, candidateFinder(collections.companies), limits);
   return new Map(
-    QUERIES.map((query) => {
-      const [meaning] = answerOf(query, candidates, 1).meanings;
+    answered.map(({ query, answer }) => {
+      const [meaning] = answer.meanings;
       const text =
         meaning === undefined
           ? ''

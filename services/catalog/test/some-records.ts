@@ -14,7 +14,15 @@ export const SOURCES = ['hand-written', 'sample', 'feed', 'wikidata', 'financeda
 export const someBrand: fc.Arbitrary<Brand> = fc
   .record({
     id: fc.constantFrom('acme', 'globex', 'q1', 'q2', 'q3', 'x1', 'x2', 'x3'),
-    name: fc.constantFrom('Acme', 'Acme Inc.', 'Acme Group', 'Globex', 'Globex AG', 'Initech'),
+    name: fc.constantFrom(
+      'Acme',
+      'Acme Inc.',
+      'Acme Group',
+      'Globex',
+      'Globex AG',
+      'Initech',
+      'Initech Motors',
+    ),
     rank: fc.nat(3),
     description: fc.constantFrom('', 'Acme makes anvils.', 'Globex does not.'),
     category: fc.constantFrom('', 'tools'),

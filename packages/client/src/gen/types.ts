@@ -444,4 +444,4 @@ export interface UsageCell {
 export type MatchKind = 'unspecified' | 'ticker' | 'domain' | 'name' | 'superinvestor' | 'isin' | 'cusip' | 'figi' | 'lei';
 
 /** Whether the identifier is equal to the record's ("exact"), or which weaker step matched. */
-export type MatchStrength = 'unspecified' | 'exact' | 'legal_form' | 'former' | 'group_word' | 'spacing';
+export type MatchStrength = 'unspecified' | 'exact' | 'legal_form' | 'former' | 'group_word' | 'spacing' | 'leading_words';

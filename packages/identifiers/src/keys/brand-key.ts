@@ -6,7 +6,15 @@ export const IDENTIFIER_KINDS = [...SECURITY_KINDS, 'ticker', 'domain', 'name', 
 export type IdentifierKind = (typeof IDENTIFIER_KINDS)[number];
 
 /** Strongest first. In the contracts, `site_name` is GROUP_WORD too. */
-const STRENGTHS = ['exact', 'legal_form', 'former', 'group_word', 'site_name', 'spacing'] as const;
+const STRENGTHS = [
+  'exact',
+  'legal_form',
+  'former',
+  'group_word',
+  'site_name',
+  'spacing',
+  'leading_words',
+] as const;
 export type Strength = (typeof STRENGTHS)[number];
 
 /** A key that finds a brand. */

@@ -4,6 +4,7 @@ import { type NamesOfBrand, namesOfBrand, withoutYears } from '../names/names-of
 import { weakFormsOf } from '../names/weak-names.ts';
 import { type BrandKey, compareStrengths, type Strength } from './brand-key.ts';
 import { domainKeys, readWebHost, webAddressesOf } from './domains.ts';
+import { leadingWordsOf } from './leading-words.ts';
 import { securityKeys } from './security-ids.ts';
 import { formerTickerKeys, tickerKeys } from './tickers.ts';
 
@@ -14,7 +15,10 @@ export function keysOfBrand(brand: Brand): BrandKey[] {
   // Only names and the firm's name find a manager. The firm's domain and ticker belong to the company.
   const keys =
     brand.type === BrandType.SUPERINVESTOR
-      ? names.current.flatMap((name) => nameKeys('superinvestor', name))
+      ? [
+          ...names.current.flatMap((name) => nameKeys('superinvestor', name)),
+          ...leadingWordKeys('superinvestor', brand.manager?.firm ? [brand.manager.firm] : []),
+        ]
       : [
           ...securityKeys(brand),
           ...tickerKeys(brand),
@@ -23,6 +27,7 @@ export function keysOfBrand(brand: Brand): BrandKey[] {
           ...companyNameKeys(names),
           ...weakNameKeys(names),
           ...siteNamesOf(brand).map(({ form, name }) => nameKey(form, 'site_name', name)),
+          ...leadingWordKeys('name', names.current),
         ];
   const strongest = new Map<string, BrandKey>();
   for (const key of keys.toSorted((a, b) => compareStrengths(a.strength, b.strength)))
@@ -53,6 +58,20 @@ function weakNameKeys({ current }: NamesOfBrand): BrandKey[] {
       ...joined.map((form) => nameKey(form, 'spacing', name)),
     ];
   });
+}
+
+/** More names than people shorten. Each gives up to three keys. */
+const MOST_SHORTENED = 8;
+
+function leadingWordKeys(kind: 'name' | 'superinvestor', names: readonly string[]): BrandKey[] {
+  return names.slice(0, MOST_SHORTENED).flatMap((value) =>
+    leadingWordsOf(value).map((form) => ({
+      key: `${kind}:${form}`,
+      kind,
+      strength: 'leading_words',
+      value,
+    })),
+  );
 }
 
 function nameKey(form: string, strength: Strength, value: string): BrandKey {

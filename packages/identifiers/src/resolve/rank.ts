@@ -6,6 +6,9 @@ import { exchangeOfMic } from '../securities/exchanges.ts';
 
 /** The rank of a company of which nothing tells how well known it is. The catalogue gives it; a source must not state it. */
 export const RANK_OF_UNKNOWN = 300;
+/** The rank by which look-ups order such a company if its main listing is in New York or on Nasdaq, where few are smaller. */
+export const RANK_OF_LISTED = 600;
+const LARGE_VENUES = /^(?:XNYS|XNAS)$/;
 
 /** More than the greatest rank, so that every bare record goes after every fuller one. */
 const BARE_BELOW = 2000;
@@ -54,13 +57,16 @@ export function rankOfMarketCapClass(name: string): number {
 }
 
 /**
- * Returns the rank by which look-ups order records: the record's rank, or a figure below 0 if the record is bare. Other securities
- * come after all companies, but those with a ticker in the United States only after well-known companies.
+ * Returns the rank by which look-ups order records: the record's rank, or a figure below 0 if the record is bare. If nothing tells how
+ * well known a company is, its main listing in New York or on Nasdaq does. Other securities come after all companies, but those with
+ * a ticker in the United States only after well-known companies.
  */
 export function lookupRank(brand: Brand): number {
   if (brand.type === BrandType.OTHER_SECURITY)
     return brand.listings.some(({ mic }) => isAmerican(mic)) ? RANK_OF_OTHER_SECURITY : -BARE_BELOW;
-  return isBare(brand) ? brand.rank - BARE_BELOW : brand.rank;
+  if (isBare(brand)) return brand.rank - BARE_BELOW;
+  const mic = exchangeOfMic(brand.listings[0]?.mic ?? '')?.mic ?? '';
+  return brand.rank === RANK_OF_UNKNOWN && LARGE_VENUES.test(mic) ? RANK_OF_LISTED : brand.rank;
 }
 
 /** Checks whether a look-up rank is that of a bare record. */

@@ -11,6 +11,7 @@ import { coreName, legalFormOf, normalName } from '../names/names.ts';
 import { compareTexts } from '../names/texts.ts';
 import { type Reading, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
 import { isCommonAsName, isCommonAsTicker, isFirstWordOfMany } from './common-words.ts';
+import { leadingKeysToRead, meantByLeadingWords } from './leading-words.ts';
 import { compareRanked, isBareRank, type Ranked } from './rank.ts';
 
 /** By how much a company must be better known, so that its name precedes another company's bare ticker. */
@@ -61,7 +62,7 @@ interface Match extends Omit<Resolution, 'keys'>, Ranked {
 /**
  * Decides which of the candidates an identifier means. "Precedence" in packages/identifiers/README.md tells how and why. The order
  * of the candidates does not matter, and those that do not match are ignored. If none matches, the text is read as a name together
- * with a ticker or another code. Undefined if nothing matches.
+ * with a ticker or another code, and last as the leading words of a name. Undefined if nothing matches.
  */
 export function resolve(
   identifier: string,
@@ -71,7 +72,21 @@ export function resolve(
   const all = matchesOf(identifier, candidates, readIdentifier(identifier, options));
   const matches = all.filter(isMeantBy(identifier, candidates, all)).sort(byPrecedence);
   const best = bestOf(identifier, matches);
-  return best === undefined ? resolveNameWithCode(identifier, candidates) : resolutionOf(best, matches);
+  if (best !== undefined) return resolutionOf(best, matches);
+  return resolveNameWithCode(identifier, candidates) ?? resolveLeadingWords(identifier, candidates, options);
+}
+
+function resolveLeadingWords(
+  identifier: string,
+  candidates: readonly Candidate[],
+  options: { superinvestors: boolean },
+): Resolution | undefined {
+  for (const { key, kind } of leadingKeysToRead(identifier, options)) {
+    const meant = meantByLeadingWords(key, candidates);
+    const value = meant?.keys.find((own) => own.key === key)?.value ?? '';
+    if (meant !== undefined) return { id: meant.id, kind, value, strength: 'leading_words', keys: [key] };
+  }
+  return undefined;
 }
 
 /** Reads the text as a name with a code: the company that the code means most likely among those with the name. */
@@ -122,8 +137,9 @@ function matchesOf(identifier: string, candidates: readonly Candidate[], all: re
   });
 }
 
-/** Checks whether a key is too weak: a former name written otherwise, or a site name of an icon or with a legal form. */
+/** Checks whether a key is too weak: a former name written otherwise, a site name of an icon or with a legal form, or leading words. */
 function isTooWeak(strength: Strength, asRead: Strength, rank: number): boolean {
+  if (strength === 'leading_words') return true;
   if (strength === 'former') return isWeak(asRead);
   return strength === 'site_name' && (asRead !== 'exact' || isBareRank(rank));
 }

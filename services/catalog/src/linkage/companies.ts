@@ -132,10 +132,12 @@ function markOf({ source, id, importId, isQuote, overrides }: SourceRecord): Sou
 
 /** Returns the look-up keys that the record would have without the operator's overrides, and does not have with them. */
 function keysHiddenByOverrides(brand: Brand, records: readonly SourceRecord[]): string[] {
-  return notShown(
-    brand,
-    keysOfBrand(mergeBrands(records).brand).map(({ key }) => key),
-  );
+  return notShown(brand, lookedUpKeys(mergeBrands(records).brand));
+}
+
+/** Returns the record's look-up keys. Leading words link no records. */
+function lookedUpKeys(brand: Brand): string[] {
+  return keysOfBrand(brand).flatMap(({ key, strength }) => (strength === 'leading_words' ? [] : [key]));
 }
 
 /** Returns the keys of listings that the record does not have, because a person decided a type without listings. */
@@ -149,7 +151,7 @@ function keysHiddenByType(brand: Brand, members: readonly SourceRecord[]): strin
 }
 
 function notShown(brand: Brand, keys: readonly string[]): string[] {
-  const shown = new Set(keysOfBrand(brand).map(({ key }) => key));
+  const shown = new Set(lookedUpKeys(brand));
   return keys.filter((key) => !shown.has(key));
 }
 

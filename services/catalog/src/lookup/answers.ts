@@ -16,12 +16,13 @@ import {
   type Resolution,
   readNamesWithCodes,
   resolve,
+  TOO_MANY_LED,
 } from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
 import type { Collection, Document } from 'mongodb';
 import { append } from '../records/append.ts';
 import { type CatalogDoc, isOtherSecurity } from '../records/catalog-doc.ts';
-import { indexKeysToRead, isCurrentName, keyFromIndex } from '../records/index-keys.ts';
+import { indexKeysToRead, isCurrentName, keyFromIndex, leadingEntriesToRead } from '../records/index-keys.ts';
 import { recordFromBytes } from '../records/merge.ts';
 
 const MAX_QUERIES = 200;
@@ -244,6 +245,33 @@ export function answerOf(
     return { brand, match: matchToProto(resolution, matchedValue(brand, resolution.keys)) };
   });
   return { meanings };
+}
+
+/**
+ * Returns what each query means, at most `most` records. If a query finds nothing, its text may be the leading words of a name. One
+ * more search for all such queries finds these names, so that other queries pay nothing for them.
+ */
+export async function findAnswers<Asked extends ReadQuery>(
+  queries: readonly Asked[],
+  findCandidates: FindCandidates,
+  { perEntry, most }: { perEntry: number; most: number },
+): Promise<{ query: Asked; answer: Answer }[]> {
+  const entriesOf = (read: readonly ReadQuery[]) => [...new Set(read.flatMap(({ entries }) => entries))];
+  const candidates = byEntry(await findCandidates(entriesOf(queries), { perEntry }));
+  const answers = queries.map((query) => ({ query, answer: answerOf(query, candidates, most) }));
+  const missed = answers.flatMap((each) =>
+    isUnknown(each.answer) ? [{ each, leading: leadingQuery(each.query) }] : [],
+  );
+  const wanted = entriesOf(missed.map(({ leading }) => leading));
+  if (wanted.length === 0) return answers;
+  const led = byEntry(await findCandidates(wanted, { perEntry: TOO_MANY_LED }));
+  for (const { each, leading } of missed) each.answer = answerOf(leading, led, 1);
+  return answers;
+}
+
+/** Returns the query with the index entries of names that begin with its text. */
+export function leadingQuery(query: ReadQuery): ReadQuery {
+  return { ...query, entries: leadingEntriesToRead(query.identifier, query) };
 }
 
 function meantAmong(

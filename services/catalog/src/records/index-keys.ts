@@ -7,6 +7,7 @@ import {
   type IdentifierKind,
   isBareTickerKey,
   kindOf,
+  leadingKeysToRead,
   legalFormOf,
   namesOfBrand,
   normalName,
@@ -37,6 +38,11 @@ export function indexKeysToRead(identifier: string, options: { superinvestors: b
     ]),
   ];
   return [...new Set(entries)];
+}
+
+/** Returns the index entries by which names that begin with the identifier are found, if nothing else has it. */
+export function leadingEntriesToRead(identifier: string, options: { superinvestors: boolean }): string[] {
+  return leadingKeysToRead(identifier, options).map(({ key }) => key + MARKS.leading_words);
 }
 
 function entriesToRead(text: string, readings: readonly Reading[]): string[] {
@@ -81,8 +87,10 @@ const MARKS: Record<Strength, string> = {
   group_word: '%',
   site_name: '#',
   spacing: '=',
+  // An earlier version that reads this entry takes it for that of a group word.
+  leading_words: '%+',
 };
-const MARKED = /^((?:name|superinvestor|ticker):[^~^%#=]*)([~^%#=])(.*)$/s;
+const MARKED = /^((?:name|superinvestor|ticker):[^~^%#=]*)(%\+|[~^%#=])(.*)$/s;
 const STRENGTH_OF_MARK = new Map(
   Object.entries(MARKS).map(([strength, mark]) => [mark, strength as Strength] as const),
 );

@@ -6,7 +6,7 @@ import {
   LookupResult,
 } from '@brand-data/contracts';
 import type { Service } from '@brand-data/runtime';
-import { answerOf, bestOfEntry, byEntry, isUnknown, readQueries } from '../lookup/answers.ts';
+import { bestOfEntry, findAnswers, isUnknown, readQueries } from '../lookup/answers.ts';
 import { NOTHING_SUGGESTED, suggestFor } from '../lookup/suggestions.ts';
 import { changeKeysOf } from '../records/index-keys.ts';
 import { exportCalls } from './export-calls.ts';
@@ -32,9 +32,7 @@ export function catalogService(
       LOOKUP_DEADLINE_MS,
       async ({ queries, maxBytes }) => {
         const read = readQueries(queries);
-        const entries = [...new Set(read.flatMap((query) => query.entries))];
-        const candidates = byEntry(await findCandidates(entries, { perEntry: bestOfEntry(read) }));
-        const answers = read.map((query) => ({ query, answer: answerOf(query, candidates, 1) }));
+        const answers = await findAnswers(read, findCandidates, { perEntry: bestOfEntry(read), most: 1 });
         const missed = answers.flatMap(({ query, answer }) => (isUnknown(answer) ? [query] : []));
         const suggested = await suggestFor(suggest, missed);
         const results = answers.map(({ query, answer: { meanings, noCompany } }) => ({

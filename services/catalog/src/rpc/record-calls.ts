@@ -1,6 +1,6 @@
 import type { CatalogAdminServiceServer } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
-import { answerOf, byEntry, isUnknown, meaningToProto, readQueries } from '../lookup/answers.ts';
+import { findAnswers, isUnknown, meaningToProto, readQueries } from '../lookup/answers.ts';
 import { suggestForAll } from '../lookup/suggestions.ts';
 import { sourceRecordsFromDoc } from '../records/catalog-doc.ts';
 import { recordFromBytes } from '../records/merge.ts';
@@ -44,9 +44,8 @@ export function recordCalls(
 
     resolve: operatorCall(parts, async ({ queries }) => {
       const read = readQueries(queries);
-      const entries = [...new Set(read.flatMap((query) => query.entries))];
-      const candidates = byEntry(await findCandidates(entries, { perEntry: MAX_MEANINGS + 1 }));
-      const answers = read.map((query) => ({ query, answer: answerOf(query, candidates, MAX_MEANINGS) }));
+      const limits = { perEntry: MAX_MEANINGS + 1, most: MAX_MEANINGS };
+      const answers = await findAnswers(read, findCandidates, limits);
       const missed = answers.flatMap(({ query, answer }) => (isUnknown(answer) ? [query] : []));
       const suggested = await suggestForAll(suggest, missed);
       return {

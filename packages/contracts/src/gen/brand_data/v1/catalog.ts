@@ -123,6 +123,8 @@ export const MatchStrength = {
   GROUP_WORD: "MATCH_STRENGTH_GROUP_WORD",
   /** SPACING - Equal without spaces and punctuation. No other company matches as well. */
   SPACING: "MATCH_STRENGTH_SPACING",
+  /** LEADING_WORDS - The first words of a current name. Nothing else matches, and no other company that is as well known has a name with these words. */
+  LEADING_WORDS: "MATCH_STRENGTH_LEADING_WORDS",
 } as const;
 
 export type MatchStrength = typeof MatchStrength[keyof typeof MatchStrength];
@@ -134,6 +136,7 @@ export namespace MatchStrength {
   export type FORMER = typeof MatchStrength.FORMER;
   export type GROUP_WORD = typeof MatchStrength.GROUP_WORD;
   export type SPACING = typeof MatchStrength.SPACING;
+  export type LEADING_WORDS = typeof MatchStrength.LEADING_WORDS;
 }
 
 export function matchStrengthFromJSON(object: any): MatchStrength {
@@ -156,6 +159,9 @@ export function matchStrengthFromJSON(object: any): MatchStrength {
     case 5:
     case "MATCH_STRENGTH_SPACING":
       return MatchStrength.SPACING;
+    case 6:
+    case "MATCH_STRENGTH_LEADING_WORDS":
+      return MatchStrength.LEADING_WORDS;
     default:
       return MatchStrength.UNSPECIFIED;
   }
@@ -175,6 +181,8 @@ export function matchStrengthToNumber(object: MatchStrength): number {
       return 4;
     case MatchStrength.SPACING:
       return 5;
+    case MatchStrength.LEADING_WORDS:
+      return 6;
     default:
       return 0;
   }

@@ -1,0 +1,77 @@
+import type { BrandKey } from '../keys/brand-key.ts';
+import { readLeadingWords, wordsLeftOut } from '../keys/leading-words.ts';
+import { isCommonAsName, isFirstWordOfMany } from './common-words.ts';
+import lists from './leading-words.json' with { type: 'json' };
+import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
+
+/** By how much a company must be better known than all others whose names begin so: about ten times their market value. */
+const CLEARLY_BETTER_KNOWN = 120;
+/** The rank from which a company is meant by words that may mean something else too: 10 billion dollars. */
+const LARGE = 740;
+/** Shorter words abbreviate many things: "ECB". */
+const SHORTEST = 4;
+/** If so many names begin with the words, these mean none of them. A look-up need not find more candidates. */
+export const TOO_MANY_LED = 6;
+
+/** Words that tell what a company does, and are no part of what people call it. */
+const KINDS = new Set(lists.kinds.split(', '));
+/** Places, and words with which names begin that are not known by them. */
+const UNSPECIFIC = new Set([...lists.places.split(', '), ...lists.vague.split(', ')]);
+
+interface Led extends Ranked {
+  readonly keys: readonly BrandKey[];
+}
+
+/**
+ * Returns the keys of companies, and of superinvestors' firms, whose names may begin with the identifier. Empty if the words mean no
+ * one company: a place, a common word.
+ */
+export function leadingKeysToRead(
+  identifier: string,
+  options: { superinvestors: boolean },
+): { readonly key: string; readonly kind: 'name' | 'superinvestor' }[] {
+  const leading = readLeadingWords(identifier);
+  if (leading === undefined || isUnspecific(leading) || leading.split(' ').every(isUnspecific)) return [];
+  const kinds = options.superinvestors ? (['name', 'superinvestor'] as const) : (['name'] as const);
+  return kinds.map((kind) => ({ key: `${kind}:${leading}`, kind }));
+}
+
+function isUnspecific(words: string): boolean {
+  return UNSPECIFIC.has(words) || isCommonAsName(words) || isFirstWordOfMany(words);
+}
+
+/** Returns which of the candidates is meant by this key of leading words. "Leading words" in packages/identifiers/README.md tells the rule. */
+export function meantByLeadingWords<Candidate extends Led>(
+  key: string,
+  candidates: readonly Candidate[],
+): Candidate | undefined {
+  const [best, ...others] = candidates
+    .filter(
+      ({ rank, keys }) =>
+        !isBareRank(rank) && keys.some((own) => own.key === key && own.strength === 'leading_words'),
+    )
+    .sort(compareRanked);
+  if (best === undefined || others.length >= TOO_MANY_LED - 1) return undefined;
+  const names = new Set(namesOf(best));
+  const rival = others.find((other) => !namesOf(other).some((name) => names.has(name)));
+  const isBestKnown = rival === undefined || best.rank - rival.rank >= CLEARLY_BETTER_KNOWN;
+  return isBestKnown && (key.startsWith('superinvestor:') || best.rank >= leastRank(key, names))
+    ? best
+    : undefined;
+}
+
+function leastRank(key: string, names: ReadonlySet<string>): number {
+  const leading = key.slice('name:'.length);
+  if (leading.replaceAll(' ', '').length < SHORTEST) return LARGE;
+  const isNamedByKind = [...names].some((name) =>
+    wordsLeftOut(name, leading)?.every((word) => KINDS.has(word)),
+  );
+  return isNamedByKind ? RANK_OF_LISTED : LARGE;
+}
+
+/** Returns a company's current names in their normal forms. */
+function namesOf({ keys }: Led): string[] {
+  return keys.flatMap(({ key, kind, strength }) =>
+    kind === 'name' && (strength === 'exact' || strength === 'legal_form') ? [key.slice('name:'.length)] : [],
+  );
+}
