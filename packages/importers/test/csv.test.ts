@@ -545,6 +545,23 @@ test.each(
   expect(records).toEqual([{ id: 'mine-acme', name: 'Acme', sources: [{ name: 'My table' }] }]);
 });
 
+test.each([
+  ['country', 'SK', { country: 'Slovakia', country_code: 'SK' }],
+  ['country', 'Slovakia', { country: 'Slovakia', country_code: 'SK' }],
+  ['country_code', 'SK', { country: 'Slovakia', country_code: 'SK' }],
+  ['country', 'Ruritania', { country: 'Ruritania' }],
+  ['country', 'ZZ', { country: 'ZZ' }],
+])(
+  'a country has its name and its code, whichever the table states: %s %s',
+  async (field, cell, headquarters) => {
+    const [record] = await read(
+      ['name,where', `Acme,${cell}`],
+      `name=name,where=company.headquarters.${field}`,
+    );
+    expect(record).toMatchObject({ company: { headquarters } });
+  },
+);
+
 test('"NA" is the code of Namibia', async () => {
   const [record] = await read(['name,code', 'Acme,NA'], 'name=name,code=company.headquarters.country_code');
   expect(record).toMatchObject({ company: { headquarters: { country_code: 'NA' } } });

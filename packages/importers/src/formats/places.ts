@@ -44,6 +44,18 @@ export function readPlace(text: string): Place {
   };
 }
 
+/**
+ * Returns the place with both the English name and the code of its country, if it has one of them. A country may be written as its
+ * code in capitals, because no part of a whole address is taken for it.
+ */
+export function withCountry(place: Place): Place {
+  const { country = '', country_code } = place;
+  const code = country_code ?? countryCodeOf(country) ?? (isCountryCode(country) ? country : undefined);
+  if (code === undefined) return place;
+  const isNamed = country !== '' && country !== code;
+  return { ...place, country: isNamed ? country : (nameOfCountry(code) ?? code), country_code: code };
+}
+
 let names: ReadonlyMap<string, string> | undefined;
 let codes: ReadonlyMap<string, string> | undefined;
 
@@ -59,10 +71,15 @@ function nameOfCountry(code: string): string | undefined {
 }
 
 function namesOfCountries(): [name: string, code: string][] {
+  return [...regionNames()].flatMap(([code, name]) =>
+    isCountryCode(code) ? [[name.toLowerCase(), code]] : [],
+  );
+}
+
+function isCountryCode(code: string): boolean {
+  if (!/^[A-Z]{2}$/.test(code) || NOT_COUNTRIES.has(code)) return false;
   // A withdrawn code has the name of the code that replaced it. `Locale` returns that other code.
-  const isCountry = (code: string) =>
-    new Intl.Locale(`und-${code}`).region === code && !NOT_COUNTRIES.has(code);
-  return [...regionNames()].flatMap(([code, name]) => (isCountry(code) ? [[name.toLowerCase(), code]] : []));
+  return new Intl.Locale(`und-${code}`).region === code && nameOfCountry(code) !== undefined;
 }
 
 /** Codes that have a name in CLDR but are not assigned by ISO 3166-1. */

@@ -7,7 +7,7 @@ import { type CellOptions, isEmptyCell } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/content.ts';
 import { readEach } from '../../formats/lines.ts';
 import { isOtherSecurity, labelsOf, otherSecurity, readListing } from '../../formats/listing.ts';
-import { countryCodeOf } from '../../formats/places.ts';
+import { withCountry } from '../../formats/places.ts';
 import { openTable, type TableLayout, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import {
@@ -157,11 +157,8 @@ function recordOf(
   const { value, pictures } = takePictures(withPictureFields(fields), folder);
   // Nothing is left of a row whose only cell names a picture.
   const record = (value ?? {}) as PartialRecord;
-  const country = record.company?.headquarters;
-  if (country?.country !== undefined && country.country_code === undefined) {
-    const code = countryCodeOf(country.country);
-    if (code !== undefined) country.country_code = code;
-  }
+  if (record.company?.headquarters !== undefined)
+    record.company.headquarters = withCountry(record.company.headquarters);
   record.id = record.id === undefined ? derivedId(record, source) : `${idPrefix}${slugOf(record.id)}`;
   return { from, raw, record, security, pictures };
 }
