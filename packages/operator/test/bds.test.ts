@@ -330,15 +330,15 @@ test('a list of securities is imported by the command that is proposed if the ma
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({
     source: 'listed',
-    created: 1,
+    created: 2,
     refused: 0,
-    skipped: 1,
+    skipped: 0,
     securities: { warrants: 1, 'further share classes': 1 },
-    rejects_file: 'listed.rejects.ndjson',
   });
-  expect(await linesOf('listed.rejects.ndjson')).toEqual([
-    { from: 'nasdaq-2026-08-21.csv:4', skipped: 'GLOOW: "Gloob Inc. Warrants" is a warrant' },
-  ]);
+  expect(await json('resolve', 'GLOOW')).toMatchObject({
+    meaning: null,
+    no_company: { kind: 'warrant', name: 'Gloob Inc. Warrants' },
+  });
   expect(await json('show', 'xnas-googx')).toMatchObject({
     record: {
       name: 'Gloob Inc.',

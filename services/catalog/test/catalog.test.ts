@@ -67,7 +67,7 @@ test('results are in the order of the queries, and a query that resolves to noth
   expect(acme).toMatchObject({ brand: { id: 'acme' }, match: { kind: MatchKind.DOMAIN, value: 'acme.com' } });
 });
 
-test('another security is looked up, restored, replaced and pruned as a record, but is no company', async () => {
+test('another security is looked up, replaced and pruned as a record, but is no company', async () => {
   const listings = [{ ticker: 'SPY', mic: 'ARCX' }];
   const fund = brandOf('arcx-spy', {
     type: BrandType.OTHER_SECURITY,

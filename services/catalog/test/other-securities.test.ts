@@ -2,6 +2,10 @@ import { type Brand, BrandType } from '@brand-data/contracts';
 import { MemoryCatalogue } from '@brand-data/test/quality/memory-catalogue.ts';
 import { brandOf } from '@brand-data/testing/brand-of';
 import { expect, test } from 'vitest';
+import { restoredDoc } from '../src/linkage/companies.ts';
+import { planChange } from '../src/linkage/plan.ts';
+import { sourceRecordsFromDoc } from '../src/records/catalog-doc.ts';
+import { sourceRecordOf } from '../src/records/source-record.ts';
 
 const security = (id: string, category: string, name: string, listing: string, isin = ''): Brand => {
   const [ticker = '', mic = ''] = listing.split('@');
@@ -114,4 +118,15 @@ test('answers do not depend on whether a list of funds is imported before or aft
   for (const { name, listings } of [...companies, ...securities])
     for (const identifier of [name, ...listings.flatMap(({ ticker, isin }) => [ticker, isin])])
       expect(reversed.answer(identifier)).toEqual(catalogue.answer(identifier));
+});
+
+test('another security of an export is restored as it was', () => {
+  const puts = securities.slice(0, 1).map((brand) => sourceRecordOf('nasdaq-trader', 'run', brand));
+  const steps = planChange({ puts }, new Map());
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  const docs = step.value.writes.flat().flatMap((write) => ('doc' in write ? write.doc : []));
+  expect(docs).toHaveLength(1);
+  for (const { revision: _, changedAt = new Date(), ...doc } of docs)
+    expect(restoredDoc(doc._id, sourceRecordsFromDoc({ ...doc, revision: _ }), changedAt)).toMatchObject(doc);
 });

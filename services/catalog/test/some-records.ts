@@ -27,6 +27,7 @@ export const someBrand: fc.Arbitrary<Brand> = fc
     description: fc.constantFrom('', 'Acme makes anvils.', 'Globex does not.'),
     category: fc.constantFrom('', 'tools'),
     isTypeStated: fc.boolean(),
+    isOtherSecurity: fc.integer({ min: 0, max: 9 }).map((number) => number === 9),
     isTrading: fc.constantFrom(undefined, true, false),
     domains: fc.subarray(['acme.com', 'globex.com'], { maxLength: 1 }),
     qid: fc.constantFrom('', '', 'Q1', 'Q2'),
@@ -37,16 +38,23 @@ export const someBrand: fc.Arbitrary<Brand> = fc
     city: fc.constantFrom('', 'New York', 'Berlin'),
     isin: fc.constantFrom('', 'US0378331005', 'GB0002634946', 'CH0038863350'),
   })
-  .map(({ qid, ticker, mic, isin, countryCode, city, id, isTypeStated, isTrading, ...facts }) =>
-    brandOf(id, {
-      ...facts,
-      type: !isTypeStated ? BrandType.UNSPECIFIED : ticker === '' ? BrandType.BRAND : BrandType.STOCK,
-      listings: ticker === '' ? [] : [{ ticker, mic, isin }],
-      ...(ticker !== '' && isTrading !== undefined && { stock: { isActivelyTrading: isTrading } }),
-      links: { wikidataQid: qid },
-      company: { headquarters: { countryCode, city } },
-    }),
+  .map(
+    ({ qid, ticker, mic, isin, countryCode, city, id, isTypeStated, isOtherSecurity, isTrading, ...facts }) =>
+      brandOf(id, {
+        ...facts,
+        type: typeOf({ isOtherSecurity, isTypeStated, ticker }),
+        listings: ticker === '' ? [] : [{ ticker, mic, isin }],
+        ...(ticker !== '' && isTrading !== undefined && { stock: { isActivelyTrading: isTrading } }),
+        links: { wikidataQid: qid },
+        company: { headquarters: { countryCode, city } },
+      }),
   );
+
+function typeOf(stated: { isOtherSecurity: boolean; isTypeStated: boolean; ticker: string }): BrandType {
+  if (stated.isOtherSecurity && stated.ticker !== '') return BrandType.OTHER_SECURITY;
+  if (!stated.isTypeStated) return BrandType.UNSPECIFIED;
+  return stated.ticker === '' ? BrandType.BRAND : BrandType.STOCK;
+}
 
 /** Returns a document's facts without what depends on its history: its id, its revision, its time and the ids of imports. */
 export function factsOf({ _id, revision, changedAt, contributions, brand, ...doc }: CatalogDoc) {

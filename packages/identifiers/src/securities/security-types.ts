@@ -23,7 +23,7 @@ const STATED: readonly (readonly [SecurityType, RegExp])[] = [
   ['certificate', /\b(?:certificates?|structured|derivative|option|future)\b/],
   [
     'share',
-    /\b(?:common|ordinary|equity|stock|share|reit|mlp|cs|os|closed[- ]end|trust units?|partnership|ltd part)\b/,
+    /\b(?:common|ordinary|equity|stock|share|reit|mlp|cs|os|closed[- ]end|trust units?|beneficial interest|partnership|ltd part)\b/,
   ],
   ['unit', /\bunits?\b/],
 ];
