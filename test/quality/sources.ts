@@ -1,8 +1,9 @@
-import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Brand } from '@brand-data/contracts';
 import {
+  readConditions,
   readCsv,
   readFinanceDatabase,
   readMapping,
@@ -73,43 +74,14 @@ export function sp500(constituents: string, prices: string): QualitySource {
 /** Returns the SEC's company_tickers_exchange.json: CIK, name, ticker and exchange of every listing. */
 export function sec(file: string): QualitySource {
   const mapping = readMapping(['cik=id,name=name,ticker=listings.ticker,exchange=listings.mic'], []);
-  return rewritten('sec', mapping, { merge: true, idPrefix: 'cik-' }, async () => {
-    const { fields, data } = JSON.parse(await readFile(file, 'utf8')) as { fields: string[]; data: Cell[][] };
-    return [fields, ...data];
-  });
+  return csv('sec', file, mapping, { merge: true, idPrefix: 'cik-', skip: readConditions(['exchange=']) });
 }
-
-/** The exchanges behind the letters of NASDAQ Trader's column "Listing Exchange". */
-const LISTING_EXCHANGES: Record<string, string> = {
-  A: 'XASE',
-  N: 'XNYS',
-  P: 'ARCX',
-  Q: 'XNAS',
-  V: 'IEXG',
-  Z: 'BATS',
-};
 
 /** Returns NASDAQ Trader's nasdaqtraded.txt: the securities of all exchanges of the United States. */
 export function nasdaqTraded(file: string): QualitySource {
-  const mapping = readMapping(
-    ['Symbol=listings.ticker,Security Name=name,Listing Exchange=listings.mic,ETF=listings.security'],
-    [],
-  );
-  return rewritten('nasdaq-trader', mapping, {}, async () => {
-    const [heading = [], ...lines] = (await readFile(file, 'utf8'))
-      .trim()
-      .split('\n')
-      .map((line) => line.split('|'));
-    const [exchange, fund] = [heading.indexOf('Listing Exchange'), heading.indexOf('ETF')];
-    const rows = lines
-      .filter(({ length }) => length === heading.length)
-      .map((cells) =>
-        cells
-          .with(exchange, LISTING_EXCHANGES[cells[exchange] ?? ''] ?? '')
-          .with(fund, cells[fund] === 'Y' ? 'ETF' : ''),
-      );
-    return [heading, ...rows];
-  });
+  const columns =
+    'Symbol=listings.ticker,Security Name=name,Listing Exchange=listings.mic,ETF=listings.security,Test Issue=listings.security';
+  return csv('nasdaq-trader', file, readMapping([columns], []));
 }
 
 /** Returns the securities that are listed on NASDAQ, as its directory of symbols names their companies. */
@@ -118,7 +90,6 @@ export function nasdaqListed(file: string): QualitySource {
   return csv('nasdaq-listed', file, readMapping([columns], ['listings.mic=XNAS']));
 }
 
-type Cell = string | number | null;
 type CsvOptions = Parameters<typeof readCsv>[1];
 
 function csv(
@@ -130,28 +101,4 @@ function csv(
   const cells = { separator: ';', decimalComma: false, merge: false, idPrefix: '', join: undefined };
   const options = { ...cells, mapping, source, origin: { name: source }, ...changes };
   return { source, read: () => brandsOf(readCsv(file, options)) };
-}
-
-/** Returns a source whose rows are written into a CSV file and then read from it. */
-function rewritten(
-  source: string,
-  mapping: CsvOptions['mapping'],
-  changes: Partial<CsvOptions>,
-  rowsOf: () => Promise<Cell[][]>,
-): QualitySource {
-  return {
-    source,
-    async *read() {
-      const folder = await mkdtemp(join(tmpdir(), `${source}-`));
-      try {
-        const quoted = (await rowsOf()).map((cells) =>
-          cells.map((cell) => `"${String(cell ?? '').replaceAll('"', '""')}"`).join(','),
-        );
-        await writeFile(join(folder, 'table.csv'), quoted.join('\n'));
-        yield* csv(source, join(folder, 'table.csv'), mapping, changes).read();
-      } finally {
-        await rm(folder, { recursive: true });
-      }
-    },
-  };
 }

@@ -515,7 +515,7 @@ test('a delisted main listing gives way to one that trades; a company that trade
 });
 
 test("the symbol's suffix gives the exchange if the MIC is of none, and is not part of the ticker", async () => {
-  const { brands, problems } = await readRows(
+  const { brands, skipped, problems } = await readRows(
     { symbol: '7203.T', name: 'Kestrel Jidosha K.K.', mic: 'XJPX' },
     { symbol: 'KEST', name: 'Kestrel America Inc.', mic: 'XNGS' },
     { symbol: 'WHAT.ZZ', name: 'Nowhere Ltd', mic: '' },
@@ -524,7 +524,9 @@ test("the symbol's suffix gives the exchange if the MIC is of none, and is not p
     ['7203@XTKS'],
     ['KEST@XNAS'],
   ]);
-  expect(problems).toMatchObject([{ problem: expect.stringContaining('exchange is unknown') }]);
+  // Nothing is to be corrected in such a row, and it must not keep the import from pruning.
+  expect(skipped).toMatchObject([{ skipped: expect.stringContaining('exchange is unknown') }]);
+  expect(problems).toEqual([]);
 });
 
 test('a description has at most 1,000 characters and ends with a whole sentence', async () => {
@@ -603,7 +605,7 @@ test('bad lines are reported with file and line, and the other lines are importe
     Buffer.from(`${good('ABC.L')}\n${good('MNO.L')}\n`),
   ]);
   const dir = await written({ 'LSE.csv': bytes, 'README.csv': 'hello,world\n', 'EMPTY.csv': '' });
-  const { brands, problems } = await read(dir);
+  const { brands, problems, skipped } = await read(dir);
   expect(brands.flatMap(({ listings }) => listings.map(({ ticker }) => ticker)).sort()).toEqual([
     'ABC',
     'GHI',
@@ -614,8 +616,13 @@ test('bad lines are reported with file and line, and the other lines are importe
     'LSE.csv:3',
     'LSE.csv:5',
     'LSE.csv:6',
-    'LSE.csv:7',
     'README.csv:1',
+  ]);
+  expect(skipped).toEqual([
+    {
+      from: `${dir}/LSE.csv:7`,
+      skipped: expect.stringContaining('LSE.csv:2 has the same listing, and is used'),
+    },
   ]);
 });
 

@@ -76,7 +76,7 @@ export async function* readFinanceDatabase(
   const rows: Row[] = [];
   const kept = new KeptMemory(dir, memoryMib);
   for await (const read of readRows(dir, progress)) {
-    if ('problem' in read) {
+    if (!('symbol' in read)) {
       yield read;
       continue;
     }

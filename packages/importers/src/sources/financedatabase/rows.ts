@@ -12,7 +12,7 @@ import {
 import { filesOf, sizeOf } from '../../formats/content.ts';
 import { readEach } from '../../formats/lines.ts';
 import { NoTable, openTable } from '../../formats/table.ts';
-import type { BytesRead, Unreadable } from '../../framework/source-items.ts';
+import type { BytesRead, Skipped, Unreadable } from '../../framework/source-items.ts';
 import { formerNamesOf, issuerIn, subjectOf } from './issuer-names.ts';
 
 /** The most characters of a description that are kept. Some descriptions have several thousand. */
@@ -68,14 +68,20 @@ const MIC = /^[A-Z0-9]{4}$/;
 const YAHOO_SUFFIX = /^(.+)\.([A-Z]{1,3})$/;
 const NEEDED = ['symbol', 'name', 'isin', 'shareclass_figi'];
 
-/** Yields every row of the exchanges' files, or a problem. A second row of the same listing is a problem too. */
-export async function* readRows(dir: string, progress?: BytesRead): AsyncGenerator<Row | Unreadable> {
+/**
+ * Yields every row of the exchanges' files, or a problem. Rows that are right but cannot be listings are skipped: indices, currencies,
+ * venues without a code, a second row of a listing.
+ */
+export async function* readRows(
+  dir: string,
+  progress?: BytesRead,
+): AsyncGenerator<Row | Skipped | Unreadable> {
   const files = await filesOf([await folderOfEquities(dir)], (name) => /\.csv(?:\.gz|\.bz2)?$/i.test(name));
   if (progress !== undefined) progress.total = await sizeOf(files);
   const seen = new Map<string, string>();
   for (const file of files) {
     for await (const row of rowsOf(file, progress)) {
-      if ('problem' in row) {
+      if (!('symbol' in row)) {
         yield row;
         continue;
       }
@@ -86,7 +92,7 @@ export async function* readRows(dir: string, progress?: BytesRead): AsyncGenerat
       } else {
         yield {
           from: row.from,
-          problem: `${row.symbol}: ${other} has the same listing: remove one of the two lines`,
+          skipped: `${row.symbol}: ${other} has the same listing, and is used`,
         };
       }
     }
@@ -105,7 +111,10 @@ async function folderOfEquities(dir: string): Promise<string> {
   return dir;
 }
 
-async function* rowsOf(file: string, progress: BytesRead | undefined): AsyncGenerator<Row | Unreadable> {
+async function* rowsOf(
+  file: string,
+  progress: BytesRead | undefined,
+): AsyncGenerator<Row | Skipped | Unreadable> {
   try {
     yield* rowsOfTable(file, progress);
   } catch (error) {
@@ -114,7 +123,10 @@ async function* rowsOf(file: string, progress: BytesRead | undefined): AsyncGene
   }
 }
 
-async function* rowsOfTable(file: string, progress: BytesRead | undefined): AsyncGenerator<Row | Unreadable> {
+async function* rowsOfTable(
+  file: string,
+  progress: BytesRead | undefined,
+): AsyncGenerator<Row | Skipped | Unreadable> {
   await using table = await openTable(file, { progress });
   const { columns, rows } = table;
   const missing = NEEDED.filter((column) => !columns.includes(column));
@@ -135,7 +147,7 @@ async function* rowsOfTable(file: string, progress: BytesRead | undefined): Asyn
   });
 }
 
-function rowOf(from: string, field: (column: string) => string): Row | Unreadable {
+function rowOf(from: string, field: (column: string) => string): Row | Skipped | Unreadable {
   const symbol = field('symbol').toUpperCase();
   const [, root = symbol, suffix = ''] = YAHOO_SUFFIX.exec(symbol) ?? [];
   const [venue, ...others] = exchangesOfYahooSuffix(suffix);
@@ -143,9 +155,9 @@ function rowOf(from: string, field: (column: string) => string): Row | Unreadabl
   const named = field('mic').toUpperCase();
   const mic = venue !== undefined && others.length === 0 ? venue.mic : (exchangeOfMic(named)?.mic ?? named);
   const ticker = venue === undefined ? symbol : root;
-  if (!TICKER.test(ticker)) return { from, problem: `"${symbol.slice(0, 100)}" is not a ticker` };
+  if (!TICKER.test(ticker)) return { from, skipped: `"${symbol.slice(0, 100)}" is not a ticker` };
   if (!MIC.test(mic))
-    return { from, problem: `${symbol}: its exchange is unknown (mic "${field('mic').slice(0, 100)}")` };
+    return { from, skipped: `${symbol}: its exchange is unknown (mic "${field('mic').slice(0, 100)}")` };
   const valid = (value: string, pattern: RegExp) => (pattern.test(value) ? value : '');
   const name = field('name').replace(/\s+/g, ' ');
   if (isTooLongForName(name))
