@@ -415,7 +415,7 @@ describe('a list of securities', () => {
       { onSecurities: (given) => counts.push(given) },
     );
     expect(records.filter((each) => typeof each === 'string')).toEqual([
-      expect.stringContaining('is a footer of the table'),
+      expect.stringContaining('is no row of the table'),
     ]);
     const companies = (records as BrandRecord[]).filter(({ type }) => type !== 'other_security');
     const listings = companies.flatMap((each) => each.listings ?? []);

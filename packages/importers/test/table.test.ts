@@ -52,7 +52,7 @@ async function read(text: string | Buffer, layout: TableLayout = {}, ending = ''
     columns: table.columns,
     rows: rows.map((row) => ('cells' in row ? [...row.cells.values()] : row.problem)),
     places: rows.map((row) => row.from.slice(file.length)),
-    footer: table.footer.map((each) => each.from.slice(file.length)),
+    remarks: table.remarks.map((each) => each.from.slice(file.length)),
   };
 }
 
@@ -106,8 +106,16 @@ test.each<[text: string, lines: string[]]>([
 ])('lines below a table that are no rows are its footer: %j', async (text, lines) => {
   expect(await read(`symbol,name\nACM,Acme\nBLU,Blue\nCAN,Cane\n${text}\n`)).toMatchObject({
     ...TABLE,
-    footer: lines,
+    remarks: lines,
   });
+});
+
+test('lines of one cell between the heading and the first row are remarks', async () => {
+  const text =
+    'symbol,name\n"All shares, and more"\n21 Aug 2026\n\nDelayed by a day.\nACM,Acme\nBLU,Blue\nCAN,Cane\nCUT';
+  const { columns, rows, remarks } = await read(text);
+  expect({ columns, rows }).toEqual({ ...TABLE, rows: [...ROWS, expect.stringContaining('1 cells')] });
+  expect(remarks).toEqual([':2', ':3', ':5']);
 });
 
 test('no company is taken for a footer', async () => {
@@ -121,18 +129,18 @@ test('no company is taken for a footer', async () => {
     ['Total', 'TTE'],
   ];
   const text = rows.map((row) => row.join(',')).join('\n');
-  expect(await read(`name,symbol\n${text}\n`)).toMatchObject({ rows, footer: [] });
+  expect(await read(`name,symbol\n${text}\n`)).toMatchObject({ rows, remarks: [] });
 });
 
 test('a footer among rows, and a row that breaks off, are problems', async () => {
-  const { rows, footer } = await read('a,b,c\n1,2,3\nSource: x\n4,5,6\n7,8\n');
+  const { rows, remarks } = await read('a,b,c\n1,2,3\nSource: x\n4,5,6\n7,8\n');
   expect(rows).toEqual([
     ['1', '2', '3'],
     expect.stringContaining('1 cells'),
     ['4', '5', '6'],
     expect.stringContaining('2 cells'),
   ]);
-  expect(footer).toEqual([]);
+  expect(remarks).toEqual([]);
 });
 
 test('a table may be UTF-16 with its mark, or of an encoding that the caller names', async () => {

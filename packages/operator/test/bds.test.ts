@@ -222,6 +222,16 @@ test('pruning removes the records that the files no longer have, unless the file
   expect(await json('show', 'first')).toBeDefined();
 });
 
+test('rows that are left out do not keep an import from pruning, but alone they prune nothing', async () => {
+  const rows = ['Companies', '', 'id;name;kind', 'one;One;share', 'two;Two;share', 'Total;2;'];
+  const file = await recordsFile('table.csv', `${rows.join('\n')}\n`);
+  const table = ['import', 'csv', file, '--source', 'rows', '--map', 'id=id,name=name', '--prune'];
+  expect(await json(...table)).toMatchObject({ created: 2, skipped: 1, pruned: 0 });
+  expect(await json(...table, '--skip', 'name=two')).toMatchObject({ unchanged: 1, skipped: 2, pruned: 1 });
+  const none = await json(...table, '--only', 'kind=bond');
+  expect(none).toMatchObject({ skipped: 3, not_pruned: 'nothing was read' });
+});
+
 test('refused lines are written to a file with place and reason, the other lines are imported, and nothing is pruned', async () => {
   await json('import', 'records', await recordsFile('old.json', { ...acme, id: 'old' }), '--source', 'mixed');
   const shapeless = { ...acme, id: 'shapeless', rank: 'high' };

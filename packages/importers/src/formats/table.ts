@@ -12,8 +12,8 @@ const SEPARATOR_LINE = /^\s*"?sep=([^\w"])"?\s*$/i;
 /** How many lines are searched for the heading, and how many characters of them. */
 const MOST_LINES_TO_HEADING = 50;
 const MOST_CHARACTERS_TO_HEADING = 1 << 20;
-/** The most lines of a footer. */
-const MOST_FOOTER_LINES = 20;
+/** The most lines of remarks above or below the rows. */
+const MOST_REMARKS = 20;
 /** The most lines that a quoted cell may span. If it is longer, its quote is treated as never closed. */
 const MAX_LINES = 200;
 /** The most characters of a row, so that a quote that is never closed does not take a whole file into memory. */
@@ -45,8 +45,8 @@ export interface Table extends AsyncDisposable {
   /** Where they are: "a.csv:1". */
   from: string;
   rows: AsyncGenerator<TableRow | Unreadable>;
-  /** The lines below the table that are no rows. Known once all rows are read. */
-  footer: readonly Skipped[];
+  /** Lines above and below the rows that are no rows. Known once all rows are read. */
+  remarks: readonly Skipped[];
 }
 
 /** How a table is written, where its file does not show it. */
@@ -83,7 +83,7 @@ export async function openTable(
     const read = await readJsonTable(file, progress);
     if ('problem' in read) throw new NoTable(read.from, read.problem);
     const { columns, rows, file: lines = rows } = read;
-    return { columns, from: file, rows, footer: [], [Symbol.asyncDispose]: () => closed(lines) };
+    return { columns, from: file, rows, remarks: [], [Symbol.asyncDispose]: () => closed(lines) };
   }
   const lines = readLines(file, progress, MAX_LINE_MIB, encoding);
   try {
@@ -93,9 +93,9 @@ export async function openTable(
     const first = (await records.next()).value as Row | Unreadable | undefined;
     const { from, names } = headingOf(file, first);
     const columns = names.filter((name) => name !== '');
-    const footer: Skipped[] = [];
-    const rows = rowsOf(records, names, footer);
-    return { columns, from, rows, footer, [Symbol.asyncDispose]: () => closed(records) };
+    const remarks: Skipped[] = [];
+    const rows = rowsOf(records, names, remarks);
+    return { columns, from, rows, remarks, [Symbol.asyncDispose]: () => closed(records) };
   } catch (error) {
     await closed(lines);
     throw error;
@@ -188,7 +188,8 @@ function scoreOf(rows: readonly (readonly string[] | undefined)[], index: number
     if (cells === undefined || cells.every((cell) => cell.trim() === '')) continue;
     const fits =
       cells.length >= width && cells.every((cell, at) => at === 0 || heading[at] || cell.trim() === '');
-    score += fits ? 1 : -1;
+    // A line of one cell is rather a remark than a row of another table.
+    score += fits ? 1 : cells.length === 1 ? -0.5 : -1;
   }
   return score;
 }
@@ -214,28 +215,31 @@ function headingOf(file: string, row: Row | Unreadable | undefined): { from: str
   return { from, names };
 }
 
-/** Yields the rows. A line that can be a footer is added to `footer` if only such lines and blank rows follow. */
+/**
+ * Yields the rows. Lines of one cell between the heading and the first row are added to `remarks`, and lines that can be footers if
+ * only such lines and blank rows follow.
+ */
 async function* rowsOf(
   records: AsyncGenerator<Row | Unreadable>,
   names: readonly string[],
-  footer: Skipped[],
+  remarks: Skipped[],
 ): AsyncGenerator<TableRow | Unreadable> {
+  const remark = ({ from, raw }: Row) =>
+    remarks.push({ from, skipped: `"${raw.slice(0, 100)}" is no row of the table` });
+  let isStart = names.filter((name) => name !== '').length > 1;
   let last: Row[] = [];
   for await (const record of records) {
-    if ('problem' in record) {
-      yield record;
-      continue;
+    if ('problem' in record) yield record;
+    else if (record.cells.every((cell) => withPlainSpaces(cell) === '')) continue;
+    else if (isStart && record.cells.length === 1 && remarks.length < MOST_REMARKS) remark(record);
+    else if (canBeFooter(record.cells) && last.length < MOST_REMARKS) last.push(record);
+    else {
+      for (const row of [...last, record]) yield rowOf(row, names);
+      last = [];
+      isStart = false;
     }
-    if (record.cells.every((cell) => withPlainSpaces(cell) === '')) continue;
-    if (canBeFooter(record.cells) && last.length < MOST_FOOTER_LINES) {
-      last.push(record);
-      continue;
-    }
-    for (const row of [...last, record]) yield rowOf(row, names);
-    last = [];
   }
-  for (const { from, raw } of last)
-    footer.push({ from, skipped: `"${raw.slice(0, 100)}" is a footer of the table` });
+  last.forEach(remark);
 }
 
 function rowOf({ from, raw, cells }: Row, names: readonly string[]): TableRow | Unreadable {

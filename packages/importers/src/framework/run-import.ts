@@ -210,10 +210,10 @@ function sentWith<T, A extends { index: number }>(batch: readonly T[], answers: 
 }
 
 /** Returns why the import must not prune. An empty source is one reason, because it is more likely to be the wrong file. */
-function whyUnpruned({ stopped, refused, read }: ImportSummary): string | undefined {
+function whyUnpruned({ stopped, refused, read, skipped }: ImportSummary): string | undefined {
   if (stopped) return 'the import was stopped';
   if (refused > 0) return 'some records were refused';
-  return read === 0 ? 'nothing was read' : undefined;
+  return read === skipped ? 'nothing was read' : undefined;
 }
 
 /** Checks the address and the credential before the import reads anything. Rejects with a Fault if one of them is wrong. */

@@ -82,7 +82,7 @@ export async function* readCsv(
     if (item.kind !== undefined) counts[item.kind] = (counts[item.kind] ?? 0) + 1;
     yield brandOf(item, options);
   }
-  yield* table.footer;
+  yield* table.remarks;
   onSecurities?.(counts);
 }
 
