@@ -42,6 +42,8 @@ export { compareLegalFamilies, legalFamiliesOf } from './names/legal-families.ts
 export { coreName, legalFormOf, nameForms, normalName } from './names/names.ts';
 export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names/names-of-brand.ts';
 export { regionNames } from './names/places.ts';
+export { isInCapitals, publishedName } from './names/published-names.ts';
+export { withoutMarks } from './names/registry-names.ts';
 export { compareTexts, remembered } from './names/texts.ts';
 export { properName } from './names/weak-names.ts';
 export { type Reading, readIdentifier, readNamesWithCodes } from './read/readings.ts';

@@ -486,3 +486,13 @@ describe('one name, also without "Group", and one ticker on two exchanges', () =
     expect(whyNot(apa, corporation)).toBe('the names and a ticker agree, but not the country');
   });
 });
+
+test("a registry's mark tells a company from its namesake, and hides neither a legal form nor an equal listing", () => {
+  const on = (ticker: string, mic: string, name: string) =>
+    company({ id: name, name, listings: [{ ticker, mic }] });
+  const kestrel = on('KES', 'XNAS', 'Kestrel, Inc.');
+  expect(mayBeLinked(kestrel, on('KSTL', 'OTCM', 'KESTREL INC'))).toBe(true);
+  expect(mayBeLinked(kestrel, on('KSTL', 'OTCM', 'KESTREL INC /MO/'))).toBe(false);
+  expect(areLinked(kestrel, on('KES', 'XNAS', 'KESTREL INC /MO/'))).toBe(true);
+  expect(areLinked(kestrel, on('KES', 'XNAS', 'KESTREL SE /ADR'))).toBe(false);
+});

@@ -1170,3 +1170,39 @@ test.each([
   const it = candidate(brand({ id: 'it', name }));
   expect(resolve(identifier, [it], { superinvestors: false })?.id).toBe('it');
 });
+
+test.each([
+  ['BANK OF AMERICA CORP /DE/', 'Bank of America', 'legal_form'],
+  ['Bank of America', 'BANK OF AMERICA CORP /DE/', 'legal_form'],
+  ['HSBC HOLDINGS PLC ORD $0.50 (UK REG)', 'HSBC Holdings plc', 'legal_form'],
+  [
+    'Alibaba Group Holding Limited American Depositary Shares each representing eight Ordinary share',
+    'Alibaba Group Holding',
+    'legal_form',
+  ],
+  ['INTL BUSINESS MACHS CORP', 'International Business Machines Corporation', 'legal_form'],
+  ['Taiwan Semiconductor Manufacturing', 'TAIWAN SEMICONDUCTOR MFG CO LTD', 'legal_form'],
+  ['REGENERON PHARMACEUTIC', 'Regeneron Pharmaceuticals, Inc.', 'legal_form'],
+  ['SCHWAB CHARLES CORP', 'The Charles Schwab Corporation', 'spacing'],
+  ['SMITH A O CORP', 'A. O. Smith', 'spacing'],
+])('%j finds %j', (identifier, name, strength) => {
+  const it = candidate(brand({ id: 'it', name }));
+  expect(resolve(identifier, [it], { superinvestors: false })).toMatchObject({ id: 'it', strength });
+});
+
+test.each([
+  ['Acme Corp. Warrants', 'Acme Corp.'],
+  ['Acme Product', 'Acme Products'],
+  ['Lockheed Martin', 'Martin Lockheed'],
+  ['Vitamin C', 'C Vitamin'],
+])('%j does not find %j', (identifier, name) => {
+  const it = candidate(brand({ id: 'it', name }));
+  expect(resolve(identifier, [it], { superinvestors: false })).toBeUndefined();
+});
+
+test('a name that begins with the surname finds none of two companies', () => {
+  const two = ['a', 'b'].map((id) =>
+    candidate(brand({ id, name: 'Charles Schwab', rank: id === 'a' ? 900 : 100 })),
+  );
+  expect(resolve('SCHWAB CHARLES CORP', two, { superinvestors: false })).toBeUndefined();
+});

@@ -264,3 +264,18 @@ test('names, domains, listings and sources of all sources are united, each once,
     }),
   );
 });
+
+test('a name that a source spells goes before one in capitals, and only a person may publish capitals', () => {
+  const merged = (...names: [source: string, name: string][]) =>
+    mergeBrands(names.map(([source, name]) => statement(source, { name })));
+  const registry = ['archive', 'ACME TOOLS INC /DE/'] as [string, string];
+  expect(merged(registry).brand).toMatchObject({ name: 'Acme Tools', names: ['ACME TOOLS INC'] });
+  const spelled = merged(registry, ['simple-icons', 'AcmeTools, Inc.']);
+  expect(spelled.brand).toMatchObject({ name: 'AcmeTools, Inc.', names: ['ACME TOOLS INC'] });
+  expect(spelled.fieldSources.get('name')).toBe('simple-icons');
+  expect(merged(registry, ['hand-written', 'ACME TOOLS']).brand.name).toBe('ACME TOOLS');
+  for (const source of SOURCES) {
+    const alone = statement(source, { name: 'ACME TOOLS INC /DE/', names: ['Acme'] });
+    expect(dataOf(recordOfOne(alone))).toEqual(dataOf(mergeBrands([alone]).brand));
+  }
+});

@@ -1,3 +1,4 @@
+import { commonSpelling } from '../names/abbreviations.ts';
 import { legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, normalName } from '../names/names.ts';
 import { isPlace } from '../names/places.ts';
@@ -200,62 +201,11 @@ export function isNamedAfter(domain: string, name: CompanyName | undefined): boo
  * "Toyota Motor".
  */
 export function comparableNames(normal: string): string[] {
-  const words = normal.split(' ').map((word) => ABBREVIATIONS.get(word) ?? word);
+  const words = normal.split(' ').map(commonSpelling);
   const distinctive = words.filter((word) => !OPTIONAL_WORDS.has(word));
   const compared = distinctive.length > 0 ? distinctive : words;
   return [compared.join(''), compared.toSorted().join(' ')];
 }
-
-const ABBREVIATIONS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    america: ['amer'],
-    american: ['amern'],
-    associates: ['assoc', 'assocs'],
-    bancorporation: ['bancorp'],
-    communications: ['comm', 'comms', 'commun', 'communication'],
-    development: ['dev', 'devel', 'developments'],
-    electric: ['elec', 'elect'],
-    electronics: ['electr', 'electronic'],
-    energy: ['engy', 'enrgy'],
-    engineering: ['eng', 'engr', 'engrg'],
-    enterprises: ['ent', 'entpr', 'enterprise'],
-    entertainment: ['entmt', 'entertainmt'],
-    environmental: ['env', 'environ'],
-    exploration: ['expl', 'explor'],
-    financial: ['fin', 'finl', 'financials'],
-    group: ['grp', 'gp', 'groupe', 'gruppe', 'gruppo', 'grupo', 'konzern'],
-    healthcare: ['hlthcare', 'hlthcr'],
-    holdings: ['hldg', 'hldgs', 'hlds', 'hldngs', 'hdg', 'hdgs', 'hds', 'holding'],
-    industries: ['ind', 'inds', 'indl', 'industry'],
-    insurance: ['ins'],
-    international: ['intl', 'int', 'internat', 'intern', 'internatl', 'internationl'],
-    investment: ['inv', 'invt', 'invest', 'investments', 'invts'],
-    laboratories: ['lab', 'labs', 'laboratory'],
-    manufacturing: ['mfg', 'manuf'],
-    management: ['mgmt', 'mgt'],
-    materials: ['matls'],
-    medical: ['med'],
-    minerals: ['min', 'mineral'],
-    mining: ['mng'],
-    national: ['natl', 'nat'],
-    petroleum: ['pete', 'petrol'],
-    pharmaceuticals: ['pharma', 'pharm', 'pharms', 'pharmaceutical', 'pharmac'],
-    production: ['prodtn', 'productions'],
-    products: ['prods', 'prod', 'product'],
-    properties: ['prop', 'props', 'ppty', 'pptys', 'property'],
-    reinsurance: ['re'],
-    resources: ['res', 'resource', 'rsc', 'rscs'],
-    semiconductor: ['semicon', 'semicond', 'semi', 'semiconductors'],
-    services: ['svc', 'svcs', 'serv', 'servs', 'service'],
-    solutions: ['sol', 'solns', 'solution'],
-    systems: ['sys', 'syst', 'system'],
-    technologies: ['tech', 'techs', 'techn', 'technol', 'technology', 'tec', 'technolgies'],
-    telecommunications: ['telecom', 'telecomm', 'telecommunication'],
-    therapeutics: ['thera', 'therap', 'therapeutic'],
-    transportation: ['trans', 'transp'],
-    united: ['utd'],
-  }).flatMap(([word, short]) => short.map((abbreviation) => [abbreviation, word] as const)),
-);
 
 /** Words that sources often omit. They include legal forms that may come before the end: "Co" in "Walt Disney Co (The)". */
 const OPTIONAL_WORDS: ReadonlySet<string> = new Set([

@@ -6,6 +6,7 @@ import { BOARD_OF_HOME_TICKERS, exchangeTickerKey } from '../keys/tickers.ts';
 import { legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, nameForms, normalName } from '../names/names.ts';
 import { isTooLongForName, namesOfBrand, withoutYears } from '../names/names-of-brand.ts';
+import { hasRegistryMark } from '../names/registry-names.ts';
 import { exchangeOfMic } from '../securities/exchanges.ts';
 import { type CompanyName, companyName, comparableNames } from './company-names.ts';
 
@@ -182,14 +183,16 @@ function managerKeys(brand: Brand): string[] {
 }
 
 /**
- * Returns the name without its legal form and spaces, and the country: "apple@US". If the record does not state the country, it
+ * Returns the name without its legal form and spaces, and the country: "apple@US". A name with a registry's mark is kept whole, because
+ * the mark may tell it from a namesake. If the record does not state the country, it
  * is that of its ISINs, else that of its listings. Empty if nothing shows that the record is a company and not a product: a listing, a
  * city, or a country beside a name with a legal form.
  */
 function namedOf(brand: Brand): string[] {
   const isRegistered = countryOf(brand) !== '' && legalFamiliesOf(bounded(brand.name)).length > 0;
   if (brand.listings.length === 0 && cityOf(brand) === '' && !isRegistered) return [];
-  const core = coreName(bounded(brand.name)).replaceAll(' ', '');
+  const name = bounded(brand.name);
+  const core = (hasRegistryMark(name) ? normalName(name) : coreName(name)).replaceAll(' ', '');
   return core === '' ? [] : homesOf(brand).map((country) => `${core}@${country}`);
 }
 

@@ -28,8 +28,8 @@ const CONVERTED = new Set(['ag se', 'ag gmbh', 'gmbh se', 'sa se', 'nv se', 'ab 
 /** Returns the families of a name's legal forms: "inc" for "Apple Corporation", "inc" and "plc" for "Eaton Corp. plc". */
 export function legalFamiliesOf(name: string): string[] {
   const words = legalFormOf(name)
-    .replace('public limited company', 'plc')
-    .replace('public company ltd', 'pcl')
+    .replace(/public (?:limited company|ltd co)/, 'plc')
+    .replace(/public (?:company|co) (?:limited|ltd)/, 'pcl')
     .replace('joint stock company', 'jsc')
     .split(' ');
   return [...new Set(words.flatMap((word) => FAMILY_OF.get(word) ?? []))];

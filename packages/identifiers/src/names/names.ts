@@ -1,4 +1,6 @@
+import { nameWrittenOut } from './abbreviations.ts';
 import forms from './legal-forms.json' with { type: 'json' };
+import { withoutMarks } from './registry-names.ts';
 import { remembered } from './texts.ts';
 
 const APOSTROPHES = "'’‘‛ʹʼʻʽˈ′`´՚׳‵❛❜Ꞌꞌ＇｀";
@@ -77,12 +79,14 @@ export interface NameForm {
 }
 
 /**
- * Returns the forms in which a name is compared: the normal form, the normal form with "ä" written "ae" and so on, and both
- * without legal forms. Each form comes once, with its greatest strength. Empty if the value contains no letter or digit.
+ * Returns the forms in which a name is compared: the normal form, the normal form with "ä" written "ae" and so on, both without
+ * legal forms, and the latter with their abbreviations written out. Each form comes once, with its greatest strength. Empty if the value contains no letter or digit.
  */
 export function nameForms(value: string): NameForm[] {
   const { normals, cores } = readName(value);
-  const distinct = new Set([...normals, ...cores].filter((form) => form !== ''));
+  const distinct = new Set(
+    [...normals, ...cores, ...cores.map(nameWrittenOut)].filter((form) => form !== ''),
+  );
   return [...distinct].map((form) => ({ form, strength: normals.includes(form) ? 'exact' : 'legal_form' }));
 }
 
@@ -108,7 +112,7 @@ export function coreName(value: string): string {
 
 /** Returns a name's legal form in its shortest spelling ("kgaa", "co ltd"). '' if it has none. */
 export function legalFormOf(value: string): string {
-  const { normals, cores } = readName(value);
+  const { normals, cores } = readName(withoutMarks(value));
   const [normal = ''] = normals;
   const [core = ''] = cores;
   const form = normal.replace(core, '').trim().replace(/^and /, '');
@@ -158,7 +162,7 @@ function joined(words: readonly string[]): string {
 }
 
 function withoutForms(text: string, normal: string): string {
-  const written = text.replace(AS_WRITTEN, '');
+  const written = withoutMarks(text).replace(AS_WRITTEN, '');
   if (written === text) return coreOf(normal);
   const shorter = folded(written);
   return shorter === '' ? normal : coreOf(shorter);

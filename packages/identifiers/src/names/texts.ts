@@ -18,3 +18,8 @@ export function remembered<Result>(of: (text: string) => Result, most = 64): (te
     return result;
   };
 }
+
+/** Returns the words of lines of text, in which data files write long lists. */
+export function wordsIn(lines: readonly string[]): ReadonlySet<string> {
+  return new Set(lines.join(' ').split(' '));
+}

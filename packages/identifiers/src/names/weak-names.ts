@@ -94,16 +94,21 @@ export function properName(whole: string): string {
   const name = whole.slice(0, LONGEST_NAME);
   const proper = withoutGroupWords(name);
   if (proper === normalName(name)) return name.trim();
+  return writtenPart(name, proper) ?? proper;
+}
+
+/** Returns the part of a name, as it is written, whose normal form is given. Undefined if it is not written in whole words. */
+export function writtenPart(name: string, normal: string): string | undefined {
   const words = name.trim().split(/\s+/u);
-  if (words.length > MOST_COMPARED_WORDS) return proper;
+  if (words.length > MOST_COMPARED_WORDS) return undefined;
   const end = words.findIndex((_, last) =>
-    ` ${normalName(words.slice(0, last + 1).join(' '))}`.endsWith(` ${proper}`),
+    ` ${normalName(words.slice(0, last + 1).join(' '))}`.endsWith(` ${normal}`),
   );
   const upToEnd = words.slice(0, end + 1);
   const written = upToEnd
     .map((_, start) => upToEnd.slice(start).join(' '))
-    .findLast((part) => normalName(part) === proper);
-  return written?.replace(/[,;]$/, '') ?? proper;
+    .findLast((part) => normalName(part) === normal);
+  return written?.replace(/[,;]$/, '');
 }
 
 /** Returns the core of the name. Group words at its start are kept, because "Grupo Bimbo" is known by both words. */

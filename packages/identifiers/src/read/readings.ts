@@ -1,9 +1,12 @@
 import type { IdentifierKind, Strength } from '../keys/brand-key.ts';
 import { readDomain } from '../keys/domains.ts';
 import { readSecurityIds } from '../keys/security-ids.ts';
-import { nameForms } from '../names/names.ts';
+import { coreName, type NameForm, nameForms } from '../names/names.ts';
 import { isTooLongForName } from '../names/names-of-brand.ts';
+import { turnedName } from '../names/published-names.ts';
 import { joinedForm } from '../names/weak-names.ts';
+import { readSecurityName } from '../securities/security-names.ts';
+import { isShareOrReceipt } from '../securities/security-types.ts';
 import { readTicker } from './ticker-readings.ts';
 
 /** One of the ways to read an identifier. */
@@ -28,7 +31,7 @@ export function readIdentifier(identifier: string, options: { superinvestors: bo
   const tickerSteps = tickers.map((keys) => keys.map((key) => exact('ticker', key)));
   const domainSteps = readDomain(identifier).map((key) => [exact('domain', key)]);
   const mayBeName = !isTooLongForName(identifier);
-  const names = mayBeName ? nameForms(identifier) : [];
+  const names = mayBeName ? namesIn(identifier) : [];
   const nameStep = (kind: 'name' | 'superinvestor') =>
     names.map(({ form, strength }) => ({ key: `${kind}:${form}`, kind, strength }));
   // A domain and a security identifier have no spaces, so they cannot have lost any.
@@ -47,9 +50,20 @@ export function readIdentifier(identifier: string, options: { superinvestors: bo
       ...(joinedName === '' || names.some(({ form }) => form === joinedName)
         ? []
         : [joined('name', `name:${joinedName}`)]),
+      ...(isName ? turned(identifier) : []),
     ],
   ];
   return steps.flatMap((readings, step) => readings.map((reading) => ({ ...reading, step })));
+}
+
+/** Returns the forms of the text as a name, and as the name of a share, such as "Alibaba American Depositary Shares". */
+function namesIn(identifier: string): NameForm[] {
+  const forms = nameForms(identifier);
+  const { company, type } = readSecurityName(identifier);
+  if (type === undefined || !isShareOrReceipt(type)) return forms;
+  const known = new Set(forms.map(({ form }) => form));
+  const others = nameForms(company).filter(({ form }) => !known.has(form));
+  return [...forms, ...others.map(({ form }) => ({ form, strength: 'legal_form' as const }))];
 }
 
 function exact(kind: IdentifierKind, key: string) {
@@ -58,6 +72,12 @@ function exact(kind: IdentifierKind, key: string) {
 
 function joined(kind: IdentifierKind, key: string) {
   return { key, kind, strength: 'spacing' } as const;
+}
+
+/** Reads "SCHWAB CHARLES CORP" as "Charles Schwab". */
+function turned(identifier: string) {
+  const inOrder = turnedName(identifier.trim());
+  return inOrder === undefined ? [] : [joined('name', `name:${coreName(inOrder)}`)];
 }
 
 /** A name and a ticker or security identifier in one text, as in "Apple (AAPL)". */

@@ -1,5 +1,4 @@
 import { isLegalFormAlone, normalName } from '../names/names.ts';
-import { isPlace } from '../names/places.ts';
 import { isGroupWordAlone } from '../names/weak-names.ts';
 import commonWords from './common-words.json' with { type: 'json' };
 
@@ -9,15 +8,6 @@ import commonWords from './common-words.json' with { type: 'json' };
  * a ticker or a brand ("play", "open") are left out.
  */
 const COMMON_WORDS: ReadonlySet<string> = new Set(commonWords.words);
-
-/** Words that, like the names of countries, begin the names of many companies. */
-const FIRST_WORDS: ReadonlySet<string> = new Set(commonWords.firstWords);
-
-/** Checks whether a text, alone, is the name of a country or an adjective with which the names of many companies begin. */
-export function isFirstWordOfMany(text: string): boolean {
-  const normal = normalName(text);
-  return FIRST_WORDS.has(normal) || isPlace(normal);
-}
 
 /** Checks whether a text, alone, is a common word that is hardly ever meant as a ticker. Ignores upper and lower case. */
 export function isCommonAsTicker(text: string): boolean {

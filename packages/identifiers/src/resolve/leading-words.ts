@@ -1,6 +1,7 @@
 import type { BrandKey } from '../keys/brand-key.ts';
 import { readLeadingWords, wordsLeftOut } from '../keys/leading-words.ts';
-import { isCommonAsName, isFirstWordOfMany } from './common-words.ts';
+import { isFirstWordOfMany } from '../names/places.ts';
+import { isCommonAsName } from './common-words.ts';
 import lists from './leading-words.json' with { type: 'json' };
 import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
 

@@ -8,9 +8,10 @@ import {
 import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey } from '../keys/tickers.ts';
 import { compareLegalFamilies, legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, legalFormOf, normalName } from '../names/names.ts';
+import { isFirstWordOfMany } from '../names/places.ts';
 import { compareTexts } from '../names/texts.ts';
 import { type Reading, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
-import { isCommonAsName, isCommonAsTicker, isFirstWordOfMany } from './common-words.ts';
+import { isCommonAsName, isCommonAsTicker } from './common-words.ts';
 import { leadingKeysToRead, meantByLeadingWords } from './leading-words.ts';
 import { compareRanked, isBareRank, type Ranked } from './rank.ts';
 

@@ -69,14 +69,23 @@ function companyOf(
 
 /** Checks whether the company's record is its only source record, without any derived field. Then it need not be encoded again. */
 function isAsStated(stated: Brand, built: Brand): boolean {
-  const isSame = built.id === stated.id && built.type === stated.type && built.stock === stated.stock;
-  return isSame && built.derivedFields.length === 0;
+  return (
+    built.derivedFields.length === 0 &&
+    built.id === stated.id &&
+    built.type === stated.type &&
+    hasStatedFacts(stated, built)
+  );
 }
 
 /** Checks whether the only source record can be restored from the company's record. It cannot if a stated fact was set aside. */
 function isRestorable(stated: Brand, built: Brand): boolean {
-  const isOfType = stated.type === BrandType.UNSPECIFIED || stated.type === built.type;
-  return isOfType && stated.stock === built.stock;
+  return (
+    (stated.type === BrandType.UNSPECIFIED || stated.type === built.type) && hasStatedFacts(stated, built)
+  );
+}
+
+function hasStatedFacts(stated: Brand, built: Brand): boolean {
+  return built.stock === stated.stock && built.name === stated.name;
 }
 
 const TIE_BREAK_BITS = 40;

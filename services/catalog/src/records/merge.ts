@@ -3,10 +3,13 @@ import {
   compareTexts,
   cusipOfIsin,
   exchangeOfMic,
+  isInCapitals,
   isinOfMain,
   MOST_ADDRESSES,
   orderListings,
+  publishedName,
   readWebHost,
+  withoutMarks,
 } from '@brand-data/identifiers';
 import { DERIVED, fieldOf, hasData, OPERATOR, recordFieldName } from '@brand-data/records';
 import { withDerivedFields } from './derive.ts';
@@ -92,10 +95,36 @@ export function mainListingOf(brand: Brand): string | undefined {
 /** Returns the record of a company that only one source has: the same record as `mergeBrands` makes, except for empty fields. */
 export function recordOfOne(only: SourcedBrand): Brand {
   const { type, source } = decideType([only]);
-  const { listings, stock } = only.brand;
+  const { brand } = only;
+  const { listings, stock } = brand;
   const isStated = stock === undefined || isCurated(only.source);
-  const own = isStated ? stock : withIsinOfMain(stock, listings, countryOf(only.brand));
-  return withDerivedFields({ ...only.brand, type, stock: own }, { isTypeDerived: source === undefined });
+  const own = isStated ? stock : withIsinOfMain(stock, listings, countryOf(brand));
+  const name = nameIn(only);
+  const names = name === brand.name ? brand.names : namesBeside(name, [only]);
+  return withDerivedFields(
+    { ...brand, type, name, names, stock: own },
+    { isTypeDerived: source === undefined },
+  );
+}
+
+/** Returns the record's name as it is published. A person's own spelling stays. */
+function nameIn({ source, brand }: SourcedBrand): string {
+  return isCurated(source) || brand.type === BrandType.SUPERINVESTOR ? brand.name : publishedName(brand.name);
+}
+
+/** Returns the strongest record whose name is not a registry's in capitals, else the strongest with a name. */
+function namingRecord(records: readonly SourcedBrand[]): SourcedBrand | undefined {
+  const named = records.filter(({ brand }) => hasData(brand.name));
+  return named.find(({ source, brand }) => isCurated(source) || !isInCapitals(brand.name)) ?? named[0];
+}
+
+/** Returns all names of the records but the published one. */
+function namesBeside(published: string, records: readonly SourcedBrand[]): string[] {
+  const names = records.flatMap(({ source, brand }) => [
+    isCurated(source) ? brand.name : withoutMarks(brand.name),
+    ...brand.names,
+  ]);
+  return unique(names).filter((name) => hasData(name) && name !== published);
 }
 
 /**
@@ -151,11 +180,13 @@ export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly
       )
     : {};
 
-  const name = fields.name ?? '';
+  const naming = override('name') === undefined ? namingRecord(records) : undefined;
+  if (naming !== undefined) report('name', [naming.source]);
+  const name = naming === undefined ? (fields.name ?? '') : nameIn(naming);
   const ownNames = override('names');
-  const names = (
-    ownNames ? listOf(ownNames) : unique(records.flatMap(({ brand }) => [brand.name, ...brand.names]))
-  ).filter((other) => hasData(other) && other !== name);
+  const names = ownNames
+    ? listOf(ownNames).filter((other) => hasData(other) && other !== name)
+    : namesBeside(name, records);
   reportList('names', names, ({ name, names }) => [name, ...names]);
   const ownDomains = override('domains');
   const domains = ownDomains ? listOf(ownDomains) : mergeDomains(records, fields.links?.websites ?? []);
@@ -163,6 +194,7 @@ export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly
 
   const merged = Brand.fromPartial({
     ...fields,
+    name,
     id: strongest?.brand.id ?? '',
     type: type.type,
     rank: rank.rank,

@@ -1,0 +1,36 @@
+import abbreviations from './abbreviations.json' with { type: 'json' };
+
+/** Abbreviations that stand for one word: "intl". */
+const WRITTEN_OUT = byAbbreviation(abbreviations.writtenOut);
+/** Words that sources use for each other in one name: "tech", "technology" and "technologies". */
+const VARIANTS = byAbbreviation(abbreviations.variants);
+/** Lists cut long names within a word. A shorter beginning may be a word. */
+const SHORTEST_BEGINNING = 8;
+const LONG_WORDS = Object.keys(abbreviations.writtenOut);
+
+/** Returns the word that an abbreviation in lower case stands for. Undefined for other words. */
+export function writtenOut(word: string): string | undefined {
+  return WRITTEN_OUT.get(word);
+}
+
+/** Returns a normal name with its abbreviations written out, and also its last word if a list has cut it off: "pharmaceutic". */
+export function nameWrittenOut(normal: string): string {
+  const words = normal.split(' ');
+  const full = words.map((word) => WRITTEN_OUT.get(word) ?? word);
+  const last = words.at(-1) ?? '';
+  const isCut = (long: string) => long.startsWith(last) && long.length > last.length + 1;
+  const whole = last.length < SHORTEST_BEGINNING ? undefined : LONG_WORDS.find(isCut);
+  return [...full.slice(0, -1), whole ?? full.at(-1)].join(' ');
+}
+
+/** Returns one word for all words that sources use for each other. */
+export function commonSpelling(word: string): string {
+  const full = WRITTEN_OUT.get(word) ?? word;
+  return VARIANTS.get(full) ?? full;
+}
+
+function byAbbreviation(byWord: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(byWord).flatMap(([word, short]) => short.split(' ').map((each) => [each, word] as const)),
+  );
+}

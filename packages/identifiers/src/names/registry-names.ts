@@ -1,0 +1,104 @@
+import words from './security-words.json' with { type: 'json' };
+import { wordsIn } from './texts.ts';
+
+/** Words that only describe a security, as "Namens-Aktien". */
+const SURE = wordsIn(Object.values(words.sure).flat());
+/** Words that do so only in capitals, because "Google Ads" is a name. */
+const SURE_IN_CAPITALS = wordsIn(Object.values(words.sureInCapitals).flat());
+/** Words that describe a security after a legal form: "CITIGROUP INC NEW". */
+const AFTER_LEGAL_FORM = wordsIn(words.afterLegalForm);
+const LEGAL_FORMS = wordsIn(words.legalForms);
+/** Words that describe a security beside the words above or a par value. */
+const FURTHER = wordsIn(Object.values(words.further).flat());
+const CURRENCIES = [...wordsIn(words.currencies)].join('|');
+const CURRENCY = new RegExp(`^(?:${CURRENCIES})$`);
+/** "0,3", "1/9P", "-,001". */
+const NUMBER = /^-?[.,]?\d[\d.,/]*[pP]?$/;
+/** "EO 2,50", "DL -,01", "USD1", "$0.25", "10P", "-,0001". */
+const PAR_VALUE = new RegExp(
+  `(?:^| )(?:(?:${CURRENCIES}) ?-?[.,]?\\d[\\d.,/]*[A-Z]?|\\d[\\d.,/]*[pP]|-[.,]\\d+)(?: |$)`,
+);
+/** The signs around a word: "(UK REG)". */
+const EDGES = /^[-.,;:()]+(?=.)|(?<=.)[.,;:()]+$/g;
+/** No description has more words, and no mark of a registry more characters. */
+const MOST_WORDS = 16;
+const LONGEST_MARK = 24;
+const LONGEST_WORD = 24;
+/** How often marks and descriptions are removed in turn. */
+const MOST_ROUNDS = 4;
+
+const PLACES = words.places.join('|');
+const CODES = `[A-Z]{2,3}|${PLACES}`;
+const FORMS = [...LEGAL_FORMS].join('|').replaceAll('.', '\\.');
+/**
+ * EDGAR's marks of a state, of a later namesake and of a receipt: "/DE/", "INC/DE", "/NEW", "/ADR", "\DE\" and a lone "/". A code
+ * follows a space or a legal form, or stands between two slashes: "AC/DC" is a name, and "SA/NV" and "A/S" are legal forms.
+ */
+const REGISTRY_MARK = new RegExp(
+  `[/\\\\] ?(?:(?:${CODES}) ?[/\\\\]|(?:${PLACES})|(?<=(?: |\\b(?:${FORMS})\\.?)[/\\\\] ?)(?<!\\bSA/(?=NV$))(?:${CODES})|)$`,
+  'i',
+);
+
+/**
+ * Removes what registries and lists of securities write behind a company's name: "BANK OF AMERICA CORP /DE/", "CITIGROUP INC COM
+ * NEW", "Siemens AG Namens-Aktien o.N.". A text without capitals, such as a normal name, loses nothing.
+ */
+export function withoutMarks(text: string): string {
+  let rest = text;
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const before = rest;
+    rest = withoutDescription(withoutRegistryMark(rest));
+    if (rest === before) break;
+  }
+  return rest === text || !/\p{Lu}/u.test(text) ? text : rest;
+}
+
+/** Checks for a mark of EDGAR's, by which it tells namesakes apart: "FIRST BANCSHARES INC /MO/". */
+export function hasRegistryMark(name: string): boolean {
+  return withoutRegistryMark(name) !== name.trimEnd();
+}
+
+function withoutRegistryMark(text: string): string {
+  if (!/[/\\]/.test(text)) return text;
+  const at = Math.max(0, text.length - LONGEST_MARK);
+  const rest = (text.slice(0, at) + text.slice(at).trimEnd().replace(REGISTRY_MARK, '')).trimEnd();
+  return hasLetter(rest) ? rest : text;
+}
+
+/** Removes the words at the end that describe the security. The first word always stays. */
+function withoutDescription(text: string): string {
+  let start = text.length;
+  let isSure = false;
+  let isLikely = false;
+  let word = '';
+  for (let count = 0; count < MOST_WORDS; count += 1) {
+    const space = text.lastIndexOf(' ', start - 1);
+    const written = text.slice(space + 1, start);
+    word = written.length > LONGEST_WORD ? written : written.replace(EDGES, '');
+    const lower = word.toLowerCase();
+    const isSureWord = SURE_IN_CAPITALS.has(word) || SURE.has(lower);
+    if (space <= 0 || !(isSureWord || isFurther(word, lower))) break;
+    isSure ||= isSureWord;
+    isLikely ||= AFTER_LEGAL_FORM.has(lower);
+    start = space;
+  }
+  if (start === text.length) return text;
+  const isDescription =
+    isSure || (isLikely && LEGAL_FORMS.has(word.toLowerCase())) || PAR_VALUE.test(text.slice(start));
+  const rest = text.slice(0, start).trimEnd().replace(/,$/, '');
+  return isDescription && hasLetter(rest) ? rest : text;
+}
+
+function isFurther(word: string, lower: string): boolean {
+  return (
+    FURTHER.has(lower) ||
+    AFTER_LEGAL_FORM.has(lower) ||
+    NUMBER.test(word) ||
+    CURRENCY.test(word) ||
+    PAR_VALUE.test(word)
+  );
+}
+
+function hasLetter(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}

@@ -1,0 +1,182 @@
+import { coreName, isInCapitals, legalFormOf, publishedName, withoutMarks } from '@brand-data/identifiers';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+test.each([
+  ['BANK OF AMERICA CORP /DE/', 'BANK OF AMERICA CORP'],
+  ['QUALCOMM INC/DE', 'QUALCOMM INC'],
+  ['COSTCO WHOLESALE CORP /NEW', 'COSTCO WHOLESALE CORP'],
+  ['US BANCORP \\DE\\', 'US BANCORP'],
+  ['Rivian Automotive, Inc. / DE', 'Rivian Automotive, Inc.'],
+  ['Troops, Inc. /Cayman Islands/', 'Troops, Inc.'],
+  ['TOYOTA MOTOR CORP/', 'TOYOTA MOTOR CORP'],
+  ['CaixaBank/ADR', 'CaixaBank'],
+  ['Pandora A/S / ADR', 'Pandora A/S'],
+  ['Liberty Capital Corp/NV', 'Liberty Capital Corp'],
+])('the mark of a registry is no part of %j', (name, plain) => {
+  expect(withoutMarks(name)).toBe(plain);
+});
+
+test.each([
+  ['SHELL PLC ORD EUR0.07', 'SHELL PLC'],
+  ['RIO TINTO PLC ORD 10P', 'RIO TINTO PLC'],
+  ['HSBC HOLDINGS PLC ORD $0.50 (UK REG)', 'HSBC HOLDINGS PLC'],
+  ['TESLA INC. DL -,001', 'TESLA INC.'],
+  ['CITIGROUP INC COM NEW', 'CITIGROUP INC'],
+  ['META PLATFORMS INC CL A', 'META PLATFORMS INC'],
+  ['WASTE MGMT INC DEL', 'WASTE MGMT INC'],
+  ['Siemens AG Namens-Aktien o.N.', 'Siemens AG'],
+  ['VOLKSWAGEN AG VORZUGSAKTIEN O.ST. O.N.', 'VOLKSWAGEN AG'],
+  ['TOTALENERGIES SE ACTIONS AU PORTEUR EO 2,50', 'TOTALENERGIES SE'],
+  ['ENEL AZ. ORDINARIE', 'ENEL'],
+  ['Telefonica SA ACCIONES', 'Telefonica SA'],
+  ['PETROBRAS PN N2', 'PETROBRAS'],
+  ['Heineken N.V. AANDELEN OP NAAM', 'Heineken N.V.'],
+  ['Saxo A/S AKTIER B', 'Saxo A/S'],
+  ['ORLEN S.A. AKCJE NA OKAZICIELA', 'ORLEN S.A.'],
+])('the description of the security is no part of %j', (name, plain) => {
+  expect(withoutMarks(name)).toBe(plain);
+});
+
+test.each([
+  'AC/DC',
+  'Anheuser-Busch InBev SA/NV',
+  'Cullen/Frost Bankers, Inc.',
+  'RE/MAX Holdings, Inc.',
+  'Carlsberg A/S',
+  'Falck K/S',
+  'Data I/O Corp',
+  'Google Ads',
+  'Vitamin C',
+  'Capital One',
+  'Merck Kommanditgesellschaft auf Aktien',
+  'Cowen & Co Capital',
+  'Group 1',
+  'ORD',
+])('%j has neither a mark nor a description', (name) => {
+  expect(withoutMarks(name)).toBe(name);
+});
+
+test('removing marks and descriptions twice is removing them once, and leaves a letter or digit', () => {
+  const part = fc.constantFrom(
+    'Acme',
+    'INC',
+    'PLC',
+    'ORD',
+    '/DE/',
+    '\\',
+    '/',
+    'COM',
+    'NEW',
+    'EUR',
+    '0,3',
+    'A',
+    '(',
+    ',',
+    '-',
+  );
+  fc.assert(
+    fc.property(
+      fc.array(part, { minLength: 1, maxLength: 8 }),
+      fc.constantFrom(' ', ''),
+      (parts, between) => {
+        const plain = withoutMarks(parts.join(between));
+        expect(withoutMarks(plain)).toBe(plain);
+        if (/[a-z0-9]/i.test(parts.join(''))) expect(plain).toMatch(/[a-z0-9]/i);
+        expect(coreName(plain)).toBe(coreName(parts.join(between)));
+      },
+    ),
+  );
+});
+
+test.each([
+  ['VODAFONE GROUP PUBLIC LTD CO', 'vodafone group', 'plc'],
+  ['HANA MICROELECTRONICS PUBLIC CO LTD /ADR/', 'hana microelectronics', 'pcl'],
+  ['NOVO NORDISK A S', 'novo nordisk', 'as'],
+  ['NATUZZI S P A', 'natuzzi', 'spa'],
+  ['OCCIDENTAL PETROLEUM CORP /DE/', 'occidental petroleum', 'corp'],
+])('the legal form of %s is known behind its marks', (name, core, form) => {
+  expect(coreName(name)).toBe(core);
+  expect(legalFormOf(name)).toBe(form);
+});
+
+describe('a published name', () => {
+  test.each([
+    ['OCCIDENTAL PETROLEUM CORP /DE/', 'Occidental Petroleum'],
+    ['BANK OF AMERICA CORP /DE/', 'Bank of America'],
+    ['NEWMONT Corp /DE/', 'Newmont'],
+    ['KEYCORP /NEW/', 'KeyCorp'],
+    ['NVIDIA CORP', 'NVIDIA'],
+    ['AT&T INC.', 'AT&T'],
+    ['INTL BUSINESS MACHINES CORP', 'International Business Machines'],
+    ['3M CO', '3M'],
+    ['L3HARRIS TECHNOLOGIES, INC. /DE/', 'L3Harris Technologies'],
+    ['MCDONALDS CORP', 'McDonalds'],
+    ["O'REILLY AUTOMOTIVE INC", "O'Reilly Automotive"],
+    ["DILLARD'S, INC.", "Dillard's"],
+    ['COCA-COLA CO', 'Coca-Cola'],
+    ['DEERE & CO', 'Deere & Co.'],
+    ['JOHN HANCOCK PREFERRED INCOME FUND II', 'John Hancock Preferred Income Fund II'],
+    ['JACK IN THE BOX INC', 'Jack in the Box'],
+    ['AMAZON COM INC', 'Amazon.com'],
+    ['HP INC', 'HP'],
+    ['UNITED INC', 'United Inc'],
+  ])('of %j is %j', (name, published) => {
+    expect(isInCapitals(name)).toBe(true);
+    expect(publishedName(name)).toBe(published);
+  });
+
+  test.each([
+    ['SCHWAB CHARLES CORP', 'Charles Schwab'],
+    ['HUNT J B TRANSPORT SERVICES INC', 'J.B. Hunt Transport Services'],
+    ['PRICE T ROWE GROUP INC', 'T. Rowe Price Group'],
+    ['GALLAGHER ARTHUR J & CO', 'Arthur J. Gallagher & Co.'],
+    ['LILLY ELI & CO', 'Eli Lilly & Co.'],
+  ])('of %j, which begins with a surname, is %j', (name, published) => {
+    expect(publishedName(name)).toBe(published);
+  });
+
+  test.each([
+    ['LOCKHEED MARTIN CORP', 'Lockheed Martin'],
+    ['KINDER MORGAN, INC.', 'Kinder Morgan'],
+    ['MORGAN STANLEY', 'Morgan Stanley'],
+    ['SAN JUAN BASIN ROYALTY TRUST', 'San Juan Basin Royalty Trust'],
+    ['FAIR ISAAC CORP', 'Fair Isaac'],
+  ])('of %j, which does not, is %j', (name, published) => {
+    expect(publishedName(name)).toBe(published);
+  });
+
+  test.each([
+    'Apple Inc.',
+    'NVIDIA',
+    'LANXESS Aktiengesellschaft',
+    'eBay Inc.',
+    'UNITED, Inc.',
+    'ПАО ГАЗПРОМ',
+    '株式会社ABC',
+    '',
+  ])('of %j is the name itself', (name) => {
+    expect(isInCapitals(name)).toBe(false);
+    expect(publishedName(name)).toBe(name);
+  });
+
+  test('has the words of the name', () => {
+    const word = fc.constantFrom(
+      'ACME',
+      'OIL',
+      'AND',
+      'GAS',
+      'IBM',
+      "O'NEIL",
+      'X-RAY',
+      'X1',
+      'II',
+      'MCGREGOR',
+    );
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 2, maxLength: 6 }), (words) => {
+        expect(publishedName(words.join(' ')).toUpperCase()).toBe(words.join(' '));
+      }),
+    );
+  });
+});
