@@ -41,7 +41,7 @@ export type { NameAgreement } from './link/name-agreement.ts';
 export { compareLegalFamilies, legalFamiliesOf } from './names/legal-families.ts';
 export { coreName, legalFormOf, nameForms, normalName } from './names/names.ts';
 export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names/names-of-brand.ts';
-export { regionNames } from './names/places.ts';
+export { isFirstWordOfMany, regionNames } from './names/places.ts';
 export { isInCapitals, publishedName } from './names/published-names.ts';
 export { withoutMarks } from './names/registry-names.ts';
 export { compareTexts, remembered } from './names/texts.ts';

@@ -796,7 +796,7 @@ describe('precedence', () => {
 
   test("leading words of a superinvestor's firm mean the superinvestor, if no company has them", () => {
     const manager = { id: 'm', name: 'Seth Klarman', firm: 'The Baupost Group', rank: 1 };
-    const investor = { ...manager, type: BrandType.SUPERINVESTOR };
+    const investor = { ...manager, type: BrandType.SUPERINVESTOR, rank: 680 };
     const found = { id: 'm', kind: 'superinvestor', value: 'The Baupost Group', strength: 'leading_words' };
     expect(among('Baupost', investor)).toMatchObject(found);
     expect(among('Himalaya Capital', { ...investor, firm: 'Himalaya Capital Management' })?.id).toBe('m');
@@ -1104,6 +1104,56 @@ test('candidates with no key of any reading do not change the answer, and some s
       },
     ),
   );
+});
+
+describe('a firm of a superinvestor is found by the name that people use', () => {
+  const investor = (name: string, firm: string, rank: number) =>
+    brand({ id: name, name, type: BrandType.SUPERINVESTOR, manager: name, firm, rank });
+  const all = [
+    investor('Bill Ackman', 'Pershing Square Capital Management, L.P.', 800),
+    investor('Seth Klarman', 'The Baupost Group, LLC', 680),
+    investor('Li Lu', 'Himalaya Capital Management LLC', 600),
+    investor('Leon Cooperman', 'Omega Advisors', 640),
+    investor('George Soros', 'Soros Fund Management', 500),
+    investor('Philippe Laffont', 'Coatue Management', 0),
+    investor('Warren Buffett', 'Berkshire Hathaway', 950),
+    brand({ id: 'berkshire-hathaway', name: 'Berkshire Hathaway', names: ['Berkshire'], rank: 850 }),
+  ];
+  const found = (identifier: string, ...more: Brand[]) =>
+    resolve(identifier, [...all, ...more].map(candidate), everywhere);
+
+  test.each([
+    ['Pershing Square', 'Bill Ackman'],
+    ['pershing square capital', 'Bill Ackman'],
+    ['Baupost', 'Seth Klarman'],
+    ['Himalaya Capital', 'Li Lu'],
+    ['Soros', 'George Soros'],
+    ['Coatue', 'Philippe Laffont'],
+    ['Warren Buffett', 'Warren Buffett'],
+    ['Berkshire', 'berkshire-hathaway'],
+    ['Berkshire Hathaway', 'berkshire-hathaway'],
+  ])('%s: %s', (identifier, id) => {
+    expect(found(identifier)?.id).toBe(id);
+    expect(resolve(identifier, all.slice(0, -1).map(candidate), { superinvestors: false })).toBeUndefined();
+  });
+
+  test.each(['Omega', 'Himalaya', 'Square', 'Capital', 'Group', 'Pershing'])(
+    'but not by "%s"',
+    (identifier) => {
+      expect(found(identifier)).toBeUndefined();
+    },
+  );
+
+  test('unless a company matches as well, or a second firm', () => {
+    const holdings = brand({
+      id: 'psh',
+      name: 'Pershing Square Holdings, Ltd.',
+      listings: ['PSH@XAMS'],
+      rank: 400,
+    });
+    expect(found('Pershing Square', holdings)?.id).toBe('psh');
+    expect(found('Pershing Square', investor('Jane Doe', 'Pershing Square Partners', 790))).toBeUndefined();
+  });
 });
 
 test('a superinvestor resolves only by its names, and never if superinvestors are off', () => {

@@ -1,7 +1,7 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
 import { coreName, nameForms, normalName } from '../names/names.ts';
 import { type NamesOfBrand, namesOfBrand, withoutYears } from '../names/names-of-brand.ts';
-import { weakFormsOf } from '../names/weak-names.ts';
+import { shortFirmNames, weakFormsOf } from '../names/weak-names.ts';
 import { type BrandKey, compareStrengths, type Strength } from './brand-key.ts';
 import { domainKeys, readWebHost, webAddressesOf } from './domains.ts';
 import { leadingWordsOf } from './leading-words.ts';
@@ -15,10 +15,7 @@ export function keysOfBrand(brand: Brand): BrandKey[] {
   // Only names and the firm's name find a manager. The firm's domain and ticker belong to the company.
   const keys =
     brand.type === BrandType.SUPERINVESTOR
-      ? [
-          ...names.current.flatMap((name) => nameKeys('superinvestor', name)),
-          ...leadingWordKeys('superinvestor', brand.manager?.firm ? [brand.manager.firm] : []),
-        ]
+      ? investorKeys(names.current, brand)
       : [
           ...securityKeys(brand),
           ...tickerKeys(brand),
@@ -27,7 +24,7 @@ export function keysOfBrand(brand: Brand): BrandKey[] {
           ...companyNameKeys(names),
           ...weakNameKeys(names),
           ...siteNamesOf(brand).map(({ form, name }) => nameKey(form, 'site_name', name)),
-          ...leadingWordKeys('name', names.current),
+          ...leadingWordKeys(names.current),
         ];
   const strongest = new Map<string, BrandKey>();
   for (const key of keys.toSorted((a, b) => compareStrengths(a.strength, b.strength)))
@@ -63,15 +60,35 @@ function weakNameKeys({ current }: NamesOfBrand): BrandKey[] {
 /** More names than people shorten. Each gives up to three keys. */
 const MOST_SHORTENED = 8;
 
-function leadingWordKeys(kind: 'name' | 'superinvestor', names: readonly string[]): BrandKey[] {
-  return names.slice(0, MOST_SHORTENED).flatMap((value) =>
-    leadingWordsOf(value).map((form) => ({
-      key: `${kind}:${form}`,
-      kind,
-      strength: 'leading_words',
-      value,
-    })),
-  );
+function leadingWordKeys(names: readonly string[]): BrandKey[] {
+  return names
+    .slice(0, MOST_SHORTENED)
+    .flatMap((name) => leadingWordsOf(name).map((form) => nameKey(form, 'leading_words', name)));
+}
+
+/** The rank from which a superinvestor is found by a single word of the firm's name: that of a company worth 2 billion dollars. */
+const KNOWN_BY_ONE_WORD = 660;
+
+/**
+ * Returns the keys of a superinvestor's and the firm's names, and those of the firm's short names. "Omega" means many things
+ * beside Omega Advisors. Therefore a single word counts only if it is the surname too ("Soros"), or if no source says that the
+ * superinvestor is little known.
+ */
+function investorKeys(
+  names: readonly string[],
+  { rank, derivedFields }: Pick<Brand, 'rank' | 'derivedFields'>,
+): BrandKey[] {
+  const isKnown = rank >= KNOWN_BY_ONE_WORD || rank === 0 || derivedFields.includes('rank');
+  const short = names.map((name) => ({ name, forms: shortFirmNames(name) }));
+  const people = short.filter(({ forms }) => forms.length === 0).map(({ name }) => coreName(name));
+  const isSafe = (form: string) =>
+    form.includes(' ') || isKnown || people.some((person) => person.endsWith(` ${form}`));
+  return short.flatMap(({ name, forms }) => [
+    ...nameKeys('superinvestor', name),
+    ...forms.filter(isSafe).map((form): BrandKey => {
+      return { key: `superinvestor:${form}`, kind: 'superinvestor', strength: 'leading_words', value: name };
+    }),
+  ]);
 }
 
 function nameKey(form: string, strength: Strength, value: string): BrandKey {

@@ -14,6 +14,8 @@ const GROUPS = formsOf(legalForms.groupWords);
 /** The same in scripts that are written without spaces, after the name with or without a space. */
 const GLUED = [...formsOf(legalForms.gluedGroupWords)].sort((a, b) => b.length - a.length);
 const MOST_WORDS = Math.max(...[...GROUPS].map((words) => words.split(' ').length));
+/** Words that people leave out of the name of a firm that manages money: "Pershing Square Capital Management". */
+const FIRM_WORDS = formsOf(legalForms.firmWords);
 /** For a cheap test: a name without any of these first or last words has no group word. */
 const ENDS = new Set(
   [...GROUPS].flatMap((words) => [words.split(' ')[0] ?? '', words.split(' ').at(-1) ?? '']),
@@ -39,6 +41,14 @@ export function weakFormsOf(name: string): WeakForms {
   const spaced = [core, ...withoutGroupWords].filter((form) => form.includes(' '));
   const short = spaced.map(joined).filter((form) => form !== '' && form.length <= MAX_JOINED);
   return { withoutGroupWords, joined: [...new Set(short)] };
+}
+
+/** Returns the normal forms of a firm's name without its last words: "baupost" for "The Baupost Group, LLC". */
+export function shortFirmNames(name: string): string[] {
+  const words = coreName(name).split(' ');
+  const own = words.findLastIndex((word) => !FIRM_WORDS.has(word)) + 1;
+  const first = Math.max(own, words.length - MOST_GROUP_WORDS, 1);
+  return words.slice(first).map((_, more) => words.slice(0, first + more).join(' '));
 }
 
 /** Returns "marksspencer" for "Marks & Spencer plc" and "Marks and Spencer". '' if it has less than three characters. */
