@@ -96,6 +96,32 @@ describe('suggested is', () => {
   });
 
   test.each([
+    ['Valve', 'Vale'],
+    ['Bayer', 'Bayern Munich'],
+    ['Cathay', 'Cathie Wood'],
+    ['Square', 'Times Square'],
+    ['Siemens', 'Simons'],
+    ['Germanium', 'Germany'],
+    ['Nationwide', 'National'],
+  ])('not %s for "%s"', async (name, identifier) => {
+    await put(brandOf('famous', { name, rank: 900 }));
+    expect(await suggested(identifier)).toEqual([]);
+  });
+
+  test.each([
+    ['Nike', 'nkie'],
+    ['FedEx', 'fedx'],
+    ['Apple', 'appl'],
+    ['Tesla', 'tessla motors'],
+    ['Siemens', 'siemans'],
+    ['Orange', 'orange telecom'],
+    ['Square', 'buy from square'],
+  ])('%s for "%s"', async (name, identifier) => {
+    await put(brandOf('famous', { name, rank: 900 }));
+    expect(await suggested(identifier)).toEqual([`${name} [${name}]`]);
+  });
+
+  test.each([
     'zzzzzz',
     'asdfghjkl',
     'hello world',

@@ -3,6 +3,7 @@ import {
   compareRanked,
   coreName,
   flawOf,
+  isFirstWordOfMany,
   isTooLongForName,
   readWebHost,
   resolve,
@@ -32,10 +33,13 @@ const SHORTEST_MISSPELT = 5;
 const COST_OF_MEANT = -10;
 /** A record whose name is only a part of the text comes after one that differs by so many letters. */
 const COST_OF_PHRASE = 1.5;
+/** How many letters of a text's first word may differ. "Bayern Munich" is not Bayer, whose name differs by a whole letter. */
+const MOST_OF_START = 0.5;
 /** A company comes before the superinvestor who runs it. */
 const HANDICAP_OF_INVESTOR = 0.5;
 /** This many points of rank make up for one letter that differs. */
 const POINTS_OF_LETTER = 600;
+const VOWELS = /[aeiouyаеёиоуыэюя]/g;
 const OF_INVESTOR = 'superinvestor:';
 
 /** A record that may be suggested. */
@@ -82,7 +86,8 @@ function labelOf(identifier: string): string {
 /** Returns the normal form without the legal form. '' if no record is to be found by its spelling. */
 function spelledText(written: string): string {
   const text = isTooLongForName(written) ? '' : coreName(written);
-  return text.length <= MOST_LETTERS && !SAYS_NOTHING.test(text) ? text : '';
+  const says = text.length <= MOST_LETTERS && !SAYS_NOTHING.test(text) && !isFirstWordOfMany(text);
+  return says ? text : '';
 }
 
 function investorEntries(identifier: string): string[] {
@@ -107,11 +112,12 @@ function entriesOfPhrase(phrase: string): string[] {
   );
 }
 
-/** Returns the text's first word, its last word, and all words but the last or the first. */
+/** Returns the text's first word, and of three words or more also the last, and all but the last or the first: "Times Square" is not Square. */
 function phrasesOf(text: string): string[] {
   const words = text.split(' ');
   if (words.length < 2) return [];
-  const parts = [words.slice(0, 1), words.slice(-1), words.slice(0, -1), words.slice(1)];
+  const ends = words.length < 3 ? [] : [words.slice(-1), words.slice(0, -1), words.slice(1)];
+  const parts = [words.slice(0, 1), ...ends];
   return [...new Set(parts.map((part) => part.join(' ')))].filter(({ length }) => length >= SHORTEST_WORD);
 }
 
@@ -161,7 +167,8 @@ function costOf({ text, phrases, start }: SimilarityQuery, { rank, keys }: Simil
   const costs = [...names, ...new Set(shortNames)].map((name) => differenceOf(text, name, rank));
   if (rank >= FAMOUS)
     for (const name of names)
-      costs.push(COST_OF_PHRASE + (phrases.includes(name) ? 0 : differenceOf(start, name, rank)));
+      if (phrases.includes(name) || differenceOf(start, name, rank) <= MOST_OF_START)
+        costs.push(COST_OF_PHRASE);
   const handicap = isOfInvestor(keys) ? HANDICAP_OF_INVESTOR : 0;
   return Math.min(...costs) + handicap - rank / POINTS_OF_LETTER;
 }
@@ -176,11 +183,19 @@ function differenceOf(text: string, name: string, rank: number): number {
   if (joined === '' || ownJoined === '') return Number.POSITIVE_INFINITY;
   const difference = distanceOf(joined, ownJoined, mostDistance(joined, ownJoined, rank));
   if (difference === 0 || difference === Number.POSITIVE_INFINITY) return difference;
+  if (isOtherShortWord(joined, ownJoined, difference)) return Number.POSITIVE_INFINITY;
   const hasOtherWord =
     words.length === own.length
       ? words.length > 1 && words.some((word, index) => isOtherWord(word, own[index] ?? '', rank))
       : isPartOf(words, own) || isPartOf(own, words);
   return hasOtherWord ? Number.POSITIVE_INFINITY : difference;
+}
+
+/** Checks whether a word of four letters is more than misspelt: "vale" is not "valve", but "fedx" is "fedex" and "nkie" is "nike". */
+function isOtherShortWord(a: string, b: string, difference: number): boolean {
+  if (Math.min(a.length, b.length) > 4 || difference <= 0.5) return false;
+  const [consonants, others] = [a, b].map((word) => [...word.replace(VOWELS, '')].sort().join(''));
+  return consonants !== others;
 }
 
 /** Checks whether a text is another without some of its words, and so no misspelling: "holdings" and "nu holdings". */
@@ -208,6 +223,6 @@ function mostDistance(a: string, b: string, rank: number): number {
   const more = rank >= WELL_KNOWN ? 0.5 : 0;
   if (letters < 4) return 0;
   if (letters < 6) return 0.5 + more;
-  if (letters < 8) return 1 + more;
+  if (letters < 8) return 1;
   return (letters < 12 ? 1.5 : 2.5) + more;
 }
