@@ -173,8 +173,8 @@ function costOf({ text, phrases, start }: SimilarityQuery, { rank, keys }: Simil
   return Math.min(...costs) + handicap - rank / POINTS_OF_LETTER;
 }
 
-/** An entry of a current name with its spaces, and its normal form. */
-const NAME = /^(?:name|superinvestor):([^~^%=]+)(?:[~%][^^=]*)?$/;
+/** An entry of a whole current name with its spaces, and its normal form. Leading words have the mark "%+". */
+const NAME = /^(?:name|superinvestor):([^~^%=]+)(?:[~%](?!\+)[^^=]*)?$/;
 
 /** Returns how many letters differ, "and" aside. Infinity if too many do, in the whole text or in one of its words. */
 function differenceOf(text: string, name: string, rank: number): number {
