@@ -131,6 +131,15 @@ describe('a miss is explained', () => {
     );
   });
 
+  test('saying what the identifier means that is no company', () => {
+    const noCompany = { kind: 'fund', name: 'SPDR S&P 500 ETF Trust' };
+    expect(explainMiss('SPY', { ...companies, noCompany })).toBe(
+      'SPY is a fund, SPDR S&P 500 ETF Trust. It is no company. If you mean a company, give its name, or its ticker with the exchange.',
+    );
+    const token = 'pk_live_0123456789abcdef';
+    expect(explainMiss(token, { ...companies, noCompany })).not.toContain(token);
+  });
+
   test('naming superinvestors only where they count', () => {
     expect(explainMiss('Jane Doe', everyone)).toBe(
       'No company and no superinvestor is known by "Jane Doe". It was tried as a ticker and as a name. Give a ticker, a domain, or the name of a company or superinvestor.',

@@ -155,6 +155,12 @@ describe('the name of a security is read into the company and what the security 
     ['CAC40 4500C  1223S', 'CAC40', 'certificate'],
     ['Shinhan DJIA Futures ETN(H)', 'Shinhan DJIA Futures ETN(H)', 'fund'],
     ['LS -2X TESLA', 'LS -2X TESLA', 'fund'],
+    ['SPDR GOLD TRUST', 'SPDR GOLD TRUST', 'fund'],
+    ['Etn. Fr. Colruyt NV', 'Etn. Fr. Colruyt NV', undefined],
+    ['NYSE Tick Pilot Test Sym-Control', 'NYSE Tick Pilot Test Sym-Control', 'test'],
+    ['Aehr Test Systems', 'Aehr Test Systems', undefined],
+    ['Scottish Mortgage Investment Trust PLC', 'Scottish Mortgage Investment Trust PLC', undefined],
+    ['Blackstone Secured Lending Fund', 'Blackstone Secured Lending Fund', undefined],
     ['Commonwealth Bank of Australia', 'Commonwealth Bank of Australia', undefined],
     ['ARTS OPT.INTL HLDGS HD-10', 'ARTS OPT.INTL HLDGS HD-10', undefined],
     ['Autozi Internet Technology (Global) Ltd.', 'Autozi Internet Technology (Global) Ltd.', undefined],
@@ -232,6 +238,8 @@ test.each<[ticker: string, mic: string, type: SecurityType | undefined]>([
   ['ALI2S', 'XPAR', undefined],
   ['NEOEN', 'XPAR', undefined],
   ['CGGBS', 'XPAR', 'warrant'],
+  ['AT0000A2MG43', 'XWBO', 'certificate'],
+  ['OMV', 'XWBO', undefined],
   ['J766S', 'XPAR', 'certificate'],
   ['1120', 'XSAU', undefined],
   ['60402', 'XSAU', 'right'],
@@ -268,4 +276,8 @@ test('a stated type goes before the name, and the name before the form of the ti
   expect(typeOfSecurity({ ...facts, stated: 'ETP' })).toBe('fund');
   expect(typeOfSecurity({ ...facts, stated: 'Preference' })).toBe('preferred');
   expect(typeOfSecurity({ ...facts, stated: 'unclear' })).toBe('share');
+  expect(typeOfSecurity({ ...facts, stated: 'Test Issue' })).toBe('test');
+  expect(typeOfSecurity({ ...facts, stated: 'Note Corp. - Common Stock' })).toBe('share');
+  expect(typeOfSecurity({ ...facts, stated: 'Acme Trust - Units of Beneficial Interest' })).toBe('share');
+  expect(typeOfSecurity({ ...facts, stated: 'Corp' })).toBe('note');
 });

@@ -33,7 +33,11 @@ export function catalogueStatsCommand({ catalog, output }: Context) {
       readFields,
     )
     .action(async ({ field: fields = FIELDS }) => {
-      const { sources } = await catalog().call((client) => client.getStatistics, {}, STATISTICS_MS);
+      const { sources, otherSecurities } = await catalog().call(
+        (client) => client.getStatistics,
+        {},
+        STATISTICS_MS,
+      );
       const types: Record<string, number> = {};
       const has = fields.map(() => 0);
       const bytes = { all: 0, mean: 0, largest: { id: '', bytes: 0 } };
@@ -53,6 +57,7 @@ export function catalogueStatsCommand({ catalog, output }: Context) {
       const document = {
         records,
         types,
+        other_securities: otherSecurities,
         sources: sources.map((source) => sourceToJson(source, Date.now())),
         fields: fields.map((field, index) => {
           const of = OF_STOCKS.test(field) ? (types.stock ?? 0) : records;
@@ -75,19 +80,22 @@ function sourceToJson({ source, brands, newestImport }: SourceStatistics, nowMs:
 interface Statistics {
   records: number;
   types: Record<string, number>;
+  /** Securities that are no companies. They are not among the records. */
+  other_securities: number;
   sources: readonly ReturnType<typeof sourceToJson>[];
   /** How many records have data in a field, of those that could have. */
   fields: readonly { field: string; has: number; of: number }[];
   bytes: { all: number; mean: number; largest: { id: string; bytes: number } };
 }
 
-function statsText({ records, types, sources, fields, bytes }: Statistics): string {
+function statsText({ records, types, other_securities, sources, fields, bytes }: Statistics): string {
   if (records === 0) return 'The catalogue has no records.';
   const { all, mean, largest } = bytes;
   return [
     facts([
       ['Records', figure(records)],
       ...Object.entries(types).map(([name, count]) => [`  ${name}`, figure(count)] as const),
+      ...(other_securities > 0 ? [['Other securities', figure(other_securities)] as const] : []),
       ['Size', `${figure(Math.ceil(all / 1024))} KiB, ${figure(mean)} bytes a record`],
       ['Largest', `${largest.id}, ${figure(largest.bytes)} bytes`],
     ]),
