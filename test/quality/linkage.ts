@@ -71,25 +71,33 @@ export function drawn<T>(items: readonly T[], count: number, nameOf: (item: T) =
 }
 
 /**
- * Companies with a listing in New York and their headquarters in the United States, and those of them that are in the catalogue
- * twice: another company of the country has the same name, or the same name without "Group" and the like and the same ticker on
- * some exchange, or another company has the same ticker on the same exchange.
+ * Companies that may be American and have a share on an exchange of the United States, and those of them that are in the catalogue
+ * twice: another company that may be American has the same name, also without "Group" and the like, or the same ticker on the same
+ * exchange. A company may be American if no record states another country.
  */
 export function americanTwins(clusters: readonly Cluster[]) {
-  const keyed = clusters.flatMap((cluster) =>
+  const american = clusters.filter(({ records }) => mayBeAmerican(records));
+  const keyed = american.flatMap((cluster) =>
     cluster.records.flatMap(keysOfTwin).map((key) => ({ key, cluster })),
   );
   const holders = Map.groupBy(keyed, ({ key }) => key);
-  const american = clusters.filter(({ records }) => records.some(isAmericanShare));
-  const twins = american.flatMap((cluster) => {
-    const keys = cluster.records.filter(isAmericanShare).flatMap(keysOfTwin);
-    const others = new Set(keys.flatMap((key) => holders.get(key)?.map((held) => held.cluster) ?? []));
+  const listed = american.filter(({ records }) => records.some(isAmericanShare));
+  const twins = listed.flatMap((cluster) => {
+    const keys = [...new Set(cluster.records.filter(isAmericanShare).flatMap(keysOfTwin))];
+    const shared = keys.filter((key) => holders.get(key)?.some((held) => held.cluster !== cluster));
+    const others = new Set(shared.flatMap((key) => holders.get(key)?.map((held) => held.cluster) ?? []));
     others.delete(cluster);
-    const ids = [...others].filter(({ records }) => mayBeAmerican(records)).map(({ doc }) => doc._id);
-    const [first] = cluster.records;
-    return ids.length === 0 ? [] : [{ id: cluster.doc._id, name: first?.brand.name ?? '', others: ids }];
+    return others.size === 0
+      ? []
+      : [
+          {
+            id: cluster.doc._id,
+            shared,
+            companies: [cluster, ...others].map(({ records }) => records.map(summaryOf)),
+          },
+        ];
   });
-  return { companies: american.length, twins };
+  return { companies: listed.length, twins };
 }
 
 function keysOfTwin({ brand, identity }: SourceRecord): string[] {
@@ -100,11 +108,11 @@ function keysOfTwin({ brand, identity }: SourceRecord): string[] {
   return [`name:${name.replaceAll(' ', '')}`, ...ofListings];
 }
 
-function isAmericanShare({ source, brand }: SourceRecord): boolean {
-  const isListed = brand.listings.some(({ mic }) => mic === 'XNAS' || mic === 'XNYS');
+const AMERICAN_EXCHANGES = ['XNAS', 'XNYS', 'XASE', 'ARCX', 'BATS'];
+
+function isAmericanShare({ brand }: SourceRecord): boolean {
   const isOther = /\b(?:warrants?|units?|rights?|preferred|notes|depositary)\b/i.test(brand.name);
-  const isList = source === 'nasdaq' || source === 'sp500';
-  return isList && isListed && !isOther && brand.company?.headquarters?.countryCode === 'US';
+  return !isOther && brand.listings.some(({ mic }) => AMERICAN_EXCHANGES.includes(mic));
 }
 
 function mayBeAmerican(records: readonly SourceRecord[]): boolean {

@@ -1,13 +1,15 @@
-/** `npm run quality`, `npm run generated` and `npm run costs`. The first argument names the run. */
+/** `npm run quality`, `npm run quality -- peers`, `npm run generated` and `npm run costs`. The first arguments name the run. */
 import { parseArgs } from 'node:util';
 
 const RUNS = {
   quality: () => import('./real-data.ts'),
+  peers: () => import('./peers/peers.ts'),
   generated: () => import('./generated/generated.ts'),
   costs: () => import('./costs/costs.ts'),
 };
 
-const [name, ...args] = process.argv.slice(2);
+const args = process.argv.slice(2);
+const name = args[1] === 'peers' ? args.splice(0, 2)[1] : args.shift();
 const { USAGE, OPTIONS, run } = await RUNS[name as keyof typeof RUNS]();
 const { help, ...values } = parseArgs({
   args,

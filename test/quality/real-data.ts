@@ -17,6 +17,7 @@ import { MemoryCatalogue } from './memory-catalogue.ts';
 import { readInputs, scoreInputs } from './score-inputs.ts';
 import {
   financeDatabase,
+  gleif,
   nasdaqList,
   nasdaqListed,
   nasdaqTraded,
@@ -27,7 +28,7 @@ import {
   sp500,
 } from './sources.ts';
 
-const ORDER = 'financedatabase,sec,nasdaq-trader,nasdaq-listed,nasdaq,sp500,sample,simple-icons';
+const ORDER = 'financedatabase,sec,nasdaq-trader,nasdaq-listed,nasdaq,sp500,gleif,sample,simple-icons';
 
 export const USAGE = `Usage: npm run quality -- --data FOLDER [--order financedatabase,nasdaq,…] [--compare ORDER] [--split] [--out FOLDER] [--resolve FILE] [--inputs FILE]
 
@@ -147,6 +148,7 @@ function sourcesIn(data: string): ReadonlyMap<string, QualitySource> {
     ['nasdaq-listed', nasdaqListed(join(data, 'nasdaq-trader/nasdaq-listed-symbols.csv'))],
     ['nasdaq', nasdaqList(join(data, 'us-listings/nasdaq-2026-08-21.csv'))],
     ['sp500', sp500(join(data, 'sp500/constituents.csv'), join(data, 'sp500/prices-2026-08-21.csv'))],
+    ['gleif', gleif(join(data, 'gleif/20240505-0000-gleif-goldencopy-lei2-intra-day.json'))],
     ['sample', sample],
     ['simple-icons', simpleIcons],
   ]);

@@ -74,20 +74,30 @@ export function sp500(constituents: string, prices: string): QualitySource {
 /** Returns the SEC's company_tickers_exchange.json: CIK, name, ticker and exchange of every listing. */
 export function sec(file: string): QualitySource {
   const mapping = readMapping(['cik=id,name=name,ticker=listings.ticker,exchange=listings.mic'], []);
-  return csv('sec', file, mapping, { merge: true, idPrefix: 'cik-', skip: readConditions(['exchange=']) });
+  const skip = readConditions(['exchange=']);
+  return csv('sec', file, mapping, { merge: true, idPrefix: 'cik-', skip });
 }
 
 /** Returns NASDAQ Trader's nasdaqtraded.txt: the securities of all exchanges of the United States. */
 export function nasdaqTraded(file: string): QualitySource {
-  const columns =
-    'Symbol=listings.ticker,Security Name=name,Listing Exchange=listings.mic,ETF=listings.security,Test Issue=listings.security';
+  const columns = `Symbol=listings.ticker,Security Name=name,Listing Exchange=listings.mic,${KINDS}`;
   return csv('nasdaq-trader', file, readMapping([columns], []));
 }
 
-/** Returns the securities that are listed on NASDAQ, as its directory of symbols names their companies. */
+/** Returns the securities that are listed on NASDAQ, as its directory of symbols names them. */
 export function nasdaqListed(file: string): QualitySource {
-  const columns = 'Symbol=listings.ticker,Company Name=name,Security Name=listings.security';
+  const columns = `Symbol=listings.ticker,Security Name=name,${KINDS}`;
   return csv('nasdaq-listed', file, readMapping([columns], ['listings.mic=XNAS']));
+}
+
+const KINDS = 'ETF=listings.security,Test Issue=listings.security';
+
+/** Returns the active legal entities of a file of GLEIF's golden copy in JSON. */
+export function gleif(file: string): QualitySource {
+  const office = 'Entity.HeadquartersAddress';
+  const columns = `LEI.$=lei,Entity.LegalName.$=name,${office}.City.$=company.headquarters.city,${office}.Country.$=company.headquarters.country`;
+  const only = readConditions(['Entity.EntityStatus.$=ACTIVE', 'Entity.EntityCategory.$=GENERAL']);
+  return csv('gleif', file, readMapping([columns], []), { only });
 }
 
 type CsvOptions = Parameters<typeof readCsv>[1];
