@@ -11,6 +11,7 @@ const MOST_BYTES = 256 * MIB;
 const HEAP_MIB = 160;
 const EXTENSIONS: Readonly<Record<string, string>> = {
   json: '.json',
+  'json table': '.json',
   financedatabase: '.csv',
   settings: '.csv',
 };
@@ -47,6 +48,19 @@ const FILES: readonly (readonly [
   ],
   ['a million columns', 'csv', () => `${times('c,', 2 * MIB)}x\n`, /1048577 columns/],
   ['a million cells', 'csv', () => `name,symbol\n${times(',', MIB)}x\n`, /1048577 cells/],
+  [
+    'a document of a million cells',
+    'json table',
+    () => `[${times('{"a":"b","c":"d"},', 5 * MIB)}5]`,
+    /not a JSON object/,
+  ],
+  [
+    'a long name before very many',
+    'json table',
+    () =>
+      `[{"${times('a', 10 * MIB)}":{${Array.from({ length: 400_000 }, (_, number) => `"${number}":1`).join()}}},5]`,
+    /not a JSON object/,
+  ],
   ['brackets in brackets', 'records', () => `${times('[', 10 * MIB)}\n`, /nested more than 64/],
   ['objects in objects', 'records', () => `${times('{"a":', 10 * MIB)}\n`, /nested more than 64/],
   ['five million objects', 'json', () => `[${times('{},', 15 * MIB)}{}]`, /more than 1,000,000 values/],

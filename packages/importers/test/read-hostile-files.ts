@@ -21,6 +21,9 @@ export const READERS = {
   csv: async function* (file, progress) {
     yield* (await openTable(file, { progress })).rows;
   },
+  'json table': async function* (file, progress) {
+    yield* (await openTable(file, { progress })).rows;
+  },
   records: (file, progress) => readRecords([file], { progress }),
   json: (file, progress) => readRecords([file], { progress }),
   securities: (file, progress) =>

@@ -1,9 +1,11 @@
 import type { BytesRead, Unreadable } from '../framework/source-items.ts';
-import { JSON_LINES, readJsonDocument, readJsonLines } from './json.ts';
+import { JSON_LINES, type JsonValue, readJsonDocument, readJsonLines } from './json.ts';
+import { readEach } from './lines.ts';
 import { withPlainSpaces } from './texts.ts';
 
 /** How many lines of a file with one JSON value a line give the names of the columns. */
 const MOST_LINES_TO_COLUMNS = 50;
+const LONGEST_NAME = 300;
 const NO_TABLE =
   'the JSON is no table: write a list of objects, an object of objects, or {"fields": […], "data": [[…], …]}';
 
@@ -13,12 +15,19 @@ interface JsonRow {
   cells: ReadonlyMap<string, string>;
 }
 
-/** A row before it is read: a list of values with the names of their columns, or an object, with its name in an object of objects. */
+/** The rows of a document, with the names of the columns if the rows are lists, or the rows' names in an object of objects. */
+interface Rows {
+  values: readonly unknown[];
+  names?: string[];
+  keys?: readonly string[];
+}
+
+/** A row before it is read. */
 interface Item {
   from: string;
-  raw?: string;
+  raw?: string | undefined;
   value: unknown;
-  names?: readonly unknown[] | undefined;
+  names?: readonly string[] | undefined;
   key?: string | undefined;
 }
 
@@ -37,55 +46,59 @@ export async function readJsonTable(
 > {
   if (JSON_LINES.test(file)) {
     const lines = readJsonLines(file, progress);
-    const head: (JsonRow | Unreadable)[] = [];
+    const head: (JsonValue | Unreadable)[] = [];
     while (head.length < MOST_LINES_TO_COLUMNS) {
       const { value } = await lines.next();
       if (value === undefined) break;
-      head.push('problem' in value ? value : rowOf(value));
+      head.push(value);
     }
-    return { columns: columnsOf(head), rows: rowsOfLines(head, lines), file: lines };
+    return { columns: columnsOf(head), rows: readEach(chained(head, lines), rowOf), file: lines };
   }
   const read = await readJsonDocument(file, progress);
   if (read === undefined) return { from: file, problem: 'the file is empty' };
   if ('problem' in read) return read;
-  const items = itemsOf(file, read.value);
-  if (items === undefined) return { from: file, problem: NO_TABLE };
-  const names = items[0]?.names?.map((name) => withPlainSpaces(String(name)));
-  return { columns: names ?? columnsOf(items.map(rowOf)), rows: rowsOfItems(items) };
+  const found = rowsOf(read.value);
+  if (found === undefined) return { from: file, problem: NO_TABLE };
+  const columns = found.names ?? columnsOf(itemsOf(file, found));
+  return { columns, rows: readEach(chained(itemsOf(file, found)), rowOf) };
 }
 
-async function* rowsOfLines(
-  head: readonly (JsonRow | Unreadable)[],
-  lines: ReturnType<typeof readJsonLines>,
-): AsyncGenerator<JsonRow | Unreadable> {
+async function* chained<T>(head: Iterable<T>, rest?: AsyncIterable<T>): AsyncGenerator<T> {
   yield* head;
-  for await (const line of lines) yield 'problem' in line ? line : rowOf(line);
+  if (rest !== undefined) yield* rest;
 }
 
-async function* rowsOfItems(items: readonly Item[]): AsyncGenerator<JsonRow | Unreadable> {
-  for (const item of items) yield rowOf(item);
-}
-
-function columnsOf(rows: readonly (JsonRow | Unreadable)[]): string[] {
-  return [...new Set(rows.flatMap((row) => ('cells' in row ? [...row.cells.keys()] : [])))];
+function columnsOf(items: Iterable<Item | Unreadable>): string[] {
+  const columns = new Set<string>();
+  for (const item of items) {
+    const row = 'problem' in item ? item : rowOf(item);
+    if ('cells' in row) for (const name of row.cells.keys()) columns.add(name);
+  }
+  return [...columns];
 }
 
 /** Finds the rows of a document. Undefined if it has none. */
-function itemsOf(file: string, value: unknown): Item[] | undefined {
-  const numbered = (values: readonly unknown[], names?: readonly unknown[]): Item[] =>
-    values.map((each, index) => ({ from: `${file}[${index}]`, value: each, names }));
+function rowsOf(value: unknown): Rows | undefined {
   if (Array.isArray(value)) {
-    const [first, ...rows] = value;
-    return Array.isArray(first) ? numbered(rows, first) : numbered(value);
+    const [first, ...values] = value;
+    return Array.isArray(first) ? { values, names: namesOf(first) } : { values: value };
   }
   if (!isObject(value)) return undefined;
   const { fields, columns = fields, rows, data = rows } = value;
-  if (Array.isArray(columns) && Array.isArray(data)) return numbered(data, columns);
+  if (Array.isArray(columns) && Array.isArray(data)) return { values: data, names: namesOf(columns) };
   const tables = Object.values(value).filter((each) => Array.isArray(each) && each.some(isObject));
-  if (tables.length === 1) return itemsOf(file, tables[0]);
-  const entries = Object.entries(value);
-  if (entries.length === 0 || !entries.every(([, each]) => isObject(each))) return undefined;
-  return entries.map(([key, each], index) => ({ from: `${file}[${index}]`, value: each, key }));
+  if (tables.length === 1) return rowsOf(tables[0]);
+  const values = Object.values(value);
+  return values.length > 0 && values.every(isObject) ? { values, keys: Object.keys(value) } : undefined;
+}
+
+function namesOf(values: readonly unknown[]): string[] {
+  return values.map((name) => withPlainSpaces(String(name)));
+}
+
+function* itemsOf(file: string, { values, names, keys }: Rows): Generator<Item> {
+  for (const [index, value] of values.entries())
+    yield { from: `${file}[${index}]`, value, names, key: keys?.[index] };
 }
 
 function rowOf({ from, value, names, key, raw = JSON.stringify(value) }: Item): JsonRow | Unreadable {
@@ -93,7 +106,7 @@ function rowOf({ from, value, names, key, raw = JSON.stringify(value) }: Item): 
   if (names !== undefined) {
     if (!Array.isArray(value) || value.length !== names.length)
       return { from, raw, problem: `the row is not a list of ${names.length} values, one for each column` };
-    for (const [at, name] of names.entries()) addCells(cells, withPlainSpaces(String(name)), value[at]);
+    for (const [at, name] of names.entries()) addCells(cells, name, value[at]);
   } else if (isObject(value)) {
     if (key !== undefined) cells.set('key', withPlainSpaces(key));
     for (const [name, each] of Object.entries(value)) addCells(cells, withPlainSpaces(name), each);
@@ -101,7 +114,9 @@ function rowOf({ from, value, names, key, raw = JSON.stringify(value) }: Item): 
   return { from, raw, cells };
 }
 
-function addCells(cells: Map<string, string>, name: string, value: unknown): void {
+function addCells(cells: Map<string, string>, path: string, value: unknown): void {
+  // A long name before very many others would fill the memory.
+  const name = path.slice(0, LONGEST_NAME);
   if (isObject(value))
     for (const [below, each] of Object.entries(value)) addCells(cells, `${name}.${below}`, each);
   else cells.set(name, withPlainSpaces(textOf(value)).toWellFormed());

@@ -256,11 +256,14 @@ function rowOf({ from, raw, cells }: Row, names: readonly string[]): TableRow | 
 
 /** Tells whether the first text of a row is a remark, or is the word for a sum before figures. */
 function canBeFooter(cells: readonly string[]): boolean {
-  const [first = '', ...others] = cells.map(withPlainSpaces).filter((cell) => cell !== '');
-  return (
-    FOOTNOTE.test(first) ||
-    (TOTAL.test(first) && others.length > 0 && others.every((cell) => FIGURE.test(cell)))
-  );
+  const at = cells.findIndex((cell) => cell.trim() !== '');
+  const first = withPlainSpaces(cells[at] ?? '');
+  if (!TOTAL.test(first)) return FOOTNOTE.test(first);
+  const others = cells
+    .slice(at + 1)
+    .map(withPlainSpaces)
+    .filter((cell) => cell !== '');
+  return others.length > 0 && others.every((cell) => FIGURE.test(cell));
 }
 
 /**

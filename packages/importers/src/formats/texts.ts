@@ -7,9 +7,12 @@ const SIGNS = /^[\s\p{Pd}\u2212.·…_*?]*$/u;
 const EVERYWHERE: ReadonlySet<string> = new Set(BLANK_WORDS.everywhere);
 const EXCEPT_AS_NAMES: ReadonlySet<string> = new Set(BLANK_WORDS.except_as_names);
 
+/** Most texts have none of these, and cost less then. */
+const UNUSUAL = /^ | $| {2}|[^ -~]/;
+
 /** Makes all white space in a text single spaces, and removes invisible characters. */
 export function withPlainSpaces(text: string): string {
-  return text.replace(INVISIBLE, '').replace(/\s+/g, ' ').trim();
+  return !UNUSUAL.test(text) ? text : text.replace(INVISIBLE, '').replace(/\s+/g, ' ').trim();
 }
 
 /** Tells whether a text that may be a name or a ticker is none: it is empty, of dashes, or "N/A". "NULL" and "NA" may be tickers. */
