@@ -45,6 +45,14 @@ test('a report shows each kind of mistake once, the most frequent first, with th
   expect(lines).toHaveLength(698);
 });
 
+test('a report shows why lines were skipped, with the number of further lines', async () => {
+  const { journal } = await journalIn();
+  for (const row of [2, 3, 4])
+    await journal.skip({ from: `list.csv:${row}`, skipped: `--skip: Kind is "X${row}"` });
+  await journal.close(false);
+  expect(textOf(journal)).toContain('Skipped\n  list.csv:2: --skip: Kind is "X2" (and 2 more of this kind)');
+});
+
 test('a report shows ten kinds of mistakes, and counts the cases of all others', async () => {
   const { journal } = await journalIn();
   const columns = [...'abcdefghijklmno'].map((letter) => `column ${letter}`);

@@ -69,6 +69,7 @@ function kindOf(reason: string): string {
 export class ImportJournal {
   readonly counts: ImportCounts = { ...NO_COUNTS };
   readonly refusals = new CasesByKind<Refusal>();
+  readonly skips = new CasesByKind<Refusal>();
   readonly refusedPictures = new CasesByKind<RefusedPicture>();
   readonly refusedLinks = new CasesByKind<ReportedLink>();
   /** The first ten. Conflicts that lost the identifier come before the other conflicts. */
@@ -96,6 +97,7 @@ export class ImportJournal {
 
   skip({ from, skipped }: Skipped): Promise<void> {
     this.counts.skipped++;
+    this.#note(this.skips, { from, reason: skipped });
     return this.#rejectsNdjson.write({ from: this.#shown(from), skipped });
   }
 

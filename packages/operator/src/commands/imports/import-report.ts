@@ -13,7 +13,7 @@ interface TimedReport extends ImportReport {
 
 export function reportToJson(report: TimedReport) {
   const { summary, failure, seconds, figures, journal } = report;
-  const { refusals, refusedPictures, rejectsFile, conflicts, refusedLinks, conflictsFile } = journal;
+  const { refusals, skips, refusedPictures, rejectsFile, conflicts, refusedLinks, conflictsFile } = journal;
   const { importId, dryRun, source, stopped, unpruned, ...named } = summary;
   const { refusedLinks: refused_links, refusedPictures: refused_pictures, ...counts } = named;
   return {
@@ -30,6 +30,7 @@ export function reportToJson(report: TimedReport) {
     ...figures,
     ...(rejectsFile !== undefined && { rejects_file: rejectsFile }),
     ...(counts.refused > 0 && { first_refusals: refusals.kinds }),
+    ...(counts.skipped > 0 && { first_skipped: skips.kinds }),
     ...(refused_pictures > 0 && { first_refused_pictures: refusedPictures.kinds.map(caseToJson) }),
     ...(conflictsFile !== undefined && {
       conflicts_file: conflictsFile,
@@ -41,7 +42,7 @@ export function reportToJson(report: TimedReport) {
 
 export function reportText(report: TimedReport): Text {
   const { summary, failure, seconds, figures, journal } = report;
-  const { refusals, refusedPictures, rejectsFile, conflicts, refusedLinks, conflictsFile } = journal;
+  const { refusals, skips, refusedPictures, rejectsFile, conflicts, refusedLinks, conflictsFile } = journal;
   const { source, dryRun, pruned, unpruned, ...counts } = summary;
   const notPruned = unpruned === undefined ? undefined : `nothing, because ${unpruned}`;
   const lost = counts.conflicts > 0 ? `, ${figure(counts.lost)} lost` : '';
@@ -73,6 +74,7 @@ export function reportText(report: TimedReport): Text {
       return lines.length === 0 ? undefined : [sentenceCase(group), lines];
     }),
     refusedLines(refusals.kinds, counts.refused),
+    titledKinds('Skipped', skips.kinds, counts.skipped, ({ reason }) => reason),
     titledKinds(
       'Refused pictures',
       refusedPictures.kinds,
