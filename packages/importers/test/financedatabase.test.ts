@@ -122,6 +122,19 @@ const IN_BERLIN: Facts = {
   country: 'Norway',
 };
 
+test.each([
+  ['Gold Corp. and changed its name to Kestrel Mining plc', []],
+  ['All Co., Ltd. and changed its name', []],
+  ['K.K. Tinners and changed its name', []],
+  ['Tinners Ltd. changed its name to Kestrel Mining plc in 2009, and', []],
+  ['Tinners Ltd.) is a miner of copper. It', []],
+  ['3T Tinners Ltd. and changed its name', ['3T Tinners Ltd.']],
+])('a description that says "formerly known as %s" gives the former names %j', async (text, formerly) => {
+  const summary = `Kestrel Mining plc mines copper. The company was formerly known as ${text} in May 2009. It has 9 pits.`;
+  const { brands } = await readRows({ ...KESTREL, summary });
+  expect(brands.map(({ history }) => history?.formerly ?? [])).toEqual([formerly]);
+});
+
 test('listings with one FIGI and abbreviated names are one valid record, with the name as it is spelled at home', async () => {
   const { brands, problems } = await readRows(IN_BERLIN, KESTREL);
   expect(problems).toEqual([]);

@@ -37,7 +37,8 @@ export function leadingKeysToRead(
   return kinds.map((kind) => ({ key: `${kind}:${leading}`, kind }));
 }
 
-function isUnspecific(words: string): boolean {
+/** Checks whether words mean no one company: a place, an adjective, a common word. */
+export function isUnspecific(words: string): boolean {
   return UNSPECIFIC.has(words) || isCommonAsName(words) || isFirstWordOfMany(words);
 }
 

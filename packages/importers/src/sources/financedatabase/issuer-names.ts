@@ -1,4 +1,10 @@
-import { type CompanyName, companyName, isTooLongForName } from '@brand-data/identifiers';
+import {
+  type CompanyName,
+  companyName,
+  coreName,
+  isTooLongForName,
+  isUnspecific,
+} from '@brand-data/identifiers';
 
 /** Currencies as Berlin writes them before a par value. */
 const CURRENCY =
@@ -70,7 +76,17 @@ export function subjectOf(summary: string): string {
 const FORMER =
   /formerly known as (.{3,90}?)(?: and (?:changed|is now|then)\b|, (?:and|is|was)\b|\. (?=[A-Z])|\.$|\s\()/gu;
 
-/** Returns the former names in a description: "The company was formerly known as DSV A/S and changed its name to …". */
+/** What shows that the text goes on after the name: "Dundee Realty Corp is a real estate firm". */
+const NO_NAME = /\)|\b(?:is|has|and changes|changed|previously) /;
+/** Shorter pieces of names end at a dot: "Y.K", "U.S". */
+const NAME = /\p{L}{3}/u;
+
+/**
+ * Returns the former names in a description: "The company was formerly known as DSV A/S and changed its name to …". Leaves out what may
+ * mean any company, such as "Gold Corp." for Midas Gold Corp.
+ */
 export function formerNamesOf(summary: string): string[] {
-  return [...summary.matchAll(FORMER)].map(([, name = '']) => name);
+  return [...summary.matchAll(FORMER)]
+    .map(([, name = '']) => name)
+    .filter((name) => NAME.test(name) && !NO_NAME.test(name) && !isUnspecific(coreName(name)));
 }
