@@ -468,15 +468,14 @@ describe('precedence', () => {
     expect(among('Coke US', bottler)?.id).toBe('bottler');
   });
 
-  test('capitals alone mean a well-known ticker, unless the company of this name is clearly better known, and "$" any ticker', () => {
-    const bottler = { id: 'bottler', name: 'Coca-Cola Consolidated', listings: ['COKE@XNAS'], rank: 750 };
-    const cola = { id: 'cola', name: 'Coca-Cola', names: ['Coke'], rank: 949 };
+  test('capitals alone mean a well-known ticker before any name, and "$" any ticker', () => {
+    const bottler = { id: 'bottler', name: 'Coca-Cola Consolidated', listings: ['COKE@XNAS'], rank: 700 };
+    const cola = { id: 'cola', name: 'Coca-Cola', names: ['Coke'], rank: 1_000 };
     expect(among('COKE', bottler, cola)?.id).toBe('bottler');
     expect(among('Coke', bottler, cola)?.id).toBe('cola');
     expect(among('coke', bottler, cola)?.id).toBe('cola');
-    expect(among('COKE', bottler, { ...cola, rank: 950 })?.id).toBe('cola');
     expect(among('COKE', { ...bottler, rank: 699 }, cola)?.id).toBe('cola');
-    expect(among('$coke', bottler, { ...cola, rank: 950 })?.id).toBe('bottler');
+    expect(among('$coke', { ...bottler, rank: 1 }, cola)?.id).toBe('bottler');
     expect(among('$COKE', { ...cola, names: ['COKE Inc.'] })?.id).toBe('cola');
   });
 

@@ -21,7 +21,7 @@ const CLEARLY_BETTER_KNOWN = 200;
 const MUCH_BETTER_KNOWN = 150;
 /** The rank from which a company's short name precedes an icon of that name: 2 billion dollars. */
 const BETTER_KNOWN_THAN_ICONS = 660;
-/** The rank from which a ticker is known: a name hardly precedes it in capitals, and it may have capital and small letters. */
+/** The rank from which a ticker is known: no name precedes it in capitals, and it may have capital and small letters. */
 const WELL_KNOWN = 700;
 
 /** The rank from which a country's name or an adjective, alone, may be a company without its legal form: it is large. */
@@ -269,9 +269,9 @@ function isMeantRather(identifier: string, match: Match, ticker: Match): boolean
   if (match.id === ticker.id || !(isMain || isAmericanTickerKey(ticker.key))) return false;
   const lead = Math.floor(match.rank) - Math.floor(ticker.rank);
   const isAsTicker = AS_TICKER.test(identifier);
-  if (match.kind === 'name' && CASHTAG.test(identifier)) return false;
   const isKnownTicker = isMain && isAsTicker && ticker.rank >= WELL_KNOWN;
-  if (match.kind === 'name' && match.strength === 'exact' && !isKnownTicker)
+  if (match.kind === 'name' && (isKnownTicker || CASHTAG.test(identifier))) return false;
+  if (match.kind === 'name' && match.strength === 'exact')
     return lead > 0 || (lead === 0 && hasMixedCase(identifier));
   if (isFormer(match) && isAsTicker) return false;
   if (match.kind === 'name' && hasMixedCase(identifier)) {
