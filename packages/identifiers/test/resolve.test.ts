@@ -719,24 +719,29 @@ describe('precedence', () => {
     ['Palo Alto', 'Palo Alto Networks Inc'],
     ['The Hyatt', 'Hyatt Hotels Corporation'],
     ['Molson Coors', 'Molson Coors Beverage Company'],
-  ])('%s is %s, whose name has only words for its business behind it', (identifier, name) => {
-    const company = { id: 'company', name, rank: 600 };
-    expect(among(identifier, company)).toEqual({
-      id: 'company',
-      kind: 'name',
-      value: name,
-      strength: 'leading_words',
-      keys: [`name:${identifier.toLowerCase().replace('the ', '')}`],
-    });
-    expect(among(identifier, { ...company, rank: 599 })).toBeUndefined();
-    expect(among(`${identifier} Inc.`, company)).toBeUndefined();
-    expect(among(identifier, { ...company, rank: 900, bare: true })).toBeUndefined();
-  });
+    ['Chipotle', 'Chipotle Mexican Grill, Inc.'],
+    ['Bristol Myers', 'Bristol-Myers Squibb Company'],
+    ['Thermo Fisher', 'Thermo Fisher Scientific Inc.'],
+  ])(
+    '%s is %s, whose name has only words for its business behind it, or which alone has these two words',
+    (identifier, name) => {
+      const company = { id: 'company', name, rank: 600 };
+      expect(among(identifier, company)).toEqual({
+        id: 'company',
+        kind: 'name',
+        value: name,
+        strength: 'leading_words',
+        keys: [`name:${identifier.toLowerCase().replace('the ', '')}`],
+      });
+      expect(among(identifier, { ...company, rank: 599 })).toBeUndefined();
+      expect(among(`${identifier} Inc.`, company)).toBeUndefined();
+      expect(among(identifier, { ...company, rank: 900, bare: true })).toBeUndefined();
+    },
+  );
 
   test.each([
     ['JPMorgan', 'JPMorgan Chase & Co.'],
     ['Goldman', 'The Goldman Sachs Group, Inc.'],
-    ['Bristol Myers', 'Bristol-Myers Squibb Company'],
     ['Procter', 'Procter & Gamble'],
     ['Berkshire', 'Berkshire Hathaway Inc.'],
     ['NXP', 'NXP Semiconductors N.V.'],
@@ -781,6 +786,12 @@ describe('precedence', () => {
       Array.from({ length: count }, (_, index) => ({ id: `${index}`, name: `Marriott ${index}`, rank: 1 }));
     expect(among('Marriott', large, ...others(4))?.id).toBe('large');
     expect(among('Marriott', large, ...others(5))).toBeUndefined();
+    const bristol = { id: 'bristol', name: 'Bristol Myers Squibb', rank: 739 };
+    expect(among('Bristol Myers', bristol)?.id).toBe('bristol');
+    expect(
+      among('Bristol Myers', bristol, { id: 'b', name: 'Bristol Myers Dining', rank: 1 }),
+    ).toBeUndefined();
+    expect(among('J&J', { id: 'snacks', name: 'J&J Snack Foods', rank: 739 })).toBeUndefined();
   });
 
   test('leading words come after every other match, and a name together with a ticker does not have them', () => {

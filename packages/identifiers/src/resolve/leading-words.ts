@@ -9,8 +9,10 @@ import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.t
 const CLEARLY_BETTER_KNOWN = 120;
 /** The rank from which a company is meant by words that may mean something else too: 10 billion dollars. */
 const LARGE = 740;
-/** Shorter words abbreviate many things: "ECB". */
+/** Fewer letters abbreviate many things: "ECB". */
 const SHORTEST = 4;
+/** From so many letters on, two words or more mean a company that alone has them: "Thermo Fisher". */
+const LONG = 7;
 /** If so many names begin with the words, these mean none of them. A look-up need not find more candidates. */
 export const TOO_MANY_LED = 6;
 
@@ -56,19 +58,31 @@ export function meantByLeadingWords<Candidate extends Led>(
   if (best === undefined || others.length >= TOO_MANY_LED - 1) return undefined;
   const names = new Set(namesOf(best));
   const rival = others.find((other) => !namesOf(other).some((name) => names.has(name)));
-  const isBestKnown = rival === undefined || best.rank - rival.rank >= CLEARLY_BETTER_KNOWN;
-  return isBestKnown && (key.startsWith('superinvestor:') || best.rank >= leastRank(key, names))
+  if (rival !== undefined && best.rank - rival.rank < CLEARLY_BETTER_KNOWN) return undefined;
+  if (key.startsWith('superinvestor:')) return best;
+  const leading = key.slice('name:'.length);
+  const isSpecific = saysOnlyWhatItDoes(leading, names) || (rival === undefined && isLong(leading));
+  return best.rank >= (isSpecific && lettersOf(leading) >= SHORTEST ? RANK_OF_LISTED : LARGE)
     ? best
     : undefined;
 }
 
-function leastRank(key: string, names: ReadonlySet<string>): number {
-  const leading = key.slice('name:'.length);
-  if (leading.replaceAll(' ', '').length < SHORTEST) return LARGE;
-  const isNamedByKind = [...names].some((name) =>
-    wordsLeftOut(name, leading)?.every((word) => KINDS.has(word)),
-  );
-  return isNamedByKind ? RANK_OF_LISTED : LARGE;
+/** Checks whether the words that follow in a name are words such as "Motor", also with an adjective: "Mexican Grill". */
+function saysOnlyWhatItDoes(leading: string, names: ReadonlySet<string>): boolean {
+  return [...names].some((name) => {
+    const words = wordsLeftOut(name, leading) ?? [];
+    return (
+      words.some((word) => KINDS.has(word)) && words.every((word) => KINDS.has(word) || UNSPECIFIC.has(word))
+    );
+  });
+}
+
+function isLong(leading: string): boolean {
+  return leading.includes(' ') && lettersOf(leading) >= LONG;
+}
+
+function lettersOf(words: string): number {
+  return words.replaceAll(' ', '').length;
 }
 
 /** Returns a company's current names in their normal forms. */
