@@ -1126,6 +1126,7 @@ describe('a firm of a superinvestor is found by the name that people use', () =>
     investor('Leon Cooperman', 'Omega Advisors', 640),
     investor('George Soros', 'Soros Fund Management', 500),
     investor('Philippe Laffont', 'Coatue Management', 0),
+    investor('Chase Coleman', 'Tiger Global Management LLC', 0),
     investor('Warren Buffett', 'Berkshire Hathaway', 950),
     brand({ id: 'berkshire-hathaway', name: 'Berkshire Hathaway', names: ['Berkshire'], rank: 850 }),
   ];
@@ -1139,6 +1140,7 @@ describe('a firm of a superinvestor is found by the name that people use', () =>
     ['Himalaya Capital', 'Li Lu'],
     ['Soros', 'George Soros'],
     ['Coatue', 'Philippe Laffont'],
+    ['Tiger Global', 'Chase Coleman'],
     ['Warren Buffett', 'Warren Buffett'],
     ['Berkshire', 'berkshire-hathaway'],
     ['Berkshire Hathaway', 'berkshire-hathaway'],

@@ -34,8 +34,10 @@ export function leadingKeysToRead(
   options: { superinvestors: boolean },
 ): { readonly key: string; readonly kind: 'name' | 'superinvestor' }[] {
   const leading = readLeadingWords(identifier);
-  if (leading === undefined || isUnspecific(leading) || leading.split(' ').every(isUnspecific)) return [];
-  const kinds = options.superinvestors ? (['name', 'superinvestor'] as const) : (['name'] as const);
+  if (leading === undefined || isUnspecific(leading)) return [];
+  // The keys of firms hold all words but "Capital" and the like, so "Tiger Global" says enough.
+  const firms = options.superinvestors ? (['superinvestor'] as const) : [];
+  const kinds = leading.split(' ').every(isUnspecific) ? firms : (['name', ...firms] as const);
   return kinds.map((kind) => ({ key: `${kind}:${leading}`, kind }));
 }
 

@@ -7,7 +7,7 @@ import {
   type Ranked,
   readIdentifier,
 } from '@brand-data/identifiers';
-import { FIGURES } from '@brand-data/records';
+import { FIGURES, recordFieldName } from '@brand-data/records';
 import { mainListingOf } from './merge.ts';
 import { quoteRecordOf, type SourceRecord } from './source-record.ts';
 
@@ -67,9 +67,7 @@ export function placeQuote(
     }
     const elsewhere = others.find((other) => venueOf(other)?.country !== venueOf(company)?.country);
     if (elsewhere !== undefined)
-      return {
-        refused: `${quote.symbol} is ${mainListingOf(company)} and ${mainListingOf(elsewhere)}: give its venue or ISIN`,
-      };
+      return { refused: `${mainListingOf(company)} and ${mainListingOf(elsewhere)} fit: give its venue` };
     return recordFor(source, importId, quote, company);
   }
   return reason;
@@ -99,24 +97,15 @@ function objectionTo(quote: Quote, brand: Brand): Objection | undefined {
     return { skipped: `${listing} trades in ${currencies[0]}, and the quote ${own}: ${MEND}` };
   }
   if (quote.isin !== '') return undefined;
-  const pairs: [string, number | undefined, number | undefined][] = [
-    ['market value', stock?.marketCapUsd, quote.stock?.marketCapUsd],
-    ['price', ...pricesOf(stock, quote.stock)],
-  ];
+  const isOneCurrency = (stock?.currency || currencyOf(quote)) === currencyOf(quote);
   // Market values decide before prices, because a split changes only the price.
-  const [what, known, stated] = pairs.find((pair) => pair.every((each) => each)) ?? [];
-  if (known === undefined || stated === undefined) return undefined;
+  const figure = (['marketCapUsd', isOneCurrency ? 'price' : 'priceUsd'] as const).find(
+    (each) => stock?.[each] && quote.stock?.[each],
+  );
+  if (figure === undefined) return undefined;
+  const [known = 0, stated = 0] = [stock?.[figure], quote.stock?.[figure]];
   if (Math.max(known, stated) <= MOST_TIMES * Math.min(known, stated)) return undefined;
-  return { refused: `the ${what} ${stated} is far from that of ${listing}, ${known}: ${MEND}` };
-}
-
-/** Returns two prices in one currency, the first as undefined if they are not comparable. */
-function pricesOf(
-  known: Stock | undefined,
-  stated: Stock | undefined,
-): [number | undefined, number | undefined] {
-  const isOne = !stated?.currency || !known?.currency || known.currency === stated.currency;
-  return isOne ? [known?.price, stated?.price] : [known?.priceUsd, stated?.priceUsd];
+  return { refused: `${recordFieldName(figure)} ${stated} is far from ${known} of ${listing}: ${MEND}` };
 }
 
 /** A quote without a currency counts as American. */
