@@ -1,4 +1,11 @@
-import { coreName, isInCapitals, legalFormOf, publishedName, withoutMarks } from '@brand-data/identifiers';
+import {
+  coreName,
+  isInCapitals,
+  legalFormOf,
+  normalName,
+  publishedName,
+  withoutMarks,
+} from '@brand-data/identifiers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
@@ -13,6 +20,11 @@ test.each([
   ['CaixaBank/ADR', 'CaixaBank'],
   ['Pandora A/S / ADR', 'Pandora A/S'],
   ['Liberty Capital Corp/NV', 'Liberty Capital Corp'],
+  ['SDH Corp (Cayman Islands)', 'SDH Corp'],
+  ['Cisco Systems Inc. (DE)', 'Cisco Systems Inc.'],
+  ['COMMERCIAL INTERNATIONAL BANK (', 'COMMERCIAL INTERNATIONAL BANK'],
+  ['DAETWYLER HOLDING AG DAETWYLER', 'DAETWYLER HOLDING AG'],
+  ['SPAREBANK 1 SR BANK ASA SPAREBA', 'SPAREBANK 1 SR BANK ASA'],
 ])('the mark of a registry is no part of %j', (name, plain) => {
   expect(withoutMarks(name)).toBe(plain);
 });
@@ -24,6 +36,8 @@ test.each([
   ['TESLA INC. DL -,001', 'TESLA INC.'],
   ['CITIGROUP INC COM NEW', 'CITIGROUP INC'],
   ['META PLATFORMS INC CL A', 'META PLATFORMS INC'],
+  ['SHOPIFY INC CL A SUB VTG SHS', 'SHOPIFY INC'],
+  ['ASML HOLDING N V N Y REGISTRY SHS', 'ASML HOLDING'],
   ['WASTE MGMT INC DEL', 'WASTE MGMT INC'],
   ['Siemens AG Namens-Aktien o.N.', 'Siemens AG'],
   ['VOLKSWAGEN AG VORZUGSAKTIEN O.ST. O.N.', 'VOLKSWAGEN AG'],
@@ -40,6 +54,9 @@ test.each([
 
 test.each([
   'AC/DC',
+  'Deutsche Bank AG (UK)',
+  'New York Life New York',
+  'Sea Ltd Seattle',
   'Anheuser-Busch InBev SA/NV',
   'Cullen/Frost Bankers, Inc.',
   'RE/MAX Holdings, Inc.',
@@ -179,4 +196,61 @@ describe('a published name', () => {
       }),
     );
   });
+});
+
+test.each([
+  ['AUTOMATIC DATA PROCESSING IN', 'automatic data processing'],
+  ['Occidental Petroleum Corporatio', 'occidental petroleum'],
+  ['Rotterdam C.V.', 'rotterdam'],
+  ['Müller e.K.', 'muller'],
+  ['Debeka VVaG', 'debeka'],
+  ['Noerr PartG mbB', 'noerr'],
+  ['Bolag HB', 'bolag'],
+  ['Bolag KB', 'bolag'],
+  ['Torghatten ANS', 'torghatten'],
+  ['Torghatten DA', 'torghatten'],
+  ['Falck K/S', 'falck'],
+  ['Falck P/S', 'falck'],
+  ['Virtanen Ky', 'virtanen'],
+  ['Alfa E.P.E.', 'alfa'],
+  ['Alfa IKE', 'alfa'],
+  ['Alfa OE', 'alfa'],
+  ['Kovács Bt.', 'kovacs'],
+  ['Budapest Rt.', 'budapest'],
+  ['Polska S.K.A.', 'polska'],
+  ['Polska sp.j.', 'polska'],
+  ['Meridian (OPC) Private Limited', 'meridian'],
+  ['Karoo CC', 'karoo'],
+  ['Open Joint Stock Company Gazprom', 'gazprom'],
+  ['SIA Rimi', 'rimi'],
+  ['UAB Maxima', 'maxima'],
+  ['Innova, S. de R.L.', 'innova'],
+  ['Innova SA de CV', 'innova'],
+  ['Київстар ТОВ', 'киівстар'],
+  ['Алтай ЖШС', 'алтаи'],
+  ['Όμηρος Ι.Κ.Ε.', 'ομηροσ'],
+  ['مصنع ذ.م.م', 'مصنع'],
+])('the legal form of %j is removed', (name, core) => {
+  expect(coreName(name)).toBe(core);
+});
+
+test.each([
+  'KB Financial',
+  'DA Davidson',
+  'CC Land',
+  'OE Energy',
+  'Golden Keg',
+  'Nike',
+  'AB Foods',
+  'Wichita KS',
+  'Moody KY',
+  'Groupe PSA',
+  'Pao Pao',
+  'Southern California Edison SCE',
+])('%j has no legal form', (name) => {
+  expect(coreName(name)).toBe(normalName(name));
+});
+
+test('OAO and Open Joint Stock Company are one legal form', () => {
+  expect(legalFormOf('OAO Gazprom')).toBe(legalFormOf('Open Joint Stock Company Gazprom'));
 });

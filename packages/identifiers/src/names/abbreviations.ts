@@ -6,7 +6,10 @@ const WRITTEN_OUT = byAbbreviation(abbreviations.writtenOut);
 const VARIANTS = byAbbreviation(abbreviations.variants);
 /** Lists cut long names within a word. A shorter beginning may be a word. */
 const SHORTEST_BEGINNING = 8;
-const LONG_WORDS = Object.keys(abbreviations.writtenOut);
+/** By their beginnings. */
+const LONG_WORDS: ReadonlyMap<string, string> = new Map(
+  Object.keys(abbreviations.writtenOut).map((word) => [word.slice(0, SHORTEST_BEGINNING), word]),
+);
 
 /** Returns the word that an abbreviation in lower case stands for. Undefined for other words. */
 export function writtenOut(word: string): string | undefined {
@@ -16,11 +19,12 @@ export function writtenOut(word: string): string | undefined {
 /** Returns a normal name with its abbreviations written out, and also its last word if a list has cut it off: "pharmaceutic". */
 export function nameWrittenOut(normal: string): string {
   const words = normal.split(' ');
-  const full = words.map((word) => WRITTEN_OUT.get(word) ?? word);
   const last = words.at(-1) ?? '';
-  const isCut = (long: string) => long.startsWith(last) && long.length > last.length + 1;
-  const whole = last.length < SHORTEST_BEGINNING ? undefined : LONG_WORDS.find(isCut);
-  return [...full.slice(0, -1), whole ?? full.at(-1)].join(' ');
+  const long = LONG_WORDS.get(last.slice(0, SHORTEST_BEGINNING)) ?? '';
+  const isCut = long.startsWith(last) && long.length > last.length + 1;
+  if (!isCut && !words.some((word) => WRITTEN_OUT.has(word))) return normal;
+  const full = words.map((word) => WRITTEN_OUT.get(word) ?? word);
+  return (isCut ? [...full.slice(0, -1), long] : full).join(' ');
 }
 
 /** Returns one word for all words that sources use for each other. */

@@ -24,6 +24,7 @@ const EDGES = /^[-.,;:()]+(?=.)|(?<=.)[.,;:()]+$/g;
 const MOST_WORDS = 16;
 const LONGEST_MARK = 24;
 const LONGEST_WORD = 24;
+const SHORTEST_REPETITION = 3;
 /** How often marks and descriptions are removed in turn. */
 const MOST_ROUNDS = 4;
 
@@ -31,11 +32,11 @@ const PLACES = words.places.join('|');
 const CODES = `[A-Z]{2,3}|${PLACES}`;
 const FORMS = [...LEGAL_FORMS].join('|').replaceAll('.', '\\.');
 /**
- * EDGAR's marks of a state, of a later namesake and of a receipt: "/DE/", "INC/DE", "/NEW", "/ADR", "\DE\" and a lone "/". A code
+ * EDGAR's marks of a state, of a later namesake and of a receipt: "/DE/", "INC/DE", "/NEW", "/ADR", "\DE\", "(DE)" and a lone "/" or "(". A code
  * follows a space or a legal form, or stands between two slashes: "AC/DC" is a name, and "SA/NV" and "A/S" are legal forms.
  */
 const REGISTRY_MARK = new RegExp(
-  `[/\\\\] ?(?:(?:${CODES}) ?[/\\\\]|(?:${PLACES})|(?<=(?: |\\b(?:${FORMS})\\.?)[/\\\\] ?)(?<!\\bSA/(?=NV$))(?:${CODES})|)$`,
+  `(?:[/\\\\] ?(?:(?:${CODES}) ?[/\\\\]|(?:${PLACES})|(?<=(?: |\\b(?:${FORMS})\\.?)[/\\\\] ?)(?<!\\bSA/(?=NV$))(?:${CODES})|)|(?<=\\b(?:${FORMS})\\.? ?)\\((?:DE|${PLACES})\\)|\\()$`,
   'i',
 );
 
@@ -47,7 +48,7 @@ export function withoutMarks(text: string): string {
   let rest = text;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const before = rest;
-    rest = withoutDescription(withoutRegistryMark(rest));
+    rest = withoutRepetition(withoutDescription(withoutRegistryMark(rest)));
     if (rest === before) break;
   }
   return rest === text || !/\p{Lu}/u.test(text) ? text : rest;
@@ -59,10 +60,18 @@ export function hasRegistryMark(name: string): boolean {
 }
 
 function withoutRegistryMark(text: string): string {
-  if (!/[/\\]/.test(text)) return text;
+  if (!/[/\\(]/.test(text)) return text;
   const at = Math.max(0, text.length - LONGEST_MARK);
   const rest = (text.slice(0, at) + text.slice(at).trimEnd().replace(REGISTRY_MARK, '')).trimEnd();
   return hasLetter(rest) ? rest : text;
+}
+
+/** Removes the name that London's International Order Book repeats behind it, often cut off: "SPAREBANK 1 ASA SPAREBA". */
+function withoutRepetition(text: string): string {
+  const at = text.lastIndexOf(` ${text.slice(0, SHORTEST_REPETITION)}`);
+  if (at <= 0 || !text.startsWith(text.slice(at + 1))) return text;
+  const form = text.slice(text.lastIndexOf(' ', at - 1) + 1, at).toLowerCase();
+  return LEGAL_FORMS.has(form) ? text.slice(0, at) : text;
 }
 
 /** Removes the words at the end that describe the security. The first word always stays. */
