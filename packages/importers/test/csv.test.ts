@@ -466,6 +466,9 @@ describe('a list of securities', () => {
       "exchange: the row names no exchange: leave out such rows with --skip 'exchange='",
     );
     expect(await read(rows, map)).toEqual([expect.anything(), refusal, refusal]);
+    expect(await read(['symbol,name,exchange', 'A,Acme,Moon Exchange'], map)).toEqual([
+      '2: exchange: "Moon Exchange" is not a known exchange: write a market identifier code (ISO 10383)',
+    ]);
     const left = await read(rows, map, { skip: readConditions(['exchange=']) });
     expect(left.slice(1)).toEqual([
       '3 skipped: --skip: exchange is ""',

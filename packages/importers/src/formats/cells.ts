@@ -20,6 +20,7 @@ const KINDS = {
     read: (cell, { separator }, field) => itemsOf(cell, separator).map((item) => textOf(field, item)),
     wrong: 'not a valid value of',
   },
+  venue: { read: micOfVenue, wrong: 'not a known exchange: write a market identifier code (ISO 10383)' },
   number: { read: readNumber, wrong: 'not a number' },
   amount: { read: readNumber, wrong: 'not an amount of money' },
   percentage: { read: readPercentage, wrong: 'not a percentage' },
@@ -54,6 +55,7 @@ const FIELDS: ReadonlyMap<string, Kind> = new Map([
   ['company.headquarters', 'place'],
   ['company.founded', 'date'],
   ['links.websites', 'websites'],
+  ['listings.mic', 'venue'],
   ['listings.security', 'text'],
   ['stock.ipo_date', 'date'],
   ['stock.market_cap_usd', 'amount'],
@@ -116,8 +118,6 @@ function readInteger(cell: string, options: CellOptions): number | undefined {
 /** Returns the text in the form that records use. */
 function textOf(field: string, text: string): string | undefined {
   switch (field) {
-    case 'listings.mic':
-      return micOfVenue(text);
     case 'domains':
       return readWebHost(text)?.domain ?? text;
     case 'category':

@@ -145,8 +145,8 @@ function recordOf(
       const record: PartialRecord = { ...other, type: 'other_security', listings };
       return { from, raw, record, security, pictures: [], kind };
     }
-    if (place === undefined) problems.push(noVenue(mapping));
-    else {
+    if (place === undefined && !filled.has('listings.mic')) problems.push(noVenue(mapping));
+    if (place !== undefined) {
       fields.listings = [{ ...place, ...identifiers }];
       problems.push(...problemsOfListings(fields.listings, origin));
     }

@@ -258,7 +258,8 @@ const SHARED_HOSTS =
 
 function ownWebsite(address: string): string | undefined {
   const url = /^https?:\/\//i.test(address) && URL.canParse(address) ? new URL(address) : undefined;
-  if (url === undefined || !url.hostname.includes('.') || url.username !== '') return undefined;
+  if (url === undefined || !/^[\w-]+(?:\.[\w-]+)+$/.test(url.hostname) || url.username !== '')
+    return undefined;
   return SHARED_HOSTS.test(url.hostname) && url.pathname !== '/' ? undefined : url.href;
 }
 
