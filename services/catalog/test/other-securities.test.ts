@@ -43,6 +43,8 @@ const companies = [
   company('The Allstate Corporation', 'ALL@XNYS', 860),
   company('Advanced Micro Devices, Inc.', 'AMD@XNAS', 0),
   company('Audacy, Inc.', 'AUD@XNYS', 0),
+  company('Infinity Natural Resources', 'INR@XNYS', 0),
+  company('Nokia Corporation', 'NOK@XNYS', 0),
   company('Bitcoin Group SE', 'ADE@XETR', 500),
   company('Solar Ltd', 'SOL@XASX', 420),
 ];
@@ -96,6 +98,8 @@ test.each([
   ['EUR', 'a currency, Euro'],
   ['AUD', 'a currency, Australian Dollar'],
   ['NYSE:AUD', 'Audacy, Inc.'],
+  ['INR', 'a currency, Indian Rupee'],
+  ['NOK', 'Nokia Corporation'],
   ['BTC', 'a coin, Bitcoin'],
   ['SOL', 'a coin, Solana'],
   ['SOL.AX', 'Solar Ltd'],
