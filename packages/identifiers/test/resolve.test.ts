@@ -745,10 +745,10 @@ describe('precedence', () => {
     ['Procter', 'Procter & Gamble'],
     ['Berkshire', 'Berkshire Hathaway Inc.'],
     ['NXP', 'NXP Semiconductors N.V.'],
-  ])('%s is %s from 10 billion dollars on', (identifier, name) => {
-    const company = { id: 'company', name, rank: 740 };
+  ])('%s is %s from 20 billion dollars on', (identifier, name) => {
+    const company = { id: 'company', name, rank: 780 };
     expect(among(identifier, company)).toMatchObject({ id: 'company', strength: 'leading_words' });
-    expect(among(identifier, { ...company, rank: 739 })).toBeUndefined();
+    expect(among(identifier, { ...company, rank: 779 })).toBeUndefined();
   });
 
   test.each([
@@ -786,12 +786,30 @@ describe('precedence', () => {
       Array.from({ length: count }, (_, index) => ({ id: `${index}`, name: `Marriott ${index}`, rank: 1 }));
     expect(among('Marriott', large, ...others(4))?.id).toBe('large');
     expect(among('Marriott', large, ...others(5))).toBeUndefined();
-    const bristol = { id: 'bristol', name: 'Bristol Myers Squibb', rank: 739 };
+    const bristol = { id: 'bristol', name: 'Bristol Myers Squibb', rank: 779 };
     expect(among('Bristol Myers', bristol)?.id).toBe('bristol');
     expect(
       among('Bristol Myers', bristol, { id: 'b', name: 'Bristol Myers Dining', rank: 1 }),
     ).toBeUndefined();
-    expect(among('J&J', { id: 'snacks', name: 'J&J Snack Foods', rank: 739 })).toBeUndefined();
+    expect(among('J&J', { id: 'snacks', name: 'J&J Snack Foods', rank: 779 })).toBeUndefined();
+  });
+
+  test('an answer by leading words is the best known company whose name begins so, whatever the order of candidates', () => {
+    const word = fc.constantFrom('Palo', 'Alto', 'Motor', 'Networks', 'Chase', 'Group', 'Inc.', 'First');
+    const name = fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join(' '));
+    const company = fc.record({ name, rank: fc.integer({ min: 550, max: 900 }) });
+    fc.assert(
+      fc.property(fc.array(company, { maxLength: 8 }), name, (companies, text) => {
+        const all = companies.map((each, index) => candidate(brand({ ...each, id: `${index}` })));
+        const answer = resolve(text, all, everywhere);
+        expect(resolve(text, all.toReversed(), everywhere)).toEqual(answer);
+        if (answer?.strength !== 'leading_words') return;
+        const begins = companies.filter((each) => each.name.startsWith(`${text.replace(/ Inc\.$/, '')} `));
+        expect(begins.map((each) => each.rank)).toContain(companies[Number(answer.id)]?.rank);
+        expect(companies[Number(answer.id)]?.rank).toBeGreaterThanOrEqual(600);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   test('leading words come after every other match, and a name together with a ticker does not have them', () => {

@@ -7,8 +7,8 @@ import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.t
 
 /** By how much a company must be better known than all others whose names begin so: about ten times their market value. */
 const CLEARLY_BETTER_KNOWN = 120;
-/** The rank from which a company is meant by words that may mean something else too: 10 billion dollars. */
-const LARGE = 740;
+/** The rank from which a company is meant by words that may mean something else too: 20 billion dollars. */
+const LARGE = 780;
 /** Fewer letters abbreviate many things: "ECB". */
 const SHORTEST = 4;
 /** From so many letters on, two words or more mean a company that alone has them: "Thermo Fisher". */
