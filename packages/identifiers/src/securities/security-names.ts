@@ -77,8 +77,10 @@ const TERMS: readonly (readonly [SecurityType, RegExp])[] = [
   ['note', /\d\s?% .*\b(?:BDS|NTS|SNR|SUB|T-BILL|TB|CNV|IDX\/LKD)\b|-?\bFRN\b/],
   ['note', /\d%(?:PT|\d{1,2}[A-Z]{3}\d{2,4})$|\s\d{2}\/\d{2}(?:\s|$)|\bMTN$|\bSTRIPS/],
   ['note', /\bdue (?:[a-z]+ )?(?:\d{1,2},? )?(?:\d{1,2}\/\d{1,2}\/)?\d{4}\b/i],
-  // Listed options of banks: "CAC40 4500C  1223S", "SX5E      PI 1223B".
-  ['certificate', /\s(?:[\d.]+[CP]|PI)\s+\d{4}[A-Z]$/],
+  // New Zealand's bonds: "FBI 15/03/25 3.90% Fletcher Bui", "AIR 28/10/2022 4.25% - Air New".
+  ['note', /\s\d{1,2}\/\d{1,2}\/\d{2,4}\s+\d[\d.]*\s?%/],
+  // Listed options of banks: "CAC40 4500C  1223S", "SX5E      PI 1223B". Open-end turbos: "EGB OE TL.Z./RWE".
+  ['certificate', /\s(?:[\d.]+[CP]|PI)\s+\d{4}[A-Z]$|\sOE T[LS]\.Z\.\//],
 ];
 
 /** Listings with which exchanges test their systems. */
