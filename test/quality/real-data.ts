@@ -71,8 +71,10 @@ export async function run(values: Record<string, string | undefined>): Promise<v
   console.log(`${clusters.length} companies, ${joined} of several sources`);
   const { companies, twins } = americanTwins(clusters);
   const contradictory = contradictoryCompanies(clusters);
-  const share = ((100 * twins.length) / Math.max(companies, 1)).toFixed(1);
-  console.log(`${companies} American companies of the lists, ${twins.length} of them twice (${share} %)`);
+  const byName = twins.filter(({ shared }) => shared.some((key) => key.startsWith('name:'))).length;
+  console.log(
+    `${companies} companies on American exchanges, ${byName} with the name of another, ${twins.length - byName} with only its listing`,
+  );
   console.log(`${contradictory.length} companies with records that contradict each other`);
   const ofPair = ({ reference, otherSource, otherRecordId }: PutRefusedLink) =>
     `${reference} ${otherSource}/${otherRecordId}`;

@@ -4,59 +4,16 @@ import { expect, test } from 'vitest';
 import { MemoryCatalogue } from './memory-catalogue.ts';
 import { sample, simpleIcons } from './sources.ts';
 
-/** The companies that the first lines of made-up.txt misspell, one a line. */
-const MISSPELT = [
-  'mcdonalds',
-  'apple',
-  'microsoft',
-  'alphabet',
-  'amazon',
-  'meta',
-  'netflix',
-  'tesla',
-  'nvidia',
-  'starbucks',
-  'walmart',
-  'cocacola',
-  'pepsico',
-  'walt-disney',
-  'toyota',
-  'samsung',
-  'hyundai',
-  'nestle',
-  'volkswagen',
-  'mercedes-benz-group',
-  'adidas',
-  'nike',
-  'ikea',
-  'siemens',
-  'boeing',
-  'airbnb',
-  'berkshire-hathaway',
-  'goldmansachs',
-  'jpmorgan-chase',
-  'exxonmobil',
-  'chevron',
-  'pfizer',
-  'johnson-and-johnson',
-  'procter-and-gamble',
-  'costco',
-  'target',
-  'fedex',
-  'unilever',
-  'vodafone',
-  'rolls-royce-holdings',
-  'ryanair',
-  'lufthansa',
-  'ericsson',
-  'ericsson',
-  'huawei',
-  'alibaba-group',
-  'tencent',
-  'nintendo',
-  'sony',
-  'honda',
-];
+/** The companies that the first lines of made-up.txt misspell, in the order of the lines. */
+const MISSPELT = `
+  mcdonalds apple microsoft alphabet amazon meta netflix tesla nvidia starbucks walmart cocacola
+  pepsico walt-disney toyota samsung hyundai nestle volkswagen mercedes-benz-group adidas nike ikea
+  siemens boeing airbnb berkshire-hathaway goldmansachs jpmorgan-chase exxonmobil chevron pfizer
+  johnson-and-johnson procter-and-gamble costco target fedex unilever vodafone rolls-royce-holdings
+  ryanair lufthansa ericsson ericsson huawei alibaba-group tencent nintendo sony honda
+`
+  .trim()
+  .split(/\s+/);
 
 const lines = (await readFile(join(import.meta.dirname, '../e2e/inputs/made-up.txt'), 'utf8'))
   .trim()
