@@ -24,6 +24,9 @@ test.each([
   ['Cisco Systems Inc. (DE)', 'Cisco Systems Inc.'],
   ['COMMERCIAL INTERNATIONAL BANK (', 'COMMERCIAL INTERNATIONAL BANK'],
   ['DAETWYLER HOLDING AG DAETWYLER', 'DAETWYLER HOLDING AG'],
+  ['Lazard LTD. Lazard, LTD.', 'Lazard LTD.'],
+  ['STARWOOD PROPERTY TRUST, INC. Starwood Property Trust Inc.', 'STARWOOD PROPERTY TRUST, INC.'],
+  ['Pimco High Income Fund Pimco High Income Fund', 'Pimco High Income Fund'],
   ['SPAREBANK 1 SR BANK ASA SPAREBA', 'SPAREBANK 1 SR BANK ASA'],
 ])('the mark of a registry is no part of %j', (name, plain) => {
   expect(withoutMarks(name)).toBe(plain);
@@ -55,7 +58,8 @@ test.each([
 test.each([
   'AC/DC',
   'Deutsche Bank AG (UK)',
-  'New York Life New York',
+  'New York New York',
+  'Duran Duran',
   'Sea Ltd Seattle',
   'Anheuser-Busch InBev SA/NV',
   'Cullen/Frost Bankers, Inc.',
@@ -175,6 +179,11 @@ describe('a published name', () => {
   ])('of %j is the name itself', (name) => {
     expect(isInCapitals(name)).toBe(false);
     expect(publishedName(name)).toBe(name);
+  });
+
+  test('has its legal form in small letters, if the name has', () => {
+    expect(publishedName('Neuraxis, INC.')).toBe('Neuraxis, Inc.');
+    expect(publishedName('ReoStar Energy CORP')).toBe('ReoStar Energy Corp');
   });
 
   test('has the words of the name', () => {

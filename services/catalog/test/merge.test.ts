@@ -274,6 +274,8 @@ test('a name that a source spells goes before one in capitals, and only a person
   expect(spelled.brand).toMatchObject({ name: 'AcmeTools, Inc.', names: ['ACME TOOLS INC'] });
   expect(spelled.fieldSources.get('name')).toBe('simple-icons');
   expect(merged(registry, ['hand-written', 'ACME TOOLS']).brand.name).toBe('ACME TOOLS');
+  expect(merged(['archive', 'SEMPRA'], ['wikidata', 'Sempra']).brand.name).toBe('Sempra');
+  expect(merged(['archive', '株式会社ソニー'], ['wikidata', 'Sony Group']).brand.name).toBe('株式会社ソニー');
   for (const source of SOURCES) {
     const alone = statement(source, { name: 'ACME TOOLS INC /DE/', names: ['Acme'] });
     expect(dataOf(recordOfOne(alone))).toEqual(dataOf(mergeBrands([alone]).brand));

@@ -19,6 +19,8 @@ const MOST_GIVEN_NAMES = 3;
 const TOP_LEVEL_DOMAIN = /^(?:com|net|org)$/;
 const ROMAN_NUMERAL = /^(?:I{2,3}|IV|VI{1,3}|IX|XI{1,3}|XIV|XV|XX)$/;
 const WORDS = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*/gu;
+/** A legal form in capitals behind a name that is spelled. */
+const FORM = /(?<= )(?:INC|CORP|CORPORATION|LTD|LIMITED)(?=\.?$)/;
 const PARTNERS = /^,?\s*&\s*CO\b/i;
 
 /**
@@ -28,7 +30,8 @@ const PARTNERS = /^,?\s*&\s*CO\b/i;
 export function publishedName(name: string): string {
   const plain = withoutMarks(name);
   const core = coreInCapitals(name);
-  if (core === undefined) return SPELLED.get(plain) ?? plain;
+  if (core === undefined)
+    return SPELLED.get(plain) ?? (/\p{Ll}/u.test(plain) ? plain.replace(FORM, titled) : plain);
   if (isFirstWordOfMany(core)) return titled(plain);
   const isFirm = PARTNERS.test(plain.slice(plain.indexOf(core) + core.length));
   return titled(turnedName(core) ?? withInitials(core.replace(/ COM$/, '.COM'))) + (isFirm ? ' & Co.' : '');

@@ -24,6 +24,7 @@ const EDGES = /^[-.,;:()]+(?=.)|(?<=.)[.,;:()]+$/g;
 const MOST_WORDS = 16;
 const LONGEST_MARK = 24;
 const LONGEST_WORD = 24;
+/** In letters, and in words where no legal form stands before it. */
 const SHORTEST_REPETITION = 3;
 /** How often marks and descriptions are removed in turn. */
 const MOST_ROUNDS = 4;
@@ -66,12 +67,18 @@ function withoutRegistryMark(text: string): string {
   return hasLetter(rest) ? rest : text;
 }
 
-/** Removes the name that London's International Order Book repeats behind it, often cut off: "SPAREBANK 1 ASA SPAREBA". */
+/** Removes the name that lists repeat behind it, often cut off: "SPAREBANK 1 ASA SPAREBA", "Lazard LTD. Lazard, LTD.". */
 function withoutRepetition(text: string): string {
-  const at = text.lastIndexOf(` ${text.slice(0, SHORTEST_REPETITION)}`);
-  if (at <= 0 || !text.startsWith(text.slice(at + 1))) return text;
-  const form = text.slice(text.lastIndexOf(' ', at - 1) + 1, at).toLowerCase();
-  return LEGAL_FORMS.has(form) ? text.slice(0, at) : text;
+  const lower = text.toLowerCase();
+  const at = lower.lastIndexOf(` ${lower.slice(0, SHORTEST_REPETITION)}`);
+  if (at <= 0 || !lettersOf(lower).startsWith(lettersOf(lower.slice(at)))) return text;
+  const before = lower.slice(lower.lastIndexOf(' ', at - 1) + 1, at).replace(EDGES, '');
+  const isWhole = lower.slice(at).split(' ').length > SHORTEST_REPETITION;
+  return isWhole || LEGAL_FORMS.has(before) ? text.slice(0, at) : text;
+}
+
+function lettersOf(text: string): string {
+  return text.replace(/[\s,.]/g, '');
 }
 
 /** Removes the words at the end that describe the security. The first word always stays. */

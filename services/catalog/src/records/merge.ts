@@ -112,10 +112,13 @@ function nameIn({ source, brand }: SourcedBrand): string {
   return isCurated(source) || brand.type === BrandType.SUPERINVESTOR ? brand.name : publishedName(brand.name);
 }
 
-/** Returns the strongest record whose name is not a registry's in capitals, else the strongest with a name. */
+/** Returns the strongest record whose name has small letters and is no registry's in capitals, else the strongest with a name. */
 function namingRecord(records: readonly SourcedBrand[]): SourcedBrand | undefined {
   const named = records.filter(({ brand }) => hasData(brand.name));
-  return named.find(({ source, brand }) => isCurated(source) || !isInCapitals(brand.name)) ?? named[0];
+  const hasOnlyCapitals = (name: string) => name === name.toUpperCase() && name !== name.toLowerCase();
+  const isSpelled = ({ source, brand }: SourcedBrand) =>
+    isCurated(source) || !(hasOnlyCapitals(brand.name) || isInCapitals(brand.name));
+  return named.find(isSpelled) ?? named[0];
 }
 
 /** Returns all names of the records but the published one. */
