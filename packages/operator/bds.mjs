@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 
 /** One Ctrl-C may send two signals, from the terminal and from npm. A signal this soon after the first is ignored. */
 const SAME_SIGNAL_MS = 500;
@@ -12,6 +13,8 @@ const STOP_WITHIN_MS = 15_000;
 const INTERRUPTED = 130;
 
 if (Number.parseInt(process.versions.node, 10) >= 24) {
+  // Keeps the space for new objects small. Otherwise an import fills 100 MB more before V8 frees anything, and is no faster.
+  setFlagsFromString('--semi-space-growth-factor=1');
   const { main } = await import('./src/main.ts');
   const { stdin, stdout, stderr, env } = process;
   // EPIPE: the reader has closed the pipe, as in `bds … | head`.
