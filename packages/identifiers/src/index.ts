@@ -21,23 +21,16 @@ export {
   isOfOnePlace,
 } from './link/company-names.ts';
 export {
-  type CompanyTraits,
   type Contradiction,
   contradictionsBetween,
-  contradictionsOfCompany,
 } from './link/contradictions.ts';
 export { identityOf, kindOf, type RecordIdentity, secondaryKeys } from './link/identity.ts';
 export {
-  type Comparison,
-  type Fact,
   haveOneDomain,
-  isFirm,
   type Link,
   linkBetween,
-  showOneCompany,
   whyNotLinked,
 } from './link/link.ts';
-export type { NameAgreement } from './link/name-agreement.ts';
 export { compareLegalFamilies, legalFamiliesOf } from './names/legal-families.ts';
 export { coreName, legalFormOf, nameForms, normalName } from './names/names.ts';
 export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names/names-of-brand.ts';

@@ -431,7 +431,7 @@ test('a table with three columns makes no record worse, and show marks what no s
       '7203.T,Toyota Motor Corporation,"Toyota Motor Corporation designs, makes and sells cars and spare parts.",JP3633400001,BBG001S5N8V8,Mega Cap,Auto Manufacturers,https://global.toyota/en\n',
   );
   await json('import', 'financedatabase', 'equities');
-  const before = (await json('show', 'figi-bbg001s5n8v8')) as { record: object };
+  const before = (await json('show', 'xtks-7203')) as { record: object };
   expect(before).toMatchObject({
     record: {
       type: 'stock',
@@ -455,7 +455,7 @@ test('a table with three columns makes no record worse, and show marks what no s
     expect(after).toMatchObject({ record: { ...before.record, links: {}, sources: expect.anything() } });
   }
   const { out } = await bds(['show', 'toyota']);
-  expect(out).toMatch(/^id +figi-bbg001s5n8v8$/m);
+  expect(out).toMatch(/^id +xtks-7203$/m);
   expect(out).toMatch(/^type +derived +stock$/m);
   expect(out).not.toContain('derived_fields');
   expect(await json('delete', 'toyota', '--yes')).toMatchObject({ contributions: 3 });

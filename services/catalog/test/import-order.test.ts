@@ -69,6 +69,36 @@ test('every order of imports gives the same records and the same answers', async
   );
 }, 120_000);
 
+/** Listings of a few companies, whose names, identifiers, places and websites agree and contradict in all combinations. */
+const someListings = fc
+  .uniqueArray(someBrand, {
+    maxLength: 9,
+    selector: ({ listings: [main] }) => `${main?.mic}:${main?.ticker}`,
+  })
+  .map((brands) =>
+    brands.flatMap((brand): Brand[] => {
+      const [main] = brand.listings;
+      return main === undefined
+        ? []
+        : [{ ...brand, id: `${main.mic}-${main.ticker}`.toLowerCase(), lei: '' }];
+    }),
+  );
+
+test('however the listings of one source are split into imports, and in whatever order, they give the same companies', async () => {
+  await fc.assert(
+    fc.asyncProperty(someListings, fc.infiniteStream(fc.nat(2)), async (listings, folders) => {
+      const whole = new MemoryCatalogue();
+      await whole.put('financedatabase', listings);
+      const split = new MemoryCatalogue();
+      const byFolder = Map.groupBy(listings.toReversed(), () => folders.next().value);
+      for (const folder of byFolder.values()) await split.put('financedatabase', folder);
+      const companiesIn = (catalogue: MemoryCatalogue) => bySource([...catalogue.docs()].map(factsOf));
+      expect(companiesIn(split)).toEqual(companiesIn(whole));
+    }),
+    { numRuns: 200 },
+  );
+}, 120_000);
+
 test('every order of imports into a database gives the same records and the same answers', async () => {
   const { companies, store } = await open();
   const queries = readQueries(

@@ -80,19 +80,16 @@ const snap = put('sample', 'snap', 'SNAP@XNYS', {
   ...at('Santa Monica', 'US'),
   ...SNAP_ISIN,
 });
-const ups = put('financedatabase', 'ups', 'UPS@XBER', {
+const ups = put('filings', 'ups', 'UPS@XBER', {
   name: 'United Parcel Service, Inc.',
   links: { websites: ['https://ups.com'] },
   ...at('Atlanta', 'US'),
   ...SNAP_ISIN,
 });
-const snapAbroad = put('financedatabase', 'snap-inc', '1SI@XBER', { name: 'Snap Inc.', ...SNAP_ISIN });
+const snapAbroad = put('filings', 'snap-inc', '1SI@XBER', { name: 'Snap Inc.', ...SNAP_ISIN });
 
 test('a wrong ISIN on UPS joins it neither with Snap nor keeps Snap’s own record out', () => {
-  expect(companiesOf(snap, ups, snapAbroad)).toEqual([
-    ['financedatabase/snap-inc', 'sample/snap'],
-    ['financedatabase/ups'],
-  ]);
+  expect(companiesOf(snap, ups, snapAbroad)).toEqual([['filings/snap-inc', 'sample/snap'], ['filings/ups']]);
 });
 
 test('Merck KGaA and Merck & Co. stay two companies, whichever identifier they share', () => {
@@ -100,13 +97,13 @@ test('Merck KGaA and Merck & Co. stay two companies, whichever identifier they s
   expect(
     companiesOf(
       put('sample', 'merck-kgaa', 'MRK@XETR', { name: 'Merck KGaA', ...at('Darmstadt', 'DE'), ...facts }),
-      put('financedatabase', 'merck', '6MK@XBER', {
+      put('filings', 'merck', '6MK@XBER', {
         name: 'Merck & Co., Inc.',
         ...at('Rahway', 'US'),
         stock: facts.stock,
       }),
     ),
-  ).toEqual([['financedatabase/merck'], ['sample/merck-kgaa']]);
+  ).toEqual([['filings/merck'], ['sample/merck-kgaa']]);
 });
 
 test('of two records of a source, the one with the company’s name joins, though the other one agrees in two facts too', () => {
@@ -114,19 +111,19 @@ test('of two records of a source, the one with the company’s name joins, thoug
   expect(
     companiesOf(
       put('sample', 'kestrel', 'KES@XLON', { name: 'Kestrel Mining', ...at('London', 'GB'), ...isin }),
-      put('financedatabase', 'a-otter', 'OTR@XBER', { name: 'Otter Foods', ...at('London', 'GB'), ...isin }),
-      put('financedatabase', 'b-kestrel', 'KE1@XBER', { name: 'KESTREL MNG', ...isin }),
+      put('filings', 'a-otter', 'OTR@XBER', { name: 'Otter Foods', ...at('London', 'GB'), ...isin }),
+      put('filings', 'b-kestrel', 'KE1@XBER', { name: 'KESTREL MNG', ...isin }),
     ),
-  ).toEqual([['financedatabase/a-otter'], ['financedatabase/b-kestrel', 'sample/kestrel']]);
+  ).toEqual([['filings/a-otter'], ['filings/b-kestrel', 'sample/kestrel']]);
 });
 
 test('a record that contradicts another record of the company does not join it', () => {
   const list = put('feed', 'kestrel', 'KES@XNAS', { name: 'Kestrel Inc.', ...at('', 'US') });
   const sample = put('sample', 'kestrel-us', 'KES@XNAS', { name: 'Kestrel', ...at('Boston', 'US') });
-  const german = put('financedatabase', 'kestrel-de', 'KES@XNAS', { name: 'Kestrel', ...at('Bonn', 'DE') });
+  const german = put('filings', 'kestrel-de', 'KES@XNAS', { name: 'Kestrel', ...at('Bonn', 'DE') });
   expect(companiesOf(list, sample, german)).toEqual([
     ['feed/kestrel', 'sample/kestrel-us'],
-    ['financedatabase/kestrel-de'],
+    ['filings/kestrel-de'],
   ]);
 });
 
@@ -137,13 +134,13 @@ test('a brand of a company with several websites joins it, though another source
     domains: ['kestrelbank.com', 'otter.com'],
     ...at('New York', 'US'),
   });
-  const listed = put('financedatabase', 'kestrel-bank', 'KES@XNYS', {
+  const listed = put('filings', 'kestrel-bank', 'KES@XNYS', {
     name: 'Kestrel Bank Inc.',
     domains: ['kestrelbank.com'],
   });
   const icon = put('simple-icons', 'otter', '@', { name: 'Otter', listings: [], domains: ['otter.com'] });
   expect(companiesOf(bank, listed, icon)).toEqual([
-    ['financedatabase/kestrel-bank', 'sample/kestrel', 'simple-icons/otter'],
+    ['filings/kestrel-bank', 'sample/kestrel', 'simple-icons/otter'],
   ]);
 });
 
@@ -151,12 +148,12 @@ test('a legal form before the name, in full, is no part of it', () => {
   expect(
     companiesOf(
       put('sample', 'gazprom', 'GAZP@MISX', { name: 'Gazprom', domains: ['gazprom.com'] }),
-      put('financedatabase', 'gaz', 'GAZ@XETR', {
+      put('filings', 'gaz', 'GAZ@XETR', {
         name: 'Public Joint Stock Company Gazprom',
         domains: ['gazprom.com'],
       }),
     ),
-  ).toEqual([['financedatabase/gaz', 'sample/gazprom']]);
+  ).toEqual([['filings/gaz', 'sample/gazprom']]);
 });
 
 test('a share class, a depositary receipt and a dual listing join their company by a second fact', () => {
@@ -171,23 +168,23 @@ test('a share class, a depositary receipt and a dual listing join their company 
     stock: { isin: 'US0378331005' },
     ...at('', 'GB'),
   });
-  const classB = put('financedatabase', 'kestrel-b', 'KES-B@XLON', {
+  const classB = put('filings', 'kestrel-b', 'KES-B@XLON', {
     name: 'KESTREL MNG PLC',
     links: { websites: ['http://www.kestrel.com'] },
     stock: { isin: 'GB00B03MLX29' },
   });
   expect(companiesOf(shell, receipt, classB)).toEqual([
-    ['feed/kestrel-adr', 'financedatabase/kestrel-b', 'sample/kestrel'],
+    ['feed/kestrel-adr', 'filings/kestrel-b', 'sample/kestrel'],
   ]);
 });
 
 const listed = (id: string, facts: Facts = {}) =>
   put('feed', id, `${id}@XNAS`, { name: 'Kestrel Corp', ...at('', 'US'), ...facts });
 const abroad = (id: string, facts: Facts = {}) =>
-  put('financedatabase', id, `${id}@XBER`, { name: 'Kestrel Corporation', ...at('Boston', 'US'), ...facts });
+  put('filings', id, `${id}@XBER`, { name: 'Kestrel Corporation', ...at('Boston', 'US'), ...facts });
 
 test('two sources’ only records of one name and country are one company', () => {
-  expect(companiesOf(listed('KES'), abroad('KE1'))).toEqual([['feed/KES', 'financedatabase/KE1']]);
+  expect(companiesOf(listed('KES'), abroad('KE1'))).toEqual([['feed/KES', 'filings/KE1']]);
 });
 
 test('a row with a company’s name and country joins the company, and a product of that name does not', () => {
@@ -200,10 +197,10 @@ test('a row with a company’s name and country joins the company, and a product
 });
 
 test('a second record of the name in one of the sources separates them, and joins them again when it goes', () => {
-  const apart = [['feed/KES'], ['financedatabase/KE1'], ['financedatabase/KE2']];
+  const apart = [['feed/KES'], ['filings/KE1'], ['filings/KE2']];
   expect(companiesOf(listed('KES'), abroad('KE1'), abroad('KE2'))).toEqual(apart);
   const catalogue = new Catalogue().put(listed('KES')).put(abroad('KE1'), abroad('KE2'));
-  expect(catalogue.remove('financedatabase/KE2').companies()).toEqual([['feed/KES', 'financedatabase/KE1']]);
+  expect(catalogue.remove('filings/KE2').companies()).toEqual([['feed/KES', 'filings/KE1']]);
   expect(catalogue.put(abroad('KE2')).companies()).toEqual(apart);
 });
 
@@ -220,14 +217,14 @@ test('a name that more than 16 records have links nothing, and links again when 
   for (const other of others) catalogue.put(other);
   expect(catalogue.companies()).toHaveLength(17);
   catalogue.remove('list-0/k0');
-  expect(catalogue.companies()).toContainEqual(expect.arrayContaining(['feed/KES', 'financedatabase/KE1']));
+  expect(catalogue.companies()).toContainEqual(expect.arrayContaining(['feed/KES', 'filings/KE1']));
 });
 
 test('each refused link is reported with its identifiers and its reason', () => {
   const catalogue = new Catalogue().put(snap);
   expect(catalogue.put(ups, snapAbroad).refusedLinks).toEqual([
     {
-      reference: 'financedatabase/ups',
+      reference: 'filings/ups',
       identifiers: ['US83304A1060', '83304A106'],
       otherSource: 'sample',
       otherRecordId: 'snap',

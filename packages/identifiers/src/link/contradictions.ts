@@ -2,14 +2,14 @@ import { compareLegalFamilies } from '../names/legal-families.ts';
 import { isNamedAfter } from './company-names.ts';
 import { kindOf, type LinkEvidence, type Names, type RecordIdentity } from './identity.ts';
 import { type NameAgreement, nameAgreementOf } from './name-agreement.ts';
-import { areDisjoint } from './sets.ts';
+import { areDisjoint, hasCommon } from './sets.ts';
 
 /** A shorter label may begin another one by chance. */
 const SHORTEST_LABEL = 3;
 
 /**
  * A fact that speaks against one company: other Wikidata items or LEIs, legal forms that clash or that were perhaps converted,
- * two certain countries, two websites, other security identifiers, other tickers at home. Against one superinvestor: other firms.
+ * two certain countries, two websites, other security identifiers, other tickers at home, other codes of issuers on one exchange. Against one superinvestor: other firms.
  */
 export type Contradiction =
   | 'entity'
@@ -19,6 +19,7 @@ export type Contradiction =
   | 'website'
   | 'security'
   | 'ticker'
+  | 'issuer'
   | 'firm';
 
 /**
@@ -32,7 +33,10 @@ export function contradictionsBetween(a: RecordIdentity, b: RecordIdentity): rea
   const names = found === 'begins' ? 'equal' : found;
   return [
     ...contradictionsOfEntity(a.evidence(), b.evidence()),
-    ...contradictionsOfCompany(traitsOf(a), traitsOf(b), names),
+    ...contradictionsOfIssuer(a, b),
+    ...contradictionsOfCompany(traitsOf(a), traitsOf(b), names).filter(
+      (each) => each !== 'website' || !areAtOneAddress(a, b),
+    ),
   ];
 }
 
@@ -59,6 +63,8 @@ export function describeContradiction(
       return 'other security identifiers differ';
     case 'ticker':
       return `the tickers at home differ: ${both(ofA.homeTickers, ofB.homeTickers)}`;
+    case 'issuer':
+      return 'an exchange has other codes for their issuers';
     case 'firm':
       return `the firms differ: ${ofA.firm} and ${ofB.firm}`;
   }
@@ -78,12 +84,16 @@ export function contradictionsOfEntity(a: LinkEvidence, b: LinkEvidence): Contra
   return differ('qid') || differ('lei') ? ['entity'] : [];
 }
 
-/** What two descriptions of one company have in common: two records, or two rows of a source. */
-export interface CompanyTraits
-  extends Pick<LinkEvidence, 'sureCountry' | 'domains'>,
-    Pick<Names, 'currentNames'> {
-  readonly legalFamilies: Iterable<string>;
+/** Two listings of one source are of two issuers if an exchange that has one code for each issuer has other codes for them. */
+export function contradictionsOfIssuer(a: RecordIdentity, b: RecordIdentity): Contradiction[] {
+  if (!a.isListing || !b.isListing) return [];
+  const codesOfB = b.evidence().issuerCodes;
+  const differ = [...a.evidence().issuerCodes].some(([kind, code]) => (codesOfB.get(kind) ?? code) !== code);
+  return differ ? ['issuer'] : [];
 }
+
+type CompanyTraits = Pick<LinkEvidence, 'sureCountry' | 'domains'> &
+  Pick<Names, 'currentNames' | 'legalFamilies'>;
 
 export function traitsOf(identity: RecordIdentity): CompanyTraits {
   const { sureCountry, domains } = identity.evidence();
@@ -105,6 +115,20 @@ export function contradictionsOfCompany(
     ...(areInTwoCountries ? (['country'] as const) : []),
     ...(haveOtherWebsites(a, b, names === 'equal') ? (['website'] as const) : []),
   ];
+}
+
+/** Checks whether only one of the names has "Group" or "Holdings", as "SoftBank" and "SoftBank Group" of two companies. */
+export function areSisters(a: RecordIdentity, b: RecordIdentity): boolean {
+  const collectivesOf = ({ names }: RecordIdentity) =>
+    new Set(names().currentNames.map(({ collective }) => collective));
+  return areDisjoint(collectivesOf(a), collectivesOf(b));
+}
+
+/** Checks whether two listings state one place and one legal form. A company there may have several websites. */
+export function areAtOneAddress(a: RecordIdentity, b: RecordIdentity): boolean {
+  const { place } = a.evidence();
+  const isOnePlace = a.isListing && b.isListing && place !== '' && place === b.evidence().place;
+  return isOnePlace && hasCommon(a.names().legalFamilies, b.names().legalFamilies) && !areSisters(a, b);
 }
 
 /**

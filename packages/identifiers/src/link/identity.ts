@@ -8,7 +8,7 @@ import { coreName, nameForms, normalName } from '../names/names.ts';
 import { isTooLongForName, namesOfBrand, withoutYears } from '../names/names-of-brand.ts';
 import { hasRegistryMark } from '../names/registry-names.ts';
 import { exchangeOfMic } from '../securities/exchanges.ts';
-import { type CompanyName, companyName, comparableNames } from './company-names.ts';
+import { type CompanyName, companyName, comparableNames, compareNames } from './company-names.ts';
 
 /** Most records have a few keys of each kind. Longer lists are cut. Tickers come last, so they are cut first. */
 const MAX_KEYS = 64;
@@ -25,16 +25,22 @@ const TICKER_OF_LETTERS = /^[A-Z]{1,6}$/;
 const MARK_OF_BOARD = 'N';
 /** The family of "Inc." and "Corp.". */
 const AMERICAN_FORM = 'inc';
+/** In this country all exchanges share one list of tickers. */
+const ONE_LIST_OF_TICKERS = 'DE';
+/** Stands for the country in the blocking key of a listing's name, because a listing's country is often wrong or not stated. */
+const ANYWHERE = '*';
 /** OTC Markets, which is never a company's home venue. */
 const OVER_THE_COUNTER = 'OTCM';
 
 /** The evidence that links a record with other sources' records of the same company. It is computed once for each record. */
 export interface RecordIdentity {
   readonly isManager: boolean;
+  /** Whether the record is one listing of a company, as its source has it, and not the company with all its listings. */
+  readonly isListing: boolean;
   /**
    * The blocking keys, at most 64. If `linkBetween` links two records, they share at least one of these keys. The strongest kind
    * comes first: `id:apple`, `qid:Q312`, `lei:…`, `figi:…` (share class, composite), `isin:…`, `cusip:…`, `named:apple@US`,
-   * `traded:apple@AAPL`, `domain:apple.com`, `ticker:APC@XETR`. A superinvestor has `id:…` and `superinvestor:…`.
+   * `traded:apple@AAPL`, `domain:apple.com`, `ticker:APC@XETR`, `ticker:APC@DE`. A superinvestor has `id:…` and `superinvestor:…`.
    */
   readonly keys: readonly string[];
   /** Computed at its first use, like `names`, because most records share no key with another record. */
@@ -77,15 +83,21 @@ export interface LinkEvidence {
   readonly place: string;
   /** The headquarters' city and home tickers. If names and countries are equal, one shared key of these links two records. */
   readonly nameSecondaryKeys: readonly string[];
+  /** The venues of the listings. */
+  readonly mics: ReadonlySet<string>;
+  /** What an exchange has only once for each issuer: the code by which the issuer trades, and the issuer's number in the CUSIP. */
+  readonly issuerCodes: ReadonlyMap<string, string>;
   /** A superinvestor's firm without its legal form. '' if it is unknown. */
   readonly firm: string;
 }
 
-export function identityOf(brand: Brand): RecordIdentity {
+/** @param isListing whether the source states one listing of a company in each record */
+export function identityOf(brand: Brand, isListing = false): RecordIdentity {
   const isManager = brand.type === BrandType.SUPERINVESTOR;
-  const keys = isManager ? managerKeys(brand) : companyKeys(brand);
+  const keys = isManager ? managerKeys(brand) : companyKeys(brand, isListing);
   return {
     isManager,
+    isListing,
     keys,
     evidence: once(() => evidenceOf(brand, keys)),
     names: once(() => namesOf(brand)),
@@ -155,7 +167,7 @@ function hasSeveralWords(core: string): boolean {
   return comparableNames(core)[1]?.includes(' ') === true;
 }
 
-function companyKeys(brand: Brand): string[] {
+function companyKeys(brand: Brand, isListing: boolean): string[] {
   const { id, links, lei, listings, stock } = brand;
   const keys = new Set(id === '' ? [] : [`id:${id}`]);
   const add = (kind: string, values: readonly string[]) => {
@@ -167,12 +179,15 @@ function companyKeys(brand: Brand): string[] {
   add('figi', identifiers([...shareClassesOf(brand), ...listings.map(({ compositeFigi }) => compositeFigi)]));
   add('isin', isins);
   add('cusip', identifiers([...listings.map(({ cusip }) => cusip), stock?.cusip, ...isins.map(cusipOfIsin)]));
-  add('named', namedOf(brand));
+  add('named', [...namedOf(brand), ...(isListing ? namedAnywhere(brand) : [])]);
   add('traded', tradedOf(brand));
   add('domain', [...new Set(domainNamesOf(brand))]);
   for (const listing of listings) {
     const key = exchangeTickerKey(listing);
-    if (key !== undefined) keys.add(key);
+    if (key === undefined) continue;
+    keys.add(key);
+    if (exchangeOfMic(listing.mic)?.country === ONE_LIST_OF_TICKERS)
+      keys.add(key.replace(/@.*$/, `@${ONE_LIST_OF_TICKERS}`));
   }
   return [...keys].slice(0, MAX_KEYS);
 }
@@ -194,6 +209,16 @@ function namedOf(brand: Brand): string[] {
   const name = bounded(brand.name);
   const core = (hasRegistryMark(name) ? normalName(name) : coreName(name)).replaceAll(' ', '');
   return core === '' ? [] : homesOf(brand).map((country) => `${core}@${country}`);
+}
+
+/** Returns a listing's names without legal forms, "Group" and the like: "apple@*". Only listings of one source share them. */
+function namedAnywhere({ name, names }: Brand): string[] {
+  const [first, ...others] = [name, ...names]
+    .slice(0, MAX_NAMES)
+    .flatMap((each) => companyName(bounded(each), coreName(bounded(each))) ?? []);
+  if (first === undefined) return [];
+  const spellings = others.filter((other) => compareNames(first, other) !== 'other');
+  return [...new Set([first, ...spellings].map(({ forms: [form = ''] }) => `${form}@${ANYWHERE}`))];
 }
 
 /**
@@ -285,8 +310,35 @@ function evidenceOf(brand: Brand, keys: readonly string[]): LinkEvidence {
       ...(place === '' ? [] : [`city:${place}`]),
       ...new Set([...homeTickers, ...asAtHome].map((ticker) => `ticker:${ticker}`)),
     ],
+    mics: new Set(brand.listings.map(({ mic }) => mic)),
+    issuerCodes: issuerCodesOf(brand),
     firm: coreName(bounded(brand.manager?.firm ?? '')),
   };
+}
+
+/**
+ * In Tokyo an issuer's only code is a ticker of four characters; preferred shares have five. In Seoul it is the first five of six
+ * characters, and the sixth is the kind of share. In Toronto it is the part before the hyphen, unless the share is delisted.
+ */
+const ISSUER_CODES: Readonly<Record<string, RegExp>> = {
+  XKRX: /^(.{5}).$/,
+  XKOS: /^(.{5}).$/,
+  XTKS: /^(.{4})$/,
+  XTSE: /^([^-]+)/,
+};
+
+function issuerCodesOf({ listings, stock }: Brand): ReadonlyMap<string, string> {
+  return new Map(
+    listings.flatMap(({ ticker, mic, isin }) => {
+      const isFormer = mic === 'XTSE' && stock?.isActivelyTrading === false;
+      const code = isFormer ? undefined : ISSUER_CODES[mic]?.exec(ticker)?.[1];
+      const number = cusipOfIsin(isin)?.slice(0, 6);
+      return [
+        ...(code === undefined ? [] : ([[`ticker@${mic}`, code]] as const)),
+        ...(number === undefined ? [] : ([[`cusip@${mic}`, number]] as const)),
+      ];
+    }),
+  );
 }
 
 function domainsOf(brand: Brand): string[] {

@@ -1,8 +1,11 @@
 import { compareLegalFamilies } from '../names/legal-families.ts';
 import {
+  areAtOneAddress,
+  areSisters,
   type Contradiction,
   contradictionsOfCompany,
   contradictionsOfEntity,
+  contradictionsOfIssuer,
   describeContradiction,
   haveOtherFirms,
   securitiesDiffer,
@@ -25,6 +28,9 @@ export interface Link {
 const NO_LINK: Link = { strength: 0, strengthIfUnique: 0, isFirm: false };
 /** The strength of a link of two superinvestors. */
 const SAME_MANAGER = 1;
+
+/** An equal country, of listings that may belong to either of two companies, is no fact. It only decides between them. */
+const SAME_COUNTRY = 1;
 
 /** The facts that two records can have in common, with their weights. No fact implies another. */
 const WEIGHTS = {
@@ -83,11 +89,13 @@ export function linkBetween(a: RecordIdentity, b: RecordIdentity): Link {
   }
   const comparison = compare(a, b, common);
   const { facts, names } = comparison;
-  const mayBeUnique = common.has('named') && names === 'equal' && isCountrySure(a, b);
+  const isCertain = a.isListing && b.isListing ? isNameDistinctive(a, b) : isCountrySure(a, b);
+  const mayBeUnique = common.has('named') && names === 'equal' && isCertain;
+  const country = a.isListing && b.isListing && haveOneCountry(a, b) ? SAME_COUNTRY : 0;
   const unique: Comparison = { ...comparison, facts: new Set<Fact>([...facts, 'uniqueName']) };
   return {
-    strength: showOneCompany(comparison) ? weightOf(facts) : 0,
-    strengthIfUnique: mayBeUnique && showOneCompany(unique) ? weightOf(unique.facts) : 0,
+    strength: showOneCompany(comparison) ? weightOf(facts) + country : 0,
+    strengthIfUnique: mayBeUnique && showOneCompany(unique) ? weightOf(unique.facts) + country : 0,
     isFirm: isFirm(comparison),
   };
 }
@@ -137,6 +145,7 @@ export function showOneCompany({ facts, names, contradictions }: Comparison): bo
   const [only, ...others] = contradictions;
   if (others.length > 0 || facts.size < FIRM_FACTS || (names !== 'equal' && names !== 'former')) return false;
   const isIdentified = [...facts].some((fact) => IDENTIFYING.has(fact));
+  if (only === 'issuer') return false;
   if (only === 'entity') return isIdentified;
   return (only !== 'legalForm' && only !== 'converted') || isIdentified || facts.has('listing');
 }
@@ -156,8 +165,11 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
   if (common.has('id') && !isMadeFromKey(a, b)) facts.add('id');
   if (common.has('qid')) facts.add('wikidata');
   if (common.has('lei')) facts.add('lei');
-  if (common.has('isin') || common.has('cusip')) facts.add('security');
+  const areListings = a.isListing && b.isListing;
   if (common.has('figi')) facts.add('figi');
+  // The identifiers of a source's listing were looked up together, and are therefore one fact.
+  if ((common.has('isin') || common.has('cusip')) && !(areListings && facts.has('figi')))
+    facts.add('security');
   const isIdentified = facts.size > 0;
   if (hasCommon(ofA.domains, ofB.domains)) facts.add('domain');
   if (ofA.place !== '' && ofA.place === ofB.place) facts.add('place');
@@ -166,22 +178,30 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
   const isNamed =
     names === 'equal' ||
     names === 'former' ||
-    ((names === 'begins' || names === 'alike') && isIdentified) ||
+    ((names === 'begins' || names === 'alike') && (isIdentified || (areListings && common.has('ticker')))) ||
     ((names === 'begins' || names === 'firstWord') && common.has('ticker'));
   if (isNamed) facts.add('name');
   if (common.has('ticker') && (isNamed || hasHomeListing(ofA, ofB))) facts.add('listing');
   else if (areTradedAlike(a, b, common) || (isNamed && common.has('named') && haveHomeTicker(ofA, ofB)))
     facts.add('ticker');
 
+  if (areListings && names === 'equal' && facts.has('domain') && haveOneFormAtOneVenue(a, b))
+    facts.add('uniqueName');
+
   const contradictions: Contradiction[] = [
     ...contradictionsOfEntity(ofA, ofB),
-    ...contradictionsOfCompany(traitsOf(a), traitsOf(b), names),
+    ...contradictionsOfIssuer(a, b),
+    ...contradictionsOfCompany(traitsOf(a), traitsOf(b), names).filter(
+      (each) => each !== 'website' || names !== 'equal' || !areAtOneAddress(a, b),
+    ),
   ];
   const isSure = isIdentified || facts.has('listing') || facts.has('domain');
   const isEqual = names === 'equal' || names === 'former';
   if (!isEqual && securitiesDiffer(ofA, ofB)) contradictions.push('security');
   const areHomesSure = ofA.isCountryKnown && ofB.isCountryKnown;
-  if (!isSure && areHomesSure && areDisjoint(ofA.homeTickers, ofB.homeTickers)) contradictions.push('ticker');
+  const mayDiffer = areListings && !areSisters(a, b);
+  if (!isSure && !mayDiffer && areHomesSure && areDisjoint(ofA.homeTickers, ofB.homeTickers))
+    contradictions.push('ticker');
   if (!isSure && compareLegalFamilies(a.names().legalFamilies, b.names().legalFamilies) === 'converted')
     contradictions.push('converted');
   return { names, facts, contradictions };
@@ -197,6 +217,31 @@ function isCountrySure(a: RecordIdentity, b: RecordIdentity): boolean {
   return hasCommon(ofA.business, ofB.business) || haveHomeTicker(ofA, ofB);
 }
 
+/** An exchange has no two companies of one website with the same name and legal form. */
+function haveOneFormAtOneVenue(a: RecordIdentity, b: RecordIdentity): boolean {
+  const haveOneForm = hasCommon(a.names().legalFamilies, b.names().legalFamilies);
+  return haveOneForm && hasCommon(a.evidence().mics, b.evidence().mics);
+}
+
+/** A name of fewer letters may be that of several companies, even if both have "Group" or neither has it. */
+const LONG_NAME = 9;
+const SHORTEST_NAME = 5;
+
+/**
+ * Checks whether one name shows that two listings of one source are one company's, if no listing with the name contradicts it. It
+ * does if both listings state one country, or one legal form, or the name is long, because a listing's country is often wrong.
+ */
+function isNameDistinctive(a: RecordIdentity, b: RecordIdentity): boolean {
+  if (haveOneCountry(a, b)) return true;
+  const [namesOfA, namesOfB] = [a.names(), b.names()];
+  const isOneGroup = !areSisters(a, b);
+  const haveOneForm = hasCommon(namesOfA.legalFamilies, namesOfB.legalFamilies);
+  if (isOneGroup && haveOneForm) return true;
+  if (areDisjoint(namesOfA.legalFamilies, namesOfB.legalFamilies)) return false;
+  const shortest = isOneGroup ? SHORTEST_NAME : LONG_NAME;
+  return [...namesOfA.current].some((form) => form.length >= shortest && namesOfB.current.has(form));
+}
+
 /**
  * Checks whether both records have one name, without "Group" and the like, and one ticker of letters, on whichever exchanges.
  * Many short names are also tickers: APA Group is in Sydney, and APA Corporation in Houston. Therefore either the country must be
@@ -205,8 +250,14 @@ function isCountrySure(a: RecordIdentity, b: RecordIdentity): boolean {
 function areTradedAlike(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<string>): boolean {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
   if (!common.has('traded') || securitiesDiffer(ofA, ofB)) return false;
-  if (ofA.isCountryKnown && ofB.isCountryKnown && hasCommon(ofA.countries, ofB.countries)) return true;
+  if (haveOneCountry(a, b)) return true;
   return hasCommon(a.names().ofSeveralWords, b.names().ofSeveralWords);
+}
+
+/** Checks whether the country of both records is known, and the same. */
+function haveOneCountry(a: RecordIdentity, b: RecordIdentity): boolean {
+  const [ofA, ofB] = [a.evidence(), b.evidence()];
+  return ofA.isCountryKnown && ofB.isCountryKnown && hasCommon(ofA.countries, ofB.countries);
 }
 
 /** Returns the kinds of keys that both records have in common. */

@@ -120,11 +120,6 @@ export class ImportJournal {
     return this.#conflictsNdjson.write(this.#note(this.refusedLinks, link));
   }
 
-  /** Writes a conflict between items of the source to the file of conflicts. */
-  noteOwnConflict(conflict: object): Promise<void> {
-    return this.#conflictsNdjson.write(conflict);
-  }
-
   /** Rejects if a file could not be written. If the import itself has failed, reports the import's error instead. */
   async close(hasFailed: boolean): Promise<void> {
     const ends = await Promise.allSettled(this.#files().map((file) => file.close()));

@@ -1,7 +1,7 @@
 import { kindOf, secondaryKeys } from '@brand-data/identifiers';
 import { append } from '../records/append.ts';
 import type { SourceRecord } from '../records/source-record.ts';
-import { MOST_OF_ONE_NAME } from './shared-names.ts';
+import { MOST_LISTINGS_OF_ONE_NAME, MOST_OF_ONE_NAME } from './shared-names.ts';
 
 /** In a block of up to this many members, all members are candidates. A larger block is divided by secondary keys. */
 const SMALL_BLOCK = 8;
@@ -42,10 +42,10 @@ export function blockingIndex<T>(hotKeys: ReadonlySet<string> = NO_KEYS): Blocki
       for (const key of record.identity.keys) {
         const block = blocks.get(key);
         if (block === undefined || hotKeys.has(key)) continue;
+        const ofName = record.identity.isListing ? MOST_LISTINGS_OF_ONE_NAME : MOST_OF_ONE_NAME;
+        const small = kindOf(key) === 'named' ? ofName : SMALL_BLOCK;
         const secondary =
-          block.members.length <= (kindOf(key) === 'named' ? MOST_OF_ONE_NAME : SMALL_BLOCK) || record.isQuote
-            ? undefined
-            : secondaryKeys(record.identity, key);
+          block.members.length <= small || record.isQuote ? undefined : secondaryKeys(record.identity, key);
         if (secondary === undefined) for (const { item } of block.members) yield item;
         else {
           block.bySecondaryKey ??= groupBySecondaryKey(key, block.members);

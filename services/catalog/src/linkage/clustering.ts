@@ -5,7 +5,7 @@ import {
   type Link,
   linkBetween,
 } from '@brand-data/identifiers';
-import { compareSources } from '../records/precedence.ts';
+import { compareSources, statesListings } from '../records/precedence.ts';
 import type { SourceRecord } from '../records/source-record.ts';
 import { blockingIndex } from './blocking-index.ts';
 import { namesOfOneRecord } from './shared-names.ts';
@@ -15,9 +15,11 @@ export type LinkOf = (a: SourceRecord, b: SourceRecord) => Link;
 
 const NO_LINK: Link = { strength: 0, strengthIfUnique: 0, isFirm: false };
 
-/** Two records of the same source are not linked, nor is any quote. */
+/** Two records of the same source are not linked, unless each of its records is one listing, nor is any quote. */
 export const linkOf: LinkOf = (a, b) =>
-  a.isQuote || b.isQuote || a.source === b.source ? NO_LINK : linkBetween(a.identity, b.identity);
+  a.isQuote || b.isQuote || (a.source === b.source && !statesListings(a.source))
+    ? NO_LINK
+    : linkBetween(a.identity, b.identity);
 
 /** Remembers the link of each pair, so that it is computed once. */
 export function memoized(linkOf: LinkOf): LinkOf {
@@ -47,6 +49,9 @@ interface ClusterOptions {
  * the one with the smallest id. A cluster does not take a record that contradicts one of its members, unless a firm link outweighs
  * the only contradiction.
  *
+ * If each record of a source is one listing, a cluster takes as many of them as are linked with it or with one another. The function
+ * follows their links from the strongest to the weakest. They never join two clusters of stronger sources.
+ *
  * Pure. The result does not depend on the order of `records`. Adding records that neither are linked with a cluster's records nor
  * share their name and country does not change the cluster.
  */
@@ -55,43 +60,22 @@ export function cluster(
   { linkOf: link = linkOf, commonNames }: ClusterOptions = {},
 ): SourceRecord[][] {
   if (records.length === 1) return [[...records]];
-  const clusters: Cluster[] = [];
-  const blocks = blockingIndex<Cluster>();
   const haveUniqueName = namesOfOneRecord(records, commonNames);
-  const strengthOf = (a: SourceRecord, b: SourceRecord) => {
+  const strengthOf: StrengthOf = (a, b) => {
     const { strength, strengthIfUnique } = link(a, b);
     return strengthIfUnique > strength && haveUniqueName(a, b) ? strengthIfUnique : strength;
   };
+  const clusters = new Clusters({ link, strengthOf });
   const bySource = Map.groupBy(records, ({ source }) => source);
   for (const source of [...bySource.keys()].sort(compareSources)) {
     const ofSource = (bySource.get(source) ?? []).toSorted((a, b) => compareTexts(a.id, b.id));
-    const pairs = ofSource.flatMap((record) =>
-      [...new Set(blocks.candidates(record))].flatMap((cluster): CandidatePair[] => {
-        const strength = Math.max(...cluster.members.map((member) => strengthOf(member, record)));
-        return strength > 0 && !isContradicted(record, cluster, { strengthOf, link })
-          ? [{ record, cluster, strength }]
-          : [];
-      }),
-    );
-    const matches = new Map<SourceRecord, Cluster>();
-    const taken = new Set<Cluster>();
-    for (const { record, cluster } of pairs.sort(byStrength)) {
-      if (matches.has(record) || taken.has(cluster)) continue;
-      matches.set(record, cluster);
-      taken.add(cluster);
-    }
-    for (const record of ofSource) {
-      let joined = matches.get(record);
-      if (joined === undefined) {
-        joined = { id: record.id, members: [] };
-        clusters.push(joined);
-      }
-      joined.members.push(record);
-      blocks.add(record, joined);
-    }
+    if (statesListings(source)) clusters.addListings(ofSource);
+    else clusters.addRecords(ofSource);
   }
-  return clusters.map(({ members }) => members);
+  return clusters.all();
 }
+
+type StrengthOf = (a: SourceRecord, b: SourceRecord) => number;
 
 interface Cluster {
   readonly id: string;
@@ -104,24 +88,96 @@ interface CandidatePair {
   readonly strength: number;
 }
 
+class Clusters {
+  readonly #clusterOf = new Map<SourceRecord, Cluster>();
+  readonly #blocks = blockingIndex<SourceRecord>();
+  readonly #links: { link: LinkOf; strengthOf: StrengthOf };
+
+  constructor(links: { link: LinkOf; strengthOf: StrengthOf }) {
+    this.#links = links;
+  }
+
+  all(): SourceRecord[][] {
+    return [...new Set(this.#clusterOf.values())].map(({ members }) =>
+      members.sort((a, b) => compareSources(a.source, b.source) || compareTexts(a.id, b.id)),
+    );
+  }
+
+  /** Adds the records of a source that has one record for each company. */
+  addRecords(ofSource: readonly SourceRecord[]): void {
+    const pairs = ofSource.flatMap((record) => {
+      const single = { id: record.id, members: [record] };
+      return this.#pairsOf(record).filter(({ cluster }) => !isContradicted(single, cluster, this.#links));
+    });
+    const matches = new Map<SourceRecord, Cluster>();
+    const taken = new Set<Cluster>();
+    for (const { record, cluster } of pairs.sort(byStrength)) {
+      if (matches.has(record) || taken.has(cluster)) continue;
+      matches.set(record, cluster);
+      taken.add(cluster);
+    }
+    for (const record of ofSource) this.#add(record, matches.get(record) ?? { id: record.id, members: [] });
+  }
+
+  /** Adds the records of a source that has one record for each listing. */
+  addListings(listings: readonly SourceRecord[]): void {
+    const founded = new Set<Cluster>();
+    const pairs = listings.flatMap((record) => {
+      const pairs = this.#pairsOf(record);
+      const cluster = { id: record.id, members: [] };
+      founded.add(cluster);
+      this.#add(record, cluster);
+      return pairs;
+    });
+    for (const { record, cluster: linked } of pairs.sort(byStrength)) {
+      const own = this.#clusterOf.get(record);
+      const other = this.#clusterOf.get(linked.members[0] ?? record);
+      if (own === undefined || other === undefined || own === other) continue;
+      const [from, to] = founded.has(own) ? [own, other] : [other, own];
+      if (!founded.has(from) || isContradicted(from, to, this.#links)) continue;
+      for (const member of from.members) this.#clusterOf.set(member, to);
+      to.members.push(...from.members);
+    }
+  }
+
+  #add(record: SourceRecord, cluster: Cluster): void {
+    cluster.members.push(record);
+    this.#clusterOf.set(record, cluster);
+    this.#blocks.add(record, record);
+  }
+
+  /** Returns the clusters that have a member with a link to the record, each with its strongest link. */
+  #pairsOf(record: SourceRecord): CandidatePair[] {
+    const candidates = [...this.#blocks.candidates(record)].flatMap(
+      (other) => this.#clusterOf.get(other) ?? [],
+    );
+    return [...new Set(candidates)].flatMap((cluster) => {
+      const strength = Math.max(...cluster.members.map((member) => this.#links.strengthOf(member, record)));
+      return strength > 0 ? [{ record, cluster, strength }] : [];
+    });
+  }
+}
+
 /**
- * Checks whether members that are not linked with the record contradict it, and no firm link with another member outweighs that.
- * A different website is not a contradiction if any member states it too, as Alphabet states both abc.xyz and google.com.
+ * Checks whether members of the clusters that are not linked contradict each other, and no firm link outweighs that.
+ * A different website is not a contradiction if any member states it too, as Alphabet states both abc.xyz and google.com. Nothing
+ * outweighs that an exchange tells two issuers apart.
  */
 function isContradicted(
-  record: SourceRecord,
-  { members }: Cluster,
-  { strengthOf, link }: { strengthOf: (a: SourceRecord, b: SourceRecord) => number; link: LinkOf },
+  one: Cluster,
+  other: Cluster,
+  { strengthOf, link }: { strengthOf: StrengthOf; link: LinkOf },
 ): boolean {
-  if (members.length === 1) return false;
-  const linked = members.filter((member) => strengthOf(member, record) > 0);
+  const pairs = one.members.flatMap((a) => other.members.map((b) => [a, b] as const));
+  if (pairs.length === 1) return false;
   const found = new Set(
-    members
-      .filter((member) => !linked.includes(member))
-      .flatMap((member) => contradictionsBetween(member.identity, record.identity)),
+    pairs
+      .filter(([a, b]) => strengthOf(a, b) === 0)
+      .flatMap(([a, b]) => contradictionsBetween(a.identity, b.identity)),
   );
-  if (members.some((member) => haveOneDomain(member.identity, record.identity))) found.delete('website');
-  return found.size > 1 || (found.size === 1 && !members.some((member) => link(member, record).isFirm));
+  if (pairs.some(([a, b]) => haveOneDomain(a.identity, b.identity))) found.delete('website');
+  if (found.size === 0) return false;
+  return found.size > 1 || found.has('issuer') || !pairs.some(([a, b]) => link(a, b).isFirm);
 }
 
 function byStrength(a: CandidatePair, b: CandidatePair): number {

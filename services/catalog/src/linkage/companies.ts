@@ -13,7 +13,7 @@ import {
 import { indexKeysOf, similarityEntriesOf } from '../records/index-keys.ts';
 import { mainListingOf, mergeBrands, recordOfOne } from '../records/merge.ts';
 import { mergeRecords } from '../records/override-record.ts';
-import { compareSources, decideType } from '../records/precedence.ts';
+import { compareSources, decideType, statesListings } from '../records/precedence.ts';
 import { referenceOf, type SourceRecord, statesCompany, statesSecurity } from '../records/source-record.ts';
 import type { IdentifiedCluster } from './ids.ts';
 import { ownerOf } from './override-owners.ts';
@@ -37,7 +37,8 @@ function companyOf(
 ): PlannedCompany {
   const records = [...members, ...quotes, ...claimants.map(({ record }) => record)];
   const [founder, ...others] = records;
-  const only = others.length === 0 ? founder : undefined;
+  const isMerged = founder !== undefined && statesListings(founder.source) && founder.brand.names.length > 0;
+  const only = others.length === 0 && !isMerged ? founder : undefined;
   const built = only === undefined ? mergeRecords(records).brand : recordOfOne(only);
   const brand = built.id === id ? built : { ...built, id };
   const isAlone = only !== undefined && isRestorable(only.brand, brand);
@@ -229,8 +230,11 @@ export function restoredDoc(
   const overrides = records.filter((record) => record.overrides !== undefined);
   const quotes = records.filter(({ isQuote }) => isQuote);
   const [security] = records.filter(statesSecurity);
-  const members = records.filter(statesCompany).sort((a, b) => compareSources(a.source, b.source));
-  if (new Set(members.map(({ source }) => source)).size < members.length) return undefined;
+  const members = records
+    .filter(statesCompany)
+    .sort((a, b) => compareSources(a.source, b.source) || compareTexts(a.id, b.id));
+  const ofCompany = members.filter(({ source }) => !statesListings(source));
+  if (new Set(ofCompany.map(({ source }) => source)).size < ofCompany.length) return undefined;
   const [company, ...others] = security
     ? [securityOf(security)]
     : companiesOf(members.length === 0 ? [] : [{ id, members }], quotes, overrides);

@@ -90,7 +90,7 @@ function isIdentifier(identityKey: string): boolean {
  * record.
  */
 export function linksOnlySources(identityKey: string): boolean {
-  return /^(?:qid|named|traded|superinvestor):/.test(identityKey);
+  return /^(?:qid|named|traded|superinvestor):|^ticker:.*@[A-Z]{2}$/.test(identityKey);
 }
 
 /** Returns the identifier in a key, as callers write it. */

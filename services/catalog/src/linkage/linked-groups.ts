@@ -1,13 +1,16 @@
 import { append } from '../records/append.ts';
 import { type CatalogDoc, sourceRecordsFromDoc } from '../records/catalog-doc.ts';
+import { statesListings } from '../records/precedence.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 import { blockingIndex } from './blocking-index.ts';
 import { type LinkOf, linkOf } from './clustering.ts';
 import { claimStrength } from './override-owners.ts';
-import { MOST_OF_ONE_NAME, nameKeysOf } from './shared-names.ts';
+import { isCommonName, nameKeysOf } from './shared-names.ts';
 
 /** The most source records that a group may hold: far more than any company has. */
 export const MAX_LINKED = 100;
+/** The most of them and of records of one listing each. FinanceDatabase has up to 120 listings of a company. */
+const MAX_LISTINGS = 250;
 
 /** Source records to put and to remove. */
 export interface Change {
@@ -146,8 +149,11 @@ export function keysOf(records: readonly SourceRecord[]): string[] {
  * name.
  */
 export function isTooLarge({ puts, stored }: LinkedGroup): boolean {
-  const records = [...puts, ...stored.flatMap((company) => company.records)];
-  return records.filter(({ overrides }) => overrides === undefined).length > MAX_LINKED;
+  const records = [...puts, ...stored.flatMap((company) => company.records)].filter(
+    ({ overrides }) => overrides === undefined,
+  );
+  const listings = records.filter(({ source }) => statesListings(source)).length;
+  return records.length - listings > MAX_LINKED || records.length > MAX_LISTINGS;
 }
 
 /** A company with the puts that replace its records, or a put record that belongs to no company yet. */
@@ -209,8 +215,7 @@ function sharedNames(
   hotKeys: ReadonlySet<string> | undefined,
 ): SharedNames {
   const replaced = new Set(change.puts.map(referenceOf));
-  // For each name, the node of each record with it.
-  const names = new Map<string, { before: Node[]; after: Node[] }>();
+  const names = new Map<string, { before: Member[]; after: Member[] }>();
   const claimants = new Map<string, Member[]>();
   for (const node of nodes) {
     for (const record of node.records) {
@@ -223,18 +228,22 @@ function sharedNames(
       for (const key of nameKeysOf(record)) {
         const name = names.get(key) ?? { before: [], after: [] };
         names.set(key, name);
-        if (!isPut) name.before.push(node);
-        if (!isGone) name.after.push(node);
+        if (!isPut) name.before.push({ node, record });
+        if (!isGone) name.after.push({ node, record });
       }
     }
   }
-  const isCommon = (ofRecords: readonly Node[]) => ofRecords.length > MOST_OF_ONE_NAME;
+  const isCommon = (members: readonly Member[]) => isCommonName(members.map(({ record }) => record));
   const common = new Set(hotKeys);
   const holders = new Map<string, ReadonlySet<Node>>();
   const affected = new Set<Node>();
   for (const [key, { before, after }] of names) {
     if (common.has(key)) continue;
-    const together = new Set([before, after].filter((ofRecords) => !isCommon(ofRecords)).flat());
+    const together = new Set(
+      [before, after]
+        .filter((members) => !isCommon(members))
+        .flatMap((members) => members.map(({ node }) => node)),
+    );
     if (together.size > 1 || (together.size === 1 && claimants.has(key))) holders.set(key, together);
     if (isCommon(before) !== isCommon(after)) for (const node of together) affected.add(node);
     if (isCommon(after)) common.add(key);
@@ -243,10 +252,12 @@ function sharedNames(
 }
 
 /**
- * Checks whether the node holds only records of this source and no quotes. Nodes of this kind are never linked with each other.
+ * Checks whether the node holds only records of this source and no quotes. Nodes of this kind are never linked with each other, unless
+ * each record of the source is one listing.
  */
 function holdsOnly(source: string | undefined): (node: Node) => boolean {
-  return ({ records }) => records.every((record) => record.source === source && !record.isQuote);
+  return ({ records }) =>
+    records.every((record) => record.source === source && !record.isQuote && !statesListings(record.source));
 }
 
 /**
@@ -257,5 +268,5 @@ function isLinked(one: SourceRecord, other: SourceRecord, link: LinkOf): boolean
   if (one.overrides !== undefined) return claimStrength(one, other) > 0;
   if (other.overrides !== undefined) return claimStrength(other, one) > 0;
   if (one.isQuote !== other.isQuote) return true;
-  return one.source !== other.source && link(one, other).strength > 0;
+  return link(one, other).strength > 0;
 }

@@ -1,6 +1,7 @@
 import type { RefusedLink } from '@brand-data/contracts';
 import { contradictionsBetween, kindOf, whyNotLinked } from '@brand-data/identifiers';
 import { append } from '../records/append.ts';
+import { statesListings } from '../records/precedence.ts';
 import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
 import { type LinkOf, linkOf } from './clustering.ts';
 import type { PlannedCompany } from './companies.ts';
@@ -28,7 +29,7 @@ export function refusedLinksOf(
   { linkOf: link = linkOf, hotKeys }: LinkageOptions,
 ): PutRefusedLink[] {
   const [source] = puts.map((put) => put.source);
-  const isOther = (record: SourceRecord) => record.source !== source;
+  const isOther = (record: SourceRecord) => record.source !== source || statesListings(record.source);
   // Links between records of one source are never refused, and most imports meet no other links.
   if (
     !planned.some(({ members }) => members.some(isOther)) &&
@@ -59,7 +60,11 @@ export function refusedLinksOf(
           const ofKey = holders.get(key) ?? [];
           if (ofKey.length > MOST_OF_ONE_NAME && !isIdentifying(key)) continue;
           for (const holder of ofKey.slice(0, MAX_HOLDERS)) {
-            if (holder.id === doc._id || holder.record.source === record.source) continue;
+            if (
+              holder.id === doc._id ||
+              (holder.record.source === record.source && !statesListings(record.source))
+            )
+              continue;
             const known = shared.get(holder.record);
             if (known === undefined) shared.set(holder.record, { holder, keys: [key] });
             else known.keys.push(key);
@@ -94,9 +99,10 @@ function reasonOf(
   const { strength, strengthIfUnique } = link(record, other);
   if (strength === 0 && strengthIfUnique === 0) return whyNotLinked(record.identity, other.identity);
   if (strength === 0) return 'one of the sources has several records with this name in this country';
-  const better =
-    members.find((member) => member.source === record.source) ??
-    ownMembers.find((member) => member.source === other.source);
+  const better = statesListings(record.source)
+    ? undefined
+    : (members.find((member) => member.source === record.source) ??
+      ownMembers.find((member) => member.source === other.source));
   if (better !== undefined) return `another record of ${better.source} fits better: ${better.id}`;
   const contradicting = members.find(
     (member) => contradictionsBetween(member.identity, record.identity).length > 0,

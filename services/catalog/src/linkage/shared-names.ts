@@ -1,3 +1,6 @@
+import { contradictionsBetween } from '@brand-data/identifiers';
+import { append } from '../records/append.ts';
+import { statesListings } from '../records/precedence.ts';
 import type { SourceRecord } from '../records/source-record.ts';
 
 /**
@@ -6,15 +9,28 @@ import type { SourceRecord } from '../records/source-record.ts';
  */
 export const MOST_OF_ONE_NAME = 16;
 
+/** A company has more listings than that in no source that has one record for each listing. */
+export const MOST_LISTINGS_OF_ONE_NAME = 128;
+
 const NAME_KEY = 'named:';
+/** Ends the key of a listing's name, which only listings of one source share. */
+const ANYWHERE = '@*';
 
 /** Returns the keys of a record's name in its country: "named:apple@US". */
 export function nameKeysOf({ identity }: SourceRecord): readonly string[] {
   return identity.keys.filter((key) => key.startsWith(NAME_KEY));
 }
 
+/** Checks whether so many records have one name in a country that no link rests on the name. */
+export function isCommonName(records: readonly SourceRecord[]): boolean {
+  if (records.length <= MOST_OF_ONE_NAME) return false;
+  const listings = records.filter(({ source }) => statesListings(source)).length;
+  return listings > MOST_LISTINGS_OF_ONE_NAME || records.length - listings > MOST_OF_ONE_NAME;
+}
+
 /**
- * Says of two records whether they share a name in a country that no other record of their two sources has.
+ * Says of two records whether they share a name in a country that no other record of their two sources has. If a source has one
+ * record for each listing, its records with the name must not contradict one another.
  *
  * @param records all records that have one of these names, except names in `commonNames`
  */
@@ -22,26 +38,56 @@ export function namesOfOneRecord(
   records: readonly SourceRecord[],
   commonNames?: ReadonlySet<string>,
 ): (a: SourceRecord, b: SourceRecord) => boolean {
-  const inSource = (key: string, { source }: SourceRecord) => `${key} ${source}`;
-  let counts: ReadonlyMap<string, number> | undefined;
+  const holders = new Map<string, SourceRecord[]>();
+  const known = new Map<string, boolean>();
+  const isUnique = (key: string, record: SourceRecord, forms: readonly string[]) => {
+    const name = [key, record.source, ...forms].join(' ');
+    const isOne =
+      known.get(name) ??
+      areOfOneCompany(
+        (holders.get(key) ?? []).filter(({ source }) => source === record.source),
+        forms,
+      );
+    known.set(name, isOne);
+    return isOne;
+  };
   return (a, b) => {
-    counts ??= countsOf(
-      records.flatMap((record) => nameKeysOf(record).flatMap((key) => [key, inSource(key, record)])),
-    );
-    const countOf = (key: string) => counts?.get(key) ?? 0;
+    if (holders.size === 0)
+      for (const record of records) for (const key of nameKeysOf(record)) append(holders, key, record);
+    const areListings = a.source === b.source;
+    const forms = areListings ? commonFormsOf(a, b) : [];
     return nameKeysOf(a).some(
       (key) =>
+        areListings === key.endsWith(ANYWHERE) &&
         b.identity.keys.includes(key) &&
         commonNames?.has(key) !== true &&
-        countOf(key) <= MOST_OF_ONE_NAME &&
-        countOf(inSource(key, a)) === 1 &&
-        countOf(inSource(key, b)) === 1,
+        !isCommonName(holders.get(key) ?? []) &&
+        isUnique(key, a, forms) &&
+        isUnique(key, b, forms),
     );
   };
 }
 
-function countsOf(texts: readonly string[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
-  return counts;
+/** Returns the families of the legal form that both names have, in order. */
+function commonFormsOf(a: SourceRecord, b: SourceRecord): string[] {
+  const ofB = b.identity.names().legalFamilies;
+  return [...a.identity.names().legalFamilies].filter((family) => ofB.has(family)).toSorted();
+}
+
+/**
+ * Checks whether the records of one source that share a name are one company's: there is only one, or each is one listing and none
+ * contradicts another. If `forms` are given, listings with other legal forms do not count, because they are those of a namesake.
+ */
+function areOfOneCompany(records: readonly SourceRecord[], forms: readonly string[]): boolean {
+  const [first] = records;
+  if (first === undefined || !statesListings(first.source)) return records.length <= 1;
+  const namesakes = records.filter(({ identity }) => {
+    const { legalFamilies } = identity.names();
+    return forms.length === 0 || forms.some((form) => legalFamilies.has(form));
+  });
+  return !namesakes.some((one, index) =>
+    namesakes
+      .slice(index + 1)
+      .some((other) => contradictionsBetween(one.identity, other.identity).length > 0),
+  );
 }

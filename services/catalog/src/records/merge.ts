@@ -13,9 +13,17 @@ import {
 } from '@brand-data/identifiers';
 import { DERIVED, fieldOf, hasData, OPERATOR, recordFieldName } from '@brand-data/records';
 import { withDerivedFields } from './derive.ts';
+import { companyOfListings } from './merge-listings.ts';
 import { overlaid, setValueOf, withoutOverridden } from './overlay.ts';
 import { mergePlaces, type SourcedPlace } from './places.ts';
-import { compareSources, type DecidedType, decideType, isCurated, precedenceOf } from './precedence.ts';
+import {
+  compareSources,
+  type DecidedType,
+  decideType,
+  isCurated,
+  precedenceOf,
+  statesListings,
+} from './precedence.ts';
 
 /** A brand as one source gives it. */
 export interface SourcedBrand {
@@ -140,7 +148,7 @@ function namesBeside(published: string, records: readonly SourcedBrand[]): strin
  */
 export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly Override[] = []): Merged {
   const override = (field: string) => overrides.find((each) => each.field === field);
-  const strongestFirst = brands
+  const strongestFirst = companiesOfSources(brands)
     .map((each) => ({ ...each, brand: withoutOverridden(each.brand, overrides) }))
     .sort(compareSourcedBrands);
   const records = strongestFirst.filter(({ isQuote }) => !isQuote);
@@ -212,6 +220,17 @@ export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly
   for (const { field, value } of overrides)
     if (value !== undefined && hasData(fieldOf(brand, field))) fieldSources.set(field, OPERATOR);
   return { brand, fieldSources };
+}
+
+/** Merges the records of each source that has one record for each listing. */
+function companiesOfSources(brands: readonly SourcedBrand[]): SourcedBrand[] {
+  const isOfListings = ({ source, isQuote }: SourcedBrand) => !isQuote && statesListings(source);
+  const bySource = Map.groupBy(brands.filter(isOfListings), ({ source }) => source);
+  const companies = [...bySource].map(([source, ofSource]) => {
+    const records = ofSource.map(({ brand }) => brand).sort((a, b) => compareTexts(a.id, b.id));
+    return { source, isQuote: false, brand: companyOfListings(records) };
+  });
+  return [...companies, ...brands.filter((brand) => !isOfListings(brand))];
 }
 
 /** Returns the operator's type, else the type that the sources' records give, with the listings that the operator has set. */

@@ -40,6 +40,13 @@ const EXCEPTION_OF = new Map(
   EXCEPTIONS.flatMap(({ fields, precedence }) => fields.map((field) => [field, precedence] as const)),
 );
 
+/** Each record of these sources is one listing of a company, so that a company may have several of them. */
+const SOURCES_OF_LISTINGS: ReadonlySet<string> = new Set(['financedatabase']);
+
+export function statesListings(source: string): boolean {
+  return SOURCES_OF_LISTINGS.has(source);
+}
+
 /** Checks whether a person edits the source. */
 export function isCurated(source: string): boolean {
   return CURATED_SOURCES.includes(source);

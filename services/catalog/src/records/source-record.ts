@@ -2,6 +2,7 @@ import { Brand, BrandType, type OverrideSet } from '@brand-data/contracts';
 import { identityOf, RANK_OF_UNKNOWN, type RecordIdentity } from '@brand-data/identifiers';
 import { withoutDerivedFields } from './derive.ts';
 import { type SourcedBrand, withListingsInOrder } from './merge.ts';
+import { statesListings } from './precedence.ts';
 
 /**
  * One source's record of a company, one quote, or a company's overrides, with the newest import that brought it. The proto and
@@ -74,8 +75,8 @@ function factsOf(brand: Brand): Brand {
 }
 
 function withIdentity(fields: Omit<SourceRecord, 'identity'>): SourceRecord {
-  const { brand } = fields;
+  const { brand, isQuote, source } = fields;
   // Only its id finds another security, so that nothing links it.
   const identified = brand.type === BrandType.OTHER_SECURITY ? Brand.fromPartial({ id: fields.id }) : brand;
-  return { ...fields, identity: identityOf(identified) };
+  return { ...fields, identity: identityOf(identified, !isQuote && statesListings(source)) };
 }

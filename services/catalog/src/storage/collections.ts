@@ -1,6 +1,7 @@
 import type { Mongo } from '@brand-data/runtime';
 import type { ClientSession, Collection, Filter } from 'mongodb';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
+import { statesListings } from '../records/precedence.ts';
 
 const READ_MS = 10_000;
 
@@ -49,9 +50,13 @@ export class KnownSources {
     this.#known.add(source);
   }
 
-  /** Checks whether the catalogue knows no source but this one. Returns false if `source` is undefined. */
+  /**
+   * Checks whether the catalogue knows no source but this one, and its records are never linked with one another. Returns false if
+   * `source` is undefined.
+   */
   async isOnly(source: string | undefined, session?: ClientSession): Promise<boolean> {
-    if (source === undefined || [...this.#known].some((other) => other !== source)) return false;
+    if (source === undefined || statesListings(source)) return false;
+    if ([...this.#known].some((other) => other !== source)) return false;
     const other = await this.#sources.findOne(
       { _id: { $ne: source } },
       { maxTimeMS: READ_MS, ...(session && { session }) },

@@ -34,6 +34,7 @@ const WRONG_NAMES: readonly {
   { symbol: 'RHP.AX', wrong: 'RH', right: 'rhipe Limited' },
   { symbol: 'RNO.AX', wrong: 'RH', right: 'Rhinomed Limited' },
   { symbol: 'SANOFI.NS', wrong: 'Sanofi', right: 'Sanofi India Limited' },
+  { symbol: 'WHR.MX', wrong: 'Pool Corporation', right: 'Whirlpool Corporation' },
   {
     symbol: 'TGI.BE',
     wrong: 'TETRA TECHS DL-,01',

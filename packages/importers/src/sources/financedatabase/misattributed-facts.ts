@@ -1,49 +1,45 @@
-import { type CompanyName, compareNames, exchangeOfMic, isNamedAfter } from '@brand-data/identifiers';
-import { countryCodeOf } from '../../formats/places.ts';
+import { type CompanyName, compareNames, isNamedAfter } from '@brand-data/identifiers';
 import { isProduct, subjectOf } from './issuer-names.ts';
 import { MOST_SHARES } from './other-securities.ts';
-import { FIT, fitOf, haveOneIdentifier } from './row-evidence.ts';
-import {
-  grouped,
-  haveGermanTicker,
-  identifiersOf,
-  isGerman,
-  NO_DESCRIPTION,
-  NO_FACTS,
-  NO_IDENTIFIERS,
-  type Row,
-  sureIdentifiersOf,
-} from './rows.ts';
+import { hasIdentifiersOfOther } from './own-identifiers.ts';
+import { NO_DESCRIPTION, NO_FACTS, NO_IDENTIFIERS, type Row } from './rows.ts';
+
+/** The most letters of a website's label that is inside other names by chance. */
+const SHORT_LABEL = 4;
+/** Names that the matching put on many rows of others, whose names or tickers have the same letters somewhere. */
+const OFTEN_MISPLACED: ReadonlySet<string> = new Set([
+  'Box, Inc.',
+  'CHS Inc.',
+  'NIC Inc.',
+  'RH',
+  'TIS Inc.',
+  'two',
+]);
 
 /**
- * Removes the facts that FinanceDatabase's own matching put on the wrong rows:
+ * Removes the facts that FinanceDatabase's own matching put on the wrong rows of a file:
  *
  * - If a name is on the shares of more than five tickers of one exchange ("two", "CHS Inc.", "ISHARES"), it identifies no
  *   company, because no company has so many. The name and the facts that came with it are removed.
  * - Descriptions and websites were looked up by parts of names. The facts of RH (rh.com) are on CRH and Whitehaven, and those
  *   of Flex on Enerflex. If one name is inside a word of the other, the facts belong to the company with the shorter name,
  *   unless the website begins with the longer one (harmonicinc.com is on NIC).
- * - Some names were looked up in the same way: "Pool" is on a listing of Whirlpool. If most listings with the same identifier,
- *   or with the same German ticker, have the longer name, the row gets the longer name.
- * - A name of at most three letters that is inside other names ("TIS" in Zoetis and Fortis) is doubtful. It stays in three
- *   cases: the ticker begins with it, the row has identifiers that no listing with another name has, or another German
- *   listing with the ticker has another spelling of the name.
+ * - Some names were looked up in the same way ("TIS" is on Zoetis and Fortis). A row with one of those that we found on many rows
+ *   keeps it only if the row has an ISIN or its ticker begins with the name.
  * - A website that listings of three or more names have is removed, unless it is named after the row's own name
  *   (brookfield.com).
- * - A name may have come with a wrong identifier. Then the description and the website belong to another company, and other
- *   rows with the name are in another country. The row gets the name in the description and loses the identifiers.
- * - A row at home in one country may have the name of a company in another one, with its identifiers or website (a subsidiary in
- *   Mumbai that is called Sanofi). It gets the name in its description, if that is another one, else none.
+ * - A name may have come with the identifiers of a company abroad (a subsidiary in Mumbai that is called Siemens AG). If the
+ *   description has another name, the row gets it. Then it loses the identifiers, whichever they are.
  */
 export function withoutMisattributedFacts(rows: readonly Row[]): Row[] {
   const ambiguous = ambiguousNames(rows);
-  const named = rows.map((row) => (ambiguous.has(row.name) ? { ...row, issuer: undefined } : row));
-  const identified = named.map(withIdentifiersName(named));
-  const certain = identified.map(withoutDoubtfulName(identified));
-  const described = certain.map(withoutFactsOfOthers(identified));
-  const located = described.map(withoutSharedWebsite(described));
-  return located
-    .map(withOwnName(located))
+  const certain = rows.map((row) =>
+    ambiguous.has(row.name) || isNameDoubtful(row) ? { ...row, issuer: undefined } : row,
+  );
+  const described = certain.map(withoutFactsOfOthers(certain));
+  return described
+    .map(withoutSharedWebsite(described))
+    .map(withDescribedName)
     .map((row) => (row.issuer === undefined && row.name !== '' ? withoutFacts(row) : row));
 }
 
@@ -57,57 +53,8 @@ function ambiguousNames(rows: readonly Row[]): ReadonlySet<string> {
   );
 }
 
-function withIdentifiersName(rows: readonly Row[]): (row: Row) => Row {
-  const holders = grouped(rows, identifiersOf);
-  const inGermany = grouped(rows.filter(isGerman), ({ ticker }) => [ticker]);
-  return (row) => {
-    const { issuer } = row;
-    if (issuer === undefined) return row;
-    const others = [
-      ...identifiersOf(row).flatMap((identifier) => holders.get(identifier) ?? []),
-      ...(isGerman(row) ? (inGermany.get(row.ticker) ?? []) : []),
-    ];
-    const longer = others.filter(
-      (other) => other.issuer !== undefined && isInsideWords(issuer, other.issuer),
-    );
-    const alike = others.filter(
-      (other) => other.issuer !== undefined && compareNames(issuer, other.issuer) !== 'other',
-    );
-    const [theirs] = longer;
-    if (theirs === undefined) return row;
-    const isTheirs = longer.length > alike.length || longer.some((other) => haveGermanTicker(row, other));
-    return isTheirs ? { ...withoutFacts({ ...row, issuer: theirs.issuer }), name: theirs.name } : row;
-  };
-}
-
-function withoutDoubtfulName(rows: readonly Row[]): (row: Row) => Row {
-  const byDomain = Map.groupBy(rows, ({ domain }) => domain);
-  const holders = grouped(rows, sureIdentifiersOf);
-  const inGermany = grouped(rows.filter(isGerman), ({ ticker }) => [ticker]);
-  return (row) => {
-    const { issuer, domain, ticker } = row;
-    const letters = issuer?.words.join('') ?? '';
-    if (issuer === undefined || domain === '' || letters.length > 3) return row;
-    const isPart = (byDomain.get(domain) ?? []).some(
-      (other) => other.issuer !== undefined && isInsideWords(issuer, other.issuer),
-    );
-    if (!isPart || ticker.toLowerCase().startsWith(letters)) return row;
-    const identifiers = sureIdentifiersOf(row);
-    const isSpelledOtherwise = (inGermany.get(ticker) ?? []).some(
-      (other) =>
-        haveGermanTicker(row, other) &&
-        other.name !== row.name &&
-        other.issuer !== undefined &&
-        compareNames(issuer, other.issuer) !== 'other',
-    );
-    if (isSpelledOtherwise) return row;
-    const isSure =
-      identifiers.length > 0 &&
-      identifiers
-        .flatMap((identifier) => holders.get(identifier) ?? [])
-        .every((other) => other.issuer === undefined || compareNames(issuer, other.issuer) !== 'other');
-    return isSure ? row : { ...row, issuer: undefined };
-  };
+function isNameDoubtful({ name, issuer, isin, ticker }: Row): boolean {
+  return OFTEN_MISPLACED.has(name) && isin === '' && !ticker.toLowerCase().startsWith(issuer?.words[0] ?? '');
 }
 
 function withoutFactsOfOthers(rows: readonly Row[]): (row: Row) => Row {
@@ -116,7 +63,7 @@ function withoutFactsOfOthers(rows: readonly Row[]): (row: Row) => Row {
     const { issuer, subject, domain } = row;
     if (issuer === undefined) return row;
     if (isProduct(row.name)) return isNamedAfter(domain, issuer) ? row : withoutFacts(row);
-    if (isInsideWords(subject, issuer)) return withoutFacts(row);
+    if (isInsideWords(subject, issuer) || isLabelInside(domain, issuer)) return withoutFacts(row);
     if (domain === '' || beginsWith(domain, issuer)) return row;
     const isOthers = (byDomain.get(domain) ?? []).some((other) => {
       const name = nameOnRow(other);
@@ -131,6 +78,15 @@ function withoutFactsOfOthers(rows: readonly Row[]): (row: Row) => Row {
 /** Returns the name of a row, or else the name in its description. */
 function nameOnRow({ issuer, subject }: Row): CompanyName | undefined {
   return issuer ?? subject;
+}
+
+/** Tells whether a short website is inside a word of the name by chance: flex.com on "Enerflex". */
+function isLabelInside(domain: string, { words }: CompanyName): boolean {
+  const label = domain.split('.', 1)[0] ?? '';
+  const isShort = label.length >= 2 && label.length <= SHORT_LABEL;
+  return (
+    isShort && words.some((word) => word.indexOf(label) > 0) && !words.some((word) => word.startsWith(label))
+  );
 }
 
 function isInsideWords(part: CompanyName | undefined, name: CompanyName): boolean {
@@ -175,60 +131,12 @@ function countDifferent(rows: readonly Row[]): number {
   return names.length;
 }
 
-function withOwnName(rows: readonly Row[]): (row: Row) => Row {
-  const byName = Map.groupBy(rows, ({ issuer }) => issuer?.forms[0]);
-  return (row) => {
-    const { issuer, subject, domain } = row;
-    if (issuer === undefined) return row;
-    const namesakes = byName.get(issuer.forms[0]) ?? [];
-    const isDescribedOtherwise =
-      subject !== undefined &&
-      (compareNames(issuer, subject) === 'other' || areDisjoint(issuer.legalFamilies, subject.legalFamilies));
-    const described = () => ({
-      ...row,
-      ...NO_IDENTIFIERS,
-      name: subjectOf(row.summary),
-      issuer: subject,
-    });
-    if (isOfCompanyAbroad(row, namesakes))
-      return isDescribedOtherwise ? described() : { ...row, ...NO_IDENTIFIERS, issuer: undefined };
-    if (subject === undefined || compareNames(issuer, subject) !== 'other') return row;
-    if (domain === '' || (beginsWith(domain, issuer) && !isNamedInFull(domain, subject))) return row;
-    const abroad = namesakes.filter(
-      (other) =>
-        other.country !== '' &&
-        row.country !== '' &&
-        other.country !== row.country &&
-        other.domain !== domain,
-    );
-    const isMisattributed = beginsWith(domain, subject) || abroad.some((other) => other.domain !== '');
-    return abroad.length > 0 && isMisattributed ? described() : row;
-  };
-}
-
-/**
- * Tells whether the row, at home in its country, has the name and an identifier or the website of a company in another country. The
- * ISIN is of another country, or several listings are there, and no listing with the name shows that the company is also here.
- */
-function isOfCompanyAbroad(row: Row, namesakes: readonly Row[]): boolean {
-  const country = countryCodeOf(row.country);
-  if (row.city === '' || country === undefined || country !== exchangeOfMic(row.mic)?.country) return false;
-  const abroad = namesakes.filter(
-    (other) => other !== row && other.city !== '' && fitOf(row, other) !== FIT.none,
-  );
-  if (abroad.some((other) => other.country === row.country || other.mic === row.mic)) return false;
-  const isForeign = row.isin === '' ? abroad.length > 1 : !row.isin.startsWith(country);
-  return (
-    isForeign &&
-    abroad.some(
-      (other) => haveOneIdentifier(row, other) || (row.domain !== '' && row.domain === other.domain),
-    )
-  );
-}
-
-/** Tells whether the domain begins with the whole name: sumogroupplc.com with "Sumo Group", not with "Sumo Logic". */
-function isNamedInFull(domain: string, { words }: CompanyName): boolean {
-  return words.length > 1 && domain.replaceAll('-', '').startsWith(words.join(''));
+function withDescribedName(row: Row): Row {
+  const { issuer, subject } = row;
+  if (issuer === undefined || subject === undefined || !hasIdentifiersOfOther(row)) return row;
+  const isSame =
+    compareNames(issuer, subject) !== 'other' && !areDisjoint(issuer.legalFamilies, subject.legalFamilies);
+  return isSame ? row : { ...row, ...NO_IDENTIFIERS, name: subjectOf(row.summary), issuer: subject };
 }
 
 /** Tells whether the domain begins with the name's first word: nostrumoilandgas.com with "Nostrum Oil & Gas". */

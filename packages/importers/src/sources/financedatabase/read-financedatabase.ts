@@ -1,61 +1,17 @@
 import type { Brand } from '@brand-data/contracts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import type { BytesRead, ReadItem, Skipped } from '../../framework/source-items.ts';
-import { brandOfCompany, idOf } from './company.ts';
-import type { ConflictReason } from './conflicts.ts';
-import { joinRows } from './join.ts';
-import type { MergeReason } from './links.ts';
-import { ownIdentifiersOf } from './own-identifiers.ts';
-import { grouped, identifiersOf, isGerman, type Row, readRows } from './rows.ts';
+import { withoutKnownError } from './known-errors.ts';
+import { recordOfListing } from './listing-record.ts';
+import { withoutMisattributedFacts } from './misattributed-facts.ts';
+import { otherSecurities } from './other-securities.ts';
+import { withOwnIdentifiers } from './own-identifiers.ts';
+import { bySymbol, type Row, readRows, sureIdentifiersOf } from './rows.ts';
 
-/** The memory that the join needs for each row beside the row itself, in bytes. */
+/** The memory that a row needs beside its cells, in bytes. */
 const ROW_BYTES = 700;
-/** The largest memory that the join keeps for two rows that share a key, in bytes: two links and a conflict. */
-const PAIR_BYTES = 200;
-
-/** What rows have in common that are compared with each other, pair by pair. */
-const KEYS: readonly ((row: Row) => readonly string[])[] = [
-  identifiersOf,
-  ({ issuer, subject }) => [...new Set([...(issuer?.forms ?? []), ...(subject?.forms ?? [])])],
-  ({ domain }) => (domain === '' ? [] : [domain]),
-  (row) => (isGerman(row) ? [row.ticker] : []),
-  ({ mic, name }) => (name === '' ? [] : [`${mic} ${name}`]),
-];
-
-/** One of the two listings of a conflict, with the facts of its file. */
-interface ConflictingListing {
-  /** "LSE.csv:12". */
-  from: string;
-  symbol: string;
-  name: string;
-  country: string;
-  website: string;
-}
-
-/** Two listings that contradict each other. */
-export interface ListingConflict {
-  /** The shared identifiers: "figi:BBG001SL9402", "isin:US53814L1089". Empty if only the name is shared. */
-  identifiers: string[];
-  joined: boolean;
-  /** Why the importer joined the listings nevertheless, or kept them apart. */
-  reason: ConflictReason;
-  listings: [ConflictingListing, ConflictingListing];
-}
-
-/** How many rows were joined, and why. */
-interface JoinCounts {
-  rows: number;
-  companies: number;
-  skipped: number;
-  merges: Record<MergeReason, number>;
-  conflicts: Record<ConflictReason, number>;
-}
 
 export interface FinanceDatabaseOptions {
-  /** Called for every conflict before the first record. Awaited, because it may write to a file. */
-  onConflict?: (conflict: ListingConflict) => void | Promise<void>;
-  /** Called once, before the first record. */
-  onJoined?: (counts: JoinCounts) => void;
   /** How much may be kept in memory, in MiB. */
   memoryMib?: number | undefined;
   /** Grows while the files are read. All records are yielded after that. */
@@ -63,15 +19,18 @@ export interface FinanceDatabaseOptions {
 }
 
 /**
- * Yields the companies of FinanceDatabase's equities. Each record is one issuer with all its listings. Rows whose company is
- * unknown are skipped. All rows are kept in memory, about 3 KB each, because only the last row shows which rows are one company.
- * Throws an OptionError if they do not fit into the memory.
+ * Yields the listings of FinanceDatabase's equities, each as one source record. The catalogue finds out which of them are one
+ * company. A listing whose company is unknown is skipped. What is yielded for a row depends on the rows of its file alone, so that
+ * the files may be imported together or apart.
+ *
+ * All rows are kept in memory, about 3 KB each, and listings that share an identifier or a name are yielded one after the other:
+ * most companies are then written once. Throws an OptionError if the rows do not fit into the memory.
  *
  * @param dir a folder of its CSV files, one for each exchange, or a copy of its repository
  */
 export async function* readFinanceDatabase(
   dir: string,
-  { onConflict, onJoined, memoryMib, progress }: FinanceDatabaseOptions = {},
+  { memoryMib, progress }: FinanceDatabaseOptions = {},
 ): AsyncGenerator<ReadItem<Brand> | Skipped> {
   const rows: Row[] = [];
   const kept = new KeptMemory(dir, memoryMib);
@@ -82,47 +41,39 @@ export async function* readFinanceDatabase(
     }
     kept.add(read);
     kept.addBytes(ROW_BYTES);
-    rows.push(read);
+    rows.push(withoutKnownError(read));
   }
-  keepComparisons(rows, kept);
-  const { companies, merges, conflicts, refused } = joinRows(rows);
-  onJoined?.({
-    rows: rows.length,
-    companies: companies.length,
-    skipped: refused.length,
-    merges: countsOf(merges.map(({ reason }) => reason)),
-    conflicts: countsOf(conflicts.map(({ reason }) => reason)),
-  });
-  const bySymbol = new Map(rows.map((row) => [row.symbol, row]));
-  for (const { a, b, identifiers, reason } of conflicts) {
-    const listings: [ConflictingListing, ConflictingListing] = [
-      listingOf(bySymbol.get(a.symbol) ?? a),
-      listingOf(bySymbol.get(b.symbol) ?? b),
-    ];
-    await onConflict?.({ identifiers, joined: reason.startsWith('joined'), reason, listings });
+  const named: Row[] = [];
+  for (const ofFile of Map.groupBy(rows, ({ from }) => from.replace(/:\d+$/, '')).values()) {
+    const others = otherSecurities(ofFile);
+    for (const [row, reason] of others) yield { from: row.from, skipped: reason };
+    for (const row of withoutMisattributedFacts(ofFile.filter((row) => !others.has(row)))) {
+      if (row.issuer === undefined) yield { from: row.from, skipped: whyNameless(row) };
+      else named.push(withOwnIdentifiers(row));
+    }
   }
-  for (const { row, reason } of refused) yield { from: row.from, skipped: reason };
-
-  const ownIdentifiers = ownIdentifiersOf(companies);
-  for (const listings of companies) {
-    const brand = brandOfCompany(listings, ownIdentifiers);
-    yield { from: listings[0]?.from ?? dir, item: { ...brand, id: idOf(brand) } };
-  }
+  for (const row of likelyCompaniesTogether(named)) yield { from: row.from, item: recordOfListing(row) };
 }
 
-function listingOf({ from, symbol, name, country, website }: Row): ConflictingListing {
-  return { from, symbol, name, country, website };
+function whyNameless({ symbol, name }: Row): string {
+  return name === ''
+    ? `${symbol}: it has no name`
+    : `${symbol}: its name, "${name}", is that of other securities`;
 }
 
-function countsOf<Reason extends string>(reasons: readonly Reason[]): Record<Reason, number> {
-  return Object.fromEntries(
-    [...Map.groupBy(reasons, (reason) => reason)].map(([reason, all]) => [reason, all.length]),
-  ) as Record<Reason, number>;
-}
-
-/** Counts all pairs of rows that will be compared. Throws an OptionError if they are more than fit into the memory. */
-function keepComparisons(rows: readonly Row[], kept: KeptMemory): void {
-  for (const keysOf of KEYS)
-    for (const { length } of grouped(rows, keysOf).values())
-      kept.addBytes(((length * (length - 1)) / 2) * PAIR_BYTES);
+/** Puts most rows that share an identifier or an issuer's name next to each other. The order of the rows does not matter. */
+function likelyCompaniesTogether(rows: readonly Row[]): Row[] {
+  const groups: Row[][] = [];
+  const groupOf = new Map<string, Row[]>();
+  for (const row of rows.toSorted(bySymbol)) {
+    const keys = [...sureIdentifiersOf(row), ...(row.issuer?.forms.slice(0, 1) ?? [])];
+    let group = keys.map((key) => groupOf.get(key)).find((found) => found !== undefined);
+    if (group === undefined) {
+      group = [];
+      groups.push(group);
+    }
+    group.push(row);
+    for (const key of keys) if (!groupOf.has(key)) groupOf.set(key, group);
+  }
+  return groups.flat();
 }

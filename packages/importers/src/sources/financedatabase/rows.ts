@@ -5,6 +5,9 @@ import {
   compareTexts,
   exchangeOfMic,
   exchangesOfYahooSuffix,
+  isCusip,
+  isFigi,
+  isIsin,
   isTooLongForName,
   LONGEST_NAME,
   readWebHost,
@@ -60,9 +63,6 @@ export interface Row {
   domain: string;
 }
 
-const ISIN = /^[A-Z]{2}[A-Z0-9]{9}[0-9]$/;
-const CUSIP = /^[A-Z0-9]{8}[0-9]$/;
-const FIGI = /^[A-Z]{2}G[A-Z0-9]{9}$/;
 const TICKER = /^[A-Z0-9][A-Z0-9.&-]{0,19}$/;
 const MIC = /^[A-Z0-9]{4}$/;
 const YAHOO_SUFFIX = /^(.+)\.([A-Z]{1,3})$/;
@@ -158,7 +158,7 @@ function rowOf(from: string, field: (column: string) => string): Row | Skipped |
   if (!TICKER.test(ticker)) return { from, skipped: `"${symbol.slice(0, 100)}" is not a ticker` };
   if (!MIC.test(mic))
     return { from, skipped: `${symbol}: its exchange is unknown (mic "${field('mic').slice(0, 100)}")` };
-  const valid = (value: string, pattern: RegExp) => (pattern.test(value) ? value : '');
+  const valid = (value: string, isValid: (text: string) => boolean) => (isValid(value) ? value : '');
   const name = field('name').replace(/\s+/g, ' ');
   if (isTooLongForName(name))
     return {
@@ -184,11 +184,11 @@ function rowOf(from: string, field: (column: string) => string): Row | Skipped |
     zipcode: field('zipcode'),
     website: field('website'),
     marketCap: field('market_cap'),
-    isin: valid(field('isin').toUpperCase(), ISIN),
-    cusip: valid(field('cusip').toUpperCase(), CUSIP),
-    figi: valid(field('figi').toUpperCase(), FIGI),
-    compositeFigi: valid(field('composite_figi').toUpperCase(), FIGI),
-    shareClassFigi: valid(field('shareclass_figi').toUpperCase(), FIGI),
+    isin: valid(field('isin').toUpperCase(), isIsin),
+    cusip: valid(field('cusip').toUpperCase(), isCusip),
+    figi: valid(field('figi').toUpperCase(), isFigi),
+    compositeFigi: valid(field('composite_figi').toUpperCase(), isFigi),
+    shareClassFigi: valid(field('shareclass_figi').toUpperCase(), isFigi),
     delisted: /^(true|1)$/i.test(field('delisted')),
     issuer: issuerIn(name),
     subject: issuerIn(subjectOf(summary)),
@@ -234,21 +234,8 @@ export const NO_IDENTIFIERS = {
   shareClassFigi: '',
 } as const satisfies Partial<Row>;
 
-/** Tells whether both rows have the same ticker on German exchanges, which all share one list of tickers. */
-export function haveGermanTicker(a: Row, b: Row): boolean {
-  return a.ticker === b.ticker && isGerman(a) && isGerman(b);
-}
-
 export function isGerman({ mic }: Row): boolean {
   return exchangeOfMic(mic)?.country === 'DE';
-}
-
-/**
- * Returns all identifiers of a row, including the CUSIP, which is the least reliable. Most CUSIPs in rows without an ISIN belong to
- * another company, which has the same ticker in New York.
- */
-export function identifiersOf(row: Row): string[] {
-  return [...sureIdentifiersOf(row), ...(row.cusip === '' ? [] : [`cusip:${row.cusip}`])];
 }
 
 export function sureIdentifiersOf({ shareClassFigi, isin }: Row): string[] {
@@ -268,24 +255,6 @@ function wholeSentences(text: string): string {
   const start = text.slice(0, MOST_CHARACTERS);
   const end = start.lastIndexOf('. ');
   return end > 0 ? start.slice(0, end + 1) : `${start.slice(0, start.lastIndexOf(' '))} …`;
-}
-
-/** Groups rows by each of their keys. Keeps the order of the rows. */
-export function grouped(rows: readonly Row[], keysOf: (row: Row) => readonly string[]): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    for (const key of keysOf(row)) {
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [row]);
-      else group.push(row);
-    }
-  }
-  return groups;
-}
-
-/** Returns all pairs of two items, in the order of the items. */
-export function pairsOf<T>(items: readonly T[]): [T, T][] {
-  return items.flatMap((a, index) => items.slice(index + 1).map((b): [T, T] => [a, b]));
 }
 
 export function bySymbol(one: Row, other: Row): number {

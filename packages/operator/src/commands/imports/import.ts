@@ -60,23 +60,14 @@ function importFinanceDatabaseCommand(context: Context) {
   return sourceCommand('financedatabase', description, 'financedatabase')
     .argument('<folder>', 'the folder with one CSV file for each exchange')
     .option(...MEMORY_OPTION)
-    .addHelpText(
-      'after',
-      '\nThe --conflicts file also lists listings of FinanceDatabase whose identifiers contradict each other.',
-    )
     .action((folder, options) => {
-      const figures: ImportFigures = {};
-      const run = (put: ImportOptions) => {
-        const brands = readFinanceDatabase(context.pathOf(folder), {
-          memoryMib: options.memory,
-          onConflict: (conflict) => put.journal.noteOwnConflict(conflict),
-          onJoined({ rows, companies, skipped, merges, conflicts: conflicts_within }) {
-            Object.assign(figures, { listings: { rows, skipped, companies }, merges, conflicts_within });
-          },
-        });
-        return importBrands(portsOf(context), brands, put);
-      };
-      return reportedImport(context, options, noBytes(), run, () => figures);
+      const run = (put: ImportOptions) =>
+        importBrands(
+          portsOf(context),
+          readFinanceDatabase(context.pathOf(folder), { memoryMib: options.memory }),
+          put,
+        );
+      return reportedImport(context, options, noBytes(), run);
     });
 }
 
