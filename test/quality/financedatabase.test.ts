@@ -70,15 +70,20 @@ interface Result {
   brands: Brand[];
   problems: { from: string; problem: string; raw?: string | undefined }[];
   skipped: { from: string; skipped: string }[];
+  /** The tickers of other securities, each with what it is. */
+  others: string[];
 }
 
 /** Imports the files of a folder into a catalogue, and returns its companies and what the importer refused. */
 async function read(dir: string): Promise<Result> {
-  const result: Result = { brands: [], problems: [], skipped: [] };
+  const result: Result = { brands: [], problems: [], skipped: [], others: [] };
   const listings: Brand[] = [];
   for await (const each of readFinanceDatabase(dir)) {
-    if ('item' in each) listings.push(each.item);
-    else if ('skipped' in each) result.skipped.push(each);
+    if ('item' in each) {
+      listings.push(each.item);
+      if (each.item.type === BrandType.OTHER_SECURITY)
+        result.others.push(`${each.item.listings[0]?.ticker} ${each.item.category}`);
+    } else if ('skipped' in each) result.skipped.push(each);
     else result.problems.push(each);
   }
   const catalogue = new MemoryCatalogue();
@@ -187,10 +192,8 @@ describe('a company’s other securities are told from its shares by what they a
     const notes = 'DEFGHIJ'.split('').map((letter) => ({ ...bank, symbol: `BHBP${letter}.AX` }));
     const result = await readRows(...notes, { ...bank, symbol: 'BHB.AX' }, { ...bank, symbol: 'GSBI28.AX' });
     expect(companies(result)).toEqual(['BHB@XASX']);
-    expect(result.skipped.map(({ skipped }) => skipped)).toEqual([
-      ...notes.map(({ symbol }) => `${symbol}: "Banco Harbour Limited" is a note, bond or hybrid`),
-      'GSBI28.AX: "Banco Harbour Limited" is a note, bond or hybrid',
-    ]);
+    const codes = [...notes, { symbol: 'GSBI28.AX' }].map(({ symbol }) => symbol.replace('.AX', ''));
+    expect(result.others).toEqual(codes.map((code) => `${code} note`));
   });
 
   test('bonds in Paris, which have long codes, leave the share with its company', async () => {
@@ -204,7 +207,7 @@ describe('a company’s other securities are told from its shares by what they a
       { symbol: 'ALPHA.PA', name: 'Alphaport', country: 'France' },
     );
     expect(companies(result)).toEqual(['ALPHA@XPAR', 'CDP@XPAR CDPNV@XPAR']);
-    expect(result.skipped).toHaveLength(9);
+    expect(result.others).toHaveLength(9);
   });
 
   test('options and exchange-traded notes in Seoul are no listings, and a preferred share is never the main one', async () => {
@@ -218,7 +221,7 @@ describe('a company’s other securities are told from its shares by what they a
     expect(result.brands.map(({ listings }) => listings.map(({ ticker }) => ticker))).toEqual([
       ['012340', '012345', '01234K'],
     ]);
-    expect(result.skipped).toHaveLength(3);
+    expect(result.others).toEqual(['52G221 warrant', '57GD10 warrant', '500020 note']);
   });
 
   test('two issuers’ codes in Seoul are two companies, even if a row has the other’s name', async () => {
@@ -246,13 +249,37 @@ describe('a company’s other securities are told from its shares by what they a
     expect(result.skipped).toHaveLength(6);
   });
 
-  test('a fund under the name of its issuer is skipped, and a fund with a name of its own is a record', async () => {
+  test('a fund is no company, under the name of its issuer and with a name of its own', async () => {
     const result = await readRows(
       { symbol: '2823.HK', name: 'FUNDHOUSE' },
       { symbol: '2836.HK', name: 'FUNDHOUSE' },
       { symbol: '3053.HK', name: 'Fundhouse Money Market ETF' },
     );
-    expect(companies(result)).toEqual(['3053@XHKG']);
+    expect(companies(result)).toEqual([]);
+    expect(result.others).toEqual(['2823 fund', '2836 fund', '3053 fund']);
+  });
+
+  test('any number of certificates in Vienna with the name and the ISIN of a company take nothing from it', async () => {
+    const rubis = {
+      name: 'Rubis',
+      isin: 'FR0013269123',
+      figi: 'BBG001S8DYC7',
+      country: 'France',
+      city: 'Paris',
+    };
+    const tickers = [
+      'AT0000A288S5',
+      'AT0000A2FFW8',
+      'AT0000A2FFX6',
+      'AT0000A2FFY4',
+      'AT0000A2FFZ1',
+      'AT0000A2FG00',
+    ];
+    const certificates = tickers.map((ticker) => ({ ...rubis, symbol: `${ticker}.VI` }));
+    const result = await readRows({ ...rubis, symbol: 'RUI.PA' }, ...certificates);
+    expect(companies(result)).toEqual(['RUI@XPAR']);
+    expect(result.brands[0]).toMatchObject({ name: 'Rubis', stock: { isin: 'FR0013269123' } });
+    expect(result.others).toEqual(tickers.map((ticker) => `${ticker} certificate`));
   });
 
   test('a row that is known to have another company’s facts gets its own company’s name and none of the facts', async () => {
@@ -441,7 +468,7 @@ test('facts whose website begins with the longer name are those of the company w
   ]);
 });
 
-test('a product that follows shares is neither joined with their company nor described as it', async () => {
+test('a product that follows shares is no company, and not joined with theirs', async () => {
   const product: Facts = {
     ...KESTREL,
     symbol: 'KES2.L',
@@ -449,20 +476,18 @@ test('a product that follows shares is neither joined with their company nor des
     figi: '',
     isin: 'XS0000000017',
   };
-  const { brands } = await readRows(KESTREL, product);
-  const [found] = brands.filter(({ name }) => name.startsWith('Lever'));
-  expect(brands).toHaveLength(2);
-  expect(found).toMatchObject({ category: 'exchange_traded_product', links: undefined });
-  expect(found?.derivedFields).toContain('description');
+  const result = await readRows(KESTREL, product);
+  expect(companies(result)).toEqual(['KES@XLON']);
+  expect(result.others).toEqual(['KES2 fund']);
 });
 
-test('bonds and an exchange’s tests are skipped', async () => {
-  const { brands, skipped } = await readRows(
+test('bonds and an exchange’s tests are no companies', async () => {
+  const { brands, others } = await readRows(
     { symbol: 'B1.BE', name: 'KESTREL FIN. 19/29 MTN' },
     { symbol: 'T1.L', name: 'FOR LSE USE ONLY LSE INJECTOR 3' },
   );
   expect(brands).toEqual([]);
-  expect(skipped).toHaveLength(2);
+  expect(others).toEqual(['B1 note', 'T1 test_issue']);
 });
 
 test('a company with a listing that trades is listed, and one that trades nowhere ranks low', async () => {

@@ -63,26 +63,21 @@ function tickerOf(text: string): string {
 
 export type OtherSecurityType = Exclude<SecurityType, 'share' | 'receipt'>;
 
-/** What a security is called in a reason to leave it out, and the plural under which a report counts it. */
-const LABELS: Readonly<Record<OtherSecurityType, readonly [one: string, many: string]>> = {
-  preferred: ['a preferred share', 'preferred shares'],
-  warrant: ['a warrant', 'warrants'],
-  right: ['a right', 'rights'],
-  unit: ['a unit of several securities', 'units'],
-  note: ['a note, bond or hybrid', 'notes, bonds and hybrids'],
-  certificate: ['a certificate of a bank', 'certificates'],
-  fund: ['an exchange-traded product', 'exchange-traded products'],
-  test: ['a test listing of the exchange', 'test listings'],
+/** What other securities are called in the plural, under which a report counts them. */
+export const OTHER_SECURITIES: Readonly<Record<OtherSecurityType, string>> = {
+  preferred: 'preferred shares',
+  warrant: 'warrants',
+  right: 'rights',
+  unit: 'units',
+  note: 'notes, bonds and hybrids',
+  certificate: 'certificates',
+  fund: 'exchange-traded products',
+  test: 'test listings',
 };
 
 /** Checks whether a security of this type is no company. */
 export function isOtherSecurity(type: SecurityType | undefined): type is OtherSecurityType {
   return !isShareOrReceipt(type);
-}
-
-/** Returns what a security is called in a reason, and the plural under which a report counts it. */
-export function labelsOf(type: OtherSecurityType): readonly [one: string, many: string] {
-  return LABELS[type];
 }
 
 /** Signs that venues put before the mark of another security, and the marks of Yahoo's tickers. */
@@ -99,7 +94,7 @@ const SIGNS: readonly (readonly [sign: RegExp, mark: string])[] = [
  * signs only.
  */
 export function otherSecurity(
-  type: OtherSecurityType,
+  type: OtherSecurityType | 'security',
   name: string,
   { ticker: written, mic }: TickerAtVenue,
 ) {

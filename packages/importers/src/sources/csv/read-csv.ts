@@ -6,7 +6,7 @@ import { type BrandRecord, brandFromRecord, problemsOf, readRecord, slugOf } fro
 import { type CellOptions, isEmptyCell } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/content.ts';
 import { readEach } from '../../formats/lines.ts';
-import { isOtherSecurity, labelsOf, otherSecurity, readListing } from '../../formats/listing.ts';
+import { isOtherSecurity, OTHER_SECURITIES, otherSecurity, readListing } from '../../formats/listing.ts';
 import { withCountry } from '../../formats/places.ts';
 import { openTable, type TableLayout, type TableRow } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
@@ -138,12 +138,11 @@ function recordOf(
     const place = readListing(ticker, mic);
     const type = typeOfSecurity({ name: security, ticker: place?.ticker ?? ticker, mic: place?.mic, stated });
     if (isOtherSecurity(type)) {
-      const [one, kind] = labelsOf(type);
       const other = place && otherSecurity(type, security, place);
-      if (other === undefined) return { from, skipped: `${ticker}: "${security}" is ${one}` };
+      if (other === undefined) return { from, skipped: `${ticker}: "${security}" is no company` };
       const listings = other.listings.map((each) => ({ ...each, ...identifiers }));
       const record: PartialRecord = { ...other, type: 'other_security', listings };
-      return { from, raw, record, security, pictures: [], kind };
+      return { from, raw, record, security, pictures: [], kind: OTHER_SECURITIES[type] };
     }
     if (place === undefined && !filled.has('listings.mic')) problems.push(noVenue(mapping));
     if (place !== undefined) {

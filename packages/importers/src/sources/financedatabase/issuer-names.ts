@@ -48,11 +48,6 @@ export function withoutSecurity(name: string): string {
   return text;
 }
 
-/** Tells whether the security is a bank's product that follows shares or goods. It is named after them, and has their facts. */
-export function isProduct(name: string): boolean {
-  return /\bET[CFNP]s?\d*\b|(?:^|\s)-?\d(?:\.\d+)?x(?:\s|$)/iu.test(name);
-}
-
 /** Tells whether the name is all in capitals, as the systems of German exchanges write it. */
 export function isShouted(name: string): boolean {
   return name === name.toUpperCase();

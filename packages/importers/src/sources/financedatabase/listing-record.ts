@@ -8,7 +8,7 @@ import {
   rankOfMarketCapClass,
 } from '@brand-data/identifiers';
 import { countryCodeOf } from '../../formats/places.ts';
-import { formerNamesOf, isProduct, isShouted, subjectOf, withoutSecurity } from './issuer-names.ts';
+import { formerNamesOf, isShouted, subjectOf, withoutSecurity } from './issuer-names.ts';
 import type { Row } from './rows.ts';
 
 const FINANCE_DATABASE: Pick<Source, 'name' | 'url' | 'licence'> = {
@@ -17,8 +17,6 @@ const FINANCE_DATABASE: Pick<Source, 'name' | 'url' | 'licence'> = {
   licence: 'MIT',
 };
 
-/** The category of a product of a bank, which its name shows. */
-const EXCHANGE_TRADED_PRODUCT = 'exchange_traded_product';
 const MOST_FORMER_NAMES = 10;
 const GUESSES = /\b(?:likely|appears? to be|not readily available|no information|unclear)\b/i;
 
@@ -38,7 +36,6 @@ export function recordOfListing(row: Row): Brand {
     name,
     names,
     description: descriptionOf(row, name),
-    category: isProduct(row.name) ? EXCHANGE_TRADED_PRODUCT : '',
     rank: delisted ? 0 : rankOfMarketCapClass(row.marketCap),
     listings: [{ ticker, mic, isin, cusip, figi, compositeFigi, shareClassFigi }],
     company: {

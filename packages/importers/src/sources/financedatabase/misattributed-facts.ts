@@ -1,5 +1,5 @@
 import { type CompanyName, compareNames, isNamedAfter } from '@brand-data/identifiers';
-import { isProduct, subjectOf } from './issuer-names.ts';
+import { subjectOf } from './issuer-names.ts';
 import { MOST_SHARES } from './other-securities.ts';
 import { hasIdentifiersOfOther } from './own-identifiers.ts';
 import { NO_DESCRIPTION, NO_FACTS, NO_IDENTIFIERS, type Row } from './rows.ts';
@@ -62,7 +62,6 @@ function withoutFactsOfOthers(rows: readonly Row[]): (row: Row) => Row {
   return (row) => {
     const { issuer, subject, domain } = row;
     if (issuer === undefined) return row;
-    if (isProduct(row.name)) return isNamedAfter(domain, issuer) ? row : withoutFacts(row);
     if (isInsideWords(subject, issuer) || isLabelInside(domain, issuer)) return withoutFacts(row);
     if (domain === '' || beginsWith(domain, issuer)) return row;
     const isOthers = (byDomain.get(domain) ?? []).some((other) => {

@@ -1,5 +1,6 @@
-import { typeOfSecurity, typeOfTicker } from '@brand-data/identifiers';
-import { isOtherSecurity, labelsOf } from '../../formats/listing.ts';
+import { Brand, BrandType } from '@brand-data/contracts';
+import { isIsin, typeOfSecurity } from '@brand-data/identifiers';
+import { isOtherSecurity, type OtherSecurityType, otherSecurity } from '../../formats/listing.ts';
 import type { Row } from './rows.ts';
 
 /** No company has more kinds of shares on one exchange. If a name has more tickers, most are other securities of the company. */
@@ -9,47 +10,39 @@ export const MOST_SHARES = 5;
 const LONG_CODE_IN_PARIS = /^(?!AL|ML)[A-Z0-9]{5,}(?<!NV)$/;
 
 /**
- * Returns the rows that are neither a company's share nor a product with a separate name, each with the reason. The name and the
- * form of the ticker show what a row is. If they do not, the other tickers with the same name show it.
+ * Returns the rows that are neither a company's share nor its preferred share, each with its record. The name and the form of the
+ * ticker show what a row is. If they do not, the other tickers with the same name show that it is some security of the company.
  */
-export function otherSecurities(rows: readonly Row[]): ReadonlyMap<Row, string> {
-  const reasons = new Map<Row, string>();
+export function otherSecurities(rows: readonly Row[]): ReadonlyMap<Row, Brand | undefined> {
+  const others = new Map<Row, Brand | undefined>();
   for (const row of rows) {
-    const reason = whatItIs(row);
-    if (reason !== undefined) reasons.set(row, `${row.symbol}: "${row.name}" is ${reason}`);
+    const { name, ticker, mic } = row;
+    const type = typeOfSecurity({ name, ticker, mic });
+    if (isOtherSecurity(type) && type !== 'preferred') others.set(row, recordOf(row, type));
   }
-  const shares = rows.filter((row) => row.name !== '' && !reasons.has(row));
+  const shares = rows.filter((row) => row.name !== '' && !others.has(row));
   for (const group of Map.groupBy(shares, ({ name, mic }) => `${mic} ${name}`).values()) {
     const tickers = group.map(({ ticker }) => ticker);
     const base = baseOf(tickers);
-    for (const row of group) {
-      if (group.length > 1 && typeOfTicker(row.ticker, row.mic) === 'fund')
-        reasons.set(row, `${row.symbol}: "${row.name}" is a fund under the name of its issuer`);
-      const share = shareBehind(row, tickers, base);
-      if (share !== undefined)
-        reasons.set(row, `${row.symbol}: "${row.name}" has the share ${share}, and this is another security`);
-    }
+    for (const row of group)
+      if (hasShareBehind(row, tickers, base)) others.set(row, recordOf(row, 'security'));
   }
-  return reasons;
+  return others;
 }
 
-/** Preferred shares stay listings of their company. Funds have separate records. */
-function whatItIs({ name, ticker, mic }: Row): string | undefined {
-  const type = typeOfSecurity({ name, ticker, mic });
-  return isOtherSecurity(type) && type !== 'preferred' && type !== 'fund' ? labelsOf(type)[0] : undefined;
+/** Undefined if the row has no name. Identifiers that are likely to be those of the company's share are left out. */
+function recordOf(row: Row, type: OtherSecurityType | 'security'): Brand | undefined {
+  const { ticker, isin, figi } = row;
+  const other = otherSecurity(type, row.name, row);
+  if (other === undefined) return undefined;
+  const listings = other.listings.map((each) => ({ ...each, figi, isin: isIsin(ticker) ? ticker : isin }));
+  return Brand.fromPartial({ ...other, type: BrandType.OTHER_SECURITY, listings });
 }
 
-/**
- * Returns the ticker of the company's share, if this row's ticker, by those of the other rows with its name, is none of a share.
- */
-function shareBehind(
-  { ticker, mic }: Row,
-  tickers: readonly string[],
-  base: string | undefined,
-): string | undefined {
-  if (mic === 'XPAR')
-    return LONG_CODE_IN_PARIS.test(ticker) ? tickers.find((other) => other.length <= 4) : undefined;
-  return base === undefined || ticker === base || ticker.startsWith(`${base}-`) ? undefined : base;
+/** Checks whether the company has a share, and this row's ticker, by those of the other rows with its name, is none of a share. */
+function hasShareBehind({ ticker, mic }: Row, tickers: readonly string[], base: string | undefined): boolean {
+  if (mic === 'XPAR') return LONG_CODE_IN_PARIS.test(ticker) && tickers.some((other) => other.length <= 4);
+  return base !== undefined && ticker !== base && !ticker.startsWith(`${base}-`);
 }
 
 /**

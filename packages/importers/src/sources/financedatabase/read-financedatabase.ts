@@ -46,7 +46,8 @@ export async function* readFinanceDatabase(
   const named: Row[] = [];
   for (const ofFile of Map.groupBy(rows, ({ from }) => from.replace(/:\d+$/, '')).values()) {
     const others = otherSecurities(ofFile);
-    for (const [row, reason] of others) yield { from: row.from, skipped: reason };
+    for (const [{ from, symbol, name }, item] of others)
+      yield item === undefined ? { from, skipped: `${symbol}: "${name}" is no company` } : { from, item };
     for (const row of withoutMisattributedFacts(ofFile.filter((row) => !others.has(row)))) {
       if (row.issuer === undefined) yield { from: row.from, skipped: whyNameless(row) };
       else named.push(withOwnIdentifiers(row));
