@@ -190,7 +190,8 @@ test('numbers are read as they are written in any of the usual ways', () => {
       const european = value.toLocaleString('de-DE', { minimumFractionDigits: 2 });
       for (const written of [String(value), us, us.replaceAll(',', ' '), us.replace('-', '−'), ` ${us} `])
         expect(readNumber(written)).toBe(value);
-      expect(readNumber(european, { decimalComma: true })).toBe(value);
+      for (const written of [european, `${european} €`])
+        expect(readNumber(written, { decimalComma: true })).toBe(value);
     }),
   );
 });

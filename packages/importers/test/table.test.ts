@@ -171,6 +171,10 @@ test.each<[what: string, value: unknown]>([
   ['fields and data', { fields: ['symbol', 'name'], data: ROWS }],
   ['columns and rows', { columns: ['symbol', 'name'], rows: ROWS }],
   ['an object around a list of objects', { count: 3, next: null, tags: ['a'], results: OBJECTS }],
+  ['an object around a list of lists', { count: 3, data: [['symbol', 'name'], ...ROWS] }],
+  ['an answer with a list below an object', { status: { code: 200 }, data: { total: 3, rows: OBJECTS } }],
+  ['an object around fields and data', { result: { fields: ['symbol', 'name'], data: ROWS } }],
+  ['columns with further facts', { columns: [{ name: 'symbol' }, { name: 'name', type: 1 }], data: ROWS }],
 ])('%s in JSON is a table', async (_what, value) => {
   expect(await read(JSON.stringify(value, null, 2), {}, '.json')).toMatchObject({
     ...TABLE,
@@ -207,4 +211,25 @@ test.each<[text: string, reason: RegExp]>([
   ['[{]', /not valid JSON/],
 ])('JSON that is no table is refused with what to write: %s', async (text, reason) => {
   await expect(read(text, {}, '.json')).rejects.toThrow(reason);
+});
+
+test('JSON in the encoding that is given is a table', async () => {
+  for (const [text, ending] of [
+    ['[{"name": "Café"}]', '.json'],
+    ['{"name": "Café"}', '.ndjson'],
+  ] as const) {
+    const bytes = Buffer.from(text, 'latin1');
+    expect(await read(bytes, { encoding: 'windows-1252' }, ending)).toMatchObject({ rows: [['Café']] });
+  }
+});
+
+test('a list in JSON that names two columns alike is refused', async () => {
+  await expect(read('[["name", " name"], ["Acme", "Oslo"]]', {}, '.json')).rejects.toThrow('two columns');
+});
+
+test('a table of one column beside the numbers of its rows keeps its heading', async () => {
+  expect(await read(',symbol\n0,ACM\n1,BDR\n')).toMatchObject({
+    columns: ['symbol'],
+    rows: [['ACM'], ['BDR']],
+  });
 });

@@ -176,6 +176,7 @@ export function readNumber(cell: string, { decimalComma = false } = {}): number 
   const text = trimmed
     .replace(IN_PARENTHESES, '-$1')
     .replace(/^([+\u2212-]?)\s*[$€£¥]\s*/u, '$1')
+    .replace(/\s*[$€£¥]$/u, '')
     .replace('\u2212', '-')
     .replace(SPACES, '');
   const value = decimalComma ? withoutThousands(text, '.').replace(',', '.') : withoutThousands(text, ',');

@@ -9,13 +9,7 @@ const MAX_DOCUMENT_MIB = 32;
 /** A record has a few thousand values, of which the deepest is at the fifth level. */
 const MOST_VALUES = 1_000_000;
 const MOST_DEPTH = 64;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /** A JSON value, its place and its text. */
 export interface JsonValue {
@@ -28,8 +22,9 @@ export interface JsonValue {
 export async function* readJsonLines(
   file: string,
   progress?: BytesRead,
+  encoding?: string,
 ): AsyncGenerator<JsonValue | Unreadable> {
-  for await (const line of readLines(file, progress)) {
+  for await (const line of readLines(file, progress, undefined, encoding)) {
     if ('problem' in line) yield line;
     else if (line.text.trim() !== '') yield { from: line.from, raw: line.text, ...parseJson(line.text) };
   }
@@ -42,10 +37,11 @@ export async function* readJsonLines(
 export async function readJsonDocument(
   file: string,
   progress?: BytesRead,
+  encoding?: string,
 ): Promise<JsonValue | Unreadable | undefined> {
   const lines: string[] = [];
   let characters = 0;
-  for await (const line of readLines(file, progress, MAX_DOCUMENT_MIB)) {
+  for await (const line of readLines(file, progress, MAX_DOCUMENT_MIB, encoding)) {
     if ('problem' in line) return line;
     lines.push(line.text);
     characters += line.text.length + 1;
@@ -82,24 +78,15 @@ function problemOfSize(text: string): string | undefined {
   let values = 0;
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
-    switch (text.charCodeAt(at)) {
-      case QUOTE:
-        at = endOfText(text, at);
-        break;
-      case OPEN_BRACE:
-      case OPEN_BRACKET:
-        values += 1;
-        depth += 1;
-        if (depth > MOST_DEPTH) return `the JSON is nested more than ${MOST_DEPTH} levels deep`;
-        break;
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-        depth -= 1;
-        break;
-      case COMMA:
-        values += 1;
-        break;
+    const sign = text[at];
+    if (sign === '"') at = endOfText(text, at);
+    else if (sign === ',') values += 1;
+    else if (sign === '}' || sign === ']') depth -= 1;
+    else if (sign === '{' || sign === '[') {
+      values += 1;
+      depth += 1;
     }
+    if (depth > MOST_DEPTH) return `the JSON is nested more than ${MOST_DEPTH} levels deep`;
     if (values > MOST_VALUES)
       return `the JSON has more than ${MOST_VALUES.toLocaleString('en-US')} values: write one record on each line of an .ndjson file`;
   }

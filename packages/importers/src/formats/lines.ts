@@ -134,12 +134,7 @@ export async function* readLines(
       const text = body.toString();
       if (problem !== undefined) yield { from, problem, raw: text || undefined };
       else if (isUtf8(body)) yield { from, number, text };
-      else
-        yield {
-          from,
-          problem: NOT_UTF_8,
-          raw: text,
-        };
+      else yield { from, problem: NOT_UTF_8, raw: text };
     }
   }
 }
@@ -162,4 +157,10 @@ export async function* readEach<T extends object, R>(
   read: (item: T) => R,
 ): AsyncGenerator<R | Unreadable> {
   for await (const item of items) yield 'problem' in item ? (item as Unreadable) : read(item);
+}
+
+/** Yields items that were read before, and then the rest. */
+export async function* chained<T>(head: Iterable<T>, rest?: AsyncIterable<T>): AsyncGenerator<T> {
+  yield* head;
+  if (rest !== undefined) yield* rest;
 }

@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import type { BytesRead, Skipped, Unreadable } from '../framework/source-items.ts';
 import { JSON_FILE, JSON_LINES } from './json.ts';
-import { readJsonTable } from './json-table.ts';
-import { readLines, type TextLine } from './lines.ts';
+import { readJsonTable, type TableRow } from './json-table.ts';
+import { chained, readLines, type TextLine } from './lines.ts';
 import { withPlainSpaces } from './texts.ts';
 
 /** Characters that may separate cells. */
@@ -21,6 +21,7 @@ const MAX_ROW = 4 * 1024 * 1024;
 const MAX_LINE_MIB = 4;
 /** More columns than any table of companies has. */
 const MAX_COLUMNS = 2_000;
+const BAD_QUOTES = 'a quote is never closed, or a quote inside a cell is not doubled: correct the quotes';
 const WORKBOOK = 'PK\u0003\u0004';
 
 /** The first words of lines below a table: "File Creation Time: 0731202621:31". */
@@ -29,14 +30,6 @@ const FOOTNOTE =
 const TOTAL =
   /^(?:(?:grand |sub-?)?totals?|sum|average|mean|median|count|summe|gesamt|insgesamt|somme|totale|suma|totaal|合計)\s*:?$/i;
 const FIGURE = /^[^\p{L}]*\d[^\p{L}]*$/u;
-
-/** A row of a table, with its cells by column name. White space in a cell is single spaces. */
-export interface TableRow {
-  from: string;
-  cells: ReadonlyMap<string, string>;
-  /** The row's lines as they were read. */
-  raw: string;
-}
 
 /** Disposing of the table closes the file, even if not all rows were read. */
 export interface Table extends AsyncDisposable {
@@ -80,22 +73,22 @@ export async function openTable(
   { progress, headingLine, encoding }: TableLayout & { progress?: BytesRead | undefined } = {},
 ): Promise<Table> {
   if (JSON_FILE.test(file) || JSON_LINES.test(file)) {
-    const read = await readJsonTable(file, progress);
+    const read = await readJsonTable(file, progress, encoding);
     if ('problem' in read) throw new NoTable(read.from, read.problem);
-    const { columns, rows, file: lines = rows } = read;
-    return { columns, from: file, rows, remarks: [], [Symbol.asyncDispose]: () => closed(lines) };
+    const { columns, rows, lines } = read;
+    checkNames(file, columns);
+    return { columns, from: file, rows, remarks: [], [Symbol.asyncDispose]: () => closed(lines ?? rows) };
   }
   const lines = readLines(file, progress, MAX_LINE_MIB, encoding);
   try {
-    const head = await headOf(lines, headingLine);
-    const { start, delimiter } = layoutOf(file, head, headingLine);
-    const records = recordsOf(lines, delimiter, head.slice(start));
+    const { head, delimiter } = await layoutOf(file, await headOf(lines, headingLine), headingLine);
+    const records = recordsOf(chained(head, lines), delimiter);
     const first = (await records.next()).value as Row | Unreadable | undefined;
     const { from, names } = headingOf(file, first);
     const columns = names.filter((name) => name !== '');
     const remarks: Skipped[] = [];
     const rows = rowsOf(records, names, remarks);
-    return { columns, from, rows, remarks, [Symbol.asyncDispose]: () => closed(records) };
+    return { columns, from, rows, remarks, [Symbol.asyncDispose]: () => closed(lines) };
   } catch (error) {
     await closed(lines);
     throw error;
@@ -107,72 +100,53 @@ async function closed(generator: AsyncGenerator<unknown>): Promise<void> {
 }
 
 /** A row's cells, in order. */
-interface Row {
-  from: string;
-  raw: string;
-  cells: string[];
-}
+type Row = Omit<TableRow, 'cells'> & { cells: string[] };
 type Line = TextLine | Unreadable;
 
-/** Reads the lines in which the heading is searched. */
+/** Reads the lines in which the heading is searched. Ends at a line that cannot be read. */
 async function headOf(lines: AsyncGenerator<Line>, headingLine = 1): Promise<Line[]> {
   const head: Line[] = [];
   let characters = 0;
-  const isEnough = () =>
-    head.length >= headingLine + MOST_LINES_TO_HEADING || characters >= MOST_CHARACTERS_TO_HEADING;
-  while (head.length < headingLine || !isEnough()) {
-    const { value } = await lines.next();
-    if (value === undefined) break;
-    head.push(value);
-    characters += (value as TextLine).text?.length ?? 0;
+  let isEnough = false;
+  while (head.length < headingLine || !isEnough) {
+    const line = (await lines.next()).value as Line | undefined;
+    if (line === undefined) break;
+    head.push(line);
+    if ('text' in line) characters += line.text.length;
+    isEnough =
+      'problem' in line ||
+      head.length >= headingLine + MOST_LINES_TO_HEADING ||
+      characters >= MOST_CHARACTERS_TO_HEADING;
   }
   return head;
 }
 
-/** Returns the index of the heading among the first lines, and what separates its cells. */
-function layoutOf(
+/** Returns the first lines from the heading on, and what separates its cells. */
+async function layoutOf(
   file: string,
   head: readonly Line[],
   headingLine: number | undefined,
-): { start: number; delimiter: string } {
-  const isBlank = (line: Line | undefined) => line !== undefined && 'text' in line && line.text.trim() === '';
-  let start = head.findIndex((line) => !isBlank(line));
-  const [, separator] = SEPARATOR_LINE.exec((head[start] as TextLine | undefined)?.text ?? '') ?? [];
-  if (separator !== undefined) start += 1;
-  if (headingLine !== undefined) {
-    start = headingLine - 1;
-    if (head[start] === undefined || isBlank(head[start]))
-      throw new NoTable(`${file}:${headingLine}`, 'the line is blank or missing: it cannot name the columns');
-  }
-  const rows = quotedRowsOf(head, Math.max(start, 0));
-  const [first] = rows;
+): Promise<{ head: Line[]; delimiter: string }> {
+  const isBlank = (line: Line) => 'text' in line && line.text.trim() === '';
+  const named = head[(headingLine ?? 0) - 1];
+  if (headingLine !== undefined && (named === undefined || isBlank(named)))
+    throw new NoTable(`${file}:${headingLine}`, 'the line is blank or missing: it cannot name the columns');
+  const first = head.findIndex((line) => !isBlank(line));
+  const [, separator] = SEPARATOR_LINE.exec((head[first] as TextLine | undefined)?.text ?? '') ?? [];
+  const lines = head.slice(headingLine === undefined ? first + (separator ? 1 : 0) : headingLine - 1);
   const delimiters = separator === undefined ? DELIMITERS : [separator];
-  const [best] = delimiters
-    .flatMap((delimiter) => {
-      const cells = rows.map(({ text }) => cellsOf(text, delimiter));
-      const tried = headingLine === undefined ? [...cells.keys()] : [0];
-      const at = tried.find((index) => scoreOf(cells, index) > 0);
-      if (at === undefined) return [];
-      const width = cells[at]?.length ?? 0;
-      return [{ start: rows[at]?.index ?? 0, delimiter, score: scoreOf(cells, at), width }];
-    })
-    .sort((a, b) => b.score - a.score || b.width - a.width);
-  return best ?? { start: Math.max(start, 0), delimiter: separator ?? delimiterOf(first?.text ?? '') };
-}
-
-/** Joins the lines of quoted cells. Ends at a line that cannot be read, which `recordsOf` reports. */
-function quotedRowsOf(head: readonly Line[], start: number): { index: number; text: string }[] {
-  const rows: { index: number; text: string }[] = [];
-  let isOpen = false;
-  for (const [index, line] of head.entries()) {
-    if (index < start) continue;
-    if ('problem' in line) break;
-    const last = rows.at(-1);
-    if (isOpen && last !== undefined) last.text += `\n${line.text}`;
-    else if (line.text.trim() !== '') rows.push({ index, text: line.text });
-    isOpen = hasOddQuotes(line.text) !== isOpen;
-  }
-  return rows;
+  const layouts = delimiters.map(async (delimiter) => {
+    const rows: (Row | Unreadable)[] = [];
+    for await (const row of recordsOf(chained(lines), delimiter)) rows.push(row);
+    const cells = rows.map((row) => ('cells' in row ? row.cells : undefined));
+    const found = cells.findIndex((_, index) => scoreOf(cells, index) > 0);
+    const at = headingLine === undefined ? Math.max(found, 0) : 0;
+    const score = Math.max(scoreOf(cells, at), 0);
+    return { from: rows[at]?.from, delimiter, score, width: cells[at]?.length ?? 0 };
+  });
+  const [best] = (await Promise.all(layouts)).sort((a, b) => b.score - a.score || b.width - a.width);
+  const at = lines.findIndex(({ from }) => from === best?.from);
+  return { head: lines.slice(Math.max(at, 0)), delimiter: best?.delimiter ?? ',' };
 }
 
 /**
@@ -182,7 +156,7 @@ function quotedRowsOf(head: readonly Line[], start: number): { index: number; te
 function scoreOf(rows: readonly (readonly string[] | undefined)[], index: number): number {
   const heading = rows[index]?.map((cell) => cell.trim() !== '') ?? [];
   const width = heading.lastIndexOf(true) + 1;
-  if (heading.filter(Boolean).length < 2 || heading.length > MAX_COLUMNS) return 0;
+  if (width < 2 || heading.length > MAX_COLUMNS) return 0;
   let score = 0;
   for (const cells of rows.slice(index + 1)) {
     if (cells === undefined || cells.every((cell) => cell.trim() === '')) continue;
@@ -209,10 +183,14 @@ function headingOf(file: string, row: Row | Unreadable | undefined): { from: str
       from,
       `the table has ${names.length} columns: leave out those that are not needed, so that at most ${MAX_COLUMNS} remain`,
     );
+  checkNames(from, names);
+  return { from, names };
+}
+
+function checkNames(from: string, names: readonly string[]): void {
   const seen = new Set<string>();
   const double = names.find((name) => name !== '' && seen.size === seen.add(name).size);
   if (double !== undefined) throw new NoTable(from, `two columns have the name "${double}": rename one`);
-  return { from, names };
 }
 
 /**
@@ -267,47 +245,35 @@ function canBeFooter(cells: readonly string[]): boolean {
 }
 
 /**
- * Yields rows of cells: first those of the lines that were read before (`again`). A quoted cell may span several lines. If a quote is never closed, only its own line is a problem. The lines that
- * seemed to continue the cell are then parsed as separate rows.
+ * Yields rows of cells. A quoted cell may span several lines. If a quote is never closed, only its own line is a problem. The lines
+ * that seemed to continue the cell are then parsed as separate rows.
  */
-async function* recordsOf(
-  lines: AsyncGenerator<Line>,
-  delimiter: string,
-  again: Line[],
-): AsyncGenerator<Row | Unreadable> {
+async function* recordsOf(lines: AsyncGenerator<Line>, delimiter: string): AsyncGenerator<Row | Unreadable> {
+  const again: Line[] = [];
   const next = async () => again.shift() ?? ((await lines.next()).value as Line | undefined);
-  try {
-    for (let first = await next(); first !== undefined; first = await next()) {
-      if ('problem' in first) {
-        yield first;
-        continue;
-      }
-      const taken: Line[] = [];
-      let text = first.text;
-      let isOpen = hasOddQuotes(text);
-      while (isOpen && taken.length < MAX_LINES && text.length < MAX_ROW) {
-        const line = await next();
-        if (line === undefined) break;
-        taken.push(line);
-        if ('problem' in line) break;
-        text += `\n${line.text}`;
-        isOpen = hasOddQuotes(line.text) !== isOpen;
-      }
-      if (text.trim() === '') continue;
-      const cells = isOpen ? undefined : cellsOf(text, delimiter);
-      if (cells !== undefined) {
-        yield { from: first.from, raw: text, cells };
-        continue;
-      }
-      again.unshift(...taken);
-      yield {
-        from: first.from,
-        problem: 'a quote is never closed, or a quote inside a cell is not doubled: correct the quotes',
-        raw: first.text,
-      };
+  for (let first = await next(); first !== undefined; first = await next()) {
+    if ('problem' in first) {
+      yield first;
+      continue;
     }
-  } finally {
-    await lines.return(undefined);
+    const { from } = first;
+    const taken: Line[] = [];
+    let raw = first.text;
+    let isOpen = hasOddQuotes(raw);
+    while (isOpen && taken.length < MAX_LINES && raw.length < MAX_ROW) {
+      const line = await next();
+      if (line === undefined) break;
+      taken.push(line);
+      if ('problem' in line) break;
+      raw += `\n${line.text}`;
+      isOpen = hasOddQuotes(line.text) !== isOpen;
+    }
+    if (raw.trim() === '') continue;
+    const cells = isOpen ? undefined : cellsOf(raw, delimiter);
+    if (cells === undefined) {
+      again.unshift(...taken);
+      yield { from, problem: BAD_QUOTES, raw: first.text };
+    } else yield { from, raw, cells };
   }
 }
 
@@ -326,9 +292,4 @@ function cellsOf(text: string, delimiter: string): string[] | undefined {
   } catch {
     return undefined;
   }
-}
-
-function delimiterOf(heading: string): string {
-  const counted = DELIMITERS.map((delimiter) => cellsOf(heading, delimiter)?.length ?? 0);
-  return DELIMITERS[counted.indexOf(Math.max(...counted))] ?? ',';
 }

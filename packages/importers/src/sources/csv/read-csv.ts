@@ -5,10 +5,11 @@ import { rankOfMarketValue, readSecurityName, readWebHost, typeOfSecurity } from
 import { type BrandRecord, brandFromRecord, problemsOf, readRecord, slugOf } from '@brand-data/records';
 import { type CellOptions, isEmptyCell } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/content.ts';
+import type { TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
 import { isOtherSecurity, OTHER_SECURITIES, otherSecurity, readListing } from '../../formats/listing.ts';
 import { withCountry } from '../../formats/places.ts';
-import { openTable, type TableLayout, type TableRow } from '../../formats/table.ts';
+import { openTable, type TableLayout } from '../../formats/table.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import {
   type BytesRead,
