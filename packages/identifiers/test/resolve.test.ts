@@ -661,6 +661,17 @@ describe('precedence', () => {
     expect(among('Nomura', { ...small, name: 'Nomura' }, group)?.id).toBe('small');
   });
 
+  test('a much better known company goes before another one whose exact name is only that of a list in capitals', () => {
+    const listed = { id: 'listed', name: 'Winmark', names: ['WINMARK CORP.'], rank: 300 };
+    const known = { id: 'known', name: 'Winmark Corporation', rank: 450 };
+    expect(among('Winmark', listed, known)).toMatchObject({ id: 'known', strength: 'legal_form' });
+    expect(among('WINMARK CORP.', listed, known)?.id).toBe('known');
+    expect(among('Winmark', listed, { ...known, rank: 449 })?.id).toBe('listed');
+    expect(among('Winmark', { ...listed, rank: 600 }, { ...known, rank: 900 })?.id).toBe('listed');
+    expect(among('Winmark', { ...listed, names: [] }, known)?.id).toBe('listed');
+    expect(among('WINMARK AG', { ...listed, names: ['WINMARK AG'] }, known)?.id).toBe('listed');
+  });
+
   test('an icon with a name written in capital and small letters goes before the ticker of a small company', () => {
     const icon = { id: 'icon', name: 'Sky', websites: ['https://www.sky.com/'], bare: true };
     const miner = { id: 'miner', name: 'Sky Metals Limited', listings: ['SKY@XASX'], rank: 659 };
@@ -770,6 +781,9 @@ describe('precedence', () => {
     ['Palo', 'Palo Alto Networks Holding Technologies Worldwide'],
     ['Alto', 'Palo Alto Networks'],
     ['Coinbas', 'Coinbase Global'],
+    ['Robert', 'Robert Bosch GmbH'],
+    ['P', 'P&G'],
+    ['burger', 'Burger King'],
     ['66', '66 Motors'],
   ])('%s alone is not %s, however well known that is', (identifier, name) => {
     expect(among(identifier, { id: 'company', name, rank: 1_000 })).toBeUndefined();

@@ -45,6 +45,7 @@ const companies = [
   company('Audacy, Inc.', 'AUD@XNYS', 0),
   company('Infinity Natural Resources', 'INR@XNYS', 0),
   company('Nokia Corporation', 'NOK@XNYS', 0),
+  company('Service Properties Trust', 'SVC@XNAS', 633),
   company('Bitcoin Group SE', 'ADE@XETR', 500),
   company('Solar Ltd', 'SOL@XASX', 420),
 ];
@@ -100,6 +101,7 @@ test.each([
   ['NYSE:AUD', 'Audacy, Inc.'],
   ['INR', 'a currency, Indian Rupee'],
   ['NOK', 'Nokia Corporation'],
+  ['SVC', 'Service Properties Trust'],
   ['BTC', 'a coin, Bitcoin'],
   ['SOL', 'a coin, Solana'],
   ['SOL.AX', 'Solar Ltd'],

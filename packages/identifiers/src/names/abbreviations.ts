@@ -16,12 +16,12 @@ export function writtenOut(word: string): string | undefined {
   return WRITTEN_OUT.get(word);
 }
 
-/** Returns a normal name with its abbreviations written out, and also its last word if a list has cut it off: "pharmaceutic". */
+/** Returns a normal name with its abbreviations written out, and also its last word if a list has cut it off: "iovance biotherap". */
 export function nameWrittenOut(normal: string): string {
   const words = normal.split(' ');
   const last = words.at(-1) ?? '';
   const long = LONG_WORDS.get(last.slice(0, SHORTEST_BEGINNING)) ?? '';
-  const isCut = long.startsWith(last) && long.length > last.length + 1;
+  const isCut = words.length > 1 && long.startsWith(last) && long.length > last.length + 1;
   if (!isCut && !words.some((word) => WRITTEN_OUT.has(word))) return normal;
   const full = words.map((word) => WRITTEN_OUT.get(word) ?? word);
   return (isCut ? [...full.slice(0, -1), long] : full).join(' ');

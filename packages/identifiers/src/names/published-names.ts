@@ -37,6 +37,11 @@ export function publishedName(name: string): string {
   return titled(turnedName(core) ?? withInitials(core.replace(/ COM$/, '.COM'))) + (isFirm ? ' & Co.' : '');
 }
 
+/** Checks whether the text, in lower case, is a given name that is seldom a surname or a place: "robert". */
+export function isGivenName(text: string): boolean {
+  return GIVEN_NAMES.has(text);
+}
+
 /** Checks whether a source writes the name in capitals, so that another source's spelling of it is better. */
 export function isInCapitals(name: string): boolean {
   return coreInCapitals(name) !== undefined;
@@ -61,7 +66,7 @@ function coreInCapitals(name: string): string | undefined {
  */
 export function turnedName(core: string): string | undefined {
   const [surname = '', ...others] = core.split(/\s+/);
-  const isGiven = (word: string) => GIVEN_NAMES.has(word.toLowerCase());
+  const isGiven = (word: string) => isGivenName(word.toLowerCase());
   const isSurname = /^\p{L}[\p{L}'’-]{2,}$/u.test(surname) && !isGiven(surname);
   if (!isSurname || NO_SURNAMES.has(surname.toLowerCase())) return undefined;
   const end = others.findIndex((word) => !isInitial(word) && !isGiven(word));

@@ -1,6 +1,7 @@
 import type { BrandKey } from '../keys/brand-key.ts';
 import { readLeadingWords, wordsLeftOut } from '../keys/leading-words.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
+import { isGivenName } from '../names/published-names.ts';
 import { isCommonAsName } from './common-words.ts';
 import lists from './leading-words.json' with { type: 'json' };
 import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
@@ -64,6 +65,7 @@ export function meantByLeadingWords<Candidate extends Led>(
   if (key.startsWith('superinvestor:')) return best;
   const leading = key.slice('name:'.length);
   const isSpecific = saysOnlyWhatItDoes(leading, names) || (rival === undefined && isLong(leading));
+  if (!isSpecific && (isGivenName(leading) || lettersOf(leading) === 1)) return undefined;
   return best.rank >= (isSpecific && lettersOf(leading) >= SHORTEST ? RANK_OF_LISTED : LARGE)
     ? best
     : undefined;

@@ -59,8 +59,8 @@ function reservedMeaning(identifier: string): NoCompany | undefined {
 }
 
 /**
- * Checks whether the company is meant rather than the currency or the coin. An American company of which no source tells how well
- * known it is may be well known, so that it keeps the codes that few people know ("ALL", "AMD").
+ * Checks whether the company is meant rather than the currency or the coin. A company that is listed in the United States keeps the
+ * codes that few people know: "SVC" is Service Properties Trust, and not the Salvadoran colón.
  */
 function precedesReserved(identifier: string, company: Meant, { kind: reserved }: NoCompany): boolean {
   const { brand, resolution } = company;
@@ -69,7 +69,7 @@ function precedesReserved(identifier: string, company: Meant, { kind: reserved }
   if (kind === 'name') return strength === 'exact';
   if (kind !== 'ticker' || !isBare(keys)) return true;
   const isKnownCode = reserved === 'coin' || MOST_TRADED.has(identifier.trim().toUpperCase());
-  return !isKnownCode && !isRanked(brand) && isListedInAmerica(company);
+  return !isKnownCode && isListedInAmerica(company);
 }
 
 /**

@@ -9,11 +9,12 @@ import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey } from '../keys/
 import { compareLegalFamilies, legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, legalFormOf, normalName } from '../names/names.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
+import { isInCapitals, publishedName } from '../names/published-names.ts';
 import { compareTexts } from '../names/texts.ts';
 import { type Reading, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
 import { isCommonAsName, isCommonAsTicker } from './common-words.ts';
 import { leadingKeysToRead, meantByLeadingWords } from './leading-words.ts';
-import { compareRanked, isBareRank, type Ranked } from './rank.ts';
+import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
 
 /** By how much a company must be better known, so that its name precedes another company's bare ticker. */
 const CLEARLY_BETTER_KNOWN = 200;
@@ -72,7 +73,7 @@ export function resolve(
 ): Resolution | undefined {
   const all = matchesOf(identifier, candidates, readIdentifier(identifier, options));
   const matches = all.filter(isMeantBy(identifier, candidates, all)).sort(byPrecedence);
-  const best = bestOf(identifier, matches);
+  const best = bestOf(identifier, candidates, matches);
   if (best !== undefined) return resolutionOf(best, matches);
   return resolveNameWithCode(identifier, candidates) ?? resolveLeadingWords(identifier, candidates, options);
 }
@@ -220,11 +221,18 @@ function hasInOrder(text: string, letters: string): boolean {
 }
 
 /** Returns the best of the matches, which are in order of precedence. */
-function bestOf(identifier: string, matches: readonly Match[]): Match | undefined {
+function bestOf(
+  identifier: string,
+  candidates: readonly Candidate[],
+  matches: readonly Match[],
+): Match | undefined {
   const first = firstOf(matches);
   if (first === undefined) return undefined;
   if (isWeak(first.strength)) return fitsOneCompany(first, matches) ? first : undefined;
-  if (first.kind !== 'ticker') return betterKnownGroup(identifier, first, matches) ?? first;
+  if (first.kind !== 'ticker')
+    return (
+      betterKnownNamesake(first, candidates, matches) ?? betterKnownGroup(identifier, first, matches) ?? first
+    );
   return (
     matches.find(
       (match) =>
@@ -232,6 +240,28 @@ function bestOf(identifier: string, matches: readonly Match[]): Match | undefine
         (!isWeak(match.strength) || fitsOneCompany(match, matches)),
     ) ?? first
   );
+}
+
+/**
+ * Returns the first company so called without its legal form, if it is much better known than a company of which only a list in
+ * capitals has exactly this name, cut or abbreviated.
+ */
+function betterKnownNamesake(
+  { id, kind, strength, value, rank }: Match,
+  candidates: readonly Candidate[],
+  matches: readonly Match[],
+): Match | undefined {
+  if (kind !== 'name' || strength !== 'exact' || rank >= RANK_OF_LISTED) return undefined;
+  const named = matches.find(
+    (other) =>
+      other.kind === 'name' &&
+      other.strength === 'legal_form' &&
+      !(other.hasOtherForm || other.isOther) &&
+      other.rank >= rank + MUCH_BETTER_KNOWN,
+  );
+  const isOfList = ({ value: name }: BrandKey) =>
+    isInCapitals(name) && (name === value || publishedName(name) === value);
+  return candidates.some((own) => own.id === id && own.keys.some(isOfList)) ? named : undefined;
 }
 
 /** Returns the only company so called without "Group" or by its website, if it is better known than the first match. */
