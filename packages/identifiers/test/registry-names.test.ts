@@ -56,6 +56,8 @@ test.each([
 });
 
 test.each([
+  'Terna - Rete Elettrica Nazionale Societa per Azioni',
+  'Henkel AG & Co. Kommanditgesellschaft auf Aktien',
   'AC/DC',
   'Deutsche Bank AG (UK)',
   'New York New York',

@@ -18,6 +18,8 @@ const NUMBER = /^-?[.,]?\d[\d.,/]*[pP]?$/;
 const PAR_VALUE = new RegExp(
   `(?:^| )(?:(?:${CURRENCIES}) ?-?[.,]?\\d[\\d.,/]*[A-Z]?|\\d[\\d.,/]*[pP]|-[.,]\\d+)(?: |$)`,
 );
+/** Words before a legal form's last word: "Società per Azioni", "Kommanditgesellschaft auf Aktien". */
+const PART_OF_FORM = / (?:auf|par|per|por)$/i;
 /** The signs around a word: "(UK REG)". */
 const EDGES = /^[-.,;:()]+(?=.)|(?<=.)[.,;:()]+$/g;
 /** No description has more words, and no mark of a registry more characters. */
@@ -102,7 +104,7 @@ function withoutDescription(text: string): string {
   const isDescription =
     isSure || (isLikely && LEGAL_FORMS.has(word.toLowerCase())) || PAR_VALUE.test(text.slice(start));
   const rest = text.slice(0, start).trimEnd().replace(/,$/, '');
-  return isDescription && hasLetter(rest) ? rest : text;
+  return isDescription && hasLetter(rest) && !PART_OF_FORM.test(rest) ? rest : text;
 }
 
 function isFurther(word: string, lower: string): boolean {
