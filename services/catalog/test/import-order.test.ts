@@ -138,3 +138,41 @@ test('companies of equal rank are answered in the same order, whatever ids their
   };
   expect(await answersOf('sample', 'feed')).toEqual(await answersOf('feed', 'sample'));
 });
+
+test('an ISIN of another company in one listing finds only the company that has it, and still links', async () => {
+  const merckOf = (id: string, ticker: string, mic: string, isin: string) =>
+    brandOf(id, {
+      name: 'Merck & Co., Inc.',
+      type: BrandType.STOCK,
+      company: { headquarters: { city: 'Rahway', country: 'United States', countryCode: 'US' } },
+      listings: [{ ticker, mic, isin }],
+    });
+  const isin = 'DE0006599905';
+  const catalogue = new MemoryCatalogue();
+  const ids = () => catalogue.resolve(isin, { most: 9 }).map(({ brand }) => brand.id);
+  await catalogue.put('financedatabase', [
+    merckOf('xnys-mrk', 'MRK', 'XNYS', 'US58933Y1055'),
+    merckOf('xbue-mrk', 'MRK', 'XBUE', 'US58933Y1055'),
+    merckOf('xbue-mrkd', 'MRKD', 'XBUE', isin),
+  ]);
+  expect([...catalogue.docs()].map(({ contributions }) => contributions.length)).toEqual([3]);
+  expect(ids()).toEqual([]);
+  await catalogue.put('feed', [
+    brandOf('mrkd', {
+      name: 'Merck & Co.',
+      type: BrandType.STOCK,
+      listings: [{ ticker: '6MK', mic: 'XDUS' }],
+      stock: { isin },
+    }),
+  ]);
+  expect([...catalogue.docs()].map(({ contributions }) => contributions.length)).toEqual([4]);
+  await catalogue.put('feed', [
+    brandOf('kgaa', {
+      name: 'Merck KGaA',
+      type: BrandType.STOCK,
+      company: { headquarters: { city: 'Darmstadt', country: 'Germany', countryCode: 'DE' } },
+      listings: [{ ticker: 'MRK', mic: 'XETR', isin }],
+    }),
+  ]);
+  expect(ids()).toContain('kgaa');
+});

@@ -20,6 +20,8 @@ import { ownerOf } from './override-owners.ts';
 
 /** Kinds of keys that a company has by its listings. */
 const LISTING_KINDS: ReadonlySet<string> = new Set(['ticker', 'isin', 'figi', 'cusip']);
+/** American ISINs with listings abroad are often those of receipts, which find their company though it does not show them. */
+const RECEIPTS_FROM = 'US';
 
 /** A company to store, with its record decoded. */
 export interface PlannedCompany {
@@ -46,6 +48,7 @@ function companyOf(
   const hidden = new Set([
     ...(claimants.length === 0 ? [] : keysHiddenByOverrides(brand, [...members, ...quotes])),
     ...keysHiddenByType(brand, members),
+    ...keysRemovedFromListings(keys, members),
   ]);
   const linkOnly = claimants.flatMap(({ record, isFirst }) => (isFirst ? [] : record.identity.keys));
   for (const { identity } of members)
@@ -158,6 +161,17 @@ function keysHiddenByType(brand: Brand, members: readonly SourceRecord[]): strin
     brand,
     keys.filter((key) => LISTING_KINDS.has(kindOf(key))),
   );
+}
+
+/** Returns the identifiers of listings that the merged record does not show, because they are another company's. */
+function keysRemovedFromListings(shown: ReadonlySet<string>, members: readonly SourceRecord[]): string[] {
+  return members
+    .filter(
+      ({ source, brand }) =>
+        statesListings(source) && !brand.listings.some(({ isin }) => isin.startsWith(RECEIPTS_FROM)),
+    )
+    .flatMap(({ identity }) => identity.keys)
+    .filter((key) => kindOf(key) !== 'ticker' && LISTING_KINDS.has(kindOf(key)) && !shown.has(key));
 }
 
 function notShown(brand: Brand, keys: readonly string[]): string[] {
