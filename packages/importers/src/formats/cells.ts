@@ -1,5 +1,6 @@
 import { readWebHost } from '@brand-data/identifiers';
 import { BrandRecord, categorySlug } from '@brand-data/records';
+import CELL_FIELD_DATA from './cell-fields.json' with { type: 'json' };
 import { type DateOrder, readDate } from './dates.ts';
 import { micOfVenue } from './listing.ts';
 import { countryCodeOf, readPlace } from './places.ts';
@@ -45,29 +46,12 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 
 /** In these fields, "null" and "none" are ordinary words. */
-const NAMES: ReadonlySet<string> = new Set(
-  'id name names listings.ticker history.formerly history.former_tickers manager.firm'.split(' '),
-);
+const NAMES: ReadonlySet<string> = new Set(CELL_FIELD_DATA.names);
 
 /** The fields that a column may give, by their dotted names. A row has at most one listing, so `listings` has no index. */
 const FIELDS: ReadonlyMap<string, Kind> = new Map([
   ...fieldsOf('', BrandRecord as object),
-  ['company.headquarters', 'place'],
-  ['company.founded', 'date'],
-  ['links.websites', 'websites'],
-  ['listings.mic', 'venue'],
-  ['listings.security', 'text'],
-  ['stock.ipo_date', 'date'],
-  ['stock.market_cap_usd', 'amount'],
-  ['stock.price', 'amount'],
-  ['stock.price_usd', 'amount'],
-  ['stock.change_percentage', 'percentage'],
-  ['stock.percent_from_52_week_low', 'percentage'],
-  ['company.key_people', 'people'],
-  ['images.logo', 'picture'],
-  ['images.logo_dark', 'picture'],
-  ['images.stock_logo', 'picture'],
-  ['images.banner', 'picture'],
+  ...(Object.entries(CELL_FIELD_DATA.kinds) as [string, Kind][]),
 ]);
 export const CELL_FIELDS = [...FIELDS.keys()];
 
@@ -80,10 +64,6 @@ export function isEmptyCell(field: string, cell: string): boolean {
   if (kind === 'amount' && cell.includes('0') && !/[1-9]/.test(cell)) return true;
   if (field === 'company.headquarters.country_code' && cell.trim() === 'NA') return false;
   return NAMES.has(field) ? isBlankName(cell) : isBlank(cell);
-}
-
-function isCode(field: string): boolean {
-  return /(?:[._]|^)(?:isin|cusip|figi|lei|wikidata_qid)$/.test(field);
 }
 
 /** Returns the value that a cell gives a field, in the form that records use. The cell is not empty. */
@@ -115,6 +95,9 @@ function readInteger(cell: string, options: CellOptions): number | undefined {
   return number !== undefined && Number.isInteger(number) ? number : undefined;
 }
 
+/** Fields of identifiers and currencies, which have no spaces and are in capitals. */
+const CODE = /(?:[._]|^)(?:isin|cusip|figi|lei|wikidata_qid)$|currency$/;
+
 /** Returns the text in the form that records use. */
 function textOf(field: string, text: string): string | undefined {
   switch (field) {
@@ -127,7 +110,7 @@ function textOf(field: string, text: string): string | undefined {
     case 'company.headquarters.country_code':
       return /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : countryCodeOf(text);
     default:
-      return isCode(field) || field.endsWith('currency') ? text.replace(/\s/g, '').toUpperCase() : text;
+      return CODE.test(field) ? text.replace(/\s/g, '').toUpperCase() : text;
   }
 }
 
@@ -146,14 +129,12 @@ interface Schema {
 function fieldsOf(path: string, schema: Schema): [string, Kind][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]): [string, Kind][] => {
     const below = path === '' ? name : `${path}.${name}`;
-    if (below === 'sources' || below === 'images' || below === 'derived_fields') return [];
-    if (field.properties !== undefined) return fieldsOf(below, field);
-    if (field.items?.properties !== undefined)
-      return below === 'listings' ? fieldsOf(below, field.items) : [];
-    if (field.items !== undefined) return [[below, 'texts']];
-    if (field.type === 'number' || field.type === 'integer' || field.type === 'boolean')
-      return [[below, field.type]];
-    return [[below, 'text']];
+    if (['sources', 'images', 'derived_fields'].includes(below)) return [];
+    const group = below === 'listings' ? field.items : field;
+    if (group?.properties !== undefined) return fieldsOf(below, group);
+    if (field.items !== undefined) return field.items.properties === undefined ? [[below, 'texts']] : [];
+    const { type } = field;
+    return [[below, type === 'number' || type === 'integer' || type === 'boolean' ? type : 'text']];
   });
 }
 
@@ -197,12 +178,9 @@ export function readPercentage(cell: string, options?: { decimalComma?: boolean 
   return readNumber(cell.trim().replace(/(?<!\s)\s*[%٪](\)?)$/u, '$1'), options);
 }
 
-const YES = new Set(['true', 'yes', 'y', '1']);
-const NO = new Set(['false', 'no', 'n', '0']);
-
 /** Reads a cell as true or false. Undefined if it is neither. */
 export function readBoolean(cell: string): boolean | undefined {
-  const text = cell.trim().toLowerCase();
-  if (YES.has(text)) return true;
-  return NO.has(text) ? false : undefined;
+  const text = cell.trim();
+  if (/^(?:true|yes|y|1)$/i.test(text)) return true;
+  return /^(?:false|no|n|0)$/i.test(text) ? false : undefined;
 }

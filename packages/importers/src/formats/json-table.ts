@@ -24,7 +24,6 @@ interface Rows {
   keys?: readonly string[];
 }
 
-/** A row before it is read. */
 type Item = Omit<JsonValue, 'raw'> & { raw?: string; names?: Rows['names']; key?: string | undefined };
 
 /**
@@ -125,6 +124,6 @@ function textOf(value: unknown): string {
   return value.some((item) => typeof item === 'object') ? JSON.stringify(value) : value.join('; ');
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

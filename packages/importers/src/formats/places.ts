@@ -28,14 +28,8 @@ export function readPlace(text: string): Place {
   if (last === undefined || city === undefined) return {};
   const code = countryCodeOf(last);
   const isState = parts.length > 1 && STATES.has(last);
-  if (isState || code === undefined) {
-    const isNamed = parts.length > 1;
-    return {
-      city,
-      ...(isNamed && { state: last }),
-      ...(isState && { country: 'United States', country_code: 'US' }),
-    };
-  }
+  if (isState) return { city, state: last, country: 'United States', country_code: 'US' };
+  if (code === undefined) return { city, ...(parts.length > 1 && { state: last }) };
   return {
     ...(parts.length > 1 && { city }),
     ...(parts.length > 2 && { state: parts.slice(1, -1).join(', ') }),
@@ -61,19 +55,18 @@ let codes: ReadonlyMap<string, string> | undefined;
 
 /** ISO 3166-1 alpha-2 code for an English name. It does not accept codes: "CA" may be California or Canada. */
 export function countryCodeOf(name: string): string | undefined {
-  codes ??= new Map([...namesOfCountries(), ...Object.entries(PLACES.countries_without_cldr_name)]);
+  codes ??= new Map([
+    ...[...regionNames()].flatMap(([code, name]) =>
+      isCountryCode(code) ? [[name.toLowerCase(), code] as const] : [],
+    ),
+    ...Object.entries(PLACES.countries_without_cldr_name),
+  ]);
   return codes.get(name.trim().toLowerCase());
 }
 
 function nameOfCountry(code: string): string | undefined {
   names ??= regionNames();
   return names.get(code)?.replace(/ SAR China$/, '');
-}
-
-function namesOfCountries(): [name: string, code: string][] {
-  return [...regionNames()].flatMap(([code, name]) =>
-    isCountryCode(code) ? [[name.toLowerCase(), code]] : [],
-  );
 }
 
 function isCountryCode(code: string): boolean {

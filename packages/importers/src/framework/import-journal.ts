@@ -162,7 +162,6 @@ export function caseToJson(shown: object) {
 /** A file with one JSON document a line. Writing the first document creates the file, and replaces an existing one. */
 export class NdjsonFile {
   readonly path: string;
-  /** How many documents were written. */
   count = 0;
   #stream: WriteStream | undefined;
 

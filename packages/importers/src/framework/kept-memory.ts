@@ -28,7 +28,6 @@ export class KeptMemory {
     this.addBytes(heapSizeOf(kept));
   }
 
-  /** Counts this many bytes, as `add` does for a value. */
   addBytes(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > this.#mib * MIB)

@@ -34,11 +34,9 @@ export interface ImportOptions {
   source: string;
   /** Remove records that the source no longer has, unless something was refused or nothing was read. */
   prune?: boolean;
-  /** Write nothing, and report what would be written. */
   dryRun?: boolean;
   /** When it is aborted, the import finishes the batches in flight and sends no more. */
   signal?: AbortSignal | undefined;
-  /** Takes what the import does, while it runs. */
   journal: ImportJournal;
 }
 
@@ -83,7 +81,6 @@ export function importQuotes(
 export interface ImportReport {
   /** Has no import id if the import failed. */
   summary: Omit<ImportSummary, 'importId'> & Partial<ImportSummary>;
-  /** Why the import failed in the middle. */
   failure?: Error;
   journal: ImportJournal;
 }
@@ -114,17 +111,14 @@ export async function reportImport(
 
 type PutAnswer = PutBrandsResponse & Pick<Partial<PutQuotesResponse>, 'skipped'>;
 
-/** How one kind of item is sent. */
 interface ItemKind<T> {
   idOf: (item: T) => string;
   /** The text for the rejects file if the item's line is not known. */
   rawOf?: (item: T) => string;
-  /** Stores the pictures, and returns the item with them. */
   addPictures?: (sent: SourceItem<T>) => Promise<T>;
   put: (batch: T[], request: { source: string; importId: string; dryRun: boolean }) => Promise<PutAnswer>;
 }
 
-/** One import, from the first call of the catalogue to the last. */
 class ImportRun<T extends object> {
   readonly #catalog: CatalogPort;
   readonly #options: ImportOptions;

@@ -14,7 +14,6 @@ export interface Unreadable {
 /** A correct item of a source that does not describe a company, such as a bond or an exchange's test line. */
 export interface Skipped {
   from: string;
-  /** Why the import leaves the item out. */
   skipped: string;
 }
 
@@ -56,7 +55,6 @@ export class OptionError extends Error {
 /** A picture that a source hands along with a brand. */
 export interface BrandPicture {
   field: PictureFieldName;
-  /** The form for light pages. */
   light: PictureFile;
   /** The form for dark pages. Without it, the service images makes one. */
   dark?: PictureFile | undefined;

@@ -46,7 +46,6 @@ export function readFieldValue(
 /** A value in the form that records use, not yet checked against the schema. */
 type ReadValue = { value: unknown } | { problem: string };
 
-/** The fields that no text of a table's cell can give. */
 const WITHOUT_TEXT = ['links.social_media', 'images.logo', 'images.stock_logo'];
 
 /**
@@ -95,9 +94,8 @@ export interface Setting extends FieldValue {
 }
 
 export interface OverrideFileOptions extends CellOptions {
-  /** Who sets the fields of lines that do not say it. */
+  /** Who sets the fields and why, for lines that do not say it. */
   by: string;
-  /** Why, for lines that do not say it. */
   reason: string | undefined;
 }
 

@@ -7,7 +7,6 @@ export interface Icon {
   title: string;
   /** The brand's colour, six hexadecimal digits. */
   hex: string;
-  /** An SVG path. */
   path: string;
   /** The page where the icon was found. It is often, but not always, on the brand's own site. */
   source: string;

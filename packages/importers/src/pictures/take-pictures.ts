@@ -135,14 +135,12 @@ function bytesOfPercentText(text: string): Buffer {
   }
 }
 
-/** Throws a PictureProblem if a picture of so many bytes is too large. */
 function checkSize(bytes: number): void {
   if (bytes > MAX_BYTES)
     throw new PictureProblem(`the picture has ${bytes} bytes: make it smaller than ${MAX_BYTES} (4 MiB)`);
   if (bytes === 0) throw new PictureProblem('the picture is empty');
 }
 
-/** Makes a picture that cannot be used. */
 function unusable(problem: string): PictureFile {
   return { read: () => Promise.reject(new PictureProblem(problem)), held: 0 };
 }

@@ -14,7 +14,6 @@ const FURTHER_CLASSES = 'further share classes';
 /** The fields of a record that are known so far. */
 export type PartialRecord = Partial<BrandRecord>;
 
-/** A row's fields and its pictures. */
 interface ReadRow {
   from: string;
   raw: string;
@@ -27,7 +26,6 @@ interface ReadRow {
   kind?: string;
 }
 
-/** What a row is: a record, left out, or unreadable. */
 export type Item = ReadRow | Skipped | Unreadable;
 
 /** Keeps all rows until the last is read. Then yields each company in the place of its first row. */

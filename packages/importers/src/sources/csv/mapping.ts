@@ -1,6 +1,8 @@
 import { basename } from 'node:path';
 import { exchangesOfPrefix } from '@brand-data/identifiers';
 import { CELL_FIELDS, type CellOptions, isEmptyCell, readCell } from '../../formats/cells.ts';
+import { parseJson } from '../../formats/json.ts';
+import { isObject } from '../../formats/json-table.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
 import { isBlankName, withPlainSpaces } from '../../formats/texts.ts';
 import { OptionError } from '../../framework/source-items.ts';
@@ -25,13 +27,9 @@ export function readMappingFile(text: string, file: string): Mapping['columns'] 
       .split(/\r?\n/)
       .filter((line) => line.trim() !== '' && !line.startsWith('#'))
       .map((line) => columnOf(assignment(line)));
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new OptionError(`${file} is not JSON, although it begins with a brace`);
-  }
-  return Object.entries(value as object).map(([column, field]) => ({ column, field: known(String(field)) }));
+  const parsed = parseJson(text);
+  if ('problem' in parsed) throw new OptionError(`${file} is not JSON, although it begins with a brace`);
+  return Object.entries(Object(parsed.value)).map(([column, field]) => columnOf([column, String(field)]));
 }
 
 /** Parses comma-separated lists of "column=field" and "field=value". Throws an OptionError. */
@@ -126,31 +124,18 @@ export function assignCell(
   const before = group[name];
   // If two columns give the same list field, their items form one list. A place may be given by several columns.
   if (Array.isArray(before) && Array.isArray(value)) group[name] = [...new Set([...before, ...value])];
-  else if (isGroup(before) && isGroup(value)) group[name] = { ...value, ...before };
+  else if (isObject(before) && isObject(value)) group[name] = { ...value, ...before };
   else group[name] = value;
   return undefined;
 }
 
-function isGroup(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** What the heading of a table suggests for its import. */
-export interface ProposedMapping {
-  columns: readonly string[];
-  map: readonly { column: string; field: string }[];
-  /** The MIC of the venue that the file is named after: "nasdaq-2026-08-21.csv". Undefined if a column gives the venue. */
-  mic: string | undefined;
-  /** The date in the file's name. */
-  date: string | undefined;
-}
-
 /**
  * Reads the heading of a table and proposes a mapping by the names of its columns, ignoring case, spaces and punctuation. If several
- * columns give a field, the one that known-columns.json lists first is proposed, but all that say what a security is. Rejects with
- * NoTable if there is no heading.
+ * columns give a field, the one that known-columns.json lists first is proposed, but all that say what a security is. If no column
+ * gives the venue, `mic` is that of the venue that the file is named after ("nasdaq-2026-08-21.csv"). `date` is that in its name.
+ * Rejects with NoTable if there is no heading.
  */
-export async function proposeMapping(file: string, layout?: TableLayout): Promise<ProposedMapping> {
+export async function proposeMapping(file: string, layout?: TableLayout) {
   await using table = await openTable(file, layout);
   const { columns } = table;
   const byName = new Map(columns.toReversed().map((column) => [lettersOf(column), column]));

@@ -131,11 +131,15 @@ function recordOf(
     const problem = filled.has(field) ? undefined : assignCell(fields, field, text, options);
     if (problem !== undefined) problems.push(`${field}: ${problem}`);
   }
-  const listing = fields.listings as ListingCells | undefined;
+  const {
+    ticker,
+    mic,
+    security: stated,
+    ...identifiers
+  } = Object(fields.listings) as Partial<Record<string, string>>;
   delete fields.listings;
   const security = typeof fields.name === 'string' ? fields.name : '';
-  if (listing?.ticker !== undefined) {
-    const { ticker, mic, security: stated, ...identifiers } = listing;
+  if (ticker !== undefined) {
     const place = readListing(ticker, mic);
     const type = typeOfSecurity({ name: security, ticker: place?.ticker ?? ticker, mic: place?.mic, stated });
     if (isOtherSecurity(type)) {
@@ -193,14 +197,6 @@ function withPictureFields(fields: Record<string, unknown>): Record<string, unkn
 function statementOf(column: string, cell: string): string {
   if (/^\s*(?:n|no|false)\s*$/i.test(cell)) return '';
   return /^\s*(?:y|yes|true)\s*$/i.test(cell) ? column : cell;
-}
-
-/** The cells of a row's listing, as they are assigned. */
-interface ListingCells {
-  ticker?: string;
-  mic?: string;
-  /** What the security is, in the words of the table. */
-  security?: string;
 }
 
 /** Replaces the security's name by the company's. "Alphabet Inc. (Class A)", with the class in parentheses, becomes another name. */

@@ -39,11 +39,12 @@ export async function* readLogoFiles(
       continue;
     }
     named.add(path);
+    const page = `https://commons.wikimedia.org/wiki/File:${encodeURIComponent(file.replaceAll(' ', '_'))}`;
     const brand = Brand.fromPartial({
       id,
       name,
       ...(wikidataQid && { links: { wikidataQid } }),
-      sources: [{ name: 'Wikimedia Commons', url: commonsFileUrl(file), fields: ['images.logo'] }],
+      sources: [{ name: 'Wikimedia Commons', url: page, fields: ['images.logo'] }],
     });
     yield {
       from: id,
@@ -62,11 +63,6 @@ export async function* readLogoFiles(
 function commonsFileKeys(name: string): string[] {
   const file = basename(name);
   return [...new Set([file, percentDecoded(file)].map(keyOf))];
-}
-
-/** Returns the URL of the page about the file. */
-function commonsFileUrl(name: string): string {
-  return `https://commons.wikimedia.org/wiki/File:${encodeURIComponent(name.replaceAll(' ', '_'))}`;
 }
 
 function keyOf(name: string): string {

@@ -56,7 +56,7 @@ export async function* readMarketData(
   options: ReadMarketDataOptions,
 ): AsyncGenerator<ReadItem<Quote>> {
   const { map, progress, memoryMib } = options;
-  const isDated = checkColumns(file, await columnsOf(file), map).has('date');
+  const isDated = (await fieldsOfTable(file, map)).has('date');
   if (progress !== undefined) progress.total = (await sizeOf([file])) * (isDated ? 2 : 1);
   if (!isDated) {
     for await (const read of daysOf(file, options))
@@ -258,11 +258,6 @@ function rangeOf(text: string, decimalComma: boolean): [low: number, high: numbe
   return low === undefined || high === undefined ? undefined : [low, high];
 }
 
-async function columnsOf(file: string): Promise<readonly string[]> {
-  await using table = await openTable(file);
-  return table.columns;
-}
-
 /** Parses "column=field" and lists of it. Throws an OptionError. */
 function readMap(map: readonly string[]): [column: string, field: Field][] {
   return map
@@ -279,8 +274,10 @@ function readMap(map: readonly string[]): [column: string, field: Field][] {
     });
 }
 
-/** Throws an OptionError if a mapped column or a column for a required field is missing. */
-function checkColumns(file: string, columns: readonly string[], map: readonly string[]): Set<Field> {
+/** Returns the fields that the columns give. Throws an OptionError if a mapped column, or one for a required field, is missing. */
+async function fieldsOfTable(file: string, map: readonly string[]): Promise<Set<Field>> {
+  await using table = await openTable(file);
+  const { columns } = table;
   const missing = readMap(map).find(([column]) => !columns.includes(column));
   if (missing !== undefined)
     throw new OptionError(`there is no column "${missing[0]}": the columns are ${columns.join(', ')}`);

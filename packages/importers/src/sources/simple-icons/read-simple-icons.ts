@@ -3,18 +3,13 @@ import { coreName, normalName, readWebHost } from '@brand-data/identifiers';
 import type { ReadItem } from '../../framework/source-items.ts';
 import { drawIcon, type Icon, loadIcons, SIMPLE_ICONS } from '../../pictures/icons.ts';
 import SITES from './known-sites.json' with { type: 'json' };
+import WORDS from './known-words.json' with { type: 'json' };
 
 /**
  * Hosts of many brands, which are not the own site of an icon that was found there. Hosts that are the source of more than MANY
  * icons are treated in the same way. A host's own brand (GitHub's icon at github.com) is recognized by its name.
  */
-const SHARED_HOSTS = new Set(
-  `archive.org behance.net bitbucket.org brandfetch.com brandfolder.com codeberg.org discord.com
-  dribbble.com dropbox.com facebook.com figma.com frontify.com gitee.com github.com gitlab.com google.com
-  instagram.com issuu.com linkedin.com medium.com notion.so npmjs.com pinterest.com reddit.com scribd.com
-  seeklogo.com sourceforge.net stackoverflow.com t.me twitter.com vimeo.com wikimedia.org wikipedia.org
-  wordpress.org x.com youtube.com`.split(/\s+/),
-);
+const SHARED_HOSTS: ReadonlySet<string> = new Set(WORDS.shared_hosts);
 const MANY = 3;
 
 /**
@@ -47,18 +42,13 @@ export async function* readSimpleIcons(): AsyncGenerator<ReadItem<Brand>> {
   }
 }
 
-/** Hosts that are the source of more than MANY icons, or are known to belong to many brands. */
-function sharedHosts(icons: readonly Icon[]): (host: string) => boolean {
-  const byHost = Map.groupBy(icons, ({ source }) => readWebHost(source)?.host);
-  return (host) => SHARED_HOSTS.has(host) || (byHost.get(host)?.length ?? 0) > MANY;
-}
-
 /**
  * Returns each brand's own site, by slug, if the icon was found on it or on a sub-domain. The domain's name must fit the brand's name,
  * and no other brand's name better. If in doubt, the brand gets no site: a look-up of another company's domain would find it.
  */
 function ownWebsites(icons: readonly Icon[]): Map<string, string> {
-  const isShared = sharedHosts(icons);
+  const byHost = Map.groupBy(icons, ({ source }) => readWebHost(source)?.host);
+  const isShared = (host: string) => SHARED_HOSTS.has(host) || (byHost.get(host)?.length ?? 0) > MANY;
   const found = icons.flatMap((icon) => {
     const web = readWebHost(icon.source);
     return web === undefined ? [] : [{ icon, ...web, fit: fitOf(web.domain, icon) }];
@@ -78,19 +68,13 @@ function ownWebsites(icons: readonly Icon[]): Map<string, string> {
 }
 
 /** Words that young companies put before their name if the plain domain was taken. */
-const BEFORE_A_NAME = /^(get|go|hi|join|my|one|the|use)/;
+const BEFORE_A_NAME = new RegExp(`^(${WORDS.before_a_name.join('|')})`);
 
 /**
  * What brands put after their name: a legal form, the kind of product, or a line of business that does not name another company.
  * Any other word may (tatasteel.com is Tata Steel's, not Tata's).
  */
-const AFTER_A_NAME = new RegExp(
-  `^(${[
-    'ai|api|apps?|auth|bank|builder|camera|cars|ci|co|company|corp|data|dev|editor|engine|foundation|framework|games|global|group',
-    'health|home|hq|hub|inc|io|js|labs?|lang|life|lifestyle|mobile|network|online|payments?|pay|php|project|proxy|scm|script',
-    'sec|server|shop|social|software|studios?|tech|up|vr|whiskey|wp',
-  ].join('|')})?$`,
-);
+const AFTER_A_NAME = new RegExp(`^(${WORDS.after_a_name.join('|')})?$`);
 
 /**
  * Returns "exact" if the domain's label is one of the brand's names. Returns "partly" if the label is a name with one of these

@@ -13,15 +13,12 @@ import { tradeAmong } from './classes.ts';
 import type { ItemNumber } from './entity.ts';
 import MICS from './exchanges.json' with { type: 'json' };
 import { type CompanyFacts, type ListName, labelAmong, type NamedFacts, NETWORKS, unique } from './facts.ts';
+import type { SideStore } from './side-store.ts';
 
 const WIKIDATA = { name: 'Wikidata', licence: 'CC0-1.0' } as const;
 
-/** The facts of the items that companies refer to. */
-export interface Named {
-  of(item: ItemNumber): NamedFacts | undefined;
-  /** The place that this place is directly part of. */
-  parentOf(place: ItemNumber): ItemNumber | undefined;
-}
+/** Has the facts of the items that companies refer to. */
+type Store = Pick<SideStore, 'named' | 'parents'>;
 
 export interface BrandOptions {
   /** The dump's date, for items without the date of their last change. */
@@ -31,14 +28,14 @@ export interface BrandOptions {
 }
 
 /** Returns an item's facts as a record. Undefined if the item has no name. */
-export function brandOfFacts(facts: CompanyFacts, named: Named, options: BrandOptions): Brand | undefined {
-  const labels = (items: readonly ItemNumber[]) => unique(items.map((item) => labelOf(item, named)));
+export function brandOfFacts(facts: CompanyFacts, store: Store, options: BrandOptions): Brand | undefined {
+  const labels = (items: readonly ItemNumber[]) => unique(items.map((item) => labelOf(item, store)));
   const list = (name: ListName) => labels(facts.lists[name]);
-  const { headquarters, country } = headquartersOf(facts, named);
-  const [name, ...names] = namesOf(facts, nativeLanguagesOf(facts, country, named));
+  const { headquarters, country } = headquartersOf(facts, store);
+  const [name, ...names] = namesOf(facts, nativeLanguagesOf(facts, country, store));
   if (name === undefined) return undefined;
 
-  const listings = listingsOf(facts, named, { country: country?.countryCode ?? '', ...options });
+  const listings = listingsOf(facts, store, { country: country?.countryCode ?? '', ...options });
   const [main] = listings;
   const exchange = main && exchangeOfMic(main.mic);
   const trade = tradeAmong(facts.classes);
@@ -48,7 +45,7 @@ export function brandOfFacts(facts: CompanyFacts, named: Named, options: BrandOp
     id: qid.toLowerCase(),
     name,
     description: facts.description,
-    category: categorySlug(trade === undefined ? '' : labelOf(trade, named)),
+    category: categorySlug(trade === undefined ? '' : labelOf(trade, store)),
     rank: rankOfSitelinks(facts.editions),
     names,
     listings,
@@ -59,8 +56,8 @@ export function brandOfFacts(facts: CompanyFacts, named: Named, options: BrandOp
       companyType: facts.companyTypes,
       founded: facts.founded,
       founders: list('founders'),
-      ceo: facts.ceo === undefined ? '' : labelOf(facts.ceo, named),
-      keyPeople: keyPeopleOf(facts, named),
+      ceo: facts.ceo === undefined ? '' : labelOf(facts.ceo, store),
+      keyPeople: keyPeopleOf(facts, store),
       employees: facts.employees,
       headquarters,
       areaServed: list('areaServed'),
@@ -86,7 +83,7 @@ export function brandOfFacts(facts: CompanyFacts, named: Named, options: BrandOp
       stock: {
         exchange: exchange?.code ?? '',
         exchangeFullName: exchange?.name ?? '',
-        indexMemberships: labels(facts.indices.filter((item) => named.of(item)?.isIndex === true)),
+        indexMemberships: labels(facts.indices.filter((item) => store.named.get(item)?.isIndex === true)),
         isin: main.isin,
         ipoDate: facts.listedOn,
         isActivelyTrading: true,
@@ -98,12 +95,12 @@ export function brandOfFacts(facts: CompanyFacts, named: Named, options: BrandOp
   });
 }
 
-function labelOf(item: ItemNumber, named: Named): string {
-  return named.of(item)?.label ?? '';
+function labelOf(item: ItemNumber, store: Store): string {
+  return store.named.get(item)?.label ?? '';
 }
 
-function keyPeopleOf({ people }: CompanyFacts, named: Named): { name: string; role: string }[] {
-  return [...Map.groupBy(people, ({ item }) => labelOf(item, named))]
+function keyPeopleOf({ people }: CompanyFacts, store: Store): { name: string; role: string }[] {
+  return [...Map.groupBy(people, ({ item }) => labelOf(item, store))]
     .filter(([name]) => name !== '')
     .map(([name, offices]) => ({ name, role: unique(offices.map(({ role }) => role)).join(', ') }));
 }
@@ -141,9 +138,9 @@ function namesOf(facts: CompanyFacts, nativeLanguages: readonly string[]): strin
   return unique([display, ...others]).slice(0, MOST_NAMES);
 }
 
-function nativeLanguagesOf(facts: CompanyFacts, country: NamedFacts | undefined, named: Named): string[] {
-  return [...facts.countries.map(named.of), country].flatMap((each) =>
-    (each?.languages ?? []).map((language) => named.of(language)?.languageCode ?? ''),
+function nativeLanguagesOf(facts: CompanyFacts, country: NamedFacts | undefined, store: Store): string[] {
+  return [...facts.countries.map((item) => store.named.get(item)), country].flatMap((each) =>
+    (each?.languages ?? []).map((language) => store.named.get(language)?.languageCode ?? ''),
   );
 }
 
@@ -152,17 +149,17 @@ type Headquarters = NonNullable<NonNullable<Brand['company']>['headquarters']>;
 /** Returns the headquarters and their country. The company's own country comes last: it may only be registered there. */
 function headquartersOf(
   facts: CompanyFacts,
-  named: Named,
+  store: Store,
 ): { headquarters: Partial<Headquarters> | undefined; country: NamedFacts | undefined } {
   const { city: seatItem, latitude, longitude } = facts.headquarters;
-  const placeOf = (item: ItemNumber | undefined) => (item === undefined ? undefined : named.of(item));
+  const placeOf = (item: ItemNumber | undefined) => (item === undefined ? undefined : store.named.get(item));
   const seat = placeOf(seatItem);
   const isCountry = seat?.countryCode !== undefined;
   const city = isCountry ? undefined : seat;
   const country = isCountry
     ? seat
     : [seat?.country, ...facts.countries].map(placeOf).find((place) => place !== undefined);
-  const state = seatItem === undefined || city === undefined ? undefined : stateAbove(seatItem, named);
+  const state = seatItem === undefined || city === undefined ? undefined : stateAbove(seatItem, store);
   const place = latitude === undefined ? city : { latitude, longitude };
   if (city === undefined && country === undefined) return { headquarters: undefined, country };
   const headquarters: Partial<Headquarters> = {
@@ -181,14 +178,14 @@ function headquartersOf(
 const MOST_STEPS = 8;
 
 /** Returns the largest part of the country that contains the city, such as a state of the US, a Land or a prefecture. */
-function stateAbove(city: ItemNumber, named: Named): NamedFacts | undefined {
+function stateAbove(city: ItemNumber, store: Store): NamedFacts | undefined {
   let state: NamedFacts | undefined;
-  let place = named.parentOf(city);
+  let place = store.parents.get(city);
   for (let step = 0; place !== undefined && step < MOST_STEPS; step++) {
-    const facts = named.of(place);
+    const facts = store.named.get(place);
     if (facts?.countryCode !== undefined) break;
     if (facts?.isSubdivision && facts.label !== '') state = facts;
-    place = named.parentOf(place);
+    place = store.parents.get(place);
   }
   return state;
 }
@@ -203,12 +200,12 @@ function otherThan(label: string | undefined, native: string | undefined): strin
  */
 function listingsOf(
   facts: CompanyFacts,
-  named: Named,
+  store: Store,
   { country, onUnknownExchange }: { country: string; onUnknownExchange: (exchange: ItemNumber) => void },
 ): Brand['listings'] {
   const isins = facts.isins.filter(isIsin);
   const found = facts.listings.flatMap(({ exchange, tickers, isin }) => {
-    const mic = micOfExchange(exchange, named.of(exchange)?.mics ?? []);
+    const mic = micOfExchange(exchange, store.named.get(exchange)?.mics ?? []);
     if (mic === undefined) {
       if (tickers.length > 0) onUnknownExchange(exchange);
       return [];
@@ -265,7 +262,9 @@ function ownWebsite(address: string): string | undefined {
 
 function profileOf(property: string, account: string): { name: string; url: string } | undefined {
   const network = NETWORKS[property];
-  return network && { name: network.name, url: network.page(encodeURIComponent(account.replace(/^@/, ''))) };
+  if (network === undefined) return undefined;
+  const { name, page } = network;
+  return { name, url: page.replace('{}', encodeURIComponent(account.replace(/^@/, ''))) };
 }
 
 function articleUrl(title: string): string {

@@ -52,7 +52,6 @@ export function classesOf(entity: Entity, property: string): ItemNumber[] {
   return statementsOf(entity, property).flatMap(({ mainsnak }) => itemOf(mainsnak) ?? []);
 }
 
-/** Returns the class that names the company's trade. */
 export function tradeAmong(classes: readonly ItemNumber[]): ItemNumber | undefined {
   return classes.find((item) => !GENERAL.has(item) && !BRANDS.has(item));
 }

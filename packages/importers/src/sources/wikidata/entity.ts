@@ -114,7 +114,6 @@ export function textOf(snak: Snak | undefined): string {
   return cleanText(valueIn(snak));
 }
 
-/** Returns a text and its language, such as "en" or "zh-hans". */
 export function localTextOf(snak: Snak | undefined): { text: string; language: string } | undefined {
   const { text, language } = Object(valueIn(snak));
   const clean = cleanText(text);

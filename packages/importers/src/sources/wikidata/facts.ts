@@ -20,49 +20,19 @@ import {
   textsOf,
   timeOf,
 } from './entity.ts';
+import PROPERTIES from './properties.json' with { type: 'json' };
 
-/** Fields that are lists of other items, and the properties that they are read from. */
-const LISTS = {
-  industries: ['P452'],
-  founders: ['P112'],
-  areaServed: ['P2541'],
-  owner: ['P127'],
-  parentCompany: ['P749'],
-  subsidiaries: ['P355'],
-  divisions: ['P199'],
-  products: ['P1056'],
-  brands: ['P1716'],
-  predecessor: ['P1365', 'P155'],
-  successor: ['P1366', 'P156'],
-  mergedInto: ['P7888'],
-  hubs: ['P113'],
-} as const;
+/** The properties of fields that are lists of items, and the roles of key people by property, in the order of the record. */
+const { lists: LISTS, roles: ROLES } = PROPERTIES;
 export type ListName = keyof typeof LISTS;
 
-/** The roles of key people by property, in the order of the record. */
-const ROLES = {
-  P169: 'Chief Executive Officer',
-  P488: 'Chairperson',
-  P3320: 'Board member',
-  P1037: 'Director',
-} as const;
-
-/** Social networks by the property of their accounts: the network's name, and the URL of an account's page. */
-export const NETWORKS: Readonly<Record<string, { name: string; page: (account: string) => string }>> = {
-  P2002: { name: 'X', page: (account) => `https://x.com/${account}` },
-  P2013: { name: 'Facebook', page: (account) => `https://www.facebook.com/${account}` },
-  P2003: { name: 'Instagram', page: (account) => `https://www.instagram.com/${account}/` },
-  P4264: { name: 'LinkedIn', page: (account) => `https://www.linkedin.com/company/${account}/` },
-  P2397: { name: 'YouTube', page: (account) => `https://www.youtube.com/channel/${account}` },
-  P7085: { name: 'TikTok', page: (account) => `https://www.tiktok.com/@${account}` },
-  P2037: { name: 'GitHub', page: (account) => `https://github.com/${account}` },
-};
+/** Social networks by the property of their accounts: the network's name, and the URL of an account's page with {} for the account. */
+export const NETWORKS: Readonly<Record<string, { name: string; page: string }>> = PROPERTIES.networks;
 
 /** The most items of a list in a record. */
 const MOST = 100;
 /** The most names, listings and identifiers that are read. The catalogue refuses a company with so many. */
 const MOST_STATEMENTS = 1_000;
-/** The most tickers of one listing. */
 const MOST_TICKERS = 20;
 
 export type CompanyFacts = ReturnType<typeof companyFactsOf>;
@@ -136,7 +106,8 @@ export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date) {
     /** The name of the logo's file on Wikimedia Commons. */
     logoFile: texts('P154')[0] ?? '',
     /** Wikipedia's language editions with an article. */
-    editions: Object.keys(sitelinks).filter(isWikipedia).length,
+    editions: Object.keys(sitelinks).filter((site) => site.endsWith('wiki') && !OTHER_WIKIS.test(site))
+      .length,
     /** YYYY-MM-DD. */
     modified: /^\d{4}-\d{2}-\d{2}/.exec(String(entity.modified))?.[0] ?? '',
   };
@@ -215,10 +186,6 @@ function headquartersOf(seats: readonly Statement[], places: readonly Statement[
 const OTHER_WIKIS =
   /^(?:commons|species|meta|wikidata|mediawiki|incubator|outreach|sources|wikimania|foundation|wikifunctions)wiki$/;
 
-function isWikipedia(site: string): boolean {
-  return site.endsWith('wiki') && !OTHER_WIKIS.test(site);
-}
-
 export type NamedFacts = ReturnType<typeof namedFactsOf>;
 
 /** Returns the facts of an item that records of companies refer to. Plain JSON. */
@@ -252,7 +219,6 @@ export function namedFactsOf(entity: Entity, now: Date) {
   };
 }
 
-/** Returns the item that a place is directly part of. */
 export function parentOf(partOf: readonly Statement[], now: Date): ItemNumber | undefined {
   const usable = partOf.filter(({ rank }) => rank !== 'deprecated');
   return itemsOf(bestOf(currentOf(usable, now)))[0];

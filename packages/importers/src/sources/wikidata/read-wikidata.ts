@@ -124,17 +124,13 @@ class DumpReader {
   }
 
   *brands(): Generator<ReadItem<Brand>> {
-    const { companies, named, parents } = this.#options.store;
+    const { store } = this.#options;
     const options = {
       dumpDate: dateIn(basename(this.#options.file)),
       onUnknownExchange: (exchange: ItemNumber) => this.#countExchange(`Q${exchange}`),
     };
-    const lookup = {
-      of: (item: ItemNumber) => named.get(item),
-      parentOf: (place: ItemNumber) => parents.get(place),
-    };
-    for (const facts of companies.values()) {
-      const brand = brandOfFacts(facts, lookup, options);
+    for (const facts of store.companies.values()) {
+      const brand = brandOfFacts(facts, store, options);
       if (brand === undefined) this.figures.nameless++;
       else yield { from: brand.id, item: brand };
     }
@@ -220,6 +216,6 @@ function entityIn(json: Buffer): Entity | { problem: string } {
 
 /** Returns the date in a file's name: 2026-08-03 in "wikidata-20260803-all.json.gz". '' if there is none. */
 function dateIn(name: string): string {
-  const [, year, month, day] = /(20\d{2})-?([01]\d)-?([0-3]\d)/.exec(name) ?? [];
-  return year === undefined ? '' : `${year}-${month}-${day}`;
+  const [, ...parts] = /(20\d{2})-?([01]\d)-?([0-3]\d)/.exec(name) ?? [];
+  return parts.join('-');
 }

@@ -66,7 +66,6 @@ export class SideStore implements Disposable {
   }
 }
 
-/** The bits of this many numbers are one page. */
 const PAGE = 1 << 19;
 
 /** A set of item numbers that takes one bit for each number of the pages that it needs. */
