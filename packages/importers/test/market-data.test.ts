@@ -182,6 +182,11 @@ test('a file without the required columns is refused as a whole', async () => {
   await expect(read('symbol,price\nA,1\n', { map: ['Kurs=price'] })).rejects.toThrow('no column "Kurs"');
 });
 
+test('a column whose name has a comma can be mapped', async () => {
+  const quotes = await read('symbol,"Kurs, Euro"\nA,1\n', { map: ['Kurs, Euro=price'] });
+  expect(quotes).toMatchObject([{ symbol: 'A', stock: { price: 1 } }]);
+});
+
 test('numbers are read as they are written in any of the usual ways', () => {
   fc.assert(
     fc.property(fc.integer({ min: -1e12, max: 1e12 }), fc.nat(99), (whole, cents) => {

@@ -24,3 +24,8 @@ export function isBlankName(text: string): boolean {
 export function isBlank(text: string): boolean {
   return isBlankName(text) || EXCEPT_AS_NAMES.has(text.trim().toLowerCase());
 }
+
+/** Splits "a=b,c=d" at the commas. With a single equals sign, a comma belongs to the name: "Revenue, total=…". */
+export function assignmentsIn(text: string): string[] {
+  return text.indexOf('=') === text.lastIndexOf('=') ? [text] : text.split(/,(?=[^,]*=)/);
+}

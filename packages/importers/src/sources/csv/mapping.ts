@@ -4,7 +4,7 @@ import { CELL_FIELDS, type CellOptions, isEmptyCell, readCell } from '../../form
 import { parseJson } from '../../formats/json.ts';
 import { isObject } from '../../formats/json-table.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
-import { isBlankName, withPlainSpaces } from '../../formats/texts.ts';
+import { assignmentsIn, isBlankName, withPlainSpaces } from '../../formats/texts.ts';
 import { OptionError } from '../../framework/source-items.ts';
 import KNOWN_COLUMNS from './known-columns.json' with { type: 'json' };
 
@@ -35,8 +35,11 @@ export function readMappingFile(text: string, file: string): Mapping['columns'] 
 /** Parses comma-separated lists of "column=field" and "field=value". Throws an OptionError. */
 export function readMapping(map: readonly string[], set: readonly string[]): Mapping {
   return {
-    columns: map.flatMap(assignments).map(columnOf),
-    constants: set.flatMap(assignments).map(([field, text]) => ({ field: known(field), text })),
+    columns: map.flatMap(assignmentsIn).map(assignment).map(columnOf),
+    constants: set
+      .flatMap(assignmentsIn)
+      .map(assignment)
+      .map(([field, text]) => ({ field: known(field), text })),
   };
 }
 
@@ -78,12 +81,6 @@ export function whyLeftOut(
 
 function columnOf([column, field]: [name: string, value: string]): Mapping['columns'][number] {
   return { column, field: known(field) };
-}
-
-function assignments(text: string): [name: string, value: string][] {
-  // With a single equals sign, a comma belongs to the name of a column: "Revenue, total=…".
-  if (text.indexOf('=') === text.lastIndexOf('=')) return [assignment(text)];
-  return text.split(/,(?=[^,]*=)/).map((part) => assignment(part));
 }
 
 function assignment(text: string): [name: string, value: string] {

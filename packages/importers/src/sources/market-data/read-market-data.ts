@@ -6,7 +6,7 @@ import type { TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
 import { micOfVenue } from '../../formats/listing.ts';
 import { openTable } from '../../formats/table.ts';
-import { isBlank, isBlankName } from '../../formats/texts.ts';
+import { assignmentsIn, isBlank, isBlankName } from '../../formats/texts.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import { type BytesRead, OptionError, type ReadItem, type Unreadable } from '../../framework/source-items.ts';
 import FIELDS from './fields.json' with { type: 'json' };
@@ -260,18 +260,14 @@ function rangeOf(text: string, decimalComma: boolean): [low: number, high: numbe
 
 /** Parses "column=field" and lists of it. Throws an OptionError. */
 function readMap(map: readonly string[]): [column: string, field: Field][] {
-  return map
-    .flatMap((text) => text.split(/,(?=[^,]*=)/))
-    .map((part) => {
-      const at = part.lastIndexOf('=');
-      const [column, name] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
-      const field = MARKET_DATA_FIELDS.find((each) => each === name);
-      if (field === undefined)
-        throw new OptionError(
-          `"${part}" is not column=field: the fields are ${MARKET_DATA_FIELDS.join(', ')}`,
-        );
-      return [column, field];
-    });
+  return map.flatMap(assignmentsIn).map((part) => {
+    const at = part.lastIndexOf('=');
+    const [column, name] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+    const field = MARKET_DATA_FIELDS.find((each) => each === name);
+    if (field === undefined)
+      throw new OptionError(`"${part}" is not column=field: the fields are ${MARKET_DATA_FIELDS.join(', ')}`);
+    return [column, field];
+  });
 }
 
 /** Returns the fields that the columns give. Throws an OptionError if a mapped column, or one for a required field, is missing. */
