@@ -487,6 +487,48 @@ describe('one name, also without "Group", and one ticker on two exchanges', () =
   });
 });
 
+describe('a listing stands for the country of a record that states none', () => {
+  const listed = (name: string, ticker: string, mic: string) =>
+    company({ id: 'a', name, listings: [{ ticker, mic }] });
+  const stated = (name: string, countryCode: string, listing: Facts['listings'] = []) =>
+    company({
+      id: 'b',
+      name,
+      listings: listing,
+      company: { headquarters: { countryCode, city: 'Otterton' } },
+    });
+
+  test('beside a record of the country that has the same name and legal form, or neither has a form', () => {
+    const abroad = [{ ticker: 'KE1', mic: 'XBER' }];
+    expect(mayBeLinked(listed('KESTREL', 'KES', 'XNYS'), stated('Kestrel', 'US', abroad))).toBe(true);
+    expect(mayBeLinked(listed('Kestrel Ltd', 'KES', 'XNYS'), stated('Kestrel Ltd.', 'US', abroad))).toBe(
+      true,
+    );
+    expect(mayBeLinked(listed('Kestrel plc', 'KES', 'XLON'), stated('Kestrel PLC', 'GB', abroad))).toBe(true);
+    expect(areLinked(listed('KESTREL', 'KES', 'XNYS'), stated('Kestrel', 'US', abroad))).toBe(false);
+  });
+
+  test('but not if only one has a legal form, unless the name has several words', () => {
+    expect(mayBeLinked(listed('Kestrel', 'KES', 'XNYS'), stated('Kestrel LLC', 'US'))).toBe(false);
+    expect(mayBeLinked(listed('Kestrel Ltd', 'KES', 'XNYS'), stated('Kestrel Inc.', 'US'))).toBe(false);
+    expect(mayBeLinked(listed('Otter Foods Ltd', 'OTR', 'XNYS'), stated('Otter Foods', 'US'))).toBe(true);
+  });
+
+  test('but not if the record of the country has another ticker there, nor in another country', () => {
+    const renamed = [{ ticker: 'OTR', mic: 'XNAS' }];
+    expect(mayBeLinked(listed('Otter Foods', 'OTF', 'XNYS'), stated('Otter Foods', 'US', renamed))).toBe(
+      false,
+    );
+    expect(mayBeLinked(listed('Otter Foods', 'OTF', 'XNYS'), stated('Otter Foods', 'CA'))).toBe(false);
+  });
+
+  test('but not under tickers that exchanges give to shares from abroad, nor over the counter', () => {
+    expect(mayBeLinked(listed('Otter Foods', 'OT1', 'XBER'), stated('Otter Foods', 'DE'))).toBe(false);
+    expect(mayBeLinked(listed('Otter Foods', '0OTR', 'XLON'), stated('Otter Foods', 'GB'))).toBe(false);
+    expect(mayBeLinked(listed('Otter Foods', 'OTFDY', 'OTCM'), stated('Otter Foods', 'US'))).toBe(false);
+  });
+});
+
 test("a registry's mark tells a company from its namesake, and hides neither a legal form nor an equal listing", () => {
   const on = (ticker: string, mic: string, name: string) =>
     company({ id: name, name, listings: [{ ticker, mic }] });

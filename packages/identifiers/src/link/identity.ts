@@ -8,6 +8,7 @@ import { coreName, nameForms, normalName } from '../names/names.ts';
 import { isTooLongForName, namesOfBrand, withoutYears } from '../names/names-of-brand.ts';
 import { hasRegistryMark } from '../names/registry-names.ts';
 import { exchangeOfMic } from '../securities/exchanges.ts';
+import { isForeignCodeAt } from '../securities/main-listing.ts';
 import { type CompanyName, companyName, comparableNames, compareNames } from './company-names.ts';
 
 /** Most records have a few keys of each kind. Longer lists are cut. Tickers come last, so they are cut first. */
@@ -75,6 +76,8 @@ export interface LinkEvidence {
   readonly countries: ReadonlySet<string>;
   /** Whether the country in `named:…` is the stated one, that of an ISIN, or follows from "Inc.". It is otherwise a guess. */
   readonly isCountryKnown: boolean;
+  /** Whether `countries` is the country of a listing, whose ticker is not one that an exchange gives to shares from abroad. */
+  readonly isListedAtHome: boolean;
   /** Sector and industry as the source names them, in normal form. */
   readonly business: ReadonlySet<string>;
   /** The country's code, if the record has the headquarters' city too. A country without a city is often wrong. */
@@ -299,6 +302,14 @@ function evidenceOf(brand: Brand, keys: readonly string[]): LinkEvidence {
     homeTickers,
     countries,
     isCountryKnown: homes.size > 0 || hasAmericanForm(brand),
+    isListedAtHome:
+      countries.size === 1 &&
+      listed.some(
+        ({ key, venue }) =>
+          countries.has(venue.country) &&
+          !venue.ownTickers &&
+          !isForeignCodeAt(venue, venue.country, tickerText(key), ''),
+      ),
     business: new Set(
       [brand.company?.sector ?? '', brand.company?.industry ?? '']
         .map((text) => normalName(bounded(text)))

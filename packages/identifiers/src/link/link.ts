@@ -209,12 +209,27 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
 
 /**
  * Checks whether the country in which both records share a name is known of both. If it is not, the sector, the industry or the
- * ticker at home must be the same.
+ * ticker at home must be the same, or a listing at home must stand for the country.
  */
 function isCountrySure(a: RecordIdentity, b: RecordIdentity): boolean {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
   if (ofA.isCountryKnown && ofB.isCountryKnown) return true;
-  return hasCommon(ofA.business, ofB.business) || haveHomeTicker(ofA, ofB);
+  if (hasCommon(ofA.business, ofB.business) || haveHomeTicker(ofA, ofB)) return true;
+  if (areDisjoint(ofA.homeTickers, ofB.homeTickers) || !haveOneForm(a, b)) return false;
+  return (ofA.isCountryKnown && ofB.isListedAtHome) || (ofA.isListedAtHome && ofB.isCountryKnown);
+}
+
+/**
+ * Checks whether the names have a legal form in common, or neither has one. If only one has, the names must have several words:
+ * "Orange" from France is listed in New York, and "Orange LLC" is another company in the United States.
+ */
+function haveOneForm(a: RecordIdentity, b: RecordIdentity): boolean {
+  const [namesOfA, namesOfB] = [a.names(), b.names()];
+  const [formsOfA, formsOfB] = [namesOfA.legalFamilies, namesOfB.legalFamilies];
+  if (areDisjoint(formsOfA, formsOfB)) return false;
+  return (
+    formsOfA.size > 0 === formsOfB.size > 0 || hasCommon(namesOfA.ofSeveralWords, namesOfB.ofSeveralWords)
+  );
 }
 
 /** An exchange has no two companies of one website with the same name and legal form. */

@@ -104,7 +104,12 @@ function venueOf(listing: ListingFacts | undefined): Exchange | undefined {
 }
 
 /** London's codes for shares from abroad begin with 0. Germany's for receipts of its own companies, such as "22UA", begin with a digit. */
-function isForeignCodeAt(venue: Exchange | undefined, country: string, ticker: string, isin: string) {
+export function isForeignCodeAt(
+  venue: Exchange | undefined,
+  country: string,
+  ticker: string,
+  isin: string,
+): boolean {
   if (venue?.mic === 'XLON') return /^0[A-Z0-9]{3}$/i.test(ticker);
   return country === 'DE' && venue?.country === 'DE' && /^\d/.test(ticker) && isin.startsWith('US');
 }
