@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { recordFromBytes } from '@brand-data/catalog/src/records/merge.ts';
 import { type Brand, BrandType } from '@brand-data/contracts';
+import { rankOfMarketCapClass } from '@brand-data/identifiers';
 import { readFinanceDatabase } from '@brand-data/importers';
 import { readRecord, recordFromBrand } from '@brand-data/records';
 import fc from 'fast-check';
@@ -490,11 +491,12 @@ test('bonds and an exchange’s tests are no companies', async () => {
   expect(others).toEqual(['B1 note', 'T1 test_issue']);
 });
 
-test('a company with a listing that trades is listed, and one that trades nowhere ranks low', async () => {
+test('a company with a listing that trades is listed and has the rank of all its listings, and one that trades nowhere ranks low', async () => {
   const gone: Facts = { ...KESTREL, delisted: 'True' };
   const [first] = (await readRows(gone, IN_BERLIN)).brands;
   expect(first).toMatchObject({
     type: BrandType.STOCK,
+    rank: rankOfMarketCapClass('Mid Cap'),
     company: { companyType: ['Public'] },
   });
   const [second] = (await readRows(gone)).brands;

@@ -37,7 +37,11 @@ export function companyOfListings(records: readonly Brand[]): Brand {
   const brands = [...new Set([...listed.map(({ brand }) => brand), ...records])];
   const [main = Brand.create(), ...others] = brands;
   if (others.length === 0)
-    return { ...main, names: otherNamesOf([main]).filter((name) => name !== main.name) };
+    return {
+      ...main,
+      rank: rankOf(records),
+      names: otherNamesOf([main]).filter((name) => name !== main.name),
+    };
   // Records with a website are described best.
   const described = [...brands.filter(({ links }) => links !== undefined), ...brands];
   const first = (textOf: (brand: Brand) => string | undefined) =>
@@ -55,7 +59,7 @@ export function companyOfListings(records: readonly Brand[]): Brand {
     names: newNames(otherNamesOf(brands), [name, ...formerly]),
     description: first(({ description }) => description),
     category: first(({ category }) => category),
-    rank: Number(mostOf(brands.map(({ rank }) => String(rank || '')))),
+    rank: rankOf(records),
     listings: markedListings(listed, country),
     company: {
       ...main.company,
@@ -68,6 +72,12 @@ export function companyOfListings(records: readonly Brand[]): Brand {
     ...(main.stock && { stock: { ...main.stock, ...securityOf(listed) } }),
     sources: [...new Map(sources.map((source) => [JSON.stringify(source), source])).values()],
   });
+}
+
+/** Returns the rank that most listings state, also those that no longer trade. 0 if no listing trades: the company may be gone. */
+function rankOf(records: readonly Brand[]): number {
+  if (records.every(({ stock }) => stock?.isActivelyTrading === false)) return 0;
+  return Number(mostOf(records.map(({ rank }) => String(rank || ''))));
 }
 
 /** Returns the place that most records state. Those with a city go first, as a country without a city is often wrong. */

@@ -36,7 +36,7 @@ export function recordOfListing(row: Row): Brand {
     name,
     names,
     description: descriptionOf(row, name),
-    rank: delisted ? 0 : rankOfMarketCapClass(row.marketCap),
+    rank: rankOfMarketCapClass(row.marketCap),
     listings: [{ ticker, mic, isin, cusip, figi, compositeFigi, shareClassFigi }],
     company: {
       sector: row.sector,
