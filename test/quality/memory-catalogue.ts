@@ -23,7 +23,6 @@ import { sourceRecordOf } from '@brand-data/catalog/src/records/source-record.ts
 import {
   collectAffectedRecords,
   HOT_KEY_DOCS,
-  isIdentifying,
   type KeySearch,
 } from '@brand-data/catalog/src/storage/affected-records.ts';
 import type { Brand, Match, Suggestion } from '@brand-data/contracts';
@@ -134,7 +133,7 @@ export class MemoryCatalogue {
   }
 
   async #search(keys: readonly string[]): Promise<KeySearch> {
-    const isHot = (key: string) => !isIdentifying(key) && (this.#byKey.get(key)?.size ?? 0) > HOT_KEY_DOCS;
+    const isHot = (key: string) => (this.#byKey.get(key)?.size ?? 0) > HOT_KEY_DOCS;
     const all = keys.flatMap((key) => [key, LINK_ONLY + key]);
     const searched = all.filter((key) => !isHot(key));
     const found = new Set(searched.flatMap((key) => [...(this.#byKey.get(key) ?? [])]));

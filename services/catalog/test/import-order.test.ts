@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Brand, BrandType } from '@brand-data/contracts';
 import { MemoryCatalogue } from '@brand-data/test/quality/memory-catalogue.ts';
 import { brandOf } from '@brand-data/testing/brand-of';
@@ -176,3 +177,23 @@ test('an ISIN of another company in one listing finds only the company that has 
   ]);
   expect(ids()).toContain('kgaa');
 });
+
+test('of a file with one ISIN in every row, rows of one name are refused, and rows of other names are compared with few others', async () => {
+  const importOf = async (nameOf: (index: number) => string) => {
+    const rows = Array.from({ length: 1_000 }, (_, index) =>
+      brandOf(`row-${index}`, {
+        name: nameOf(index),
+        type: BrandType.STOCK,
+        listings: [{ ticker: `A${index}`, mic: 'XFRA', isin: 'US0378331005' }],
+      }),
+    );
+    return new MemoryCatalogue().put('financedatabase', rows);
+  };
+  const { refused } = await importOf(() => 'Acme Inc.');
+  expect(refused).toHaveLength(1_000);
+  expect(refused[0]?.reason).toContain('correct the identifiers that are not its own');
+  const others = await importOf((index) => hash('sha256', String(index)).slice(0, 12));
+  expect(others).toMatchObject({ created: 1_000, refused: [] });
+  // Later rows meet no earlier ones, because the ISIN is hot by then.
+  expect(new Set(others.refusedLinks.map(({ reference }) => reference)).size).toBe(500);
+}, 120_000);

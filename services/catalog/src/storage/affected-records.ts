@@ -25,9 +25,8 @@ const SNAPSHOT_GONE: readonly unknown[] = [239, 246];
 /** The most documents that one query reads. Fewer documents than that have the identifying keys of one batch. */
 const MAX_DOCS = 2_000;
 /**
- * A key that more documents than this share is hot and links no records, whatever the batch: a common name, or a host with a shop
- * for each customer. Identifying keys, such as an ISIN, are never hot. If they link too many records, the plan refuses those of the
- * records that the batch puts.
+ * A key that more documents than this share is hot and links no records, whatever the batch: a common name, a host with a shop for
+ * each customer, or an ISIN that a faulty file has in every row.
  */
 export const HOT_KEY_DOCS = 100;
 
@@ -182,22 +181,17 @@ async function findByKeys(
   const docs = await companies.find({ keys: { $in: [...keys] } }, options).toArray();
   const counts = new Map<string, number>();
   for (const doc of docs) for (const key of doc.keys) counts.set(key, (counts.get(key) ?? 0) + 1);
-  const isShared = (key: string) => (counts.get(key) ?? 0) > HOT_KEY_DOCS;
-  const shared = keys.filter(isShared);
-  const hotKeys = shared.filter((key) => !isIdentifying(key));
-  const others = shared.length === 0 ? keys : keys.filter((key) => !isShared(key));
-  const identified = shared
-    .filter(isIdentifying)
-    .flatMap((key) => docs.filter((doc) => doc.keys.includes(key)));
+  const isHot = (key: string) => (counts.get(key) ?? 0) > HOT_KEY_DOCS;
+  const hotKeys = keys.filter(isHot);
+  const others = hotKeys.length === 0 ? keys : keys.filter((key) => !isHot(key));
   if (docs.length < limit) {
-    if (shared.length === 0) return { docs, keys, hotKeys };
+    if (hotKeys.length === 0) return { docs, keys, hotKeys };
     const wanted = new Set(others);
-    const matching = docs.filter((doc) => doc.keys.some((key) => wanted.has(key)));
-    return { docs: [...new Set([...identified, ...matching])], keys: others, hotKeys };
+    return { docs: docs.filter((doc) => doc.keys.some((key) => wanted.has(key))), keys: others, hotKeys };
   }
   const half = Math.ceil(others.length / 2);
-  const parts = shared.length > 0 ? [others] : [others.slice(0, half), others.slice(half)];
-  const searches: KeySearch[] = [{ docs: identified, keys: [], hotKeys }];
+  const parts = hotKeys.length > 0 ? [others] : [others.slice(0, half), others.slice(half)];
+  const searches: KeySearch[] = [{ docs: [], keys: [], hotKeys }];
   for (const part of parts) searches.push(await findByKeys(session, companies, part));
   return {
     docs: searches.flatMap((search) => search.docs),
@@ -208,9 +202,4 @@ async function findByKeys(
 
 function readingAt(session: ClientSession) {
   return { session, readConcern: 'snapshot', maxTimeMS: READ_MS } as const;
-}
-
-/** Checks whether the key alone links the records that share it. */
-export function isIdentifying(key: string): boolean {
-  return /^(?:id|qid|lei|figi|isin|cusip):/.test(key);
 }
