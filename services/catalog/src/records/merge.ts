@@ -106,11 +106,12 @@ export function recordOfOne(only: SourcedBrand): Brand {
   const { brand } = only;
   const { listings, stock } = brand;
   const isStated = stock === undefined || isCurated(only.source);
+  const isGone = statesListings(only.source) && stock?.isActivelyTrading === false;
   const own = isStated ? stock : withIsinOfMain(stock, listings, countryOf(brand));
   const name = nameIn(only);
   const names = name === brand.name ? brand.names : namesBeside(name, [only]);
   return withDerivedFields(
-    { ...brand, type, name, names, stock: own },
+    { ...brand, type, name, names, stock: own, rank: isGone ? 0 : brand.rank },
     { isTypeDerived: source === undefined },
   );
 }
