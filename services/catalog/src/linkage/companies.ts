@@ -89,7 +89,8 @@ function isRestorable(stated: Brand, built: Brand): boolean {
 }
 
 function hasStatedFacts(stated: Brand, built: Brand): boolean {
-  return built.stock === stated.stock && built.name === stated.name;
+  const hasRank = stated.rank === 0 || !built.derivedFields.includes('rank');
+  return hasRank && built.stock === stated.stock && built.name === stated.name;
 }
 
 const TIE_BREAK_BITS = 40;
