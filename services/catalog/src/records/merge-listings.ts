@@ -39,7 +39,7 @@ export function companyOfListings(records: readonly Brand[]): Brand {
   if (others.length === 0)
     return {
       ...main,
-      rank: rankOf(records),
+      rank: rankOfListings(records),
       names: otherNamesOf([main]).filter((name) => name !== main.name),
     };
   // Records with a website are described best.
@@ -59,7 +59,7 @@ export function companyOfListings(records: readonly Brand[]): Brand {
     names: newNames(otherNamesOf(brands), [name, ...formerly]),
     description: first(({ description }) => description),
     category: first(({ category }) => category),
-    rank: rankOf(records),
+    rank: rankOfListings(records),
     listings: markedListings(listed, country),
     company: {
       ...main.company,
@@ -75,7 +75,7 @@ export function companyOfListings(records: readonly Brand[]): Brand {
 }
 
 /** Returns the rank that most listings state, also those that no longer trade. 0 if no listing trades: the company may be gone. */
-function rankOf(records: readonly Brand[]): number {
+export function rankOfListings(records: readonly Brand[]): number {
   if (records.every(({ stock }) => stock?.isActivelyTrading === false)) return 0;
   return Number(mostOf(records.map(({ rank }) => String(rank || ''))));
 }

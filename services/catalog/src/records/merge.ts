@@ -13,7 +13,7 @@ import {
 } from '@brand-data/identifiers';
 import { DERIVED, fieldOf, hasData, OPERATOR, recordFieldName } from '@brand-data/records';
 import { withDerivedFields } from './derive.ts';
-import { companyOfListings } from './merge-listings.ts';
+import { companyOfListings, rankOfListings } from './merge-listings.ts';
 import { overlaid, setValueOf, withoutOverridden } from './overlay.ts';
 import { mergePlaces, type SourcedPlace } from './places.ts';
 import {
@@ -106,12 +106,12 @@ export function recordOfOne(only: SourcedBrand): Brand {
   const { brand } = only;
   const { listings, stock } = brand;
   const isStated = stock === undefined || isCurated(only.source);
-  const isGone = statesListings(only.source) && stock?.isActivelyTrading === false;
   const own = isStated ? stock : withIsinOfMain(stock, listings, countryOf(brand));
   const name = nameIn(only);
   const names = name === brand.name ? brand.names : namesBeside(name, [only]);
+  const rank = statesListings(only.source) ? rankOfListings([brand]) : brand.rank;
   return withDerivedFields(
-    { ...brand, type, name, names, stock: own, rank: isGone ? 0 : brand.rank },
+    { ...brand, type, name, names, stock: own, rank },
     { isTypeDerived: source === undefined },
   );
 }
