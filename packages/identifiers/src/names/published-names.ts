@@ -29,7 +29,7 @@ const PARTNERS = /^,?\s*&\s*CO\b/i;
  */
 export function publishedName(name: string): string {
   const plain = withoutMarks(name);
-  const core = coreInCapitals(name);
+  const core = coreInCapitals(name, plain);
   if (core === undefined)
     return SPELLED.get(plain) ?? (/\p{Ll}/u.test(plain) ? plain.replace(FORM, titled) : plain);
   if (isFirstWordOfMany(core)) return titled(plain);
@@ -44,15 +44,16 @@ export function isGivenName(text: string): boolean {
 
 /** Checks whether a source writes the name in capitals, so that another source's spelling of it is better. */
 export function isInCapitals(name: string): boolean {
-  return coreInCapitals(name) !== undefined;
+  return coreInCapitals(name, withoutMarks(name)) !== undefined;
 }
 
 /**
  * Returns a name without its legal form, if a list has put it in capitals: "PREMIUM BRANDS" of "PREMIUM BRANDS Corp". Undefined for
  * other names, and for a single word alone or beside small letters, because companies write "NVIDIA" and "LANXESS Aktiengesellschaft".
+ *
+ * @param plain the name without marks
  */
-function coreInCapitals(name: string): string | undefined {
-  const plain = withoutMarks(name);
+function coreInCapitals(name: string, plain: string): string | undefined {
   const core = writtenPart(plain, coreName(plain)) ?? plain;
   if (/\p{Ll}/u.test(core) || !/\p{Script=Latin}/u.test(core)) return undefined;
   const isAlone = core === plain || /\p{Ll}/u.test(plain);
