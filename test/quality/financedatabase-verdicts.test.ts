@@ -5,8 +5,8 @@ import { MemoryCatalogue } from './memory-catalogue.ts';
 
 /**
  * Tests the linkage of listings on real data, which is not part of the repository: FinanceDatabase's files of Berlin, Frankfurt
- * (Xetra), Tokyo, London, Mexico and Toronto of August 2026, in FINANCEDATABASE_DIR. We judged pairs of listings by hand, those that
- * an earlier version joined and those that it kept apart.
+ * (Xetra), Tokyo, London, Mexico and Toronto of August 2026, in FINANCEDATABASE_DIR. We judged pairs of listings by hand: pairs that
+ * an earlier version joined, and pairs that it kept apart.
  */
 const dir = process.env.FINANCEDATABASE_DIR ?? '';
 const RIGHT = 0.99;

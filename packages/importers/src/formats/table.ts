@@ -150,8 +150,8 @@ async function layoutOf(
 }
 
 /**
- * How many of the following rows fit a row as their heading, less those that do not: those that have fewer cells, or fill a column
- * that it does not name. The first column may be without a name, because it often holds the number of the row.
+ * Returns a score of a row as the heading: the rows below that fit it, less the rows that do not. A row does not fit if it has fewer
+ * cells, or a value in a column without a name. The first column needs no name, because it often holds the number of the row.
  */
 function scoreOf(rows: readonly (readonly string[] | undefined)[], index: number): number {
   const heading = rows[index]?.map((cell) => cell.trim() !== '') ?? [];

@@ -27,8 +27,8 @@ interface ListingRecord {
 
 /**
  * Merges records of one source, each of which is one listing, into the source's record of the company. The order does not matter.
- * Most facts come from the main listing, or from the first listing that states them. The headquarters and the rank are those that most
- * records state, because rows of such sources have facts of each other.
+ * Most facts come from the main listing, or from the first listing that states them. Most records decide the headquarters and the
+ * rank, because a row of such a source may have another company's facts.
  */
 export function companyOfListings(records: readonly Brand[]): Brand {
   const headquarters = headquartersOf(records);
@@ -74,7 +74,7 @@ export function companyOfListings(records: readonly Brand[]): Brand {
   });
 }
 
-/** Returns the rank that most listings state, also those that no longer trade. 0 if no listing trades: the company may be gone. */
+/** Returns the rank that most listings state. Ended listings count too. Returns 0 if all have ended: the company may be gone. */
 export function rankOfListings(records: readonly Brand[]): number {
   if (records.every(({ stock }) => stock?.isActivelyTrading === false)) return 0;
   return Number(mostOf(records.map(({ rank }) => String(rank || ''))));

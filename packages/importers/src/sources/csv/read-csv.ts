@@ -173,7 +173,10 @@ function problemsOfListings(listings: unknown, origin: ReadCsvOptions['origin'])
   return 'problems' in read ? read.problems : problemsOf(brandFromRecord(read.record));
 }
 
-/** Says what to do about a row that gives no venue. A venue for all rows would be wrong for those that a column leaves empty. */
+/**
+ * Returns what to do about a row without a venue. If a column has the venues, it does not advise one venue for all rows, because that
+ * would be wrong for the rows in which the column is empty.
+ */
 function noVenue({ columns }: Mapping): string {
   const { column } = columns.find(({ field }) => field === 'listings.mic') ?? {};
   return column === undefined

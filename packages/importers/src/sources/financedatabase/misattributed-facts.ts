@@ -24,8 +24,8 @@ const OFTEN_MISPLACED: ReadonlySet<string> = new Set([
  * - Descriptions and websites were looked up by parts of names. The facts of RH (rh.com) are on CRH and Whitehaven, and those
  *   of Flex on Enerflex. If one name is inside a word of the other, the facts belong to the company with the shorter name,
  *   unless the website begins with the longer one (harmonicinc.com is on NIC).
- * - Some names were looked up in the same way ("TIS" is on Zoetis and Fortis). A row with one of those that we found on many rows
- *   keeps it only if the row has an ISIN or its ticker begins with the name.
+ * - Some names were looked up in the same way ("TIS" is on Zoetis and Fortis). We know some names that are on many rows. A row keeps
+ *   such a name only if the row has an ISIN or its ticker begins with the name.
  * - A website that listings of three or more names have is removed, unless it is named after the row's own name
  *   (brookfield.com).
  * - A name may have come with the identifiers of a company abroad (a subsidiary in Mumbai that is called Siemens AG). If the
