@@ -35,7 +35,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Each test file runs in a process of its own.
     env: { NODE_COMPILE_CACHE: COMPILED_CODE },
-    setupFiles: ['test/stack/keep-compiled-code.ts'],
+    setupFiles: ['test/stack/keep-compiled-code.ts', 'test/stack/property-seed.ts'],
     // These times are for a busy machine. An idle one never needs them. Gateways verify their tokens again every minute, so a test
     // of a notice must not wait that long.
     expect: { poll: { timeout: 30_000, interval: 50 } },
