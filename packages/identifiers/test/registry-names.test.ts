@@ -100,7 +100,7 @@ test('removing marks and descriptions twice is removing them once, and leaves a 
   );
   fc.assert(
     fc.property(
-      fc.array(part, { minLength: 1, maxLength: 8 }),
+      fc.array(part, { minLength: 1, maxLength: 40 }),
       fc.constantFrom(' ', ''),
       (parts, between) => {
         const plain = withoutMarks(parts.join(between));
@@ -202,7 +202,8 @@ describe('a published name', () => {
       'MCGREGOR',
     );
     fc.assert(
-      fc.property(fc.array(word, { minLength: 2, maxLength: 6 }), (words) => {
+      // A list that repeats the beginning of the name behind it loses the repetition.
+      fc.property(fc.uniqueArray(word, { minLength: 2, maxLength: 6 }), (words) => {
         expect(publishedName(words.join(' ')).toUpperCase()).toBe(words.join(' '));
       }),
     );

@@ -1,3 +1,4 @@
+import { LONGEST_NAME } from './names-of-brand.ts';
 import words from './security-words.json' with { type: 'json' };
 import { wordsIn } from './texts.ts';
 
@@ -28,8 +29,6 @@ const LONGEST_MARK = 24;
 const LONGEST_WORD = 24;
 /** In letters, and in words where no legal form stands before it. */
 const SHORTEST_REPETITION = 3;
-/** How often marks and descriptions are removed in turn. */
-const MOST_ROUNDS = 4;
 
 const PLACES = words.places.join('|');
 const CODES = `[A-Z]{2,3}|${PLACES}`;
@@ -45,16 +44,18 @@ const REGISTRY_MARK = new RegExp(
 
 /**
  * Removes what registries and lists of securities write behind a company's name: "BANK OF AMERICA CORP /DE/", "CITIGROUP INC COM
- * NEW", "Siemens AG Namens-Aktien o.N.". A text without capitals, such as a normal name, loses nothing.
+ * NEW", "Siemens AG Namens-Aktien o.N.". Idempotent. A text without capitals, such as a normal name, loses nothing, nor does a text
+ * that is too long for a name, because each of its words may take a reading of the whole text.
  */
 export function withoutMarks(text: string): string {
+  if (text.length > LONGEST_NAME || !/\p{Lu}/u.test(text)) return text;
   let rest = text;
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const before = rest;
+  let before: string;
+  do {
+    before = rest;
     rest = withoutRepetition(withoutDescription(withoutRegistryMark(rest)));
-    if (rest === before) break;
-  }
-  return rest === text || !/\p{Lu}/u.test(text) ? text : rest;
+  } while (rest !== before);
+  return rest;
 }
 
 /** Checks for a mark of EDGAR's, by which it tells namesakes apart: "FIRST BANCSHARES INC /MO/". */
