@@ -236,6 +236,29 @@ test('no import moves the id of a source record’s company', () => {
   );
 });
 
+test('the ids of companies do not depend on the order in which companies are read or records are put', () => {
+  const someImports = fc.array(
+    fc.tuple(
+      fc.constantFrom(...SOURCES),
+      fc.uniqueArray(someBrand, { maxLength: 4, selector: ({ id }) => id }),
+    ),
+    { maxLength: 8 },
+  );
+  const reversed = (catalogue: Catalogue): Catalogue => new Map([...catalogue].toReversed());
+  fc.assert(
+    fc.property(someImports, (history) => {
+      const catalogue: Catalogue = new Map();
+      for (const [source, brands] of history) {
+        const other = reversed(catalogue);
+        put(catalogue, source, brands);
+        put(other, source, brands.toReversed());
+        expect(idsIn(other)).toEqual(idsIn(catalogue));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
 test('a record that would link more than 100 other records is refused, and stored records stay', () => {
   const catalogue: Catalogue = new Map();
   const shared = { name: 'Acme', links: { wikidataQid: 'Q1' } };

@@ -1,3 +1,5 @@
+import { compareTexts } from '@brand-data/identifiers';
+import { append } from '../records/append.ts';
 import { type CatalogDoc, isOtherSecurity } from '../records/catalog-doc.ts';
 import { compareSources } from '../records/precedence.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
@@ -8,39 +10,64 @@ export interface IdentifiedCluster {
   readonly members: readonly SourceRecord[];
 }
 
+/** Clusters whose records only these stored companies held. */
+export interface Reclustered {
+  /** The source records of one company each, strongest first. */
+  readonly clusters: readonly (readonly SourceRecord[])[];
+  readonly before: readonly CatalogDoc[];
+}
+
 /**
- * Gives each cluster its company's id, so that no import moves an id:
+ * Gives each cluster of a change its company's id, so that no import moves an id:
  *
  * - A stored company keeps its id as long as one of its source records has this id. When it splits, the id goes with that
  *   record. If several records have it, it goes with the strongest.
  * - When stored companies are joined, the id of the company that holds the strongest record stays.
  * - A new company gets the id of its strongest record. If another company has this id, or a source record with it, the new
- *   company gets a newly made id.
+ *   company gets a newly made id. Of several new companies, that of the strongest record goes first.
  *
- * @param clusters the source records of one company each, strongest first
- * @param before the stored companies that held these records
- * @param isTaken whether another company has the id, or a source record with it
+ * The ids do not depend on the order of the arguments.
+ *
+ * @param stored all companies that have the id of a record of the clusters
  */
 export function withIds(
-  clusters: readonly (readonly SourceRecord[])[],
-  before: readonly CatalogDoc[],
-  isTaken: (id: string) => boolean,
-): IdentifiedCluster[] {
-  const kept = keptIds(clusters, before);
-  const used = new Set([...kept].flatMap(([members, id]) => [id, ...members.map((member) => member.id)]));
-  return clusters.map((members) => {
-    const keptId = kept.get(members);
-    if (keptId !== undefined) return { id: keptId, members };
-    const [founder] = members;
-    if (founder === undefined) throw new Error('a company has a source record');
-    const id = used.has(founder.id) || isTaken(founder.id) ? ownIdOf(founder) : founder.id;
-    for (const one of [id, ...members.map((member) => member.id)]) used.add(one);
-    return { id, members };
-  });
+  parts: readonly Reclustered[],
+  stored: Iterable<CatalogDoc>,
+): ReadonlyMap<readonly SourceRecord[], IdentifiedCluster> {
+  const holders = new Map<string, CatalogDoc[]>();
+  for (const doc of stored) for (const id of new Set(idsOf(doc))) append(holders, id, doc);
+  const identified = new Map<readonly SourceRecord[], IdentifiedCluster>();
+  const used = new Set<string>();
+  const identify = (members: readonly SourceRecord[], id: string) => {
+    identified.set(members, { id, members });
+    used.add(id);
+    for (const member of members) used.add(member.id);
+  };
+  for (const { clusters, before } of parts)
+    for (const [members, id] of keptIds(clusters, before)) identify(members, id);
+  const founded = parts.flatMap(({ clusters, before }) =>
+    clusters
+      .filter((members) => !identified.has(members))
+      .map((members) => ({ founder: founderOf(members), members, before })),
+  );
+  founded.sort(
+    (a, b) => compareSources(a.founder.source, b.founder.source) || compareTexts(a.founder.id, b.founder.id),
+  );
+  for (const { founder, members, before } of founded) {
+    const isTaken =
+      used.has(founder.id) || holders.get(founder.id)?.some((holder) => !before.includes(holder));
+    identify(members, isTaken ? ownIdOf(founder) : founder.id);
+  }
+  return identified;
+}
+
+function founderOf([founder]: readonly SourceRecord[]): SourceRecord {
+  if (founder === undefined) throw new Error('a company has a source record');
+  return founder;
 }
 
 /** Returns all ids by which an operator finds the company: its own, and those of its source records. No other security has one's. */
-export function idsOf({ _id, contributions }: CatalogDoc): string[] {
+function idsOf({ _id, contributions }: CatalogDoc): string[] {
   if (isOtherSecurity(_id)) return [];
   return [_id, ...contributions.flatMap(({ id, quote, overrides }) => (quote || overrides ? [] : id))];
 }

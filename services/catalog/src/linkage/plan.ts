@@ -1,12 +1,11 @@
-import { append } from '../records/append.ts';
 import { type CatalogDoc, hasSameContent } from '../records/catalog-doc.ts';
 import { mainListingOf } from '../records/merge.ts';
 import { noMainListing } from '../records/quotes.ts';
 import { referenceOf, type SourceRecord, statesSecurity } from '../records/source-record.ts';
-import { cluster, type LinkOf, linkOf } from './clustering.ts';
+import { cluster, linkOf } from './clustering.ts';
 import { companiesOf, type PlannedCompany, securityOf } from './companies.ts';
 import { conflictsOfPuts, type PutConflict } from './conflicts.ts';
-import { idsOf, withIds } from './ids.ts';
+import { type IdentifiedCluster, type Reclustered, withIds } from './ids.ts';
 import {
   type Change,
   isTooLarge,
@@ -54,37 +53,40 @@ export function* planChange(
   stored: ReadonlyMap<string, StoredCompany>,
   options: LinkageOptions = {},
 ): Generator<undefined, Plan> {
-  const { linkOf: link = linkOf, hotKeys } = options;
+  const { hotKeys } = options;
   const outcomes = new Map<string, PutOutcome>();
-  const writes: Write[][] = [];
-  const removed: string[] = [];
-  const planned = new Map<string, PlannedCompany>();
-  const plannedIds = new Set<string>();
-  const affected = new Set<string>();
-  const holders = holdersOfIds(stored.values());
+  const refuse = ({ puts }: LinkedGroup, refused: string) => {
+    for (const put of puts) outcomes.set(referenceOf(put), { refused });
+  };
+  const clustered: ClusteredGroup[] = [];
   for (const group of linkedGroups(change, stored.values(), options)) {
     yield;
-    const refuse = (refused: string) => {
-      for (const put of group.puts) outcomes.set(referenceOf(put), { refused });
-    };
     // Clustering compares records in pairs, which would take too long for so many.
-    if (group.puts.length > 0 && isTooLarge(group)) {
-      refuse(TOO_LARGE);
-      continue;
-    }
-    const before = new Map(group.stored.map((company) => [company.doc._id, company.doc]));
-    const isTaken = (id: string, own: ReadonlySet<string>) =>
-      plannedIds.has(id) || (holders.get(id) ?? []).some((holder) => !own.has(holder));
-    const next = planGroup(group, { change, link, outcomes, isTaken });
+    if (group.puts.length > 0 && isTooLarge(group)) refuse(group, TOO_LARGE);
+    else clustered.push(clusteredGroup(group, change, options));
+  }
+  // The order of the groups depends on that of the stored companies, so ids are given to the clusters of all groups together.
+  const identified = withIds(
+    clustered.flatMap(({ parts }) => parts),
+    [...stored.values()].map(({ doc }) => doc),
+  );
+  const writes: Write[][] = [];
+  const removed: string[] = [];
+  const planned: PlannedCompany[] = [];
+  const affected = new Set<string>();
+  for (const { group, parts } of clustered) {
+    yield;
+    const clusters = parts.flatMap((part) =>
+      part.clusters.flatMap((members) => identified.get(members) ?? []),
+    );
+    const next = planGroup(group, clusters, { change, outcomes });
     const refusal = refusalOfCompanies(next);
     if (refusal !== undefined && group.puts.length > 0) {
-      refuse(refusal);
+      refuse(group, refusal);
       continue;
     }
-    for (const company of next) {
-      planned.set(company.doc._id, company);
-      for (const id of idsOf(company.doc)) plannedIds.add(id);
-    }
+    planned.push(...next);
+    const before = new Map(group.stored.map(({ doc }) => [doc._id, doc]));
     for (const id of before.keys()) affected.add(id);
     const groupWrites = writesBetween(before, next);
     if (groupWrites.length > 0) writes.push(groupWrites);
@@ -95,54 +97,69 @@ export function* planChange(
     );
   }
   const others = [...stored.values()].filter(({ doc }) => !affected.has(doc._id));
-  const conflicts = conflictsOfPuts(change.puts, [...planned.values()], others, hotKeys);
-  const refusedLinks = refusedLinksOf(change.puts, [...planned.values()], others, options);
+  const conflicts = conflictsOfPuts(change.puts, planned, others, hotKeys);
+  const refusedLinks = refusedLinksOf(change.puts, planned, others, options);
   return { writes, outcomes, removed, conflicts, refusedLinks };
 }
 
-/** For each id, the stored companies that have it, or a source record with it. */
-function holdersOfIds(stored: Iterable<StoredCompany>): ReadonlyMap<string, string[]> {
-  const holders = new Map<string, string[]>();
-  for (const { doc } of stored) for (const id of new Set(idsOf(doc))) append(holders, id, doc._id);
-  return holders;
+interface ClusteredGroup {
+  readonly group: LinkedGroup;
+  readonly parts: readonly Reclustered[];
+}
+
+function clusteredGroup(
+  group: LinkedGroup,
+  change: Change,
+  { linkOf: link = linkOf }: LinkageOptions,
+): ClusteredGroup {
+  const parts = group.parts.map(({ puts, stored }) => {
+    const records = recordsAfter({ puts, stored }, change).filter(
+      (record) => kindOfRecord(record) === 'records',
+    );
+    return {
+      clusters: cluster(records, { linkOf: link, commonNames: group.commonNames }),
+      before: stored.map(({ doc }) => doc),
+    };
+  });
+  return { group, parts };
+}
+
+/** Returns the source records that the companies have after the change. */
+function recordsAfter(
+  { puts, stored }: Pick<LinkedGroup, 'puts' | 'stored'>,
+  change: Change,
+): SourceRecord[] {
+  const before = stored.flatMap(({ records }) => records);
+  if (before.length === 0) return [...puts];
+  const old = new Map(before.map((record) => [referenceOf(record), record]));
+  const replaced = new Set(puts.map(referenceOf));
+  return [
+    ...before.filter((record) => !change.isRemoved?.(record) && !replaced.has(referenceOf(record))),
+    ...puts.map((put) => withNewestImport(put, old.get(referenceOf(put)))),
+  ];
 }
 
 interface GroupOptions {
   readonly change: Change;
-  readonly link: LinkOf;
   readonly outcomes: Map<string, PutOutcome>;
-  /** Whether a company other than those with the ids `own` has the id, or a source record with it. */
-  readonly isTaken: (id: string, own: ReadonlySet<string>) => boolean;
 }
 
 /** Returns the group's companies after the change. Refuses a put quote if its listing is not the main listing of any company. */
-function planGroup(group: LinkedGroup, options: GroupOptions): PlannedCompany[] {
-  const { change, link, outcomes, isTaken } = options;
+function planGroup(
+  group: LinkedGroup,
+  clusters: readonly IdentifiedCluster[],
+  options: GroupOptions,
+): PlannedCompany[] {
+  const { change, outcomes } = options;
   const replaced = new Set(group.puts.map(referenceOf));
-  const before = group.stored.flatMap(({ records }) => records);
-  const old = new Map(before.map((record) => [referenceOf(record), record]));
-  const puts = group.puts.map((put) => withNewestImport(put, old.get(referenceOf(put))));
-  const kept = before.filter((record) => !change.isRemoved?.(record) && !replaced.has(referenceOf(record)));
-  const { quotes = [], overrides = [], securities = [] } = Object.groupBy([...kept, ...puts], kindOfRecord);
-  const used = new Set<string>();
-  const clusters = group.parts.flatMap((part) => {
-    const references = new Set(
-      [...part.stored.flatMap(({ records }) => records), ...part.puts].map(referenceOf),
-    );
-    const records = [...kept, ...puts].filter(
-      (record) => kindOfRecord(record) === 'records' && references.has(referenceOf(record)),
-    );
-    const docs = part.stored.map(({ doc }) => doc);
-    const own = new Set(docs.map(({ _id }) => _id));
-    const identified = withIds(
-      cluster(records, { linkOf: link, commonNames: group.commonNames }),
-      docs,
-      (id) => used.has(id) || isTaken(id, own),
-    );
-    for (const { id, members } of identified)
-      for (const one of [id, ...members.map((each) => each.id)]) used.add(one);
-    return identified;
-  });
+  const old = new Map(
+    group.stored.flatMap(({ records }) => records).map((record) => [referenceOf(record), record]),
+  );
+  const {
+    quotes = [],
+    overrides = [],
+    securities = [],
+  } = Object.groupBy(recordsAfter(group, change), kindOfRecord);
   const companies = [
     ...companiesOf(clusters, quotes, overrides, group.commonNames),
     ...securities.map(securityOf),
@@ -155,7 +172,7 @@ function planGroup(group: LinkedGroup, options: GroupOptions): PlannedCompany[] 
   if (misplaced.length > 0) {
     for (const put of misplaced) outcomes.set(referenceOf(put), { refused: noMainListing(put.id) });
     const placed = group.puts.filter((put) => !misplaced.includes(put));
-    return planGroup({ ...group, puts: placed }, options);
+    return planGroup({ ...group, puts: placed }, clusters, options);
   }
   for (const { doc } of companies) {
     const isNew = doc.contributions.every((mark) => !old.has(referenceOf(mark)));
