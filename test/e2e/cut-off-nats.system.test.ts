@@ -27,7 +27,7 @@ beforeAll(async () => {
     natsUrl: nats.url,
     change: (service) => {
       const NATS_URL = service.name === 'gateway-1' ? nats.urlOf(CUT_OFF) : others.join();
-      return { ...service, urls: { ...service.urls, NATS_URL } };
+      return { ...service, secretSettings: { ...service.secretSettings, NATS_URL } };
     },
     environment: { STREAM_REPLICAS: '3' },
   });

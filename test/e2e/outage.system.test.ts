@@ -24,7 +24,7 @@ beforeAll(async () => {
     gateways: 2,
     change: (service) =>
       service.name === 'gateway-1'
-        ? { ...service, urls: { NATS_URL: wire.to(service.urls.NATS_URL) } }
+        ? { ...service, secretSettings: { NATS_URL: wire.to(service.secretSettings.NATS_URL) } }
         : service,
   });
   operator = new TestOperator(stack);

@@ -193,7 +193,10 @@ describe('a running stack', () => {
       natsUrl: nats.url,
       change: (service) => ({
         ...service,
-        urls: { ...service.urls, NATS_URL: natsUrlOf(service.service, nats.url, serverSecret) },
+        secretSettings: {
+          ...service.secretSettings,
+          NATS_URL: natsUrlOf(service.service, nats.url, serverSecret),
+        },
       }),
       environment: { USAGE_STREAMS: '2' },
     });

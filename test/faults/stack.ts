@@ -165,11 +165,11 @@ class Links {
     for (const [each, target] of meterings.entries())
       seen.set(target, await this.#behind(names[each] ?? '', 'gateways', target));
     const changed = services.map(async ({ ...service }) => {
-      const { name, urls, environment } = service;
-      const { NATS_URL, MONGODB_URL } = urls;
-      service.urls = { NATS_URL: await this.#behind(name, 'NATS', NATS_URL) };
+      const { name, environment } = service;
+      const { NATS_URL, MONGODB_URL, ...others } = service.secretSettings;
+      service.secretSettings = { ...others, NATS_URL: await this.#behind(name, 'NATS', NATS_URL) };
       if (MONGODB_URL !== undefined)
-        service.urls.MONGODB_URL = await this.#behind(name, 'MongoDB', MONGODB_URL);
+        service.secretSettings.MONGODB_URL = await this.#behind(name, 'MongoDB', MONGODB_URL);
       if (service.service !== 'gateway') return service;
       const target = String(environment.METERING_TARGET).replace(ADDRESS, (each) => seen.get(each) ?? each);
       const METERING_TARGET = await this.#behind(name, 'metering', target);

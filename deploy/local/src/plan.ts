@@ -58,8 +58,8 @@ export interface PlannedService {
   /** More options of Node. */
   nodeOptions?: readonly string[];
   opsPort: number;
-  /** The settings that have a password in them. The service reads each from a file that only its owner can read. */
-  urls: { NATS_URL: string; MONGODB_URL?: string };
+  /** The settings that are secret or have a password in them. The service reads each from a file that only its owner can read. */
+  secretSettings: { NATS_URL: string; [setting: string]: string };
   environment: Record<string, string | number | undefined>;
 }
 
@@ -146,20 +146,28 @@ export async function planStack(options: PlanOptions): Promise<StackPlan> {
     METERING_TARGET: targets.metering,
     LOGO_HOST: options.logoHost ?? images[0]?.url ?? 'http://127.0.0.1:9',
   };
-  const settingsOf = settingsBy(secrets, allowanceKeyFiles, given);
+  // Each start has new keys of passes, because passes are valid for some minutes only.
+  const passKeys = newSigningKeys();
+  const settingsOf = settingsBy(passKeys.verifying, allowanceKeyFiles, given);
   const services = listeners.map((each): PlannedService => {
     const { name, service, opsPort } = each;
     const database = `${databasePrefix}_${service}`;
-    const urls = {
-      NATS_URL: nats.hasUsers ? natsUrlOf(service, natsUrl, serverSecret) : natsUrl,
-      MONGODB_URL: mongodb.hasUsers ? mongodbUrlOf(database, mongodbUrl, serverSecret) : mongodbUrl,
-    };
     return {
       name,
       service,
       main: fileURLToPath(MAINS[service]),
       opsPort,
-      urls: service === 'gateway' ? { NATS_URL: urls.NATS_URL } : urls,
+      secretSettings: {
+        NATS_URL: nats.hasUsers ? natsUrlOf(service, natsUrl, serverSecret) : natsUrl,
+        ...(service !== 'gateway' && {
+          MONGODB_URL: mongodb.hasUsers ? mongodbUrlOf(database, mongodbUrl, serverSecret) : mongodbUrl,
+          OPERATOR_TOKEN: operatorToken,
+        }),
+        ...(service === 'accounts' && {
+          TOKEN_HASH_KEY: secrets.tokenHashKey,
+          PASS_SIGNING_KEY: passKeys.signing,
+        }),
+      },
       environment: {
         GRPC_TRANSPORT: transport,
         ...certificateSettings(certificates, service),
@@ -228,18 +236,12 @@ async function chooseListeners(
 
 /** Returns a function that tells the settings in which the services differ. */
 function settingsBy(
-  { operatorToken, tokenHashKey }: Secrets,
+  PASS_PUBLIC_KEYS: string,
   allowanceKeyFiles: StackPlan['allowanceKeyFiles'],
   ofGateways: Record<string, string>,
 ): (listeners: Listeners) => PlannedService['environment'] {
-  // Each start has new keys of passes, because passes are valid for some minutes only.
-  const { signing, verifying: PASS_PUBLIC_KEYS } = newSigningKeys();
   const keys = {
-    accounts: {
-      TOKEN_HASH_KEY: tokenHashKey,
-      ALLOWANCE_SIGNING_KEY_FILE: allowanceKeyFiles.signing,
-      PASS_SIGNING_KEY: signing,
-    },
+    accounts: { ALLOWANCE_SIGNING_KEY_FILE: allowanceKeyFiles.signing },
     catalog: { PASS_PUBLIC_KEYS },
     metering: { PASS_PUBLIC_KEYS, ALLOWANCE_PUBLIC_KEYS_FILE: allowanceKeyFiles.verifying },
     images: { PASS_PUBLIC_KEYS },
@@ -247,7 +249,7 @@ function settingsBy(
   return ({ service, port, adminPort }) => {
     if (service === 'gateway') return { PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, ...ofGateways };
     const ports = { [service === 'images' ? 'PORT' : 'GRPC_PORT']: port, ADMIN_GRPC_PORT: adminPort };
-    return { ...ports, OPERATOR_TOKEN: operatorToken, ...keys[service] };
+    return { ...ports, ...keys[service] };
   };
 }
 

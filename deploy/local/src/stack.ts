@@ -103,9 +103,15 @@ class StartingStack {
     this.#options.started?.(`${name} ${found.version} (${found.from})`);
   }
 
-  async #startService({ name, service, urls, environment, ...process }: PlannedService): Promise<void> {
+  async #startService({
+    name,
+    service,
+    secretSettings,
+    environment,
+    ...process
+  }: PlannedService): Promise<void> {
     const fileOf = (setting: string) => settingFile(this.#plan.dataDir, name, setting);
-    const files = Object.keys(urls).map((setting) => [`${setting}_FILE`, fileOf(setting)]);
+    const files = Object.keys(secretSettings).map((setting) => [`${setting}_FILE`, fileOf(setting)]);
     const child = serviceProcess({
       ...this.#processOptions(name),
       ...process,
@@ -114,9 +120,9 @@ class StartingStack {
     // Before the first wait, so that the processes are always in the order of the plan.
     this.children.set(name, child);
     this.#groups[service === 'gateway' ? 'gateways' : 'backends'].push(child);
-    for (const [setting, url] of Object.entries(urls)) {
+    for (const [setting, value] of Object.entries(secretSettings)) {
       await mkdir(dirname(fileOf(setting)), { recursive: true, mode: 0o700 });
-      await writeFile(fileOf(setting), url, { mode: 0o600 });
+      await writeFile(fileOf(setting), value, { mode: 0o600 });
     }
     await child.start();
     this.#options.started?.(name);

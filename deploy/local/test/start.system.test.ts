@@ -130,17 +130,23 @@ describe('npm start', () => {
     expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
   });
 
-  test('only the owner may read the secrets, and no log contains them', async () => {
+  test('only the owner may read the secrets, and no log and no environment of a process contains them', async () => {
     const secret = [
       'settings/gateway-1.NATS_URL',
       'settings/catalog.MONGODB_URL',
+      'settings/accounts.TOKEN_HASH_KEY',
       'mongod/key',
       'nats-server/nats-server.conf',
     ];
     for (const file of ['demo.json', 'operator.json', 'state.json', ...secret]) {
       expect((await stat(join(dataDir, file))).mode & 0o777).toBe(0o600);
     }
-    const { operatorToken } = JSON.parse(await readFile(join(dataDir, 'operator.json'), 'utf8'));
+    const { operatorToken, tokenHashKey } = JSON.parse(await readFile(join(dataDir, 'state.json'), 'utf8'));
+    for (const { pid } of await descendants(running.child.pid)) {
+      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+      for (const secret of [operatorToken, tokenHashKey, 'PRIVATE KEY'])
+        expect(environment).not.toContain(secret);
+    }
     const { tokens } = await demo();
     for (const name of ['accounts', 'catalog', 'metering', 'images', 'gateway-1', 'gateway-2']) {
       const log = await readFile(join(dataDir, 'logs', `${name}.log`), 'utf8');

@@ -82,7 +82,11 @@ async function serve(kind: 'mutual_tls' | 'insecure_plaintext' = 'mutual_tls'): 
     onSettingChange: () => {},
     onStop: (_what, stop) => ends.push(stop),
   };
-  const forms = { requestSerialize: bytes, requestDeserialize: bytes };
+  const requestDeserialize = (value: Buffer) => {
+    if (value[0] === 0xff) throw new Error('a message that does not decode');
+    return value;
+  };
+  const forms = { requestSerialize: bytes, requestDeserialize };
   const method = { path: PATH, requestStream: false, responseStream: false } as const;
   const port = await freePort();
   const certificates = await certified('accounts');
@@ -237,6 +241,18 @@ test('a port without identity is open only if the transport says so', async () =
   });
   const open = await serve('insecure_plaintext');
   expect(await clientOf(INSECURE_PLAINTEXT, open.port).echo()).toBe('hello');
+});
+
+test('a request that does not decode is INVALID_ARGUMENT and counted so, and never reaches the handler', async () => {
+  const running = await serve();
+  const { client } = clientOf(mutualTls(await certified('gateway')), running.port);
+  const send: Parameters<typeof callUnary<Buffer, Buffer>>[1] = (request, metadata, options, answered) =>
+    client.makeUnaryRequest(PATH, bytes, bytes, request, metadata, options, (error, answer) =>
+      answered(error, answer as Buffer),
+    );
+  const call = callUnary(client, send, Buffer.from([0xff]), { deadlineMs: 5_000 });
+  await expect(call).rejects.toMatchObject({ kind: 'invalid_argument' });
+  expect(await metric(running, 'grpc_server_handled_total', { grpc_code: 'INVALID_ARGUMENT' })).toBe(1);
 });
 
 test('a request of more than 256 KiB is refused', async () => {

@@ -52,6 +52,12 @@ export function unreadableRequests(target: string): OddRequest[] {
     [request(`GET /${'x'.repeat(20_000)} HTTP/1.1`, 'host: x'), 431],
     [request('POST / HTTP/1.1', HOST, 'Content-Length: 1', 'Content-Length: 2'), 400],
     [`${request('POST / HTTP/1.1', HOST, 'Content-Length: 1', 'Transfer-Encoding: chunked')}0\r\n\r\n`, 400],
+    ...['xchunked', 'chunked;x', '"chunked"', 'identity', 'chunked, gzip', ''].map(
+      (encoding): OddRequest => [
+        request(`GET ${target} HTTP/1.1`, HOST, `Transfer-Encoding: ${encoding}`),
+        400,
+      ],
+    ),
     ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
   ];
 }

@@ -3,6 +3,7 @@ import {
   createToken,
   type MeteringServiceClient,
   MonthUsage,
+  type ReadUsageRequest,
   Route,
 } from '@brand-data/contracts';
 import { expect, test } from 'vitest';
@@ -13,7 +14,7 @@ import { manualClock, outOfReach, unaryMethod } from './stand-ins.ts';
 const credential: Credential = {
   limitRevision: 1,
   expiresAtMs: undefined,
-  allowance: '',
+  allowance: 'what accounts has signed',
   allowanceUntilMs: 0,
   accountId: 'acme',
   keyId: 'key-1',
@@ -69,7 +70,8 @@ test('however many calls come for an account, metering is asked once a second fo
   const clock = manualClock();
   const asked: string[] = [];
   let isUp = true;
-  const readUsage = unaryMethod(async ({ accountId, month }: { accountId: string; month: string }) => {
+  const readUsage = unaryMethod(async ({ accountId, month, allowance }: ReadUsageRequest) => {
+    expect(allowance).toBe(credential.allowance);
     asked.push(`${accountId} ${month}`);
     return isUp ? { usage: MonthUsage.fromPartial({ complete: true }) } : outOfReach();
   });

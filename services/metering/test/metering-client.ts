@@ -11,6 +11,7 @@ import {
   MeteringAdminServiceClient,
   MeteringServiceClient,
   type PoolUsage,
+  type ReadUsageResponse,
   type ReportResponse,
   USAGE_SIGNATURE_HEADER,
   UsageEvent,
@@ -37,6 +38,8 @@ export interface MeteringClient {
   report(...usage: GrantUsage[]): Promise<ReportResponse>;
   /** Reports in the name of this holder. */
   reportAs(holder: string, ...usage: GrantUsage[]): Promise<ReportResponse>;
+  /** Reads the account's usage as a gateway does. */
+  readUsage(accountId: string, allowance: string): Promise<ReadUsageResponse>;
   /** The account's only pool. `token`: the operator credential. Absent: the right one. */
   poolOf(accountId: string, token?: { operatorToken: string | undefined }): Promise<PoolUsage>;
   close(): void;
@@ -140,6 +143,8 @@ export function meteringClient(
     },
     report: (...usage) => reportAs(holders.get(usage[0]?.grantId ?? '') ?? own, ...usage),
     reportAs,
+    readUsage: (accountId, allowance) =>
+      callUnary(client, client.readUsage, { accountId, month: '', allowance }, { deadlineMs }),
     poolOf: async (accountId, token = { operatorToken }) => {
       const request = { accountId, month: '' };
       const { usage } = await callUnary(admin, admin.getUsage, request, {

@@ -348,6 +348,17 @@ describe('metering', () => {
     }
   });
 
+  test('shows usage to a gateway only with what accounts has signed about this account', async () => {
+    const accountId = newAccount();
+    await client.grantFor(accountId, { limit: 7 });
+    const allowanceFor = (account: string) =>
+      allowanceOf({ accountId: account, pool: 'calls', limit: 7, limitRevision: 1 });
+    for (const allowance of ['', 'e30.e30.', await allowanceFor(newAccount())])
+      await expect(client.readUsage(accountId, allowance)).rejects.toMatchObject({ kind: 'unauthenticated' });
+    const { usage } = await client.readUsage(accountId, await allowanceFor(accountId));
+    expect(usage?.pools).toMatchObject([{ pool: 'calls', limit: 7 }]);
+  });
+
   test('refuses invalid requests and says what is wrong', async () => {
     await expect(client.acquire('no/slash')).rejects.toMatchObject({ kind: 'invalid_argument' });
     await expect(client.acquire('acct', { seq: 0 })).rejects.toMatchObject({ kind: 'invalid_argument' });

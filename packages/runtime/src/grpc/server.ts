@@ -7,6 +7,9 @@ import {
   type Metadata,
   Server,
   ServerCredentials,
+  ServerInterceptingCall,
+  type ServerInterceptor,
+  type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
@@ -80,6 +83,34 @@ export function serverStream<Request, Response>(
   };
 }
 
+/** Stands for a message that does not decode. gRPC itself would answer INTERNAL, as if this service had a defect. */
+const UNREADABLE = Symbol('unreadable');
+
+function markUnreadable(definition: ServiceDefinition): ServiceDefinition {
+  const entries = Object.entries(definition).map(([name, method]) => {
+    const requestDeserialize = (bytes: Buffer) => {
+      try {
+        return method.requestDeserialize(bytes);
+      } catch {
+        return UNREADABLE;
+      }
+    };
+    return [name, { ...method, requestDeserialize }];
+  });
+  return Object.fromEntries(entries);
+}
+
+const refuseUnreadable: ServerInterceptor = (_method, call) =>
+  new ServerInterceptingCall(call, {
+    start: (next) =>
+      next({
+        onReceiveMessage: (message: unknown, proceed) => {
+          if (message !== UNREADABLE) return proceed(message);
+          call.sendStatus(grpcStatusOf(new Fault('invalid_argument', 'the request does not decode')));
+        },
+      }),
+  });
+
 /** Returns the status of a failed call. Logs a defect. */
 function failureOf({ log }: Service, call: { getPath(): string }, error: unknown) {
   if (!(error instanceof Fault)) log.error({ err: error, method: call.getPath() }, 'a call failed');
@@ -121,6 +152,7 @@ export async function startGrpcServer(
     'grpc.max_receive_message_length': operators === undefined ? SERVING_BYTES : ADMIN_BYTES,
     interceptors: [
       observeServer(service),
+      refuseUnreadable,
       requireCaller(
         service,
         services,
@@ -129,7 +161,7 @@ export async function startGrpcServer(
       ...(operators === undefined ? [] : [requireOperator(service, operators)]),
     ],
   });
-  for (const { definition, handlers } of services) server.addService(definition, handlers);
+  for (const { definition, handlers } of services) server.addService(markUnreadable(definition), handlers);
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   health.addToServer(server);
   service.readiness.onChange((ready) => health.setStatus('', ready ? 'SERVING' : 'NOT_SERVING'));

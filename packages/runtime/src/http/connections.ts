@@ -15,8 +15,11 @@ export function limitBody(request: IncomingMessage): void {
   request.once('close', () => clearTimeout(late));
 }
 
-/** Returns what is wrong with the request's Host (RFC 9112 3.2). Undefined if nothing is. */
-export function problemOfHost({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+/** Returns what is wrong with the request's Host (RFC 9112 3.2) or Transfer-Encoding (6.1). Undefined if nothing is. */
+export function problemOfHead({ httpVersion, headers, rawHeaders }: IncomingMessage): string | undefined {
+  const { 'transfer-encoding': encoding } = headers;
+  if (encoding !== undefined && !/(^|,)[ \t]*chunked[ \t]*$/i.test(encoding))
+    return 'The Transfer-Encoding of the request does not end in chunked.';
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];

@@ -10,7 +10,7 @@ import {
 } from 'fastify';
 import { endSpan, extractSpanContext, type Span, startServerSpan, withSpan } from '../observe/tracing.ts';
 import type { Service } from '../service/service.ts';
-import { answerUnreadable, limitBody, problemOfHost } from './connections.ts';
+import { answerUnreadable, limitBody, problemOfHead } from './connections.ts';
 import { HttpProblem, type ProblemDetails } from './problem.ts';
 
 /** Fastify's options for a public server. A request that has not arrived after `requestTimeout` is cut within a second. */
@@ -23,7 +23,7 @@ export const PUBLIC_SERVER = {
   http: {
     // By default Node looks for late requests only every 30 seconds.
     connectionsCheckingInterval: 1_000,
-    // Node's own answer to a request without Host has no body and no CORS headers. `problemOfHost` makes a better one.
+    // Node's own answer to a request without Host has no body and no CORS headers. `problemOfHead` makes a better one.
     requireHostHeader: false,
     // A request without a body needs none of the events of a stream. They take a tenth of the processor time of a call. If the
     // caller hangs up, Node emits "close" on the response and on the socket, but not on a request without a body.
@@ -58,8 +58,8 @@ interface PublicServerParts<RequestProblem extends HttpProblem<string>> {
 }
 
 /**
- * Creates a public HTTP server without routes (`routesOf` adds them). It refuses requests without a valid Host, answers bytes that
- * are not HTTP, traces requests, and logs failures of the service. Call the returned `endTrace` for each answer.
+ * Creates a public HTTP server without routes (`routesOf` adds them). It refuses requests without a valid Host or with a body
+ * whose end cannot be known, answers bytes that are not HTTP, traces requests, and logs failures of the service. Call the returned `endTrace` for each answer.
  */
 export function createPublicServer<RequestProblem extends HttpProblem<string>>(
   service: PublicService,
@@ -85,7 +85,7 @@ export function createPublicServer<RequestProblem extends HttpProblem<string>>(
   const endTrace = traceRequests(app, service, parts.describe);
   app.addHook('onRequest', (request, _reply, next) => {
     limitBody(request.raw);
-    const detail = problemOfHost(request.raw);
+    const detail = problemOfHead(request.raw);
     if (detail === undefined) return next();
     next(new HttpProblem('request_invalid', detail, { Connection: 'close' }));
   });

@@ -35,7 +35,8 @@ export class ProblemError extends HttpProblem<ProblemCode> {
 }
 
 const UNAVAILABLE = {
-  retryAfter: { unavailable: '1' },
+  // Metering says `unauthenticated` if the time of accounts' word about the account is over: accounts has not answered for minutes.
+  retryAfter: { unavailable: '1', unauthenticated: '1' },
   detail: 'A part of the service did not answer in time. Try again in a second.',
 };
 

@@ -63,7 +63,7 @@ export function createUsageAnswers(metering: MeteringServiceClient, clock: Pick<
     const { usage } = await callUnary(
       metering,
       metering.readUsage,
-      { accountId: credential.accountId, month },
+      { accountId: credential.accountId, month, allowance: credential.allowance },
       { deadlineMs: READ_WITHIN_MS },
     );
     const answer = presentUsage(usage, credential, { month, isCurrent: month === monthOf(wallMs) });

@@ -7,6 +7,7 @@ import {
   MONTH_MARGIN_MS,
   monthOf,
   type Recall,
+  type SignedAllowance,
 } from '@brand-data/contracts';
 import { type Clock, countBy, elapsedMs, Fault, type Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
@@ -115,19 +116,30 @@ export class Metering {
 
   /** Returns the request with the limit that accounts has signed, in place of the limit that the holder stated. */
   async #withSignedLimit(request: AcquireRequest, nowMs: number): Promise<AcquireRequest> {
-    const { accountId, pool, allowance: token } = request;
+    const { limits, limitRevision } = await this.#allowanceOf(request, nowMs);
+    const limit = limits.get(request.pool);
+    if (limit === undefined)
+      throw this.#reject('foreign_allowance', 'accounts has signed no allowance for this pool');
+    return { ...request, limit, limitRevision };
+  }
+
+  /** Rejects with Fault `unauthenticated` if the sender has no valid word of accounts about the account. */
+  async checkAllowance(request: { accountId: string; allowance: string }): Promise<void> {
+    await this.#allowanceOf(request, this.#parts.clock.now().wallMs);
+  }
+
+  async #allowanceOf(
+    { accountId, allowance: token }: { accountId: string; allowance: string },
+    nowMs: number,
+  ): Promise<SignedAllowance> {
     if (token === '')
       throw this.#reject('no_allowance', 'the request has no allowance that accounts has signed');
     const allowance = await this.#parts.allowances.verify(token);
-    const limit = allowance?.limits.get(pool);
-    if (!allowance || allowance.accountId !== accountId || limit === undefined)
-      throw this.#reject(
-        'foreign_allowance',
-        'accounts has not signed this allowance for this account and pool',
-      );
+    if (allowance?.accountId !== accountId)
+      throw this.#reject('foreign_allowance', 'accounts has not signed this allowance for this account');
     if (nowMs >= allowance.untilMs + ALLOWANCE_CLOCKS_APART_MS)
       throw this.#reject('expired_allowance', 'the time of the allowance is over: verify the token again');
-    return { ...request, limit, limitRevision: allowance.limitRevision };
+    return allowance;
   }
 
   #reject(reason: RejectionReason, detail: string): Fault {

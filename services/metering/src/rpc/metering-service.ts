@@ -56,8 +56,11 @@ export function meteringService(
       return { refusedGrantIds: [...refused, ...unreadable], unavailableGrantIds: notStored };
     }),
 
-    readUsage: unary(service, async (request) => ({
-      usage: await withLedgerDeadline(readMonthUsage({ store, catchUp: catchUp.recently }, request)),
-    })),
+    readUsage: unary(service, async (request) => {
+      await metering.checkAllowance(request);
+      return {
+        usage: await withLedgerDeadline(readMonthUsage({ store, catchUp: catchUp.recently }, request)),
+      };
+    }),
   };
 }

@@ -218,6 +218,8 @@ export interface ReadUsageRequest {
   accountId: string;
   /** YYYY-MM, UTC, at most 24 months ago. Empty: the current month. */
   month: string;
+  /** What accounts has signed about the account's limits, as VerifyToken answered it: a gateway has it from a token of the account. */
+  allowance: string;
 }
 
 export interface ReadUsageResponse {
@@ -1425,7 +1427,7 @@ export const ReportResponse: MessageFns<ReportResponse> = {
 };
 
 function createBaseReadUsageRequest(): ReadUsageRequest {
-  return { accountId: "", month: "" };
+  return { accountId: "", month: "", allowance: "" };
 }
 
 export const ReadUsageRequest: MessageFns<ReadUsageRequest> = {
@@ -1435,6 +1437,9 @@ export const ReadUsageRequest: MessageFns<ReadUsageRequest> = {
     }
     if (message.month !== "") {
       writer.uint32(18).string(message.month);
+    }
+    if (message.allowance !== "") {
+      writer.uint32(26).string(message.allowance);
     }
     return writer;
   },
@@ -1468,6 +1473,14 @@ export const ReadUsageRequest: MessageFns<ReadUsageRequest> = {
             message.month = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.allowance = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1487,6 +1500,7 @@ export const ReadUsageRequest: MessageFns<ReadUsageRequest> = {
     const message = createBaseReadUsageRequest();
     message.accountId = object.accountId ?? "";
     message.month = object.month ?? "";
+    message.allowance = object.allowance ?? "";
     return message;
   },
 };
@@ -3663,7 +3677,7 @@ export const MeteringServiceService = {
   /**
    * Returns an account's usage as it was at most half a second before the request. A gateway calls it only for a caller with a
    * token of this account, at most once a second for an account and month.
-   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE, UNAUTHENTICATED (`allowance` is not accounts' word about this account, or its time is over).
    */
   readUsage: {
     path: "/brand_data.v1.MeteringService/ReadUsage" as const,
@@ -3694,7 +3708,7 @@ export interface MeteringServiceServer extends UntypedServiceImplementation {
   /**
    * Returns an account's usage as it was at most half a second before the request. A gateway calls it only for a caller with a
    * token of this account, at most once a second for an account and month.
-   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE, UNAUTHENTICATED (`allowance` is not accounts' word about this account, or its time is over).
    */
   readUsage: handleUnaryCall<ReadUsageRequest, ReadUsageResponse>;
 }
@@ -3745,7 +3759,7 @@ export interface MeteringServiceClient extends Client {
   /**
    * Returns an account's usage as it was at most half a second before the request. A gateway calls it only for a caller with a
    * token of this account, at most once a second for an account and month.
-   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE, UNAUTHENTICATED (`allowance` is not accounts' word about this account, or its time is over).
    */
   readUsage(
     request: ReadUsageRequest,
