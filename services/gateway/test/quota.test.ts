@@ -2,6 +2,7 @@ import type { AcquireResponse } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import { expect, test } from 'vitest';
+import { problemErrorFrom } from '../src/answers/problem.ts';
 import { GrantBook } from '../src/quota/grant-book.ts';
 import { type HeldGrant, snapshotOf } from '../src/quota/held-grant.ts';
 import { Quota } from '../src/quota/quota.ts';
@@ -22,6 +23,28 @@ const granted: AcquireResponse = {
     },
   },
 };
+
+test('a call that gets no permit is told when metering can have the permits of a crashed gateway back', async () => {
+  const clock = createVirtualClock(NOW_MS);
+  const quota = new Quota({
+    book: new GrantBook(),
+    clock,
+    holder: 'gateway',
+    acquire: async () => ({ outcome: { $case: 'wait', value: { retryAfterMs: 10, backInMs: 6_500 } } }),
+    journal: {
+      commit: async () => {},
+      send: () => {},
+      reportAtOnce: async () => true,
+      flush: async () => {},
+    },
+    events: { asked: () => {}, waited: () => {}, recalled: () => {} },
+  });
+  const refused = Promise.resolve(quota.admit(allowance)).catch(problemErrorFrom);
+  await clock.advance(3_000);
+  expect(await refused).toMatchObject({
+    problem: { code: 'upstream_unavailable', headers: { 'Retry-After': '9' } },
+  });
+});
 
 test('the close of a grant after a recall reaches metering even if the recall ends at that moment', async () => {
   const clock = createVirtualClock(NOW_MS);

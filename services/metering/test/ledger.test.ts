@@ -39,6 +39,54 @@ function close(ledger: Ledger, number: number, used: number): Ledger {
   return { ...ledger, grants, closedUsed: ledger.closedUsed + used };
 }
 
+/**
+ * Two holders share calls at a steady pace, until one crashes and the other one gets all calls. Returns when no permit is free any
+ * more for the other one, and how soon metering can settle the first grant then. 0: the crashed holder has no permits any more.
+ */
+function crashAt({ limit, perSecond, atUsed }: { limit: number; perSecond: number; atUsed: number }) {
+  let ledger = newLedger(key);
+  let isCrashed = false;
+  let seq = 0;
+  for (let tick = 0; ; tick++) {
+    const ms = nowMs + tick * 100;
+    const holders = isCrashed ? ['b'] : ['a', 'b'];
+    for (const holder of holders) {
+      let calls = perSecond / 10 / holders.length;
+      calls = Math.floor((tick + 1) * calls) - Math.floor(tick * calls);
+      const spendable = () =>
+        ledger.grants.filter((grant) => grant.holder === holder && ms < grant.openedAtMs + grant.ttlMs);
+      for (; calls > 0; ) {
+        const grant = spendable().find(({ used, size }) => used < size);
+        if (grant) {
+          const now = Math.min(calls, grant.size - grant.used);
+          calls -= now;
+          const after = { ...grant, used: grant.used + now };
+          ledger = { ...ledger, grants: ledger.grants.map((each) => (each === grant ? after : each)) };
+          continue;
+        }
+        for (const over of ledger.grants.filter((each) => each.holder === holder))
+          ledger = close(ledger, over.number, over.used);
+        const pace = perSecond / holders.length;
+        const want = Math.max(1_000, pace * Math.min(60, tick / 10));
+        seq += 1;
+        const wantSoon = Math.ceil(pace / 7);
+        const request = requestOf({ holder, seq, limit, want, wantSoon, waiting: 1 });
+        const { ledger: next, decision } = acquire(ledger, request, ms);
+        if (decision.kind === 'exhausted') return { seconds: tick / 10, backInMs: 0 };
+        if (decision.kind === 'wait') {
+          // A holder that runs returns what it has.
+          const returned = ledger.grants.filter((grant) => !isCrashed && grant.holder !== holder);
+          for (const back of returned) ledger = close(ledger, back.number, back.used);
+          if (returned.length === 0) return { seconds: tick / 10, backInMs: decision.backInMs };
+          continue;
+        }
+        ledger = next;
+      }
+    }
+    isCrashed ||= usedOf(ledger) >= atUsed;
+  }
+}
+
 /** Everything that holders may do, in any order. */
 const action = fc.oneof(
   fc.record({
@@ -195,6 +243,22 @@ describe('the ledger', () => {
         const { decision } = acquire(newLedger(key), requestOf({ limit, want }), nowMs);
         expect(grantOf(decision).size).toBeLessThanOrEqual(limit / 2);
       }),
+    );
+  });
+
+  test('has the permits of a crashed holder back within 15 s when calls wait for them, at any size of plan and pace', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 300 })),
+        fc.constantFrom(2, 10, 50, 200, 1_000, 4_000),
+        fc.integer({ min: 0, max: 99 }),
+        (lastsSeconds, perSecond, percentUsed) => {
+          const limit = Math.max(10, lastsSeconds * perSecond);
+          const { seconds, backInMs } = crashAt({ limit, perSecond, atUsed: (limit * percentUsed) / 100 });
+          // The settler looks every second, and a barrier takes about a second.
+          expect(backInMs + 2_000, `after ${seconds} s`).toBeLessThanOrEqual(15_000);
+        },
+      ),
     );
   });
 

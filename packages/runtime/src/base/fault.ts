@@ -26,9 +26,16 @@ export type FaultKind =
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly kind: FaultKind;
+  /** When the same request may succeed, if that is known. Only this process sees it. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(kind: FaultKind, message: string, options?: ErrorOptions) {
+  constructor(
+    kind: FaultKind,
+    message: string,
+    { retryAfterSeconds, ...options }: ErrorOptions & { retryAfterSeconds?: number } = {},
+  ) {
     super(message, options);
     this.kind = kind;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }

@@ -44,7 +44,7 @@ export class HttpProblem<Code extends string = CommonCode> extends Error {
 /**
  * Maps any error to a problem. A Fault of a kind in `retryAfter` becomes 503 `upstream_unavailable`, every other error 500.
  *
- * @param retryAfter when to try again, in seconds, by the kind of Fault
+ * @param retryAfter when to try again, in seconds, by the kind of Fault. A Fault that says when takes precedence
  * @param detail tells the caller of a 503 what to do
  */
 export function httpProblemFrom<Code extends string>(
@@ -53,8 +53,10 @@ export function httpProblemFrom<Code extends string>(
 ): HttpProblem<Code | CommonCode> {
   if (error instanceof HttpProblem) return error;
   const seconds = error instanceof Fault ? retryAfter[error.kind] : undefined;
-  if (seconds !== undefined)
-    return new HttpProblem('upstream_unavailable', detail, { 'Retry-After': seconds }, { cause: error });
+  if (error instanceof Fault && seconds !== undefined) {
+    const headers = { 'Retry-After': String(error.retryAfterSeconds ?? seconds) };
+    return new HttpProblem('upstream_unavailable', detail, headers, { cause: error });
+  }
   const failed = 'The service failed. Try again, and report the request id if it stays.';
   return new HttpProblem('internal', failed, {}, { cause: error });
 }

@@ -37,7 +37,7 @@ export class ProblemError extends HttpProblem<ProblemCode> {
 const UNAVAILABLE = {
   // Metering says `unauthenticated` if the time of accounts' word about the account is over: accounts has not answered for minutes.
   retryAfter: { unavailable: '1', unauthenticated: '1' },
-  detail: 'A part of the service did not answer in time. Try again in a second.',
+  detail: 'A part of the service did not answer in time. Try again when the seconds of Retry-After are over.',
 };
 
 /** Maps any error to an error of the public API: Fault `unavailable` becomes 503, every other unexpected error 500. */

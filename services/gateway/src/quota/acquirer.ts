@@ -26,6 +26,8 @@ export interface Acquired {
   retryAfterMs: number;
   /** Whether the Acquire brought neither a grant nor `exhausted`. */
   hasNone?: boolean;
+  /** If no other gateway returns permits, how soon the first ones may come back, in milliseconds. Absent or 0: unknown. */
+  backInMs?: number | undefined;
 }
 
 /** For metrics. */
@@ -114,6 +116,7 @@ export class Acquirer {
           return {
             retryAfterMs: urgent ? (outcome?.value.retryAfterMs ?? RETRY_AFTER_MS) : 0,
             hasNone: true,
+            backInMs: outcome?.value.backInMs,
           };
       }
     } catch (error) {

@@ -11,6 +11,8 @@ const SWEEP_EVERY_MS = 100;
 const FLUSH_WITHIN_MS = 5_000;
 /** The largest number of calls that wait for permits, of all accounts together. */
 const WAITING_CALLS = 10_000;
+/** Metering settles a grant within this time after it can. */
+const SETTLED_WITHIN_MS = 2_000;
 
 export type Admitted = Exclude<Admission, { kind: 'empty' }>;
 
@@ -137,12 +139,12 @@ export class Quota {
     // Calls of the same moment share one Acquire.
     await this.#clock.sleep(0);
     while (queue.length > 0) {
-      const { retryAfterMs } = await this.#ask(holding);
+      const { retryAfterMs, backInMs } = await this.#ask(holding);
       this.#admitWaiting(holding);
       const now = this.#clock.now();
       const late = queue.findIndex(({ began }) => !this.#stopping && elapsedMs(began, now) < ADMIT_WITHIN_MS);
       const failed = queue.splice(0, late < 0 ? queue.length : late);
-      for (const { reject } of failed) reject(noPermit());
+      for (const { reject } of failed) reject(noPermit(backInMs));
       this.#leaveQueue(holding, failed.length);
       if (queue.length > 0 && retryAfterMs > 0) await this.#clock.sleep(retryAfterMs);
     }
@@ -203,6 +205,9 @@ export class Quota {
   }
 }
 
-function noPermit(): Fault {
-  return new Fault('unavailable', 'no permit could be had in time');
+/** @param backInMs how soon permits may come back, if that is known */
+function noPermit(backInMs = 0): Fault {
+  return new Fault('unavailable', 'no permit could be had in time', {
+    ...(backInMs > 0 && { retryAfterSeconds: Math.ceil((backInMs + SETTLED_WITHIN_MS) / 1_000) }),
+  });
 }

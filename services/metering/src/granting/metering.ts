@@ -221,7 +221,10 @@ function responseOf(key: LedgerKey, decision: Decision, { urgent }: AcquireReque
       return {
         outcome: {
           $case: 'wait',
-          value: { retryAfterMs: urgent ? RETRY_URGENT_AFTER_MS : RETRY_AFTER_MS },
+          value: {
+            retryAfterMs: urgent ? RETRY_URGENT_AFTER_MS : RETRY_AFTER_MS,
+            backInMs: decision.backInMs,
+          },
         },
       };
     case 'exhausted':

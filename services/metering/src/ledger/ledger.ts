@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type AcquireRequest, GRANTS_PER_HOLDER, type UsageCell } from '@brand-data/contracts';
-import { sizeGrant } from './sizing.ts';
+import { type AcquireRequest, endsWithinMs, GRANTS_PER_HOLDER, type UsageCell } from '@brand-data/contracts';
+import { callsAMinute, sizeGrant } from './sizing.ts';
 
 /** Identifies a ledger. There is one for each account, pool and calendar month (UTC). */
 export interface LedgerKey {
@@ -54,6 +54,8 @@ export interface OpenGrant {
   ttlMs: number;
   idleMs: number;
   openedAtMs: number;
+  /** The calls a minute that the holder expected. Absent: an earlier version gave out the grant. */
+  perMinute?: number;
 }
 
 /** The part of a ledger that says how many of its permits are used and held. */
@@ -80,8 +82,11 @@ export type GrantRequest = Pick<
 
 export type Decision =
   | { kind: 'grant'; grant: OpenGrant; remaining: number }
-  /** `recall`: other holders have permits that they could return. */
-  | { kind: 'wait'; recall: boolean }
+  /**
+   * `recall`: other holders have permits that they could return. `backInMs`: if none of them returns any, the first permits come back
+   * when a grant is settled, which this is the earliest time for.
+   */
+  | { kind: 'wait'; recall: boolean; backInMs: number }
   | { kind: 'exhausted' }
   | { kind: 'stale' };
 
@@ -140,9 +145,14 @@ export function acquire(
   const free = remainingOf(ledger);
   const out = outOf(ledger);
   if (free === 0 && out === 0) return { ledger, decision: { kind: 'exhausted' } };
-  if (free === 0) return { ledger, decision: { kind: 'wait', recall: true } };
-  if (own.length >= GRANTS_PER_HOLDER) return { ledger, decision: { kind: 'wait', recall: false } };
-  const holders = new Set([request.holder, ...ledger.grants.map(({ holder }) => holder)]).size;
+  if (free === 0)
+    return { ledger, decision: { kind: 'wait', recall: true, backInMs: backInMs(ledger, request, nowMs) } };
+  if (own.length >= GRANTS_PER_HOLDER)
+    return { ledger, decision: { kind: 'wait', recall: false, backInMs: 0 } };
+  const perMinuteOf = new Map(ledger.grants.map(({ holder, perMinute = 0 }) => [holder, perMinute]));
+  const perMinute = callsAMinute(request);
+  perMinuteOf.set(request.holder, perMinute);
+  const ofAll = perMinuteOf.values().reduce((sum, calls) => sum + calls, 0);
 
   const grant: OpenGrant = {
     number: ledger.nextGrant,
@@ -152,7 +162,16 @@ export function acquire(
     used: 0,
     returned: 0,
     openedAtMs: nowMs,
-    ...sizeGrant({ wantSoon: 0, waiting: 0, ...request, free, out, holders }),
+    perMinute,
+    ...sizeGrant({
+      wantSoon: 0,
+      waiting: 0,
+      ...request,
+      free,
+      out,
+      holders: perMinuteOf.size,
+      perMinute: ofAll,
+    }),
   };
   const after: Ledger = {
     ...ledger,
@@ -176,6 +195,14 @@ function withoutIgnored(ledger: Ledger, { holder, seq, ignoredFromSeq }: GrantRe
     grant.seq < seq;
   if (!ledger.grants.some(isIgnored)) return ledger;
   return { ...ledger, grants: ledger.grants.filter((grant) => !isIgnored(grant)) };
+}
+
+/** Returns how soon the grant of another holder can be settled whose permits are not used up, in milliseconds. 0: there is none. */
+function backInMs({ grants }: Ledger, { holder }: GrantRequest, nowMs: number): number {
+  const inMs = grants
+    .filter((grant) => grant.holder !== holder && grant.used + grant.returned < grant.size)
+    .map(({ openedAtMs, ttlMs }) => openedAtMs + endsWithinMs(ttlMs) - nowMs);
+  return inMs.length > 0 ? Math.max(1, Math.ceil(Math.min(...inMs))) : 0;
 }
 
 function withLimitOf(ledger: Ledger, { limit, limitRevision }: GrantRequest): Ledger {

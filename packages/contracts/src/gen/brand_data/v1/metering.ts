@@ -154,6 +154,11 @@ export interface Grant {
 export interface Wait {
   /** Milliseconds. */
   retryAfterMs: number;
+  /**
+   * If no holder returns permits, metering can bring back the first ones in so many milliseconds at the earliest, when the grant of a
+   * holder that has crashed is settled. 0: unknown.
+   */
+  backInMs: number;
 }
 
 export interface Stale {
@@ -922,13 +927,16 @@ export const Grant: MessageFns<Grant> = {
 };
 
 function createBaseWait(): Wait {
-  return { retryAfterMs: 0 };
+  return { retryAfterMs: 0, backInMs: 0 };
 }
 
 export const Wait: MessageFns<Wait> = {
   encode(message: Wait, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.retryAfterMs !== 0) {
       writer.uint32(8).int64(message.retryAfterMs);
+    }
+    if (message.backInMs !== 0) {
+      writer.uint32(16).int64(message.backInMs);
     }
     return writer;
   },
@@ -954,6 +962,14 @@ export const Wait: MessageFns<Wait> = {
             message.retryAfterMs = longToNumber(reader.int64());
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.backInMs = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -972,6 +988,7 @@ export const Wait: MessageFns<Wait> = {
   fromPartial(object: DeepPartial<Wait>): Wait {
     const message = createBaseWait();
     message.retryAfterMs = object.retryAfterMs ?? 0;
+    message.backInMs = object.backInMs ?? 0;
     return message;
   },
 };
