@@ -45,7 +45,7 @@ export async function writeSecrets(folder: string): Promise<void> {
 
 /** Returns the files of each container by name, without certificates. */
 function filesOf(secrets: Kept, natsConf: string): Record<string, Record<string, string>> {
-  const { operatorToken, serverSecret } = secrets;
+  const { operatorToken, serverSecret, monogramKey: MONOGRAM_KEYS } = secrets;
   const PASS_PUBLIC_KEYS = publicKeyOf(secrets.passSigningKey);
   const urls = Object.fromEntries(
     SERVICES.map((service) => [service, { NATS_URL: natsUrlOf(service, NATS_URL, serverSecret) }]),
@@ -63,7 +63,7 @@ function filesOf(secrets: Kept, natsConf: string): Record<string, Record<string,
     return { name, password: mongodbPasswordOf(serverSecret, name), privileges, roles };
   });
   return {
-    gateway: { ...urls.gateway },
+    gateway: { ...urls.gateway, MONOGRAM_KEYS },
     accounts: {
       ...stored('accounts'),
       TOKEN_HASH_KEY: secrets.tokenHashKey,
@@ -77,7 +77,7 @@ function filesOf(secrets: Kept, natsConf: string): Record<string, Record<string,
       ALLOWANCE_PUBLIC_KEYS: publicKeyOf(secrets.allowanceSigningKey),
       NOTICE_WEBHOOK_SECRETS: secrets.noticeSecret,
     },
-    images: { ...stored('images'), PASS_PUBLIC_KEYS },
+    images: { ...stored('images'), PASS_PUBLIC_KEYS, MONOGRAM_KEYS },
     bds: { OPERATOR_TOKEN: operatorToken },
     'usage-page': {},
     nats: { 'nats.conf': `${natsConf}${natsUsers(serverSecret).join('\n')}\n` },

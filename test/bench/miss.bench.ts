@@ -109,8 +109,9 @@ test("calls for records by Zipf's law with a cache for 1 % of them, compared wit
   const paths = Array.from({ length: PATHS }, () =>
     pathOf(zipfRank(RECORDS, random.unit()), tokens[random.whole(0, ACCOUNTS - 1)]),
   );
-  const { targets, certificates } = bench.stack;
-  const settings: NaiveSettings = { targets, certificates, logoHost: LOGO_HOST };
+  const { targets, certificates, secrets } = bench.stack;
+  const { monogramKey } = secrets;
+  const settings: NaiveSettings = { targets, certificates, logoHost: LOGO_HOST, monogramKey };
   bench.pin();
   using naive = await startBaseline('naive.ts', [JSON.stringify(settings)]);
   for (const path of paths.slice(0, 50)) {

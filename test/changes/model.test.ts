@@ -139,6 +139,7 @@ function createGateway(bus: Bus, database: Database, latency: () => number) {
   });
   const records = new Records({ lookup } as unknown as CatalogServiceClient, {
     logoHost: 'https://logos.example.com',
+    monogramKey: 'any',
     cacheBytes: 1_000_000,
   });
   const expiries: string[] = [];

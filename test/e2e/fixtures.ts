@@ -14,9 +14,9 @@ export const fullManager = { ...records.fullManager, type: BrandType.SUPERINVEST
 type Fixture = Parameters<typeof Brand.fromPartial>[0];
 
 /** Returns the answer of the grouped route for a record. */
-export const groupedAnswer = (record: Fixture, logoHost: string) =>
-  presentGrouped(Brand.fromPartial(record), { logoHost });
+export const groupedAnswer = (record: Fixture, logoHost: string, monogramKey = '') =>
+  presentGrouped(Brand.fromPartial(record), { logoHost, monogramKey });
 
 /** Returns the answer of the flat route for a record. */
-export const flatAnswer = (record: Fixture, logoHost: string) =>
-  presentFlat(Brand.fromPartial(record), { logoHost });
+export const flatAnswer = (record: Fixture, logoHost: string, monogramKey = '') =>
+  presentFlat(Brand.fromPartial(record), { logoHost, monogramKey });

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { readSample } from '../e2e/sample.ts';
 
 const brands = (await readSample()).map((record) => brandFromRecord(record));
-const options = { logoHost: 'https://images.example' };
+const options = { logoHost: 'https://images.example', monogramKey: 'any' };
 
 /** Fields of which the sample knows nothing. */
 const UNKNOWN = ['stock.exchange_logo', 'stock.range', 'stock.percent_from_52_week_low'];

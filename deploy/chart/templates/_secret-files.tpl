@@ -10,6 +10,11 @@ its set-up. `connections`: the name of the Secret with the URLs that the chart k
 {{- define "brand-data.secretFiles" -}}
 {{- $values := .root.Values -}}
 {{- $files := dict -}}
+{{- $operator := include "brand-data.operator.secret" .root -}}
+{{- if and (not .setUp) (has .component (list "gateway" "images")) -}}
+{{- /* If an existing Secret lacks this key, the services say so at their start. */ -}}
+{{- $_ := set $files "MONOGRAM_KEYS" (dict "secret" $operator "key" "MONOGRAM_KEYS" "optional" true) -}}
+{{- end -}}
 {{- if or (not .setUp) (ne .component "images") -}}
 {{- $_ := set $files "NATS_URL" (include "brand-data.secretFiles.url" (merge (dict "server" "nats") .) | fromYaml) -}}
 {{- include "brand-data.secretFiles.ca" (dict "files" $files "setting" "NATS_CA" "ca" $values.nats.ca) -}}
@@ -18,7 +23,6 @@ its set-up. `connections`: the name of the Secret with the URLs that the chart k
 {{- $_ := set $files "MONGODB_URL" (include "brand-data.secretFiles.url" (merge (dict "server" "mongodb") .) | fromYaml) -}}
 {{- include "brand-data.secretFiles.ca" (dict "files" $files "setting" "MONGODB_CA" "ca" $values.mongodb.ca) -}}
 {{- if not .setUp -}}
-{{- $operator := include "brand-data.operator.secret" .root -}}
 {{- $_ := set $files "OPERATOR_TOKEN" (dict "secret" $operator "key" "OPERATOR_TOKEN") -}}
 {{- $passes := $values.operator.existingSecret | default (printf "%s-passes" (include "brand-data.fullname" .root)) -}}
 {{- $pass := ternary "PASS_SIGNING_KEY" "PASS_PUBLIC_KEYS" (eq .component "accounts") -}}

@@ -447,15 +447,18 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     const urls = (component: string) =>
       ['MONGODB_URL', 'NATS_URL'].map((url) => name(`connections/${component.toUpperCase()}_${url}`));
     const token = name('operator/OPERATOR_TOKEN');
-    expect(secretsOf('gateway')).toEqual([name('connections/GATEWAY_NATS_URL')]);
+    const monograms = name('operator/MONOGRAM_KEYS');
+    expect(secretsOf('gateway')).toEqual([name('connections/GATEWAY_NATS_URL'), monograms]);
     expect(secretsOf('accounts')).toEqual([
       ...urls('accounts'),
       token,
       name('operator/TOKEN_HASH_KEY'),
       name('passes/PASS_SIGNING_KEY'),
     ]);
-    for (const component of ['catalog', 'metering', 'images'])
-      expect(secretsOf(component)).toEqual([...urls(component), token, name('passes/PASS_PUBLIC_KEYS')]);
+    const passes = name('passes/PASS_PUBLIC_KEYS');
+    for (const component of ['catalog', 'metering'])
+      expect(secretsOf(component)).toEqual([...urls(component), token, passes]);
+    expect(secretsOf('images')).toEqual([...urls('images'), monograms, token, passes]);
     for (const component of ['bds', 'sweep', 'seed', 'test']) expect(secretsOf(component)).toEqual([token]);
     expect(secretsOf('mongodb')).toEqual([name('server-users/mongodb-key')]);
     expect(secretsOf('nats')).toEqual([name('server-users/nats-passwords.conf')]);

@@ -23,8 +23,12 @@ describe.for(helms)('credentials, by helm $major', (helm) => {
     await using api = await startKubeApi();
     const [one, other] = [await renderIn(api.url, helm, PLAIN), await renderIn(api.url, helm, PLAIN)];
     const values = [...Object.values(one?.data ?? {}), ...Object.values(other?.data ?? {})];
-    expect(Object.keys(one?.data ?? {}).toSorted()).toEqual(['OPERATOR_TOKEN', 'TOKEN_HASH_KEY']);
-    expect(new Set(values).size).toBe(4);
+    expect(Object.keys(one?.data ?? {}).toSorted()).toEqual([
+      'MONOGRAM_KEYS',
+      'OPERATOR_TOKEN',
+      'TOKEN_HASH_KEY',
+    ]);
+    expect(new Set(values).size).toBe(6);
     for (const value of values) expect(Buffer.from(value, 'base64')).toHaveLength(43);
   });
 
@@ -32,6 +36,7 @@ describe.for(helms)('credentials, by helm $major', (helm) => {
     const kept = {
       OPERATOR_TOKEN: base64('an operator of old'),
       TOKEN_HASH_KEY: base64('a hash key of old'),
+      MONOGRAM_KEYS: base64('a monogram key of old'),
     };
     await using api = await startKubeApi({ [NAME]: kept });
     expect((await renderIn(api.url, helm, PLAIN))?.data).toEqual(kept);
@@ -39,7 +44,9 @@ describe.for(helms)('credentials, by helm $major', (helm) => {
     const { TOKEN_HASH_KEY } = kept;
     await using half = await startKubeApi({ [NAME]: { TOKEN_HASH_KEY } });
     const data = (await renderIn(half.url, helm, PLAIN))?.data;
-    expect(data).toMatchObject({ TOKEN_HASH_KEY, OPERATOR_TOKEN: expect.stringMatching(/.{40}/) });
+    const long = expect.stringMatching(/.{40}/);
+    const generated = { OPERATOR_TOKEN: long, MONOGRAM_KEYS: long };
+    expect(data).toMatchObject({ TOKEN_HASH_KEY, ...generated });
   });
 
   test('of allowances are one key pair, which upgrades keep, and each service gets only its own half', async () => {

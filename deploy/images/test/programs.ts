@@ -58,6 +58,7 @@ async function settings(service: Service): Promise<Record<string, string>> {
     TLS_CA_FILE: '/certificates/ca.crt',
     NATS_URL: 'nats://127.0.0.1:9',
   };
+  const monograms = { MONOGRAM_KEYS: 'a key of monograms for a test' };
   const stored = {
     ...common,
     ADMIN_GRPC_PORT: admin,
@@ -66,6 +67,7 @@ async function settings(service: Service): Promise<Record<string, string>> {
   };
   const gateway = {
     ...common,
+    ...monograms,
     PORT: port,
     ACCOUNTS_TARGET: '127.0.0.1:9',
     CATALOG_TARGET: '127.0.0.1:9',
@@ -76,7 +78,7 @@ async function settings(service: Service): Promise<Record<string, string>> {
   const hash = { TOKEN_HASH_KEY: 'a token hash key for a test' };
   const all: Record<Service, Record<string, string>> = {
     gateway,
-    images: { ...stored, PORT: port },
+    images: { ...stored, ...monograms, PORT: port },
     accounts: { ...grpc, ...hash, ALLOWANCE_SIGNING_KEY: SIGNING_KEY },
     catalog: grpc,
     metering: { ...grpc, ALLOWANCE_PUBLIC_KEYS: PUBLIC_KEY },

@@ -167,6 +167,7 @@ export async function planStack(options: PlanOptions): Promise<StackPlan> {
           TOKEN_HASH_KEY: secrets.tokenHashKey,
           PASS_SIGNING_KEY: passKeys.signing,
         }),
+        ...((service === 'gateway' || service === 'images') && { MONOGRAM_KEYS: secrets.monogramKey }),
       },
       environment: {
         GRPC_TRANSPORT: transport,

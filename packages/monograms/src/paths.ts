@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { drawMonogram, type Monogram, PALETTE } from './drawing.ts';
 import { lettersOf } from './letters.ts';
 
@@ -6,7 +6,7 @@ const FOLDER = 'monograms';
 /** The sides of the big and of the small image of a record, in pixels. */
 const BIG = 512;
 const SMALL = 64;
-const HASH_DIGITS = 16;
+const MARK_DIGITS = 16;
 /** The names of a monogram without letters, and of letters beyond ASCII, which are given by their code points. */
 const SIGN = 'sign';
 const CODED = 'u';
@@ -14,18 +14,24 @@ const FILE =
   /^(?<letters>[0-9A-Z]{1,2}|sign|u[0-9a-f]{2,6}(?:\.[0-9a-f]{2,6})?)-(?<colour>[0-9a-f]{6})-[0-9a-f]{16}$/;
 
 /**
- * Returns the monogram's path below the base URL of images: "monograms/GM-006cd3-99984d6ecd9377d8.svg". It has all that the
- * drawing needs, and ends in a hash of the drawing, so that what a path leads to never changes. It has no character that a URL
- * would encode.
+ * Returns the monogram's path below the base URL of images: "monograms/GM-006cd3-d853d0d8d38e9da7.svg". It has all that the
+ * drawing needs, and ends in the drawing's mark: what a path leads to never changes, and only who has the key makes a path. It has
+ * no character that a URL would encode.
+ *
+ * @param key any text; gateways and images share it
  */
-export function monogramPath(monogram: Monogram): string {
-  return pathTo(monogram, drawMonogram(monogram, BIG));
+export function monogramPath(monogram: Monogram, key: string): string {
+  return pathTo(monogram, drawMonogram(monogram, BIG), key);
 }
 
-/** Returns the big and the small image of the monogram, as a record shows them (Image of proto/brand_data/v1/brand.proto). */
-export function monogramImages(monogram: Monogram) {
+/**
+ * Returns the big and the small image of the monogram, as a record shows them (Image of proto/brand_data/v1/brand.proto).
+ *
+ * @param key as for monogramPath
+ */
+export function monogramImages(monogram: Monogram, key: string) {
   const drawing = drawMonogram(monogram, BIG);
-  const path = pathTo(monogram, drawing);
+  const path = pathTo(monogram, drawing, key);
   return {
     big: imageOf(path, BIG, drawing),
     small: imageOf(`${path}?size=${SMALL}`, SMALL, drawMonogram(monogram, SMALL)),
@@ -34,9 +40,9 @@ export function monogramImages(monogram: Monogram) {
 
 /**
  * Returns the monogram to which a path leads. The path may lack its extension, and must not have a query. Undefined for every
- * path that monogramPath does not make, so that a URL can draw nothing but the letters of a name in the colours of the palette.
+ * path that monogramPath does not make with one of the keys, so that a URL can draw nothing but what a record names.
  */
-export function parseMonogramPath(path: string): Monogram | undefined {
+export function parseMonogramPath(path: string, keys: readonly string[]): Monogram | undefined {
   const [folder, file = '', ...rest] = path.split('/');
   if (folder !== FOLDER || rest.length > 0) return undefined;
   const bare = file.replace(/\.(?:svg|png|webp|avif)$/, '');
@@ -45,11 +51,13 @@ export function parseMonogramPath(path: string): Monogram | undefined {
   const colour = PALETTE.find((candidate) => candidate === `#${hex}`);
   if (letters === undefined || colour === undefined) return undefined;
   const monogram = { letters, colour };
-  return monogramPath(monogram) === `${FOLDER}/${bare}.svg` ? monogram : undefined;
+  const isMade = keys.some((key) => monogramPath(monogram, key) === `${FOLDER}/${bare}.svg`);
+  return isMade ? monogram : undefined;
 }
 
-function pathTo({ letters, colour }: Monogram, drawing: string): string {
-  return `${FOLDER}/${nameOf(letters)}-${colour.slice(1)}-${hash('sha256', drawing).slice(0, HASH_DIGITS)}.svg`;
+function pathTo({ letters, colour }: Monogram, drawing: string, key: string): string {
+  const mark = createHmac('sha256', key).update(drawing).digest('hex').slice(0, MARK_DIGITS);
+  return `${FOLDER}/${nameOf(letters)}-${colour.slice(1)}-${mark}.svg`;
 }
 
 function nameOf(letters: string): string {

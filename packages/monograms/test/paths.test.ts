@@ -5,12 +5,16 @@ import {
   type Monogram,
   monogramImages,
   monogramOf,
-  monogramPath,
+  monogramPath as monogramPathWith,
   PALETTE,
-  parseMonogramPath,
+  parseMonogramPath as parseMonogramPathWith,
 } from '@brand-data/monograms';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+
+const KEY = 'the key of the examples';
+const monogramPath = (monogram: Monogram) => monogramPathWith(monogram, KEY);
+const parseMonogramPath = (path: string) => parseMonogramPathWith(path, [KEY]);
 
 const monogram: fc.Arbitrary<Monogram> = fc.record({
   letters: fc
@@ -29,6 +33,21 @@ describe('the path of a monogram', () => {
         expect(parseMonogramPath(monogramPath(shown).replace('.svg', extension))).toEqual(shown);
       }),
     ));
+
+  test('is drawn with a key that made it, also beside another one, and never without', () =>
+    fc.assert(
+      fc.property(monogram, fc.string(), fc.string(), (shown, key, other) => {
+        const path = monogramPathWith(shown, key);
+        expect(parseMonogramPathWith(path, [other, key])).toEqual(shown);
+        expect(parseMonogramPathWith(path, [])).toBeUndefined();
+        if (other !== key) expect(parseMonogramPathWith(path, [other])).toBeUndefined();
+      }),
+    ));
+
+  test('is not one of version 0.1.0, which anybody could compute', () => {
+    expect(parseMonogramPath('monograms/G-b94f1f-381e504080a9c287.svg')).toBeUndefined();
+    expect(parseMonogramPath('monograms/GM-006cd3-99984d6ecd9377d8.svg')).toBeUndefined();
+  });
 
   test('has only characters that no URL encodes', () =>
     fc.assert(
@@ -65,9 +84,9 @@ describe('the path of a monogram', () => {
   test.each([
     ['', 'nothing'],
     ['monograms/', 'no file'],
-    ['monograms/G.svg', 'no colour and no hash'],
-    ['monograms/G-006cd3.svg', 'no hash'],
-    ['monograms/G-006cd3-0000000000000000.svg', 'a wrong hash'],
+    ['monograms/G.svg', 'no colour and no mark'],
+    ['monograms/G-006cd3.svg', 'no mark'],
+    ['monograms/G-006cd3-0000000000000000.svg', 'a wrong mark'],
     [pathWith({ letters: 'G', colour: '#ffffff' }), 'a colour that is not in the palette'],
     [pathWith({ letters: 'FOO', colour: '#006cd3' }), 'three letters'],
     [pathWith({ letters: 'a', colour: '#006cd3' }), 'a small letter'],
@@ -120,12 +139,12 @@ describe('the path of a monogram', () => {
       ),
     ).toMatchInlineSnapshot(`
       [
-        "monograms/G-b94f1f-381e504080a9c287.svg",
-        "monograms/BA-b94f1f-ffea18f86487ed8f.svg",
-        "monograms/ud6.50-b94f1f-dec2db81f527f9ca.svg",
-        "monograms/u5d1.5d4-b94f1f-3e011177725e13c0.svg",
-        "monograms/u6f22-b94f1f-953c16c140e85d99.svg",
-        "monograms/sign-b94f1f-6a9b081bdaed689d.svg",
+        "monograms/G-b94f1f-4a0e1ae017dc792d.svg",
+        "monograms/BA-b94f1f-79b3c8a2eb21ce09.svg",
+        "monograms/ud6.50-b94f1f-8cb33536cb2d450e.svg",
+        "monograms/u5d1.5d4-b94f1f-b3bee632f738e4de.svg",
+        "monograms/u6f22-b94f1f-29a9871583805a97.svg",
+        "monograms/sign-b94f1f-4b3e817c78c24eea.svg",
       ]
     `);
   });
@@ -135,7 +154,7 @@ describe('the images of a monogram', () => {
   test('state the width, the height and the bytes of what their paths lead to', () =>
     fc.assert(
       fc.property(monogram, (shown) => {
-        const { big, small } = monogramImages(shown);
+        const { big, small } = monogramImages(shown, KEY);
         expect(small.path).toBe(`${big.path}?size=64`);
         for (const { path, width, height, format, sizeKb } of [big, small]) {
           const found = parseMonogramPath(path.split('?')[0] ?? '');
@@ -149,7 +168,7 @@ describe('the images of a monogram', () => {
     ));
 });
 
-/** Returns the path of something that no name leads to, with the right hash of its drawing. */
+/** Returns the path of something that no name leads to, with the right mark of its drawing. */
 function pathWith(shown: { letters: string; colour: string }): string {
   return monogramPath(shown as Monogram);
 }

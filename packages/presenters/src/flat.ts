@@ -1,6 +1,6 @@
 import type { Brand } from '@brand-data/contracts';
 import type { FlatRecord } from './flat-schema.ts';
-import { presentGrouped } from './grouped.ts';
+import { type PresentOptions, presentGrouped } from './grouped.ts';
 import type { CompanyRecord, StockRecord } from './grouped-schema.ts';
 
 /**
@@ -8,8 +8,8 @@ import type { CompanyRecord, StockRecord } from './grouped-schema.ts';
  * not known. The values are those of the grouped record, so the brand must meet presentGrouped's requirements. Returns undefined
  * for a superinvestor, because superinvestors have no flat record.
  */
-export function presentFlat(brand: Brand, { logoHost }: { logoHost: string }): FlatRecord | undefined {
-  const record = presentGrouped(brand, { logoHost });
+export function presentFlat(brand: Brand, options: PresentOptions): FlatRecord | undefined {
+  const record = presentGrouped(brand, options);
   if (record.type === 'superinvestor') return undefined;
   const stock = record.type === 'stock' ? record : undefined;
   const merchant = record.type === 'brand' ? record : undefined;

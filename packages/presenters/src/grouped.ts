@@ -15,14 +15,22 @@ type Groups = Draft<
   Pick<StockRecord, 'company' | 'ownership' | 'offerings' | 'history' | 'transport' | 'links'>
 >;
 
+/** What records of an installation have in common. */
+export interface PresentOptions {
+  logoHost: string;
+  monogramKey: string;
+}
+
 /**
  * Returns the grouped record (packages/presenters/README.md). Fields without data are left out at every depth, and keys have the
  * order of groupedRecordSchema. The brand must have a type, name, description and category, as every record of the catalogue
  * does. Throws if the type is missing. A brand of which no logo is known gets a monogram (packages/monograms/README.md).
  *
  * @param options.logoHost the base URL of images ("https://api.example.com/images"), which is put before their paths
+ * @param options.monogramKey the key of monograms' paths, which images has too
  */
-export function presentGrouped(brand: Brand, { logoHost }: { logoHost: string }): GroupedRecord {
+export function presentGrouped(brand: Brand, options: PresentOptions): GroupedRecord {
+  const { logoHost } = options;
   const { name, description, category, images, manager } = brand;
   switch (brand.type) {
     case BrandType.STOCK:
@@ -33,7 +41,7 @@ export function presentGrouped(brand: Brand, { logoHost }: { logoHost: string })
         description,
         category,
         ...groupsOf(brand),
-        images: stockImagesOf(brand, logoHost),
+        images: stockImagesOf(brand, options),
         stock: stockOf(brand, logoHost),
       });
     case BrandType.BRAND:
@@ -44,7 +52,7 @@ export function presentGrouped(brand: Brand, { logoHost }: { logoHost: string })
         category,
         ...groupsOf(brand),
         images: {
-          logo: logoOf(images?.logo, logoHost) ?? logoOf(monogramLogo(brand), logoHost),
+          logo: logoOf(images?.logo, logoHost) ?? logoOf(monogramLogo(brand, options), logoHost),
           banner: bannerOf(images, logoHost),
         },
       });
@@ -57,7 +65,9 @@ export function presentGrouped(brand: Brand, { logoHost }: { logoHost: string })
         portfolio_manager: manager?.portfolioManager,
         firm: manager?.firm,
         portfolio_manager_source: manager?.portfolioManagerSource,
-        logo: imageUrl(logoHost, manager?.logoPath ?? '') ?? imageUrl(logoHost, monogramLogo(brand).big.path),
+        logo:
+          imageUrl(logoHost, manager?.logoPath ?? '') ??
+          imageUrl(logoHost, monogramLogo(brand, options).big.path),
       });
     case BrandType.UNSPECIFIED:
     case BrandType.OTHER_SECURITY:
@@ -136,22 +146,24 @@ function oneOrMany(values: readonly string[]): string | string[] | undefined {
 }
 
 /** A listed company has a monogram only if its ticker's logo is unknown too. */
-function stockImagesOf(brand: Brand, logoHost: string): Group<'images'> {
+function stockImagesOf(brand: Brand, options: PresentOptions): Group<'images'> {
+  const { logoHost } = options;
   const { images } = brand;
   const logo = logoOf(images?.logo, logoHost);
   const stockLogo = variantsOf(images?.stockLogo, (image) => stockImageOf(image, logoHost));
   return {
-    logo: logo ?? (stockLogo ? undefined : logoOf(monogramLogo(brand), logoHost)),
+    logo: logo ?? (stockLogo ? undefined : logoOf(monogramLogo(brand, options), logoHost)),
     banner: bannerOf(images, logoHost),
     stock_logo: stockLogo,
   };
 }
 
 /** Returns the monogram that a record shows if none of its images is known. Its letters are those of the company or the manager. */
-function monogramLogo({ id, type, name, manager }: Brand) {
-  if (type !== BrandType.SUPERINVESTOR) return monogramImages(monogramOf({ id, name: properName(name) }));
+function monogramLogo({ id, type, name, manager }: Brand, { monogramKey }: PresentOptions) {
+  if (type !== BrandType.SUPERINVESTOR)
+    return monogramImages(monogramOf({ id, name: properName(name) }), monogramKey);
   const person = manager && !isEmptyText(manager.portfolioManager) ? manager.portfolioManager : name;
-  return monogramImages(monogramOf({ id, name: person, isPerson: true }));
+  return monogramImages(monogramOf({ id, name: person, isPerson: true }), monogramKey);
 }
 
 function bannerOf(images: Images | undefined, logoHost: string) {

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { arbitraryBrand } from './arbitrary-brand.ts';
 import { deepFreeze, leaves, objectsWithSchemaKeys, reverseKeys } from './walk.ts';
 
-const options = { logoHost: 'https://logos.example' };
+const options = { logoHost: 'https://logos.example', monogramKey: 'the key of the examples' };
 
 /** Runs over the flat records of arbitrary brands. */
 const forEveryRecord = (check: (record: FlatRecord, brand: Brand) => void): void =>
@@ -86,7 +86,9 @@ describe('the flat record', () => {
         candidates.push(brand.images?.stockLogo?.big, brand.images?.stockLogo?.small);
       const paths = candidates.map((image) => image?.path.replace(/^\/+/, '') ?? '');
       const known = paths.find((candidate) => candidate.trim() !== '');
-      const path = known ?? monogramPath(monogramOf({ id: brand.id, name: properName(brand.name) }));
+      const path =
+        known ??
+        monogramPath(monogramOf({ id: brand.id, name: properName(brand.name) }), options.monogramKey);
       expect(record.logo).toBe(`https://logos.example/${path}`);
     });
   });

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { arbitraryBrand } from './arbitrary-brand.ts';
 import { deepFreeze, leaves, objectsWithSchemaKeys, reverseKeys } from './walk.ts';
 
-const options = { logoHost: 'https://logos.example' };
+const options = { logoHost: 'https://logos.example', monogramKey: 'the key of the examples' };
 
 /** Replaces each fact of the brand by a different one: texts and figures with increasing numbers. */
 function withUniqueFacts(brand: Brand): Brand {
@@ -167,7 +167,10 @@ describe('the grouped record', () => {
           type: BrandType.BRAND,
           images: { bannerPath: `${beforePath}banners/acme.svg`, logoFile: '' },
         };
-        const record = presentGrouped(bannered, { logoHost: `https://logos.example${behindHost}` });
+        const record = presentGrouped(bannered, {
+          ...options,
+          logoHost: `https://logos.example${behindHost}`,
+        });
         expect(record).toHaveProperty('images.banner.url', 'https://logos.example/banners/acme.svg');
       }),
     );

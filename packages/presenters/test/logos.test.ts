@@ -5,13 +5,13 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { arbitraryBrand } from './arbitrary-brand.ts';
 
-const options = { logoHost: 'https://api.example/images' };
+const options = { logoHost: 'https://api.example/images', monogramKey: 'the key of the examples' };
 
 /** Returns the monogram to which a URL of a record leads. Undefined if it leads to another image. */
 function monogramAt(url: string): Monogram | undefined {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`.startsWith(`${options.logoHost}/`)
-    ? parseMonogramPath(pathname.slice('/images/'.length))
+    ? parseMonogramPath(pathname.slice('/images/'.length), [options.monogramKey])
     : undefined;
 }
 

@@ -4,7 +4,7 @@ import { flatRecordSchema, groupedRecordSchema, presentFlat, presentGrouped } fr
 import { expect, test } from 'vitest';
 import { objectsWithSchemaKeys } from './walk.ts';
 
-const options = { logoHost: 'https://logos.example.com' };
+const options = { logoHost: 'https://logos.example.com', monogramKey: 'the key of the examples' };
 
 const airline = Brand.fromPartial({
   id: 'larus-air',

@@ -12,15 +12,17 @@ export {
   configSpec,
   databaseSpec,
   grpcPortsSpec,
+  MONOGRAM_KEYS,
   NATS_CA,
   natsSpec,
   PASS_PUBLIC_KEYS,
   parseWebhookSecrets,
   secretsOf,
   streamSpec,
+  TRUSTED_PROXIES,
 } from './config/config.ts';
 export { KEPT, problemOfClient, problemOfMongoUrl } from './config/mongo-url.ts';
-export { plainAddress } from './config/networks.ts';
+export { networkOf, plainAddress } from './config/networks.ts';
 export { findKeyIn, keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from './config/pem-keys.ts';
 export { readSettingFiles } from './config/setting-files.ts';
 export { Certificates, foundExpiry, identityNameOf } from './grpc/certificates.ts';

@@ -5,6 +5,8 @@ export interface Secrets {
   operatorToken: string;
   /** The key with which accounts hashes tokens before it stores them. */
   tokenHashKey: string;
+  /** The key of the paths of monograms. */
+  monogramKey: string;
   /** The private key with which accounts signs allowances, in PEM. */
   allowanceSigningKey: string;
   /** The secret from which the passwords of the users of MongoDB and NATS are computed. */
@@ -16,6 +18,7 @@ export function newSecrets(): Secrets {
   return {
     operatorToken: secret(),
     tokenHashKey: secret(),
+    monogramKey: secret(),
     serverSecret: secret(),
     allowanceSigningKey: newSigningKeys().signing,
   };

@@ -47,6 +47,7 @@ export async function launchService(
       MONGODB_URL: settings.mongodbUrl,
       MONGODB_DATABASE: settings.database,
       ...(name === 'accounts' && { ALLOWANCE_SIGNING_KEY: allowanceKeys.signing }),
+      ...(name === 'images' && { MONOGRAM_KEYS: 'the key of monograms of tests' }),
       ...(name === 'metering' && { ALLOWANCE_PUBLIC_KEYS: allowanceKeys.verifying }),
       ...(settings.natsUrl === undefined ? {} : { NATS_URL: settings.natsUrl }),
       ...environment,

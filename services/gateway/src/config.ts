@@ -1,5 +1,5 @@
 import { MOST_USAGE_STREAMS } from '@brand-data/contracts';
-import { configSpec, NATS_CA, transportSpec } from '@brand-data/runtime';
+import { configSpec, MONOGRAM_KEYS, NATS_CA, TRUSTED_PROXIES, transportSpec } from '@brand-data/runtime';
 
 export const serviceSpec = {
   ...transportSpec,
@@ -17,6 +17,8 @@ export const serviceSpec = {
   LOGO_HOST: configSpec.baseUrl({
     desc: 'Public base URL of the images service, which ends in /images, for example https://api.example.com/images',
   }),
+  MONOGRAM_KEYS,
+  TRUSTED_PROXIES,
   PUBLIC_URL: configSpec.baseUrl({
     default: '',
     desc: 'Public base URL of this API, with the path prefix if a proxy serves it under one, for example https://example.com/brands; by default unknown',
@@ -33,10 +35,6 @@ export const serviceSpec = {
     choices: ['on', 'off'],
     default: 'off',
     desc: 'Whether to log a line for each answer: method, route, status, time, request id, and key id, without token, query or identifier',
-  }),
-  TRUSTED_PROXIES: configSpec.networks({
-    default: [],
-    desc: "Addresses or networks of proxies whose X-Forwarded-For names the client's address; by default none, and the address is that of the connection",
   }),
   RECORD_CACHE_BYTES: configSpec.cacheBytes({
     default: 256 * 1024 ** 2,

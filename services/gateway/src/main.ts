@@ -67,6 +67,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
 
   const records = new Records(catalog, {
     logoHost: config.LOGO_HOST,
+    monogramKey: config.MONOGRAM_KEYS[0] ?? '',
     cacheBytes: config.RECORD_CACHE_BYTES,
     onFailure: () => countFailure('catalog'),
     onBatch: measureLookups(service),

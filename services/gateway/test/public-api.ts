@@ -176,6 +176,7 @@ export function createPublicApi({
   const { promise, resolve: release } = Promise.withResolvers<void>();
   const records = new Records({ lookup: catalogWith(promise) } as unknown as CatalogServiceClient, {
     logoHost: ADDRESSES.logoHost,
+    monogramKey: 'any',
     cacheBytes: 1_000_000,
   });
   const readiness = { started: true };

@@ -53,6 +53,7 @@ function setUp(first: string | undefined) {
   });
   const records = new Records({ lookup } as unknown as CatalogServiceClient, {
     logoHost: 'https://logos.example.com',
+    monogramKey: 'any',
     cacheBytes: 1_000_000,
     now: () => clock.now().monotonicMs,
   });

@@ -2,8 +2,10 @@ import {
   adminPortSpec,
   configSpec,
   databaseSpec,
+  MONOGRAM_KEYS,
   NATS_CA,
   PASS_PUBLIC_KEYS,
+  TRUSTED_PROXIES,
   transportSpec,
 } from '@brand-data/runtime';
 
@@ -14,6 +16,8 @@ export const serviceSpec = {
   ...storageSpec,
   ...transportSpec,
   PORT: configSpec.port({ desc: 'Port of the public HTTP server of images' }),
+  MONOGRAM_KEYS,
+  TRUSTED_PROXIES,
   ...adminPortSpec('Images'),
   PASS_PUBLIC_KEYS,
   NATS_URL: configSpec.natsUrl({

@@ -25,9 +25,12 @@ await runBackend('images', backend, async (service, config, ports) => {
     GRPC_SERVICES.ImagesAdminService,
     imagesAdminService(service, store, workers, trail),
   );
-  const pictures = new Pictures(store, workers, { cacheBytes: config.IMAGE_CACHE_BYTES });
+  const pictures = new Pictures(store, workers, {
+    cacheBytes: config.IMAGE_CACHE_BYTES,
+    monogramKeys: config.MONOGRAM_KEYS,
+  });
   registerPictureMetrics(service, pictures);
-  const http = createImageServer(service, pictures);
+  const http = createImageServer(service, pictures, config.TRUSTED_PROXIES);
   await http.listen({ host: config.HOST, port: config.PORT });
   service.onStop('HTTP server', () => closeHttpServer(http));
 });

@@ -38,6 +38,7 @@ const readiness = { started: true };
 const app = createImageServer(
   { log: createLogger('images', 'silent'), metrics, tracer: undefined, readiness },
   pictures,
+  [],
 );
 let url: string;
 let port: number;

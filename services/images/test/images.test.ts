@@ -8,7 +8,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { FORMATS, SIZES, THEMES } from '../src/image/image.ts';
 import { measure, rasterFiles, svgFiles } from './pictures-of-test.ts';
-import { type RunningImages, startImages } from './running-images.ts';
+import { MONOGRAM_KEY, type RunningImages, startImages } from './running-images.ts';
 
 const CACHE_BYTES = 1024 ** 2;
 const MARK = Buffer.from(
@@ -24,7 +24,7 @@ beforeAll(async () => {
   mongo = new MongoClient(inject('mongodbUrl'));
   images = await startImages(
     { mongodbUrl: inject('mongodbUrl'), database },
-    { IMAGE_CACHE_BYTES: String(CACHE_BYTES) },
+    { IMAGE_CACHE_BYTES: String(CACHE_BYTES), IMAGE_WORKERS: '1', TRUSTED_PROXIES: '127.0.0.0/8' },
   );
 });
 afterAll(async () => {
@@ -103,16 +103,21 @@ test('a mark of one colour is recoloured for dark pages, and has another picture
 test('a monogram is answered as its path says, in all sizes and formats, without being stored', async () => {
   const before = await documents().countDocuments();
   for (const name of ['Acme', 'Société Générale', '東京', '🦆'] as const) {
-    const { big, small } = monogramImages(monogramOf({ id: name, name }));
+    const { big, small } = monogramImages(monogramOf({ id: name, name }), MONOGRAM_KEY);
     await expectAsStated(big);
     await expectAsStated(small);
     const { response, bytes } = await fetchImage(`${big.path}?size=128&format=png&theme=dark`);
     expect(response.status).toBe(200);
     expect(await measure(bytes)).toEqual({ format: 'png', width: 128, height: 128 });
   }
-  const { big } = monogramImages(monogramOf({ id: 'acme', name: 'Acme' }));
+  const { big } = monogramImages(monogramOf({ id: 'acme', name: 'Acme' }), MONOGRAM_KEY);
   const other = big.path.replace(/[0-9a-f]\.svg$/, (end) => (end[0] === '0' ? '1.svg' : '0.svg'));
-  expect((await fetchImage(other)).response.status).toBe(404);
+  const { response, bytes } = await fetchImage(other);
+  expect(response.status).toBe(404);
+  expect(JSON.parse(bytes.toString())).toMatchObject({
+    code: 'image_not_found',
+    detail: expect.stringContaining('Ask for the record again'),
+  });
   expect(await documents().countDocuments()).toBe(before);
 });
 
@@ -153,7 +158,7 @@ test('the cache stays within its bytes while every picture is asked for', async 
   let asked = 0;
   for (let round = 0, answered = 0; answered < 1.5 * CACHE_BYTES; round++) {
     const name = `Company ${String.fromCharCode(65 + (round % 26))} ${round}`;
-    const { path } = monogramImages(monogramOf({ id: name, name })).big;
+    const { path } = monogramImages(monogramOf({ id: name, name }), MONOGRAM_KEY).big;
     for (const rest of ['', '?format=png', '?format=png&size=256', '?format=webp']) {
       const { response, bytes } = await fetchImage(`${path}${rest}`);
       expect(response.status).toBe(200);
@@ -167,6 +172,47 @@ test('the cache stays within its bytes while every picture is asked for', async 
   expect(gaugeOf('images_cache_size_bytes')).toBeLessThanOrEqual(CACHE_BYTES);
   expect(gaugeOf('images_cache_entries')).toBeGreaterThan(0);
   expect(gaugeOf('images_cache_entries')).toBeLessThan(asked);
+}, 120_000);
+
+test('while one address floods the service with pictures that must be drawn, every picture of another address is answered', async () => {
+  const { big } = await images.putLogo(MARK);
+  const from = async (address: string, path: string) => {
+    const ask = () => fetch(`${images.logoHost}/${path}`, { headers: { 'X-Forwarded-For': address } });
+    // The service may close a connection just when it is used again.
+    const response = await ask().catch(ask);
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const pathOf = (id: string, number: number) => {
+    const letterOf = (of: number) => String.fromCharCode(65 + (Math.floor(of) % 26));
+    const name = `${letterOf(number)} ${letterOf(number / 26)}`;
+    return monogramImages(monogramOf({ id: `${id} ${number}`, name }), MONOGRAM_KEY).big.path;
+  };
+  const seen = new Map<number, number>();
+  let asked = 0;
+  let isOver = false;
+  const flood = Array.from({ length: 300 }, async () => {
+    while (!isOver) {
+      asked += 1;
+      const size = SIZES[asked % SIZES.length];
+      const status = await from('2001:db8::1', `${pathOf('flood', asked)}?format=webp&size=${size}`);
+      seen.set(status, (seen.get(status) ?? 0) + 1);
+    }
+  });
+  const answers: number[] = [];
+  try {
+    // More than the service draws at once, or keeps waiting.
+    await expect.poll(() => seen.get(503) ?? 0, { timeout: 30_000 }).toBeGreaterThan(0);
+    for (const size of [32, 128, 512]) {
+      answers.push(await from('192.0.2.7', `${big.path}?size=${size}`));
+      answers.push(await from('192.0.2.7', `${big.path}?size=${size}&format=png`));
+      answers.push(await from('192.0.2.7', `${pathOf('other', size)}?size=${size}&format=png`));
+    }
+  } finally {
+    isOver = true;
+    await Promise.allSettled(flood);
+  }
+  expect(answers).toEqual(answers.map(() => 200));
 }, 120_000);
 
 test('after a SIGKILL another process answers every image that was put, with the same bytes', async () => {

@@ -2,7 +2,7 @@ import { monogramOf, monogramPath } from '@brand-data/monograms';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { renderRaster } from '../src/drawing/draw.ts';
-import { FORMATS, type Form, readImageUrl, SIZES } from '../src/image/image.ts';
+import { FORMATS, type Form, type Format, readImageUrl, SIZES, type Size } from '../src/image/image.ts';
 import { monogramForm } from '../src/pictures/picture-maker.ts';
 import { Pictures } from '../src/pictures/pictures.ts';
 import { standInWorkers } from './stand-in-workers.ts';
@@ -19,12 +19,14 @@ const NAMES = [
 ];
 const RASTERS = FORMATS.filter((format) => format !== 'svg');
 
+const KEY = 'the key of the examples';
+
 /** Returns the path below monograms/, without its extension, as URLs of it are read. */
 const pathOf = (name: string) =>
-  monogramPath(monogramOf({ id: 'acme', name })).replace(/^monograms\/|\.svg$/g, '');
+  monogramPath(monogramOf({ id: 'acme', name }), KEY).replace(/^monograms\/|\.svg$/g, '');
 
-function formOf(name: string, options: Parameters<typeof monogramForm>[1]): Form {
-  const form = monogramForm(pathOf(name), options);
+function formOf(name: string, options: { format: Format; size: Size }): Form {
+  const form = monogramForm(pathOf(name), { ...options, keys: [KEY] });
   if (form === undefined) throw new Error('there is no such monogram');
   return form;
 }
@@ -57,10 +59,10 @@ test.each(['svg', 'png', 'webp', 'avif'])(
   'a path with .%s before its extension leads to no monogram',
   async (inner) => {
     const store = { findForm: async () => undefined, findStated: async () => undefined };
-    const pictures = new Pictures(store, standInWorkers, { cacheBytes: 1_000_000 });
+    const pictures = new Pictures(store, standInWorkers, { cacheBytes: 1_000_000, monogramKeys: [KEY] });
     for (const format of FORMATS) {
       const read = readImageUrl(`/images/monograms/${pathOf('Google')}.${inner}.${format}`);
-      expect(typeof read === 'string' ? read : await pictures.find(read, {})).toBe('no_image');
+      expect(typeof read === 'string' ? read : await pictures.find(read, { client: 'any' })).toBe('no_image');
     }
     expect(pictures.stats().entries).toBe(0);
   },
@@ -74,5 +76,5 @@ test('a path of other letters, of another colour or with another hash leads to n
     pathOf('Google').replace(/.$/, '_'),
     '../x',
   ])
-    expect(monogramForm(path, { format: 'svg' })).toBeUndefined();
+    expect(monogramForm(path, { format: 'svg', keys: [KEY] })).toBeUndefined();
 });

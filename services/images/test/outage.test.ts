@@ -1,7 +1,7 @@
 import { monogramImages, monogramOf } from '@brand-data/monograms';
 import { startTestMongod, type TestServer } from '@brand-data/testing/servers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RunningImages, startImages } from './running-images.ts';
+import { MONOGRAM_KEY, type RunningImages, startImages } from './running-images.ts';
 
 const MARK = Buffer.from(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9H0z" fill="#900"/></svg>',
@@ -25,7 +25,7 @@ test('while the database is down, cached pictures and monograms are answered and
   expect(await statusOf(big.path)).toBe(200);
   await mongod.child.kill();
   await expect.poll(images.metrics).toMatch(/^mongodb_connected\S* 0$/m);
-  const { path } = monogramImages(monogramOf({ id: 'acme', name: 'Acme' })).big;
+  const { path } = monogramImages(monogramOf({ id: 'acme', name: 'Acme' }), MONOGRAM_KEY).big;
   expect(await statusOf(path)).toBe(200);
   expect(await statusOf(`${path}?format=webp`)).toBe(200);
   expect(await statusOf(big.path)).toBe(200);

@@ -1,11 +1,12 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Fault } from '@brand-data/runtime';
-import { expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Form, type Format, readImageUrl, SIZES, type Theme, type Wanted } from '../src/image/image.ts';
 import { Pictures } from '../src/pictures/pictures.ts';
 import { standInWorkers } from './stand-in-workers.ts';
 
 const BYTES = 10_000;
+const KEY = 'the key of the examples';
 
 function formOf(format: Format): Form {
   return { format, width: 100, height: 50, bytes: Buffer.alloc(BYTES, format) };
@@ -16,24 +17,26 @@ function formOf(format: Format): Form {
  * SVG with a PNG for dark pages, and all others are PNG.
  */
 function testPictures({ cacheBytes = 1_000_000, render = standInWorkers.render, hasSmall = false } = {}) {
-  const find = (id: string): { light: Form; dark?: Form } | undefined => {
+  const imageOf = (id: string): { light: Form; dark?: Form } | undefined => {
     if (id.startsWith('logos/0')) return undefined;
     if (id.startsWith('logos/d')) return { light: formOf('svg'), dark: formOf('png') };
     return { light: formOf(id.startsWith('logos/f') ? 'svg' : 'png') };
   };
   const store = {
     findForm: vi.fn(async (id: string, theme: Theme) => {
-      const stated = find(id);
+      const stated = imageOf(id);
       const form = stated?.[theme] ?? stated?.light;
       return (
         stated && form && { form, ...(hasSmall && form === stated.light ? { small: form } : {}), stated }
       );
     }),
-    findStated: vi.fn(async (id: string) => find(id)),
+    findStated: vi.fn(async (id: string) => imageOf(id)),
   };
   const workers = { render: vi.fn(render) };
-  const pictures = new Pictures(store, workers, { cacheBytes });
-  return { store, workers, find: pictures.find.bind(pictures), stats: pictures.stats.bind(pictures) };
+  const pictures = new Pictures(store, workers, { cacheBytes, monogramKeys: [KEY] });
+  const find = (wanted: Wanted, caller: Partial<Parameters<typeof pictures.find>[1]>) =>
+    pictures.find(wanted, { client: '192.0.2.1', ...caller });
+  return { store, workers, find, stats: pictures.stats.bind(pictures) };
 }
 
 function wanted(hash: string, rest: string): Wanted {
@@ -269,4 +272,66 @@ test('a picture that waits too long for its turn is refused, and the turn goes t
   } finally {
     vi.useRealTimers();
   }
+});
+
+/** Resolves when everything has gone on that waits for no drawing. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Returns pictures of which each is drawn only when the test ends its drawing. */
+function heldPictures() {
+  const drawings: (() => void)[] = [];
+  const { find } = testPictures({
+    render: (...given) =>
+      new Promise((resolve) => {
+        drawings.push(() => resolve(standInWorkers.render(...given)));
+      }),
+  });
+  return {
+    drawings,
+    ask: async (client: string, hash: number) => find(wanted(`a${hash}b`, '.webp?size=32'), { client }),
+    /** Ends so many drawings, each time the one that has taken longest. */
+    end: async (count: number) => {
+      for (let ended = 0; ended < count && drawings.length > 0; ended++) {
+        drawings.shift()?.();
+        await settled();
+      }
+    },
+  };
+}
+
+describe('of pictures that wait to be drawn', () => {
+  // However long the test takes, no picture waits too long.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  test('one of another client is the next, although all places are taken, and also if the flood asked for it first', async () => {
+    const { ask, end, drawings } = heldPictures();
+    const flood = Promise.allSettled(Array.from({ length: 300 }, (_, hash) => ask('flood', hash)));
+    await settled();
+    expect(drawings).toHaveLength(8);
+    const others = [ask('second', 1_000), ask('third', 200)];
+    await settled();
+    // Two drawings make room, and the other clients' two come behind the six of the flood.
+    await end(10);
+    for (const other of others) expect(await other).toMatchObject({ format: 'webp' });
+    await end(300);
+    // The newest of the flood lost its place to the other client.
+    const drawn = (await flood).filter(({ status }) => status === 'fulfilled');
+    expect(drawn).toHaveLength(255);
+  });
+
+  test('clients that ask for many have equal parts, whoever came first', async () => {
+    const { ask, end } = heldPictures();
+    const asked = [0, 1_000, 2_000].map((from) =>
+      Promise.allSettled(Array.from({ length: 300 }, (_, hash) => ask(String(from), from + hash))),
+    );
+    await settled();
+    await end(1_000);
+    const drawn = (await Promise.all(asked)).map(
+      (all) => all.filter(({ status }) => status === 'fulfilled').length,
+    );
+    expect(drawn.reduce((sum, count) => sum + count)).toBe(256);
+    // The first had eight turns before the others came.
+    expect(Math.max(...drawn) - Math.min(...drawn)).toBeLessThanOrEqual(9);
+  });
 });

@@ -12,6 +12,8 @@ import { launchService } from '@brand-data/testing/running-service';
 import { startTestNats } from '@brand-data/testing/servers';
 
 const OPERATOR_TOKEN = 'the operator credential of tests';
+/** With which the service reads the paths of monograms. */
+export const MONOGRAM_KEY = 'the key of monograms of tests';
 
 export type RunningImages = Awaited<ReturnType<typeof startImages>>;
 
@@ -25,7 +27,7 @@ export async function startImages(
   const service = await launchService(
     'images',
     { ...settings, natsUrl: nats.url, operatorToken: OPERATOR_TOKEN },
-    { LOG_LEVEL: 'debug', ...environment },
+    { LOG_LEVEL: 'debug', MONOGRAM_KEYS: MONOGRAM_KEY, ...environment },
   );
   await service.untilReady();
   const admin = connectChannel(ImagesAdminServiceClient, service.adminTarget, channelAs('bds', 'images'));

@@ -27,6 +27,7 @@ export interface NaiveSettings {
   /** The folder with the certificates of all identities. */
   certificates: string;
   logoHost: string;
+  monogramKey: string;
 }
 
 /** Takes permits of one account for one call after another. `usage` has the permit of the call before. */
@@ -36,7 +37,7 @@ interface Taker {
   usage: GrantUsage[];
 }
 
-const { targets, certificates, logoHost }: NaiveSettings = JSON.parse(process.argv[2] ?? '');
+const { targets, certificates, ...shown }: NaiveSettings = JSON.parse(process.argv[2] ?? '');
 const channel = (peer: string) => channelFrom(certificates, 'gateway', peer);
 const accounts = connectChannel(AccountsServiceClient, targets.accounts ?? '', channel('accounts'));
 const catalog = connectChannel(CatalogServiceClient, targets.catalog ?? '', channel('catalog'));
@@ -111,7 +112,7 @@ app.get<{ Params: { identifier: string }; Querystring: { token: string } }>(
     );
     takersOf.get(accountId)?.idle.push(taker);
     const brand = results[0]?.brand;
-    const record = brand && presentGrouped(brand, { logoHost });
+    const record = brand && presentGrouped(brand, shown);
     return record ? reply.send(record) : reply.code(404).send({ error: 'not found' });
   },
 );

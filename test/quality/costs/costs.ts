@@ -31,7 +31,7 @@ computation. Ends with an error if a computation takes more than 5 ms.
   --seed N      the search's random numbers
   --only NAME   search for one computation`;
 
-const LOGO_HOST = 'https://logos.example';
+const SHOWN = { logoHost: 'https://logos.example', monogramKey: 'any' };
 const MOST_MS = 5;
 /** How often an input is measured. The least time counts, because other processes and garbage only make a run longer. */
 const FEWEST_RUNS = 3;
@@ -84,8 +84,8 @@ const COSTS: Readonly<Record<string, Cost>> = {
     ]),
   ),
   alone: ofRecord(shown),
-  grouped: ofRecord((brand) => presentGrouped(shown(brand), { logoHost: LOGO_HOST })),
-  flat: ofRecord((brand) => presentFlat(shown(brand), { logoHost: LOGO_HOST })),
+  grouped: ofRecord((brand) => presentGrouped(shown(brand), SHOWN)),
+  flat: ofRecord((brand) => presentFlat(shown(brand), SHOWN)),
   'security names': ofRecord((brand) => typeOfSecurity({ name: brand.name })),
   readings: ofIdentifier((identifier) => readIdentifier(identifier, { superinvestors: true })),
   explanation: ofIdentifier((identifier) => explainMiss(identifier, { superinvestors: true })),

@@ -164,6 +164,17 @@ const OPERATOR_TOKEN = configSpec.secrets({
   desc: 'Credential that callers of the admin port must send; or two, each on a line of its own',
 });
 
+/** For the gateway and images. */
+export const MONOGRAM_KEYS = configSpec.secrets({
+  desc: 'Key of the mark in the paths of monograms, the same for the gateway and images: the gateway writes paths with it, and images draws no other ones; or two, each on a line of its own: the gateway uses the first, and images accepts both',
+});
+
+/** For the gateway and images. */
+export const TRUSTED_PROXIES = networks({
+  default: [],
+  desc: "Addresses or networks of proxies whose X-Forwarded-For names the client's address; by default none, and the address is that of the connection",
+});
+
 /** For every service with an admin port, except accounts. */
 export const PASS_PUBLIC_KEYS = configSpec.verifyingKeys({
   default: undefined,

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 
 const MAPPED = /^::ffff:(?=[\d.]+$)/i;
 
@@ -20,4 +20,15 @@ export function inNetworks(networks: readonly string[]): (address: string) => bo
     const address = plainAddress(given);
     return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
   };
+}
+
+/** Returns an IPv4 address as it is, and the first 64 bits of an IPv6 address: one client usually has all addresses with these. */
+export function networkOf(given: string): string {
+  const address = plainAddress(given);
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.split('::');
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? [] : Array.from({ length: 8 - first.length - last.length }, () => '0');
+  return [...first, ...zeros, ...last].slice(0, 4).join(':');
 }

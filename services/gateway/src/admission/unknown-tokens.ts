@@ -1,5 +1,4 @@
-import { isIPv6 } from 'node:net';
-import { type Clock, plainAddress } from '@brand-data/runtime';
+import { type Clock, networkOf } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 
 /** How many questions about tokens that may be made up the gateway asks in any second, in all and for one client address. */
@@ -104,15 +103,4 @@ export function createUnknownTokens(clock: Clock) {
       });
     },
   };
-}
-
-/** Returns an IPv4 address as it is, and the first 64 bits of an IPv6 address: one client usually has all addresses with these. */
-export function networkOf(given: string): string {
-  const address = plainAddress(given);
-  if (!isIPv6(address)) return address;
-  const [head = '', tail] = address.split('::');
-  const first = head === '' ? [] : head.split(':');
-  const last = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : Array.from({ length: 8 - first.length - last.length }, () => '0');
-  return [...first, ...zeros, ...last].slice(0, 4).join(':');
 }

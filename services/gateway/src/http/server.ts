@@ -1,7 +1,7 @@
+import { networkOf } from '@brand-data/runtime';
 import { createPublicServer, encodeProblem, originForm, type PublicService } from '@brand-data/runtime/http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Pacing, TooManyHeld } from '../admission/pacing.ts';
-import { networkOf } from '../admission/unknown-tokens.ts';
 import { COMMON_HEADERS } from '../answers/answer.ts';
 import { PROBLEMS, problemErrorFrom } from '../answers/problem.ts';
 import { openAccessLog } from './access-log.ts';

@@ -1,5 +1,5 @@
 import type { CatalogServiceClient, LookupQuery, LookupResult, Match } from '@brand-data/contracts';
-import { presentFlat, presentGrouped } from '@brand-data/presenters';
+import { type PresentOptions, presentFlat, presentGrouped } from '@brand-data/presenters';
 import { answerWithin, systemClock, type Tracer } from '@brand-data/runtime';
 import { tagOf } from '@brand-data/runtime/http';
 import { DisplayString, serializeDictionary, Token } from 'structured-headers';
@@ -20,8 +20,7 @@ const LOOKUP_WITHIN_MS = 2_000;
 /** A 404 waits this long for suggestions. Catalog itself gives up their search after 100 ms. */
 const SUGGEST_WITHIN_MS = 200;
 
-interface RecordsOptions {
-  logoHost: string;
+interface RecordsOptions extends PresentOptions {
   cacheBytes: number;
   /** The monotonic clock, in milliseconds. */
   now?: () => number;
@@ -37,7 +36,7 @@ interface RecordsOptions {
  * same moment a request to catalog. A miss is asked for once more, with suggestions, unless the identifier means what is no company.
  */
 export class Records {
-  readonly #logoHost: string;
+  readonly #shown: PresentOptions;
   readonly #now: () => number;
   readonly #lookUps: LookupBatches;
   readonly #lookUpsOfMissed: LookupBatches;
@@ -47,10 +46,18 @@ export class Records {
 
   constructor(
     catalog: CatalogServiceClient,
-    { logoHost, cacheBytes, now = () => performance.now(), onFailure, onBatch, tracer }: RecordsOptions,
+    {
+      logoHost,
+      monogramKey,
+      cacheBytes,
+      now = () => performance.now(),
+      onFailure,
+      onBatch,
+      tracer,
+    }: RecordsOptions,
   ) {
     const batching = { clock: systemClock, onBatch, tracer };
-    this.#logoHost = logoHost;
+    this.#shown = { logoHost, monogramKey };
     this.#now = now;
     this.#lookUps = new LookupBatches(catalog, { ...batching, withinMs: LOOKUP_WITHIN_MS, onFailure });
     this.#lookUpsOfMissed = new LookupBatches(catalog, { ...batching, withinMs: SUGGEST_WITHIN_MS });
@@ -114,7 +121,7 @@ export class Records {
         const { suggestions, namesSuperinvestor, noCompany, keys } = result;
         const changed = watch.overtakes(keys);
         if (changed && this.#now() < repeatedUntilMs) continue;
-        const record = present(result, variant, this.#logoHost);
+        const record = present(result, variant, this.#shown);
         const answer = { record, suggestions, namesSuperinvestor, noCompany, keys, fetchedAtMs };
         return this.#cache.set(key, answer, { changed });
       } finally {
@@ -164,10 +171,10 @@ function bytesOf(text: string): Buffer {
 function present(
   { brand, match }: LookupResult,
   variant: Variant,
-  logoHost: string,
+  options: PresentOptions,
 ): FoundRecord | undefined {
   if (!brand || !match) return undefined;
-  const record = (variant === 'grouped' ? presentGrouped : presentFlat)(brand, { logoHost });
+  const record = (variant === 'grouped' ? presentGrouped : presentFlat)(brand, options);
   if (!record) return undefined;
   const body = bytesOf(JSON.stringify(record));
   const content = { tag: tagOf(body), body, encoded: {} };

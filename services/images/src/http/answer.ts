@@ -19,6 +19,9 @@ export const IMAGE_HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
   'x-content-type-options': 'nosniff',
 };
+const NO_IMAGE = 'No image has this path.';
+const NO_MONOGRAM =
+  'No record names this monogram, or its path was made with a key that is no longer in use. Ask for the record again: it has the path of today.';
 const NO_SVG =
   'This image is stored as a raster, so it cannot be had as SVG. Its formats are png, webp and avif.';
 const FOR_EVER = 'public, max-age=31536000, immutable';
@@ -29,12 +32,13 @@ const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 /**
  * Answers a request for an image: at once if the picture is in the cache. Throws or rejects with HttpProblem or Fault.
  *
+ * @param caller.client the network of the caller's address
  * @param asked gets what the request asks for, as soon as it is known
  */
 export function answerImage(
   pictures: Pick<Pictures, 'find'>,
   url: string,
-  given: IncomingHttpHeaders,
+  { headers: given, client }: { headers: IncomingHttpHeaders; client: string },
   asked: ImageLabels,
 ): HttpAnswer | Promise<HttpAnswer> {
   const wanted = readImageUrl(url);
@@ -43,7 +47,7 @@ export function answerImage(
   if (wanted === 'bad_query') throw new ImageProblem('parameters_invalid', QUERY_HELP);
   asked.kind = wanted.source.kind;
   const answer = (found: MadePicture): HttpAnswer => {
-    if (found === 'no_image') throw noImage();
+    if (found === 'no_image') throw noImage(wanted.source.kind === 'monogram' ? NO_MONOGRAM : NO_IMAGE);
     if (found === 'no_svg') throw new ImageProblem('parameters_invalid', NO_SVG);
     asked.format = found.format;
     const headers = headersOf(found, wanted.format === undefined);
@@ -52,12 +56,12 @@ export function answerImage(
     return { status: 200, headers, body: found.body };
   };
   const acceptEncoding = given['accept-encoding']?.toString();
-  const found = pictures.find(wanted, { accept: given.accept, acceptEncoding });
+  const found = pictures.find(wanted, { accept: given.accept, acceptEncoding, client });
   return found instanceof Promise ? found.then(answer) : answer(found);
 }
 
-function noImage(): ImageProblem {
-  return new ImageProblem('image_not_found', 'No image has this path.', { 'Cache-Control': FOR_A_MINUTE });
+function noImage(detail = NO_IMAGE): ImageProblem {
+  return new ImageProblem('image_not_found', detail, { 'Cache-Control': FOR_A_MINUTE });
 }
 
 function headersOf({ format, tag, encoding }: ServedPicture, isNegotiated: boolean): Record<string, string> {

@@ -1,4 +1,4 @@
-import type { Service } from '@brand-data/runtime';
+import { networkOf, type Service } from '@brand-data/runtime';
 import {
   createPublicServer,
   encodeProblem,
@@ -20,12 +20,16 @@ const NOTHING: ImageLabels = { kind: 'none', format: 'none' };
 const MOST_CONNECTIONS = 10_000;
 
 /** Creates the public HTTP server. `answerImage` decides how a request is answered. */
-export function createImageServer(service: PublicService, pictures: Pick<Pictures, 'find'>): FastifyInstance {
+export function createImageServer(
+  service: PublicService,
+  pictures: Pick<Pictures, 'find'>,
+  trustedProxies: readonly string[],
+): FastifyInstance {
   const count = countImageAnswers(service);
   const askedOf = new WeakMap<FastifyRequest, ImageLabels>();
   const { app, endTrace } = createPublicServer(service, {
     // `answerImage` reads the whole URL itself, so there is one route.
-    options: { rewriteUrl: () => '/' },
+    options: { trustProxy: trustedProxies.length > 0 && [...trustedProxies], rewriteUrl: () => '/' },
     describe: () => ({ name: 'image' }),
     problemFrom: imageProblemFrom,
     sendProblem: (reply, { problem }) =>
@@ -55,7 +59,8 @@ export function createImageServer(service: PublicService, pictures: Pick<Picture
     if (url === ERRORS_PATH) return send(reply, errors);
     const asked = { ...NOTHING };
     askedOf.set(request, asked);
-    const answer = answerImage(pictures, url, request.headers, asked);
+    const caller = { headers: request.headers, client: networkOf(request.ip) };
+    const answer = answerImage(pictures, url, caller, asked);
     return answer instanceof Promise ? answer.then((made) => send(reply, made)) : send(reply, answer);
   });
   return app;

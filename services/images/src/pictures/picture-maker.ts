@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { type Form, type Format, type Size, SMALL_SIZE, type Theme, type Wanted } from '../image/image.ts';
 import type { ImageStore, StatedForms } from '../store/store.ts';
 import type { Workers } from '../workers/workers.ts';
-import { createLimiter, SharedWork } from './turns.ts';
+import { type Clients, createLimiter, SharedWork } from './turns.ts';
 
 /**
  * Bounds of the pictures that are only read, and of those that are drawn. `most`: each form in memory may take some MB. `waitMs`:
@@ -54,10 +54,18 @@ export class PictureMaker {
   readonly #known = new LRUCache<string, StatedForms | 'no_image'>({ max: MOST_KNOWN });
   readonly #failed = new LRUCache<string, Fault>({ max: MOST_FAILED, ttl: FAILED_MS });
   readonly #stating = new SharedWork<StatedForms | 'no_image'>();
+  readonly #monogramKeys: readonly string[];
   readonly #reading = createLimiter(TURNS);
   readonly #drawing = createLimiter(TURNS);
+  /** Monograms need no database, so they do not wait behind pictures that wait for it. */
+  readonly #drawingMonograms = createLimiter(TURNS);
 
-  constructor(store: Pick<ImageStore, 'findForm' | 'findStated'>, workers: Pick<Workers, 'render'>) {
+  constructor(
+    store: Pick<ImageStore, 'findForm' | 'findStated'>,
+    workers: Pick<Workers, 'render'>,
+    monogramKeys: readonly string[],
+  ) {
+    this.#monogramKeys = monogramKeys;
     this.#store = store;
     this.#workers = workers;
   }
@@ -73,35 +81,39 @@ export class PictureMaker {
   }
 
   /** Returns the format in which an image is stored for a theme. */
-  async storedFormat(id: string, theme: Theme): Promise<Format | 'no_image'> {
-    const forms = this.#known.get(id) ?? (await this.#statedForms(id));
+  async storedFormat(id: string, theme: Theme, client: string): Promise<Format | 'no_image'> {
+    const forms =
+      this.#known.get(id) ??
+      (await this.#stating.share(id, client, (clients) => this.#statedForms(id, clients)));
     return forms === 'no_image' ? forms : formFor(theme, forms).format;
   }
 
-  async make(order: PictureOrder): Promise<MadePicture> {
+  /** @param clients those who wait for the picture; more may come meanwhile */
+  async make(order: PictureOrder, clients: Clients): Promise<MadePicture> {
     const { source, format, size } = order;
-    if (source.kind !== 'monogram') return this.#makeStored(source.id, order);
-    // A monogram needs no database, so it does not wait behind look-ups.
-    const form = monogramForm(source.path, { format, size });
+    if (source.kind !== 'monogram') return this.#makeStored(source.id, order, clients);
+    const form = monogramForm(source.path, { format, size, keys: this.#monogramKeys });
     if (!form) return 'no_image';
-    return format === 'svg' ? pictureOf(form) : this.#draw(form, order);
+    if (format === 'svg') return pictureOf(form);
+    return this.#drawingMonograms(clients, () => this.#draw(form, order));
   }
 
   /**
    * Pictures that no worker has to draw, as most that records name, have separate turns, so that they do not wait for busy workers.
    * A picture that turns out to need drawing gives its turn back and is read again: a form that waits would take memory.
    */
-  async #makeStored(id: string, order: PictureOrder): Promise<MadePicture> {
-    const forms = this.#known.get(id) ?? (isOftenStored(order) ? undefined : await this.#statedForms(id));
+  async #makeStored(id: string, order: PictureOrder, clients: Clients): Promise<MadePicture> {
+    const forms =
+      this.#known.get(id) ?? (isOftenStored(order) ? undefined : await this.#statedForms(id, clients));
     if (forms === 'no_image') return forms;
     if (!forms || !isDrawn(order, forms)) {
-      const made = await this.#reading(async () => {
+      const made = await this.#reading(clients, async () => {
         const result = await this.#read(id, order);
         return 'made' in result ? result.made : undefined;
       });
       if (made) return made;
     }
-    return this.#drawing(async () => {
+    return this.#drawing(clients, async () => {
       const result = await this.#read(id, order);
       return 'made' in result ? result.made : this.#draw(result.form, order);
     });
@@ -133,9 +145,10 @@ export class PictureMaker {
     }
   }
 
-  #statedForms(id: string): Promise<StatedForms | 'no_image'> {
-    return this.#stating.share(id, () =>
-      this.#reading(async () => this.#known.get(id) ?? this.#remember(id, await this.#store.findStated(id))),
+  #statedForms(id: string, clients: Clients): Promise<StatedForms | 'no_image'> {
+    return this.#reading(
+      clients,
+      async () => this.#known.get(id) ?? this.#remember(id, await this.#store.findStated(id)),
     );
   }
 
@@ -182,12 +195,13 @@ const SIDE = 512;
  * a sign in place of letters that need a font, because the workers' fonts have no letters of these scripts.
  *
  * @param options.format what the form will be sent as; the form itself is an SVG
+ * @param options.keys those with one of which the path was made
  */
 export function monogramForm(
   path: string,
-  { format, size = SIDE }: { format: Format; size?: Size | undefined },
+  { format, size = SIDE, keys }: { format: Format; size?: Size | undefined; keys: readonly string[] },
 ): Form | undefined {
-  const monogram = parseMonogramPath(`monograms/${path}.svg`);
+  const monogram = parseMonogramPath(`monograms/${path}.svg`, keys);
   if (!monogram) return undefined;
   const isSvg = format === 'svg';
   const side = isSvg ? size : SIDE;

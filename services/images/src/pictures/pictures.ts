@@ -14,19 +14,21 @@ import {
   pictureOrder,
   type ServedPicture,
 } from './picture-maker.ts';
-import { createLimiter, SharedWork } from './turns.ts';
+import { type Clients, createLimiter, SharedWork } from './turns.ts';
 
 /** Bounds of the drawings that are compressed: one a thread of Node's pool, and at most 1 MiB in memory for each that waits. */
 const COMPRESSION_TURNS = { most: 4, mostWaiting: 60, waitMs: 3_000 };
 /** A picture's key, tag and objects. */
 const ENTRY_OVERHEAD_BYTES = 1_024;
 
-/** What the caller accepts. */
-interface Accepted {
+/** Who asks, and what this caller accepts. */
+interface Caller {
   /** Decides the format if the URL names none. */
   accept?: string | undefined;
   /** Decides the encoding of an SVG. */
   acceptEncoding?: string | undefined;
+  /** The network of the caller's address. Clients share the turns equally. */
+  client: string;
 }
 
 /** A picture in the cache: as it is, and an SVG also in each encoding from the first time that a caller accepted it. */
@@ -45,9 +47,9 @@ export class Pictures {
   constructor(
     store: Pick<ImageStore, 'findForm' | 'findStated'>,
     workers: Pick<Workers, 'render'>,
-    { cacheBytes }: { cacheBytes: number },
+    { cacheBytes, monogramKeys }: { cacheBytes: number; monogramKeys: readonly string[] },
   ) {
-    this.#maker = new PictureMaker(store, workers);
+    this.#maker = new PictureMaker(store, workers, monogramKeys);
     this.#cache = new LRUCache({
       maxSize: cacheBytes,
       sizeCalculation: (pictures, key) =>
@@ -63,14 +65,14 @@ export class Pictures {
    * `resource_exhausted` if too many pictures wait to be made, `failed_precondition` if the picture cannot be drawn within the
    * bounds of a worker.
    */
-  find(wanted: Wanted, { accept, acceptEncoding }: Accepted): MadePicture | Promise<MadePicture> {
+  find(wanted: Wanted, caller: Caller): MadePicture | Promise<MadePicture> {
     const { source, format, theme } = wanted;
-    if (format !== undefined) return this.#findIn(format, wanted, acceptEncoding);
+    if (format !== undefined) return this.#findIn(format, wanted, caller);
     const negotiated = (stored: Format) =>
-      this.#findIn(negotiateFormat(stored, accept), wanted, acceptEncoding);
+      this.#findIn(negotiateFormat(stored, caller.accept), wanted, caller);
     if (source.kind === 'monogram') return negotiated('svg');
     return this.#maker
-      .storedFormat(source.id, theme)
+      .storedFormat(source.id, theme, caller.client)
       .then((stored) => (stored === 'no_image' ? stored : negotiated(stored)));
   }
 
@@ -83,17 +85,17 @@ export class Pictures {
   #findIn(
     format: Format,
     wanted: Wanted,
-    acceptEncoding: string | undefined,
+    { acceptEncoding, client }: Caller,
   ): MadePicture | Promise<MadePicture> {
     const order = pictureOrder(wanted, format);
     const encoding = format === 'svg' ? chooseEncoding(acceptEncoding) : 'identity';
-    const found = this.#lookUp(order);
+    const found = this.#lookUp(order, client);
     return found instanceof Promise
-      ? found.then((made) => this.#encoded(made, encoding, order.key))
-      : this.#encoded(found, encoding, order.key);
+      ? found.then((made) => this.#encoded(made, encoding, { key: order.key, client }))
+      : this.#encoded(found, encoding, { key: order.key, client });
   }
 
-  #lookUp(order: PictureOrder): Cached | NoPicture | Promise<Cached | NoPicture> {
+  #lookUp(order: PictureOrder, client: string): Cached | NoPicture | Promise<Cached | NoPicture> {
     const { key } = order;
     const cached = this.#cache.get(key);
     if (cached) {
@@ -104,8 +106,8 @@ export class Pictures {
     if (absence) return absence;
     if (this.#making.isUnderWay(key)) this.#counters.joined += 1;
     else this.#counters.misses += 1;
-    return this.#making.share(key, async () => {
-      const made = await this.#maker.make(order);
+    return this.#making.share(key, client, async (clients) => {
+      const made = await this.#maker.make(order, clients);
       if (typeof made === 'string') return made;
       const entry = { identity: made };
       this.#cache.set(key, entry);
@@ -114,19 +116,29 @@ export class Pictures {
   }
 
   /** Returns the picture in an encoding, which is made once. If too many wait to be compressed, it is the picture as it is. */
-  #encoded(found: Cached | NoPicture, encoding: Encoding, key: string): MadePicture | Promise<MadePicture> {
+  #encoded(
+    found: Cached | NoPicture,
+    encoding: Encoding,
+    { key, client }: { key: string; client: string },
+  ): MadePicture | Promise<MadePicture> {
     if (typeof found === 'string') return found;
     return (
       found[encoding] ??
-      this.#compressions.share(`${encoding} ${key}`, () => this.#compress(found, encoding, key))
+      this.#compressions.share(`${encoding} ${key}`, client, (clients) =>
+        this.#compress(found, encoding, { key, clients }),
+      )
     );
   }
 
-  async #compress(found: Cached, encoding: Encoding, key: string): Promise<ServedPicture> {
+  async #compress(
+    found: Cached,
+    encoding: Encoding,
+    { key, clients }: { key: string; clients: Clients },
+  ): Promise<ServedPicture> {
     const { identity } = found;
     if (encoding === 'identity') return identity;
     try {
-      const body = await this.#compressing(() => compress(identity.body, encoding));
+      const body = await this.#compressing(clients, () => compress(identity.body, encoding));
       const made = { ...identity, encoding, body };
       // Another encoding of the picture may have come into the cache in the meantime.
       this.#cache.set(key, { ...(this.#cache.peek(key) ?? found), [encoding]: made });

@@ -1,58 +1,124 @@
 import { Fault } from '@brand-data/runtime';
 
+/** Those who wait for a piece of work: the networks of their addresses. More may come while the work waits. */
+export type Clients = ReadonlySet<string>;
+
+interface Waiting {
+  clients: Clients;
+  begin(client: string): void;
+  refuse(): void;
+}
+
 /**
- * Runs at most `most` tasks at once. Up to `mostWaiting` further tasks wait for their turn, each at most `waitMs`. A task that
- * waits longer or finds no room is not run, and its promise rejects with Fault `resource_exhausted`.
+ * Runs at most `most` tasks at once, and shares these turns among clients: a turn goes to a task of the client that has the fewest
+ * turns now, and of several such tasks to the one that waits longest. Up to `mostWaiting` further tasks wait, each at most
+ * `waitMs`. Beyond that, the client with the most waiting tasks loses its newest. A task that waits too long or loses its place is
+ * not run, and its promise rejects with Fault `resource_exhausted`.
  */
 export function createLimiter(bounds: { most: number; mostWaiting: number; waitMs: number }) {
-  const waiting = new Set<() => void>();
-  let running = 0;
+  const waiting = new Set<Waiting>();
+  /** The client of each turn. */
+  const running: string[] = [];
 
-  const turn = () => {
-    if (waiting.size >= bounds.mostWaiting)
-      throw new Fault('resource_exhausted', 'too many pictures wait to be made: try again in a second');
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const begin = () => {
+  const start = (client: string) => {
+    running.push(client);
+    return client;
+  };
+
+  const turn = (clients: Clients) => {
+    if (waiting.size >= bounds.mostWaiting) makeRoom(waiting, clients);
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const leave = () => {
       clearTimeout(late);
-      waiting.delete(begin);
-      resolve();
+      waiting.delete(task);
     };
-    const late = setTimeout(() => {
-      waiting.delete(begin);
-      reject(new Fault('resource_exhausted', 'other pictures take too long: try again in a second'));
-    }, bounds.waitMs);
-    waiting.add(begin);
+    const refuse = (detail: string) => {
+      leave();
+      reject(new Fault('resource_exhausted', detail));
+    };
+    const late = setTimeout(
+      () => refuse('other pictures take too long: try again in a second'),
+      bounds.waitMs,
+    );
+    const task: Waiting = {
+      clients,
+      begin: (client) => {
+        leave();
+        resolve(start(client));
+      },
+      refuse: () => refuse(NO_ROOM),
+    };
+    waiting.add(task);
     return promise;
   };
 
-  return async <T>(task: () => Promise<T>): Promise<T> => {
-    if (running < bounds.most) running += 1;
-    else await turn();
+  const pass = (client: string) => {
+    running.splice(running.indexOf(client), 1);
+    const turns = countOf(running);
+    const [next] = [...waiting]
+      .map((task) => ({ task, ...fewest(task.clients, turns) }))
+      .toSorted((one, other) => one.count - other.count);
+    next?.task.begin(next.client);
+  };
+
+  return async <T>(clients: Clients, task: () => Promise<T>): Promise<T> => {
+    const client =
+      running.length < bounds.most ? start(fewest(clients, countOf(running)).client) : await turn(clients);
     try {
       return await task();
     } finally {
-      // The turn goes on to the task that waits longest, or ends.
-      const [next] = waiting;
-      if (next) next();
-      else running -= 1;
+      pass(client);
     }
   };
 }
 
+const NO_ROOM = 'too many pictures wait to be made: try again in a second';
+
+/** Refuses the newest task of the client with the most waiting tasks, or throws if the newcomer would then have as many. */
+function makeRoom(waiting: ReadonlySet<Waiting>, newcomer: Clients): void {
+  const counts = countOf([...waiting].flatMap(({ clients }) => [...clients]));
+  const all = [...waiting].map((task) => ({ task, ...fewest(task.clients, counts) }));
+  const most = Math.max(...all.map(({ count }) => count));
+  const loser = all.findLast(({ count }) => count === most);
+  if (loser === undefined || most <= fewest(newcomer, counts).count + 1)
+    throw new Fault('resource_exhausted', NO_ROOM);
+  loser.task.refuse();
+}
+
+function countOf(clients: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const client of clients) counts.set(client, (counts.get(client) ?? 0) + 1);
+  return counts;
+}
+
+/** Returns the client that has the fewest, and how many. There is at least one client. */
+function fewest(clients: Clients, counts: ReadonlyMap<string, number>): { client: string; count: number } {
+  let least = { client: '', count: Number.POSITIVE_INFINITY };
+  for (const client of clients) {
+    const count = counts.get(client) ?? 0;
+    if (count < least.count) least = { client, count };
+  }
+  return least;
+}
+
 /** Work that all who ask for its result at the same time wait for together. */
 export class SharedWork<Result> {
-  readonly #underWay = new Map<string, Promise<Result>>();
+  readonly #underWay = new Map<string, { making: Promise<Result>; clients: Set<string> }>();
 
   isUnderWay(what: string): boolean {
     return this.#underWay.has(what);
   }
 
-  /** Returns the work under way that makes `what`, or begins it. */
-  share(what: string, make: () => Promise<Result>): Promise<Result> {
+  /** Returns the work under way that makes `what`, or begins it. `make` gets the set of all who wait, which grows meanwhile. */
+  share(what: string, client: string, make: (clients: Clients) => Promise<Result>): Promise<Result> {
     const underWay = this.#underWay.get(what);
-    if (underWay) return underWay;
-    const making = make().finally(() => this.#underWay.delete(what));
-    this.#underWay.set(what, making);
+    if (underWay) {
+      underWay.clients.add(client);
+      return underWay.making;
+    }
+    const clients = new Set([client]);
+    const making = make(clients).finally(() => this.#underWay.delete(what));
+    this.#underWay.set(what, { making, clients });
     return making;
   }
 }
