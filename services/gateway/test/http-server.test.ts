@@ -116,14 +116,35 @@ describe('a connection gets the answers to its requests, in order, and no others
   });
 });
 
-test('the metrics count a call whose caller has hung up, because it is billed, and the time that it took', async () => {
+describe('a caller that closes its sending side after its requests', () => {
+  test.each([1, 3])('gets the answers, however late they are: %i at once', async (count) => {
+    const held = createPublicApi();
+    const socket = connect({ port: await held.listen(), host: '127.0.0.1', allowHalfOpen: true });
+    socket.end('GET /v1/brands/Held?token=good HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(count));
+    await expect.poll(() => held.lookedUp).toContain('Held');
+    // The server has read the end of the requests once it answers another connection.
+    await fetch(`http://127.0.0.1:${socket.remotePort}/docs`);
+    held.release();
+    expect(statusesIn(await text(socket))).toEqual(Array(count).fill(200));
+    expect(held.permits).toEqual(Array(count).fill('used by key-1, brands, 200'));
+    await held.close();
+  });
+
+  test('without any request, is closed at once', async () => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.end();
+    expect(await text(socket)).toBe('');
+  });
+});
+
+test('a call whose caller is gone before its usage is recorded is not billed, and the metrics count it and its time', async () => {
   const metric = async (name: string) => {
     const metrics = await api.metrics.getMetricsAsJSON();
     const values = metrics.flatMap((each) =>
       each.values.map((value) => ({ metricName: each.name, ...value })),
     );
     return values.find(
-      ({ metricName, labels }) => metricName === name && labels.route === 'brands' && labels.status === 200,
+      ({ metricName, labels }) => metricName === name && labels.route === 'brands' && labels.status === 400,
     )?.value;
   };
   const counted = () => metric('gateway_http_requests_total');
@@ -141,5 +162,6 @@ test('the metrics count a call whose caller has hung up, because it is billed, a
   api.release();
   await expect.poll(counted).toBe(1);
   expect(await metric('gateway_http_request_duration_seconds_sum')).toBeGreaterThan(heldMs / 1_000);
-  expect(api.permits).toEqual(['used by key-1, brands, 200']);
+  expect(api.permits).toEqual(['released']);
+  expect(api.chargedCalls).toEqual({ answered: 0, unsure: 0 });
 });

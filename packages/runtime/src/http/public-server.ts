@@ -80,6 +80,8 @@ export function createPublicServer<RequestProblem extends HttpProblem<string>>(
       if (status !== undefined) parts.answeredUnreadable(status, requestId);
     },
   });
+  // A caller may close its sending side after the request (RFC 9112 9.6). Node then closes the connection after the answers.
+  Object.assign(app.server, { httpAllowHalfOpen: true });
   // An expectation other than 100-continue is ignored (RFC 9110 10.1.1). Node would answer it with a bare 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const endTrace = traceRequests(app, service, parts.describe);

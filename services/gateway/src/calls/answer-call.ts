@@ -34,6 +34,8 @@ export interface BrandRequest {
   segment: string;
   ifNoneMatch: string | undefined;
   acceptEncoding: string | undefined;
+  /** `destroyed`: the caller can get no answer any more. */
+  connection: { readonly destroyed: boolean };
 }
 
 export interface CallParts extends Pick<AdmissionParts, 'limits' | 'turns'> {
@@ -83,6 +85,10 @@ export async function answerCall(
     const found = looked instanceof Promise ? await looked : looked;
     const { record } = found;
     const status = !record ? 404 : matchesTag(request.ifNoneMatch, record.content.tag) ? 304 : 200;
+    if (request.connection.destroyed) {
+      permit.release();
+      throw new ProblemError('request_invalid', 'The caller has closed the connection.');
+    }
     bill = 'unsure';
     permit.use({ keyId: credential.keyId, route: COUNTED_ROUTES[request.variant].route, status });
     await quota.commit(permit);

@@ -80,6 +80,7 @@ export function addRoutes(
       segment: params.identifier,
       ifNoneMatch: headers['if-none-match'],
       acceptEncoding: headers['accept-encoding']?.toString(),
+      connection: request.raw.socket,
     };
     answerCall(parts, call)
       .then((answer) => {
