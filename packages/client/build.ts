@@ -13,6 +13,8 @@ const root = join(import.meta.dirname, '../..');
 const folder = resolve(process.argv[2] ?? join(import.meta.dirname, 'dist'));
 const dist = join(folder, 'dist');
 
+const elements = join(import.meta.dirname, 'src/elements');
+
 rmSync(folder, { recursive: true, force: true });
 const tsc = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', import.meta.dirname, '--outDir', dist], {
   stdio: 'inherit',
@@ -20,13 +22,18 @@ const tsc = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', import.meta.di
 if (tsc.status !== 0) process.exit(1);
 // elements.js has the code of these modules. Their types stay.
 for (const file of globSync('elements/*.js', { cwd: dist })) rmSync(join(dist, file));
-await bundle(join(import.meta.dirname, 'src/elements/index.ts'), join(dist, 'elements.js'));
+await bundle(join(elements, 'index.ts'), join(dist, 'elements.js'));
+// The compiler leaves out declarations that stand among the sources.
+for (const file of globSync('*.d.ts', { cwd: elements }))
+  copyFileSync(join(elements, file), join(dist, 'elements', file));
 copyFileSync(join(root, 'LICENSE'), join(dist, 'LICENSE'));
 copyFileSync(join(import.meta.dirname, 'README.md'), join(folder, 'README.md'));
 
 // The other exports are sources, which only the packages of this repository import.
 const { private: _, scripts: __, devDependencies: ___, exports, ...published } = manifest;
-const exported = { '.': exports['.'], './elements': exports['./elements'] };
+const exported = Object.fromEntries(
+  Object.entries(exports).filter(([, target]) => typeof target === 'object'),
+);
 writeFileSync(
   join(folder, 'package.json'),
   `${JSON.stringify({ ...published, exports: exported }, null, 2)}\n`,

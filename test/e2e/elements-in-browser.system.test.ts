@@ -234,22 +234,95 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
     expect(await page.evaluate('calls.length')).toBe(1);
   });
 
-  test.each(['light', 'dark'] as const)('follow a %s system, unless they have a theme', async (theme) => {
-    await show(
-      card({ id: 'auto', identifier: 'AAPL' }) +
-        card({ id: 'light', identifier: 'AAPL', theme: 'light' }) +
-        card({ id: 'dark', identifier: 'AAPL', theme: 'dark' }),
-      { theme },
+  const THEMES = ['light', 'dark'] as const;
+  const imageTheme = (id: string) =>
+    inside<string | null>(
+      id,
+      `root.querySelector('img') && new URL(root.querySelector('img').src).searchParams.get('theme')`,
     );
-    for (const id of ['auto', 'light', 'dark']) await expect.poll(() => hasImage(id)).toBe(true);
-    const look = (id: string) =>
-      inside<string[]>(
-        id,
-        `[getComputedStyle(root.querySelector('article')).backgroundColor, new URL(root.querySelector('img').currentSrc).searchParams.get('theme')]`,
+  const background = (id: string, selector: string) =>
+    inside<string>(id, `getComputedStyle(root.querySelector('${selector}')).backgroundColor`);
+  const COLOURS = { light: 'rgb(255, 255, 255)', dark: 'rgb(17, 17, 17)' };
+
+  test.each(
+    THEMES.flatMap((visitor) =>
+      ([...THEMES, 'light dark', undefined] as const).map((declared) => ({
+        visitor,
+        declared,
+        theme: declared === 'light dark' ? visitor : (declared ?? 'light'),
+      })),
+    ),
+  )(
+    'are $theme on a page that declares $declared, for a visitor with a $visitor system',
+    async ({ visitor, declared, theme }) => {
+      const meta = declared === undefined ? '' : `<meta name="color-scheme" content="${declared}">`;
+      await show(
+        meta +
+          logo({ id: 'auto', identifier: 'AAPL' }) +
+          card({ id: 'card', identifier: 'AAPL' }) +
+          card({ id: 'light', identifier: 'AAPL', theme: 'light' }) +
+          card({ id: 'dark', identifier: 'AAPL', theme: 'dark' }),
+        { theme: visitor },
       );
-    expect(await look('light')).toEqual(['rgb(255, 255, 255)', 'light']);
-    expect(await look('dark')).toEqual(['rgb(22, 25, 31)', 'dark']);
-    expect(await look('auto')).toEqual(await look(theme));
+      for (const [id, expected] of [
+        ['auto', theme],
+        ['card', theme],
+        ['light', 'light'],
+        ['dark', 'dark'],
+      ] as const) {
+        await expect.poll(() => imageTheme(id)).toBe(expected);
+        expect(await background(id, '.picture')).toBe(COLOURS[expected]);
+      }
+      expect(await background('card', 'article')).toBe(COLOURS[theme]);
+    },
+  );
+
+  test('change with the theme of the page, without a call', async () => {
+    await show(logo({ id: 'logo', identifier: 'AAPL' }));
+    await expect.poll(() => imageTheme('logo')).toBe('light');
+    for (const theme of ['dark', 'light']) {
+      await page.evaluate(`document.body.style.colorScheme = '${theme}'`);
+      await expect.poll(() => imageTheme('logo')).toBe(theme);
+    }
+    expect(await page.evaluate('calls.length')).toBe(1);
+  });
+
+  test('keep a mark on the plate of its theme, on a page of any colour', async () => {
+    await show(logo({ id: 'logo', identifier: 'AAPL' }));
+    await expect.poll(() => imageTheme('logo')).toBe('light');
+    await page.evaluate(`document.body.style.background = '#0d1117'`);
+    expect(await background('logo', '.picture')).toBe(COLOURS.light);
+  });
+
+  test('take properties like attributes, even those that were set before the script was there', async () => {
+    await show('<div id="place"></div>');
+    await page.evaluate(`(() => {
+      const early = document.createElement('brand-logo');
+      Object.assign(early, { id: 'made', api: '${api}', token: '${token}', size: 32 });
+      early.identifier = 'AAPL';
+      place.append(early);
+    })()`);
+    await expect.poll(() => hasImage('made')).toBe(true);
+    expect(await page.evaluate(`document.querySelector('#made').outerHTML`)).toContain('size="32"');
+    expect(await page.evaluate(`document.querySelector('#made').size`)).toBe(32);
+    await page.evaluate(
+      `Object.assign(document.querySelector('#made'), { identifier: 'OTHR', size: null, theme: 'dark' })`,
+    );
+    await expect.poll(() => inside('made', `root.querySelector('[role=img]').ariaLabel`)).toBe('Other');
+    expect(await page.evaluate(`document.querySelector('#made').getAttribute('size')`)).toBeNull();
+    expect(await page.evaluate(`document.querySelector('#made').size`)).toBe(64);
+
+    // A page that has the element before its script.
+    files.set('/late', {
+      type: 'text/html',
+      text: `<!doctype html><script src="/watch.js"></script><brand-logo id="late"></brand-logo><script>
+        Object.assign(document.querySelector('#late'), { api: '${api}', token: '${token}', identifier: 'AAPL' });
+        </script><script type="module" src="/elements.js"></script>`,
+    });
+    await page.open(`${origin}/late`);
+    await expect.poll(() => hasImage('late')).toBe(true);
+    await page.evaluate(`document.querySelector('#late').identifier = 'OTHR'`);
+    await expect.poll(() => inside('late', `root.querySelector('[role=img]').ariaLabel`)).toBe('Other');
   });
 
   test('take no styles of the page, and the page takes none of theirs', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, realpath, rm, statfs } from 'node:fs/promises';
+import { mkdtemp, readdir, realpath, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keepCertificates } from '@brand-data/local';
@@ -33,9 +33,30 @@ async function parentFolder(): Promise<string> {
   return bavail * bsize >= ENOUGH_BYTES ? IN_MEMORY : tmpdir();
 }
 
+/** Removes the folders of runs that were killed: they would fill the memory. The name of a folder has the id of its process. */
+async function removeLeftovers(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const [, pid] = /^brand-data-tests-(\d+)-/.exec(name) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid))) await remove(join(parent, name));
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // A process of another user runs, although it takes no signals from here.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+const remove = (folder: string) => rm(folder, { recursive: true, force: true, maxRetries: 3 });
+
 /** Runs once before all tests. Creates the folder and the certificates, and starts the mongod that all tests share. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await realpath(await mkdtemp(join(await parentFolder(), 'brand-data-tests-')));
+  const parent = await parentFolder();
+  await removeLeftovers(parent);
+  const folder = await realpath(await mkdtemp(join(parent, `brand-data-tests-${process.pid}-`)));
   project.provide('temporaryFolder', folder);
   const certificates = join(folder, 'certificates');
   await keepCertificates(certificates);
@@ -48,6 +69,6 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   project.provide('mongodbUrl', mongod.url);
   return async () => {
     await mongod.stop();
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    await remove(folder);
   };
 }

@@ -94,6 +94,15 @@ process.stdout.write((await client.brand('AAPL')).data.name);`;
     }
   });
 
+  test.each(['elements', 'react', 'preact', 'solid', 'vue'])(
+    'does nothing on a server that imports %s',
+    async (name) => {
+      const program = `import '@brand-data/client/${name}'; process.stdout.write('rendered');`;
+      await writeFile(join(folder, 'server.mjs'), program);
+      expect((await run(process.execPath, ['server.mjs'], folder)).stdout).toBe('rendered');
+    },
+  );
+
   test.each(['nodenext', 'bundler'])(
     'has types for a strict program with module resolution %s',
     async (kind) => {

@@ -1,15 +1,13 @@
 import type { BrandDataError } from '../error.ts';
 import type { FlatRecord } from '../gen/types.ts';
 import { BrandElement, type ElementState } from './brand-element.ts';
-import { element, safeUrl, styleSheet } from './dom.ts';
-import { HOST_STYLES, letterOf, logoOf, PICTURE_STYLES, skeleton } from './picture.ts';
+import { element, safeUrl } from './dom.ts';
+import { HOST_STYLES, letterOf, logoOf, PICTURE_STYLES, skeleton, type Theme, themeOf } from './picture.ts';
 
 const LOGO_SIZE = 48;
-const DEFAULT_WIDTH = 320;
-const [NARROWEST, WIDEST] = [200, 1_000];
 
 // Every line has its place in every state, so that nothing on the page moves when the record arrives.
-const styles = styleSheet(`
+const STYLES = `
 ${HOST_STYLES}
 :host { max-inline-size: 100%; }
 article {
@@ -22,10 +20,9 @@ article {
   padding: 1rem;
   overflow: hidden;
   contain: layout paint style;
-  border: 1px solid var(--brand-line);
+  border: 1px solid light-dark(#d5d9e0, #3a414d);
   border-radius: 0.75rem;
-  background: var(--brand-surface);
-  color: var(--brand-text);
+  background: light-dark(#fff, #111);
   font: 400 0.875rem/1.5rem system-ui, sans-serif;
   text-align: start;
 }
@@ -33,23 +30,29 @@ article {
 .foot { grid-column: 1 / -1; display: flex; gap: 0.75rem; justify-content: space-between; }
 p { margin: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; min-block-size: 1.5rem; }
 .name { font-weight: 600; font-size: 1rem; }
-.facts, .foot { color: var(--brand-muted); }
+.facts, .foot { color: light-dark(#5b6472, #a7b0be); }
 .description { grid-column: 1 / -1; white-space: normal; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; }
 a { color: inherit; }
 .logo { font-size: 3rem; line-height: 0; }
 ${PICTURE_STYLES}
-`);
+`;
 
 /** `<brand-card identifier="AAPL" token="pk_…">`: a company's logo, name, key facts and website. */
 export class BrandCard extends BrandElement {
   constructor() {
-    super(styles);
+    super(STYLES);
+  }
+
+  /** The width. */
+  protected override get sizes() {
+    return { usual: 320, least: 200, most: 1_000 };
   }
 
   protected override render(state: ElementState): void {
-    const card = element('article', { part: 'card' });
-    card.style.inlineSize = `${this.#width}px`;
-    const { picture, name, facts = '', description = '', foot = [] } = this.#contentOf(state);
+    const card = element('article', { class: 'frame', part: 'card' });
+    card.style.inlineSize = `${this.size}px`;
+    this.root.replaceChildren(card);
+    const { picture, name, facts = '', description = '', foot = [] } = this.#contentOf(state, themeOf(card));
     if (name !== '') card.ariaLabel = name;
     if (state.kind === 'loading') card.ariaBusy = 'true';
     card.append(
@@ -63,11 +66,10 @@ export class BrandCard extends BrandElement {
       element('p', { class: 'description', part: 'description' }, description),
       element('div', { class: 'foot', part: 'foot' }, ...foot),
     );
-    this.root.replaceChildren(card);
   }
 
-  #contentOf(state: ElementState): Content {
-    const { identifier, api, theme } = this;
+  #contentOf(state: ElementState, theme: Theme): Content {
+    const { identifier, api } = this;
     if (state.kind === 'failed')
       return { picture: letterOf(identifier), name: identifier, description: explanationOf(state.error) };
     if (state.kind !== 'found') return { picture: skeleton(), name: identifier };
@@ -79,12 +81,6 @@ export class BrandCard extends BrandElement {
       description: record.description,
       foot: footOf(record, api),
     };
-  }
-
-  /** In CSS pixels. */
-  get #width(): number {
-    const width = Number(this.getAttribute('size') ?? DEFAULT_WIDTH);
-    return width >= NARROWEST && width <= WIDEST ? width : DEFAULT_WIDTH;
   }
 }
 

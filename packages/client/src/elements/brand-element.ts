@@ -1,5 +1,6 @@
 import { BrandDataError } from '../error.ts';
 import type { FlatRecord } from '../gen/types.ts';
+import { styleSheet } from './dom.ts';
 import { sharedRecord } from './shared-calls.ts';
 
 /** What an element shows. */
@@ -15,12 +16,36 @@ export interface BrandElementEventMap {
   'brand-error': CustomEvent<BrandDataError>;
 }
 
+/** The attributes of both elements. Each is a property too, and a framework may set either. Without a value, the default holds. */
+export interface BrandElementAttributes {
+  /** A ticker, a domain, a name, an ISIN, a CUSIP, a FIGI or an LEI. */
+  identifier?: string | null | undefined;
+  /** The publishable token. */
+  token?: string | null | undefined;
+  /** The base URL of the service, by default the folder of the script. */
+  api?: string | null | undefined;
+  /** In CSS pixels: the side of a logo, or the width of a card. */
+  size?: number | string | null | undefined;
+  /** By default `auto`: that of the page. */
+  theme?: 'light' | 'dark' | 'auto' | null | undefined;
+}
+
+/** Listeners for the events of both elements as attributes, with the prefix that a framework gives them: `on`, or `on:` in Solid. */
+export type BrandElementListeners<Prefix extends string> = {
+  [Name in keyof BrandElementEventMap as `${Prefix}${Name}`]?: (event: BrandElementEventMap[Name]) => void;
+};
+
+type Value<Name extends keyof BrandElementAttributes> = BrandElementAttributes[Name];
+
+/** Servers have no elements. There, the module only exports classes that nobody can use. */
+const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
+
 /** The service whose page /elements.js is: an element without the attribute `api` calls it. */
 const OWN_API = new URL('.', import.meta.url).href;
 
 /** An element that loads the flat record of its `identifier`, and loads it anew if an attribute of the call changes. */
-export abstract class BrandElement extends HTMLElement {
-  static readonly observedAttributes: readonly string[] = ['identifier', 'token', 'api', 'size', 'theme'];
+export abstract class BrandElement extends Base {
+  static readonly observedAttributes = ['identifier', 'token', 'api', 'size', 'theme'] as const;
 
   protected readonly root: ShadowRoot;
   #state: ElementState = { kind: 'empty' };
@@ -28,14 +53,64 @@ export abstract class BrandElement extends HTMLElement {
   #call = new AbortController();
   #willLoad = false;
 
-  constructor(styles: CSSStyleSheet) {
+  /** @param css of the shadow root */
+  constructor(css: string) {
     super();
     this.root = this.attachShadow({ mode: 'open' });
-    this.root.adoptedStyleSheets = [styles];
+    this.root.adoptedStyleSheets = [styleSheet(css)];
+    // The page's theme has changed (PAGE_THEME in picture.ts).
+    this.root.addEventListener('transitionrun', () => this.render(this.#state));
+    this.#takeEarlyProperties();
   }
+
+  /** In CSS pixels. Any other size is the usual one. */
+  protected abstract get sizes(): { usual: number; least: number; most: number };
 
   /** Shows the state. Boxes have the same size in every state. */
   protected abstract render(state: ElementState): void;
+
+  get identifier(): string {
+    return this.getAttribute('identifier')?.trim() ?? '';
+  }
+
+  set identifier(value: Value<'identifier'>) {
+    this.#reflect('identifier', value);
+  }
+
+  get token(): string {
+    return this.getAttribute('token') ?? '';
+  }
+
+  set token(value: Value<'token'>) {
+    this.#reflect('token', value);
+  }
+
+  get api(): string {
+    return this.getAttribute('api') ?? OWN_API;
+  }
+
+  set api(value: Value<'api'>) {
+    this.#reflect('api', value);
+  }
+
+  get size(): number {
+    const { usual, least, most } = this.sizes;
+    const size = Number(this.getAttribute('size') ?? usual);
+    return size >= least && size <= most ? size : usual;
+  }
+
+  set size(value: Value<'size'>) {
+    this.#reflect('size', value);
+  }
+
+  get theme(): 'light' | 'dark' | 'auto' {
+    const theme = this.getAttribute('theme');
+    return theme === 'light' || theme === 'dark' ? theme : 'auto';
+  }
+
+  set theme(value: Value<'theme'>) {
+    this.#reflect('theme', value);
+  }
 
   connectedCallback(): void {
     this.#loadSoon();
@@ -51,17 +126,19 @@ export abstract class BrandElement extends HTMLElement {
     else this.#loadSoon();
   }
 
-  protected get identifier(): string {
-    return this.getAttribute('identifier')?.trim() ?? '';
+  #reflect(name: string, value: string | number | null | undefined): void {
+    if (value == null) this.removeAttribute(name);
+    else this.setAttribute(name, String(value));
   }
 
-  protected get api(): string {
-    return this.getAttribute('api') ?? OWN_API;
-  }
-
-  protected get theme(): 'light' | 'dark' | 'auto' {
-    const theme = this.getAttribute('theme');
-    return theme === 'light' || theme === 'dark' ? theme : 'auto';
+  /** Reads what a page set on the element before this script defined it: such a value hides the property of the class. */
+  #takeEarlyProperties(): void {
+    for (const name of BrandElement.observedAttributes) {
+      if (!Object.hasOwn(this, name)) continue;
+      const { value } = Object.getOwnPropertyDescriptor(this, name) ?? {};
+      Reflect.deleteProperty(this, name);
+      this.#reflect(name, value);
+    }
   }
 
   /** Several attributes that change one after another make one call. */
@@ -79,7 +156,7 @@ export abstract class BrandElement extends HTMLElement {
   async #load(): Promise<void> {
     this.#call = new AbortController();
     const { signal } = this.#call;
-    const source = { api: this.api, token: this.getAttribute('token') ?? '', identifier: this.identifier };
+    const source = { api: this.api, token: this.token, identifier: this.identifier };
     try {
       const record = await sharedRecord(source, signal);
       if (signal.aborted) return;

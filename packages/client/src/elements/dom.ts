@@ -10,10 +10,15 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Returns a style sheet for shadow roots. A content security policy without inline styles allows it. */
+const sheets = new Map<string, CSSStyleSheet>();
+
+/** Returns the style sheet that all shadow roots with these styles share. A content security policy without inline styles allows it. */
 export function styleSheet(css: string): CSSStyleSheet {
+  const known = sheets.get(css);
+  if (known !== undefined) return known;
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
+  sheets.set(css, sheet);
   return sheet;
 }
 

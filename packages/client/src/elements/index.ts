@@ -1,10 +1,10 @@
-/** Defines <brand-logo> and <brand-card>. Needs a browser (packages/client/README.md). */
+/** Defines <brand-logo> and <brand-card> in a browser, and does nothing on a server (packages/client/README.md). */
 
 import { BrandCard } from './brand-card.ts';
-import type { BrandElementEventMap } from './brand-element.ts';
+import type { BrandElementAttributes, BrandElementEventMap, BrandElementListeners } from './brand-element.ts';
 import { BrandLogo } from './brand-logo.ts';
 
-export type { BrandCard, BrandElementEventMap, BrandLogo };
+export type { BrandCard, BrandElementAttributes, BrandElementEventMap, BrandElementListeners, BrandLogo };
 
 declare global {
   interface HTMLElementTagNameMap {
@@ -13,9 +13,9 @@ declare global {
   }
 }
 
-// A page may load the script twice. The first copy stays.
+// A page may load the script twice. The first copy stays. A server that renders pages has no elements.
 for (const [name, element] of [
   ['brand-logo', BrandLogo],
   ['brand-card', BrandCard],
 ] as const)
-  if (customElements.get(name) === undefined) customElements.define(name, element);
+  if (globalThis.customElements?.get(name) === undefined) globalThis.customElements?.define(name, element);

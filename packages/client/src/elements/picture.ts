@@ -16,41 +16,43 @@ export const PICTURE_STYLES = `
   border-radius: 16%;
 }
 .picture img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: contain; }
-.picture[data-kind='loading'] { background: var(--brand-skeleton); animation: pulse 1.2s ease-in-out infinite alternate; }
+.picture[data-theme='light'] { background: #fff; }
+.picture[data-theme='dark'] { background: #111; }
+.picture[data-kind='loading'] { background: light-dark(#e4e7ec, #333a45); animation: pulse 1.2s ease-in-out infinite alternate; }
 .picture[data-kind='letter'] { background: #5b6472; color: #fff; }
 .letter { font: 600 0.5em/1 system-ui, sans-serif; }
 @keyframes pulse { to { opacity: 0.5; } }
 @media (prefers-reduced-motion: reduce) { .picture { animation: none !important; } }
 `;
 
-/** What both elements have: no style of the page, not even an inherited one, and the variables of both themes. */
+/** The colour of text in the dark theme, as a browser writes it. */
+const DARK_TEXT = 'rgb(242, 244, 247)';
+
+/**
+ * What both elements have: no style of the page but its theme. An element whose theme is `auto` takes the colour scheme that the page
+ * uses at this place, light if it declares none. The transition tells the element when this scheme changes, for whatever reason.
+ */
 export const HOST_STYLES = `
-:host {
-  all: initial;
-  display: inline-block;
-  vertical-align: middle;
-  --brand-skeleton: #e4e7ec; --brand-text: #1a1d23; --brand-muted: #5b6472; --brand-surface: #fff; --brand-line: #d5d9e0;
-  color-scheme: light;
-}
-:host([theme='dark']) {
-  --brand-skeleton: #333a45; --brand-text: #f2f4f7; --brand-muted: #a7b0be; --brand-surface: #16191f; --brand-line: #3a414d;
-  color-scheme: dark;
-}
-@media (prefers-color-scheme: dark) {
-  :host(:not([theme='light'])) {
-    --brand-skeleton: #333a45; --brand-text: #f2f4f7; --brand-muted: #a7b0be; --brand-surface: #16191f; --brand-line: #3a414d;
-    color-scheme: dark;
-  }
-}
+:host { all: initial; display: inline-block; vertical-align: middle; color-scheme: inherit; }
+:host([theme='light']) { color-scheme: light; }
+:host([theme='dark']) { color-scheme: dark; }
 :host([hidden]) { display: none; }
+.frame { color: light-dark(#1a1d23, ${DARK_TEXT}); transition: color 1ms; }
 `;
+
+export type Theme = 'light' | 'dark';
+
+/** Returns the theme at the place of a frame, which is in the page. */
+export function themeOf(frame: HTMLElement): Theme {
+  return getComputedStyle(frame).color === DARK_TEXT ? 'dark' : 'light';
+}
 
 interface LogoOptions {
   /** The record's logo. */
   url: string;
   /** The side of the square, in CSS pixels. */
   size: number;
-  theme: 'light' | 'dark' | 'auto';
+  theme: Theme;
   api: string;
   /** The text whose first letter is shown if the logo cannot be. */
   name: string;
@@ -74,10 +76,7 @@ export function logoOf({ url, size, theme, api, name }: LogoOptions): HTMLElemen
   if (logo === undefined) return letterOf(name);
   // Screens have up to two pixels for one of the page, and more are not seen.
   logo.searchParams.set('size', String(SIZES.find((each) => each >= 2 * size) ?? SIZES.at(-1)));
-  const srcOf = (shown: 'light' | 'dark') => {
-    logo.searchParams.set('theme', shown);
-    return logo.href;
-  };
+  logo.searchParams.set('theme', theme);
   const image = element('img', {
     alt: '',
     loading: 'lazy',
@@ -85,17 +84,13 @@ export function logoOf({ url, size, theme, api, name }: LogoOptions): HTMLElemen
     width: `${size}`,
     height: `${size}`,
   });
-  const content =
-    theme === 'auto'
-      ? element(
-          'picture',
-          {},
-          element('source', { media: '(prefers-color-scheme: dark)', srcset: srcOf('dark') }),
-          image,
-        )
-      : image;
-  const square = element('span', { class: 'picture', part: 'picture', 'data-kind': 'logo' }, content);
+  // A mark is readable on the plate of its theme, whatever colour the page has there.
+  const square = element(
+    'span',
+    { class: 'picture', part: 'picture', 'data-kind': 'logo', 'data-theme': theme },
+    image,
+  );
   image.addEventListener('error', () => square.replaceWith(letterOf(name)), { once: true });
-  image.src = srcOf(theme === 'dark' ? 'dark' : 'light');
+  image.src = logo.href;
   return square;
 }

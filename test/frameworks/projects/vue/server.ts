@@ -1,0 +1,5 @@
+import { createSSRApp } from 'vue';
+import { renderToString } from 'vue/server-renderer';
+import App from './app.vue';
+
+export const html = () => renderToString(createSSRApp(App));
