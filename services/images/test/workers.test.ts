@@ -1,4 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { Fault } from '@brand-data/runtime';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -69,6 +72,32 @@ describe('worker processes', () => {
     expect(children.length).toBeGreaterThanOrEqual(2);
     for (const pid of children)
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('a-secret');
+  });
+
+  it('let code that runs in one read nothing but code, write nothing, and start no process, thread or debugger', () => {
+    const [pid] = ownChildren();
+    const [program = '', ...given] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
+    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
+    const secret = join(mkdtempSync(join(tmpdir(), 'secret-')), 'OPERATOR_TOKEN');
+    writeFileSync(secret, 'a-secret-of-the-service');
+    const intruder = join(import.meta.dirname, 'intruder.ts');
+    const { stdout, stderr } = spawnSync(
+      program,
+      given.map((each) => (each.endsWith('worker.ts') ? intruder : each)).concat(String(process.pid), secret),
+      {
+        cwd: readlinkSync(`/proc/${pid}/cwd`),
+        env: Object.fromEntries(environment.map((entry) => entry.split(/=(.*)/s).slice(0, 2))),
+        encoding: 'utf8',
+        timeout: 60_000,
+      },
+    );
+    rmSync(dirname(secret), { recursive: true });
+    expect(stderr).toBe('');
+    const outcomes: Record<string, string> = JSON.parse(stdout);
+    expect(Object.keys(outcomes).length).toBeGreaterThan(10);
+    expect(Object.entries(outcomes).filter(([, outcome]) => outcome !== 'ERR_ACCESS_DENIED')).toEqual([
+      ['read the code', 'done'],
+    ]);
   });
 
   it('refuse a file with the reason', async () => {

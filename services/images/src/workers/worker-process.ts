@@ -34,11 +34,27 @@ export type JobOutcome = Reply | { outcome: 'ended'; why: Ending };
 
 export type WorkerProcess = Awaited<ReturnType<typeof startWorker>>;
 
+/** The code of the service, and all packages. */
+const CODE = [
+  join(import.meta.dirname, '../..'),
+  `${FONTS.slice(0, FONTS.indexOf('node_modules'))}node_modules`,
+];
+/**
+ * JavaScript in a worker reads only code, writes nothing, and starts no process and no thread. Node warns that an addon may do more:
+ * sharp is one.
+ */
+const PERMISSIONS = [
+  '--permission',
+  '--allow-addons',
+  '--disable-warning=PERM0001',
+  ...CODE.map((folder) => `--allow-fs-read=${folder}`),
+];
+
 /** Starts a worker process and waits until it is ready. Rejects if it does not get ready. */
 export async function startWorker() {
   const child = fork(join(import.meta.dirname, `worker${extname(import.meta.filename)}`), [], {
     // A picture's buffers are outside this heap.
-    execArgv: ['--max-old-space-size=128'],
+    execArgv: ['--max-old-space-size=128', ...PERMISSIONS],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     // A process that decodes strangers' files gets no setting of the service, and so no secret.
