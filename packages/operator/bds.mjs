@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Runs on any version of Node. If the version cannot run TypeScript, it starts the workspace's own Node.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ const SAME_SIGNAL_MS = 500;
 /** The process ends if the work in flight takes longer than this after Ctrl-C. */
 const STOP_WITHIN_MS = 15_000;
 const INTERRUPTED = 130;
+const SIGNALS = ['SIGINT', 'SIGTERM'];
 
 if (Number.parseInt(process.versions.node, 10) >= 24) {
   // Keeps the space for new objects small. Otherwise an import fills 100 MB more before V8 frees anything, and is no faster.
@@ -36,18 +37,33 @@ if (Number.parseInt(process.versions.node, 10) >= 24) {
     );
     process.exitCode = 1;
   } else {
-    const { status } = spawnSync(node, [script, ...process.argv.slice(2)], { stdio: 'inherit' });
-    process.exitCode = status ?? 1;
+    const child = spawn(node, [script, ...process.argv.slice(2)], { stdio: 'inherit' });
+    // A terminal sends Ctrl-C to the child too, which ignores the second signal.
+    for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
+    child.once('exit', (status) => {
+      process.exitCode = status ?? 1;
+    });
   }
 }
 
-/** @param {string} question @returns {Promise<string>} the answer; empty if there is none */
-async function ask(question) {
+/** @param {string} question @param {boolean} [isSecret] @returns {Promise<string>} the answer; empty if there is none */
+async function ask(question, isSecret = false) {
   const { createInterface } = await import('node:readline');
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const { Writable } = await import('node:stream');
+  // The terminal shows what the interface writes. It writes nothing of a secret.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({
+    input: process.stdin,
+    output: isSecret ? nowhere : process.stderr,
+    terminal: true,
+  });
+  if (isSecret) process.stderr.write(question);
   return new Promise((resolve) => {
     // Ctrl-C and Ctrl-D close it without an answer.
-    lines.once('close', () => resolve(''));
+    lines.once('close', () => {
+      if (isSecret) process.stderr.write('\n');
+      resolve('');
+    });
     lines.question(question, (answer) => {
       resolve(answer);
       lines.close();
@@ -68,7 +84,7 @@ function interruption() {
     setTimeout(() => process.exit(INTERRUPTED), STOP_WITHIN_MS).unref();
     controller.abort();
   };
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, interrupt);
+  for (const signal of SIGNALS) process.on(signal, interrupt);
   return controller.signal;
 }
 

@@ -1,8 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monthOf } from '@brand-data/contracts';
+import { text } from 'node:stream/consumers';
+import { createToken, monthOf } from '@brand-data/contracts';
 import { runBds } from '@brand-data/operator/test/run-bds.ts';
+import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
@@ -86,7 +90,7 @@ describe('usage of all accounts', () => {
       const { token } = await newToken(account, 'team', `Name, "${account}"`);
       for (let each = 0; each < count; each++) expect(await call(token)).toBe(404);
     }
-    await json('account', 'set-plan', 'billed-2', 'free');
+    await json('account', 'set-plan', 'billed-2', 'free', '--yes');
     const { code, out, errors } = await bds('usage', '--all', '--month', month, '--csv');
     expect({ code, errors }).toEqual({ code: 0, errors: '' });
     const lines = parsed(out);
@@ -173,7 +177,7 @@ describe('the list of accounts', () => {
   test('has plan, state, use and last call of each account that the filters fit', async () => {
     const { token } = await newToken('listed-a', 'team', 'Listed A');
     await newToken('listed-b', 'free', 'Listed B');
-    await json('account', 'close', 'listed-b');
+    await json('account', 'close', 'listed-b', '--yes');
     expect(await call(token)).toBe(404);
     const today = new Date().toISOString().slice(0, 10);
     await expect
@@ -225,7 +229,7 @@ describe('the list of accounts', () => {
 
 test('a closed account is reopened with its tokens, and renamed', async () => {
   const { token } = await newToken('again', 'team');
-  await json('account', 'close', 'again');
+  await json('account', 'close', 'again', '--yes');
   await expect.poll(() => call(token)).toBe(401);
   expect(await json('account', 'reopen', 'again')).toMatchObject({
     account: { state: 'active' },
@@ -258,10 +262,167 @@ test('a key is rotated: both tokens are answered during the overlap, and only th
 test("a key's origins are edited in place", async () => {
   const { token, key } = await newToken('edited', 'team');
   expect(await call(token)).toBe(404);
-  await json('key', 'edit', key.id, '--origin', 'https://shop.example');
+  await json('key', 'edit', key.id, '--origin', 'https://shop.example', '--yes');
   await expect.poll(() => call(token)).toBe(403);
   expect(await json('key', 'edit', key.id, '--all-origins')).toMatchObject({ key: { origins: [] } });
   await expect.poll(() => call(token)).toBe(404);
+});
+
+describe('a plan', () => {
+  const rate = fc.integer({ min: 1, max: 90 });
+  const pool = fc.oneof(
+    fc.constant('none'),
+    fc.integer({ min: 0, max: 1_000 }).map((allowance) => `${allowance}:`),
+  );
+  const named = fc.record(
+    {
+      brands: pool,
+      logos: pool,
+      rate: fc.oneof(fc.constant('none'), rate.map(String)),
+      concurrency: fc.oneof(fc.constant('none'), rate.map(String)),
+    },
+    { requiredKeys: [] },
+  );
+
+  test('changes in what the options name and in nothing else, and the trail has all that was before', async () => {
+    await json('plan', 'set', 'changing', '--pool', 'brands=1:brands', '--pool', 'logos=1:logos');
+    let before = await planNamed('changing');
+    const change = async (change: {
+      brands?: string;
+      logos?: string;
+      rate?: string;
+      concurrency?: string;
+    }) => {
+      const options = Object.entries(change).flatMap(([name, value]) => {
+        const isPool = name === 'brands' || name === 'logos';
+        return isPool
+          ? ['--pool', `${name}=${value === 'none' ? value : `${value}${name}`}`]
+          : [`--${name}`, value];
+      });
+      if (options.length === 0) return;
+      await json('plan', 'set', 'changing', ...options, '--yes');
+      const after = await planNamed('changing');
+      for (const name of ['brands', 'logos'] as const) {
+        const [was, is] = [before, after].map(({ pools }) => pools.find((one) => one.name === name));
+        if (change[name] === undefined) expect(is).toEqual(was);
+        else if (change[name] === 'none') expect(is).toBeUndefined();
+        else expect(is).toEqual({ name, allowance: Number.parseInt(change[name], 10), routes: [name] });
+      }
+      const limit = (text: string | undefined, was: unknown, is: (value: number) => unknown) =>
+        text === undefined ? was : text === 'none' ? null : is(Number(text));
+      expect(after).toMatchObject({
+        rate: limit(change.rate, before.rate, (value) => ({ per_second: value, burst: value })),
+        concurrency: limit(change.concurrency, before.concurrency, (value) => value),
+      });
+      const { entries } = (await json('audit', '--about', 'changing', '--limit', '1')) as {
+        entries: [{ details: Record<string, string> }];
+      };
+      const { details } = entries[0];
+      expect(details.before ?? '').toBe(before.pools.map(poolText).join('; '));
+      expect(details.rate_before).toBe(
+        before.rate ? `${before.rate.per_second}:${before.rate.burst}` : undefined,
+      );
+      expect(details.concurrency_before).toBe(before.concurrency?.toString());
+      before = after;
+    };
+    await fc.assert(fc.asyncProperty(named, change), { numRuns: 15 });
+  });
+
+  test('does not lose what customers have or use unless somebody agrees to the difference', async () => {
+    const { token } = await newToken('in-use', 'team');
+    await json('plan', 'set', 'used', '--pool', 'calls=10:brands,logos', '--rate', '50:100');
+    await json('account', 'set-plan', 'in-use', 'used', '--yes');
+    for (let made = 0; made < 3; made++) expect(await call(token)).toBe(404);
+    await expect
+      .poll(async () => (await json('usage', 'in-use')) as object)
+      .toMatchObject({ pools: [{ used: 3 }] });
+    const before = await planNamed('used');
+    for (const [options, difference] of [
+      [
+        ['--pool', 'calls=3:brands,logos'],
+        'calls: 10 (brands, logos) → 3 (brands, logos). in-use has used as much',
+      ],
+      [['--pool', 'calls=10:brands'], 'calls: 10 (brands, logos) → 10 (brands)'],
+      [['--rate', 'none'], 'rate: 50 a second, 100 at once → none'],
+      [['--rate', '50'], 'rate: 50 a second, 100 at once → 50 a second, 50 at once'],
+      [['--concurrency', '1'], 'concurrency: none → 1 under way'],
+    ] as const) {
+      const { code, errors } = await bds('plan', 'set', 'used', ...options);
+      expect({ code, errors }).toEqual({ code: 2, errors: expect.stringContaining(difference) });
+      const asked: string[] = [];
+      const refuse = async (question: string) => {
+        asked.push(question);
+        return 'no';
+      };
+      const refused = await runBds(stack, folder, ['plan', 'set', 'used', ...options], {}, refuse);
+      expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining('nothing was changed') });
+      expect(asked).toEqual([expect.stringContaining(difference)]);
+    }
+    expect(await planNamed('used')).toEqual(before);
+    await json('plan', 'set', 'tiny', '--pool', 'calls=3:brands,logos', '--rate', '50:100');
+    expect(await bds('account', 'set-plan', 'in-use', 'tiny')).toMatchObject({ code: 2 });
+    const { out } = await bds('plan', 'set', 'used', '--pool', 'calls=4:brands,logos');
+    expect(out).toContain('calls: 10 (brands, logos) → 4 (brands, logos)');
+  });
+
+  test('is not overwritten by a command that has not seen its last change', async () => {
+    await json('plan', 'set', 'raced', '--pool', 'calls=10:brands', '--rate', '9');
+    const change = async () => {
+      await json('plan', 'set', 'raced', '--concurrency', '7', '--yes');
+      return 'yes';
+    };
+    const late = await runBds(stack, folder, ['plan', 'set', 'raced', '--rate', 'none'], {}, change);
+    expect(late).toMatchObject({ code: 1, errors: expect.stringContaining('run the command again') });
+    expect(await planNamed('raced')).toMatchObject({ rate: { per_second: 9 }, concurrency: 7 });
+  });
+});
+
+interface PlanJson {
+  name: string;
+  pools: { name: string; allowance: number; routes: string[] }[];
+  rate: { per_second: number; burst: number } | null;
+  concurrency: number | null;
+}
+
+async function planNamed(name: string): Promise<PlanJson> {
+  const { plans } = (await json('plan', 'list')) as { plans: PlanJson[] };
+  return plans.find((plan) => plan.name === name) as PlanJson;
+}
+
+function poolText({ name, allowance, routes }: PlanJson['pools'][number]): string {
+  return `${name}: ${allowance} for ${routes.join(' and ')}`;
+}
+
+test('a leaked token leads to its key, and neither command line, output nor log ever has it', async () => {
+  const { token, key } = await newToken('leaky', 'team');
+  await json('key', 'create', 'leaky');
+  const asked: unknown[] = [];
+  const paste = async (...question: unknown[]) => {
+    asked.push(question);
+    return ` ${token}\n`;
+  };
+  const found = await runBds(stack, folder, ['key', 'find'], {}, paste);
+  expect(found).toMatchObject({ code: 0, out: expect.stringContaining(key.id), errors: '' });
+  expect(asked).toEqual([['Token: ', true]]);
+  await json('key', 'revoke', key.id, '--yes');
+  const again = await runBds(stack, folder, ['key', 'find', '--json'], {}, paste);
+  expect(JSON.parse(again.out)).toMatchObject({ key: { id: key.id, account: 'leaky', state: 'revoked' } });
+  const shown = [found, again];
+  for (const [typed, status, says] of [
+    [createToken(), 1, 'no key of this installation'],
+    [token.slice(0, -1), 2, 'no token'],
+    ['', 2, 'no token'],
+  ] as const) {
+    const ran = await runBds(stack, folder, ['key', 'find'], {}, async () => typed);
+    expect(ran).toMatchObject({ code: status, errors: expect.stringContaining(says) });
+    shown.push(ran);
+  }
+  for (const words of [['key', 'revoke', token], ['audit', `--about=${token}`], [`--as=x${' '}${token}`]]) {
+    const ran = await bds(...words);
+    expect(ran).toMatchObject({ code: 2, errors: expect.stringContaining('bds key find') });
+    shown.push(ran);
+  }
+  expect(JSON.stringify(shown)).not.toContain(token.slice(3, 20));
 });
 
 describe('what cannot be undone', () => {
@@ -300,4 +461,40 @@ describe('what cannot be undone', () => {
     expect(await revokeWith('y')).toMatchObject({ code: 0, errors: '' });
     expect(asked).toEqual(Array(4).fill(`Revoking ${key.id} cannot be undone. Go on? [y/N] `));
   });
+});
+
+test('an operator gives the credential on standard input, before a token, and the trail names the operator', async () => {
+  const { credential } = (await json('operator', 'create', 'ida', '--role', 'keys')) as {
+    credential: string;
+  };
+  const { token, key } = await newToken('by-stdin', 'team');
+  const script = join(import.meta.dirname, '../../packages/operator/bds.mjs');
+  const { accounts, metering } = stack.operator;
+  const env = {
+    BDS_ACCOUNTS: accounts,
+    BDS_METERING: metering,
+    BDS_OPERATOR_TOKEN: stack.operator.operatorToken,
+  };
+  const run = async (input: string, ...args: string[]) => {
+    const command = [script, '--operator-token-file', '-', ...args, '--json'];
+    const child = spawn(process.execPath, command, {
+      env: { ...process.env, ...env, BDS_CERTIFICATES: join(stack.certificates, 'bds') },
+    });
+    const ended = once(child, 'close');
+    child.stdin.end(input);
+    const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    return { code: (await ended)[0], out, errors };
+  };
+  const found = await run(`${credential}\n${token}\n`, 'key', 'find');
+  expect(found).toMatchObject({ code: 0, errors: '' });
+  expect(JSON.parse(found.out)).toMatchObject({ key: { id: key.id } });
+  expect(await run(`${credential}\n`, 'key', 'edit', key.id, '--label', 'idas')).toMatchObject({ code: 0 });
+  expect(await json('audit', '--about', key.id)).toMatchObject({
+    entries: [
+      { operator: 'ida', method: 'UpdateKey' },
+      { operator: 'installation', method: 'CreateKey' },
+    ],
+  });
+  const empty = await run('', 'key', 'find');
+  expect(empty).toMatchObject({ code: 2, errors: expect.stringContaining('standard input') });
 });

@@ -1,6 +1,9 @@
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { AccountsAdminServiceService } from '@brand-data/contracts';
 import { main } from '@brand-data/operator';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterAll, describe, expect, test } from 'vitest';
 
@@ -97,4 +100,36 @@ describe('a failed call names the service and says what to do, without words of 
       expect(answer.said).not.toMatch(WIRE);
     }
   });
+});
+
+test('backup says what is wrong with a server that cannot be used, and what to do, in words of operators', async () => {
+  const other = createServer((socket) => socket.destroy());
+  ends.push(() => other.close());
+  other.listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const folder = await temporaryFolder();
+  const run = async (MONGODB_URL: string) => {
+    let said = '';
+    const code = await main(['backup', '--out', join(folder, 'copy'), '--only', 'catalog'], {
+      env: { MONGODB_URL },
+      cwd: folder,
+      stdout: { write: () => true },
+      stderr: { write: (text) => (said += text) },
+    });
+    return { code, said };
+  };
+  const server = (host: string) => `mongodb://ana:hidden@${host}/?replicaSet=rs0`;
+  const names = 'bds: MONGODB_URL names a server that cannot be used: ';
+  const [nobody, unknown, another] = await Promise.all(
+    ['127.0.0.1:1', 'no-such-host.invalid', `127.0.0.1:${port}`].map((host) => run(server(host))),
+  );
+  expect(nobody).toEqual({
+    code: 1,
+    said: expect.stringContaining(`${names}nothing listens there. Start it`),
+  });
+  expect(unknown).toEqual({ code: 1, said: expect.stringContaining(`${names}its host name has no address`) });
+  expect(another).toEqual({ code: 1, said: expect.stringContaining(names) });
+  for (const { said } of [nobody, unknown, another] as { said: string }[])
+    expect(said).not.toMatch(/hidden|E[A-Z]{6,}|monitor|getaddrinfo/);
 });

@@ -99,7 +99,7 @@ beforeAll(async () => {
   await stack.bds('plan', 'set', 'team', '--pool', 'calls=1000:brands,logos');
   await stack.bds('account', 'create', '--id', 'acme', '--name', NAME, '--plan', 'team');
   await stack.bds('account', 'create', '--id', 'quiet', '--name', 'Quiet', '--plan', 'team');
-  await stack.bds('account', 'close', 'quiet');
+  await stack.bds('account', 'close', 'quiet', '--yes');
   for (const label of ['website', 'batch']) {
     const made = (await stack.bds('key', 'create', 'acme', '--label', label)) as {
       token: string;

@@ -60,6 +60,16 @@ const WRONG: [what: string, values: Values, named: string][] = [
   ['a cache of half a byte', with_('images.cacheBytes', 2_000_000.5), 'images.cacheBytes'],
   ['a record cache without a bound', with_('gateway.recordCacheBytes', 0), 'gateway.recordCacheBytes'],
   ['a record cache below 1 MiB', with_('gateway.recordCacheBytes', 1_048_575), 'gateway.recordCacheBytes'],
+  [
+    'a record cache that is larger than the memory',
+    with_('gateway.recordCacheBytes', 2_000_000_000),
+    'gateway.resources.limits.memory',
+  ],
+  [
+    'too little memory for the tokens',
+    with_('gateway.resources.limits.memory', '1G'),
+    'gateway.resources.limits.memory',
+  ],
   ['an unknown key in the sweep', with_('images.sweep.when', 'daily'), 'when'],
   ['a logo host with a query', with_('gateway.logoHost', 'https://a.example/?x=1'), 'gateway.logoHost'],
   ['a logo host without a scheme', with_('gateway.logoHost', 'logos'), 'gateway.logoHost'],

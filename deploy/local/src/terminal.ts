@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { DEMO_ACCOUNTS, type Demo } from './demo.ts';
 
 /** Shows the user the progress of a command. */
@@ -49,6 +50,9 @@ export function terminalOn(output: NodeJS.WriteStream): Terminal {
 
 /** Returns the last lines of `npm start`: the tokens, and commands to paste. */
 export function closingText(demo: Demo, dataDir: string, usagePage: string): string {
+  // bds finds only the stack of the default folder by itself.
+  const isDefault = resolve(dataDir) === resolve(import.meta.dirname, '../../../.local');
+  const bds = `${isDefault ? '' : `BDS_STACK='${dataDir}/operator.json' `}npm run bds`;
   const [first = '', ...others] = demo.gateways;
   const { paid, free, small } = demo.tokens;
   const monthly = (kind: keyof typeof DEMO_ACCOUNTS) =>
@@ -69,9 +73,9 @@ Try:
   curl -s '${first}/v1/usage?token=${small}'
 
 The usage of accounts in a browser: ${usagePage}
-  npm run bds -- operator create me --role read    # its secret is the password of the page, with any name
+  ${bds} -- operator create me --role read    # its secret is the password of the page, with any name
 
-The same for scripts: ${dataDir}/demo.json. Logs: ${dataDir}/logs. The operator's commands: npm run bds -- --help
+The same for scripts: ${dataDir}/demo.json. Logs: ${dataDir}/logs. The operator's commands: ${bds} -- --help
 Ctrl-C stops everything; the data stays.
 `;
 }

@@ -45,9 +45,28 @@ export async function openMongo({ MONGODB_URL, MONGODB_CA }: ServerSettings): Pr
     return client;
   } catch (error) {
     await client.close();
-    throw error;
+    throw error instanceof Fault ? error : unanswered('MONGODB_URL', 'MONGODB_CA', error);
   }
 }
+
+/** Returns the error of a server to which there is no connection, with what to do. */
+function unanswered(setting: string, authority: string, error: unknown): Fault {
+  const text = String(error);
+  const found = PROBLEMS.find(([pattern]) => pattern.test(text))?.[1] ?? 'it does not answer as it should';
+  return new Fault(
+    'unavailable',
+    `${setting} names a server that cannot be used: ${found}. Start it, or put ${setting} right, or ${authority} if it has one`,
+    { cause: error },
+  );
+}
+
+const PROBLEMS: [RegExp, string][] = [
+  [/ECONNREFUSED|refused/i, 'nothing listens there'],
+  [/ENOTFOUND|EAI_AGAIN/, 'its host name has no address'],
+  [/auth/i, 'it refuses the user or the password'],
+  [/certificate|SSL|TLS/i, 'one side does not accept the certificate of the other'],
+  [/timeout|timed out|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/i, 'it does not answer in time'],
+];
 
 /** JetStream, with the connection that the caller has to close. */
 export interface OpenNats {
@@ -67,6 +86,8 @@ export async function openNats({ NATS_URL, NATS_CA }: ServerSettings): Promise<O
     timeout: NATS_WITHIN_MS,
     maxReconnectAttempts: 10,
     reconnectTimeWait: 500,
+  }).catch((error: unknown) => {
+    throw unanswered('NATS_URL', 'NATS_CA', error);
   });
   try {
     return { connection, manager: await jetstreamManager(connection, { timeout: NATS_WITHIN_MS }) };

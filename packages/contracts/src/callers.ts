@@ -70,6 +70,7 @@ const ADMIN_SERVICES = {
     createKey: 'keys',
     updateKey: 'keys',
     rotateKey: 'keys',
+    findKey: 'read',
     listKeys: 'read',
     revokeKey: 'keys',
     createOperator: 'all',

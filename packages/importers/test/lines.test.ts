@@ -108,3 +108,25 @@ test('without a program that decompresses bzip2, the error names what to install
   });
   await expect(collect(file)).rejects.toThrow(`${file} is compressed with bzip2: install lbzip2 or bzip2`);
 });
+
+test('progress is the place of the line that was taken, however much of the file was read ahead', async () => {
+  const sizes = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 6_000 });
+  await fc.assert(
+    fc.asyncProperty(sizes, fc.boolean(), async (lengths, isPacked) => {
+      const content = Buffer.from(lengths.map((length) => `${'x'.repeat(length)}\n`).join(''));
+      const stored = isPacked ? gzipSync(content, { level: 0 }) : content;
+      const progress = { read: 0, total: stored.length };
+      let taken = 0;
+      let before = 0;
+      for await (const _ of readLines(await fileOf(stored), progress)) {
+        taken++;
+        expect(progress.read).toBeGreaterThanOrEqual(before);
+        before = progress.read;
+        if (taken === Math.ceil(lengths.length / 10) && lengths.length > 100)
+          expect(progress.read / progress.total).toBeLessThan(0.4);
+      }
+      expect(progress.read).toBe(progress.total);
+    }),
+    { numRuns: 20 },
+  );
+});

@@ -1,4 +1,6 @@
+import { checkToken } from '@brand-data/contracts';
 import { OptionError } from '@brand-data/importers';
+import { Fault } from '@brand-data/runtime';
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type Connection, openConnection } from './connection/connection.ts';
 import { FILE_PROBLEM, Interrupted, UsageError } from './connection/failures.ts';
@@ -16,7 +18,7 @@ export interface CommandEnvironment extends Streams {
   env: NodeJS.ProcessEnv;
   cwd: string;
   /** See Context. */
-  ask?: (question: string) => Promise<string>;
+  ask?: Context['ask'];
   /** See Context. If it is absent, nothing interrupts a command. */
   interruption?: () => AbortSignal;
 }
@@ -53,12 +55,20 @@ export async function main(args: readonly string[], environment: CommandEnvironm
   inherit(program);
 
   try {
-    await program.parseAsync([...args], { from: 'user' });
+    refuseTokens(args);
+    const [first, asked] = args;
+    // Commander answers `help nope` as if there were no further word.
+    const isUnknown =
+      first === 'help' && asked !== undefined && !program.commands.some((one) => one.name() === asked);
+    await program.parseAsync(args.slice(isUnknown ? 1 : 0), { from: 'user' });
     return EXIT.good;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.good : EXIT.wrongUsage;
     const message = messageOf(error, context);
-    const isUsage = error instanceof UsageError || error instanceof OptionError;
+    const isUsage =
+      error instanceof UsageError ||
+      error instanceof OptionError ||
+      (error instanceof Fault && error.kind === 'invalid_argument');
     // Only the command's own messages have several lines by intention. Further lines of other messages are of no use to
     // operators.
     stderr.write(`bds: ${printable(isUsage ? message : (message.split('\n', 1)[0] ?? ''))}\n`);
@@ -67,6 +77,15 @@ export async function main(args: readonly string[], environment: CommandEnvironm
   } finally {
     connection?.close();
   }
+}
+
+/** No command takes a token, and no message may repeat one. */
+function refuseTokens(args: readonly string[]): void {
+  const isToken = (word: string) => checkToken(word, []) !== 'wrong';
+  if (args.some((argument) => argument.split(/[^0-9A-Za-z_]/).some(isToken)))
+    throw new UsageError(
+      'this command line has a token, which your shell may keep and other users may see. bds key find shows the key of a token: use its id',
+    );
 }
 
 /** The message says what is wrong, then what to do, also if a file cannot be used. */

@@ -63,7 +63,7 @@ export function createProgram(context: Context) {
     )
     .option(
       '--operator-token-file <file>',
-      'read the operator credential from this file (or set BDS_OPERATOR_TOKEN_FILE or BDS_OPERATOR_TOKEN)',
+      'read the operator credential from this file, or from standard input if it is - (or set BDS_OPERATOR_TOKEN_FILE or BDS_OPERATOR_TOKEN)',
     )
     .option(
       '--as <operator>',

@@ -65,7 +65,9 @@ test('an operator creates a plan, an account and a key, and then revokes and clo
   expect(await json('account', 'create', '--id', 'one', '--name', 'One', '--plan', 'free')).toMatchObject(
     created,
   );
-  expect(await json('account', 'set-plan', 'one', 'pro')).toMatchObject({ account: { plan: 'pro' } });
+  expect(await json('account', 'set-plan', 'one', 'pro', '--yes')).toMatchObject({
+    account: { plan: 'pro' },
+  });
   const made = await json('key', 'create', 'one', '--label', 'web', '--expires', '2999-01-31');
   expect(made).toMatchObject({
     key: { label: 'web', state: 'active', expires_at: '2999-01-31T00:00:00.000Z' },
@@ -83,7 +85,7 @@ test('an operator creates a plan, an account and a key, and then revokes and clo
     account: 'one',
     pools: [{ pool: 'calls', allowance: 10_000, used: 0, remaining: 10_000, breakdown: [] }],
   });
-  expect(await json('account', 'close', 'one')).toMatchObject({ account: { state: 'closed' } });
+  expect(await json('account', 'close', 'one', '--yes')).toMatchObject({ account: { state: 'closed' } });
 });
 
 test('a token is shown when its key is created, and never again', async () => {

@@ -14,7 +14,7 @@ export async function runBds(
   folder: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-  ask?: (question: string) => Promise<string>,
+  ask?: (question: string, isSecret?: boolean) => Promise<string>,
 ): Promise<RanBds> {
   const { accounts, catalog, metering, images, operatorToken } = stack.operator;
   const ran = { code: 0, out: '', errors: '' };

@@ -1,5 +1,5 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { acme } from '@brand-data/records/test/acme.ts';
 import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
@@ -83,10 +83,15 @@ test('a field that is set stays over every import, is shown with who, when and w
   expect(await json('unset', 'kept', 'company.ceo')).toMatchObject({ unset: [], not_set: ['company.ceo'] });
 });
 
-test('who sets a field is the user of the operating system, unless --by names somebody', async () => {
+test('who sets a field is the operator whose credential it is, unless --by names somebody', async () => {
   await bring('who-feed', { ...acme, id: 'who', name: 'Who' });
   await json('set', 'who', 'company.ceo=Ada', '--reason', 'x');
-  expect((await shown('who')).overrides).toMatchObject([{ by: userInfo().username }]);
+  expect((await shown('who')).overrides).toMatchObject([{ by: 'installation' }]);
+  const { out } = await bds('operator', 'create', 'carl', '--role', 'catalogue', '--json');
+  const carl = { BDS_OPERATOR_TOKEN: JSON.parse(out).credential };
+  const set = await runBds(stack, folder, ['set', 'who', 'company.ceo=Grace', '--reason', 'x'], carl);
+  expect(set).toMatchObject({ code: 0, errors: '' });
+  expect((await shown('who')).overrides).toMatchObject([{ by: 'carl' }]);
 });
 
 test('values are written as in tables: lists, places, listings, JSON, and none for no value', async () => {

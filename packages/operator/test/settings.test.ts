@@ -75,7 +75,9 @@ test('calls without certificates need a setting that says so', () => {
 
 test('a folder without usable certificates is wrong usage', () => {
   const settings = { catalog: 'c:1', operatorToken: 'secret', certificates: join(folder, 'none') };
-  expect(() => openConnection(settings)).toThrow(/the certificates in .*none are not usable: ENOENT/);
+  expect(() => openConnection(settings)).toThrow(
+    /the certificates in .*none are not usable: .*tls\.crt does not exist: check its name/,
+  );
 });
 
 test('the credential in a file overrides the credential in the environment', async () => {
@@ -158,4 +160,21 @@ describe("an operator's own credential", () => {
   test.each(['../ana', 'Ana', ''])('is not looked for under the name %j', (as) => {
     expect(() => token({ as }, { ...at, ...home() })).toThrow(/not the name of an operator/);
   });
+});
+
+test('certificates and gateways of the options are used with the local stack too', async () => {
+  await writeStack(JSON.stringify({ ...stack, gateways: ['http://stack:1'] }));
+  const options = { certificates: '/others', gateway: ['http://other:1'] };
+  expect(connectionSettings(options, {}, folder)).toEqual({
+    ...stack,
+    certificates: '/others',
+    gateways: ['http://other:1'],
+  });
+});
+
+test('a wrong address is named before a missing credential, and the credential of a local stack goes nowhere else', async () => {
+  await writeStack(JSON.stringify(stack));
+  const withAccounts = (accounts: string) => () => connectionSettings({ accounts }, {}, folder);
+  expect(withAccounts('elsewhere')).toThrow('"elsewhere" is not an address of accounts');
+  expect(withAccounts('elsewhere:1')).toThrow('that of a local stack is only for its own addresses');
 });

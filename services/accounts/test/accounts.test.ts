@@ -225,7 +225,7 @@ describe('an operator', () => {
 
   test('cannot create an account under an id that is taken or is no slug', async () => {
     const { admin, operate } = accounts;
-    const create = (id: string) => operate(admin.createAccount, { id, name: '', plan: 'free' });
+    const create = (id: string) => operate(admin.createAccount, { id, name: 'Acme', plan: 'free' });
     await create('taken');
     await expect(create('taken')).rejects.toMatchObject({ kind: 'already_exists' });
     for (const id of ['Acme', '-acme', 'a'.repeat(64), 'a b', 'é'])
@@ -490,7 +490,7 @@ describe('the trail', () => {
     const { credential } = await createOperator('keys', 'finn');
     const as = { operatorToken: credential };
     for (let i = 0; i < 7; i++)
-      await operate(admin.createAccount, { id: `finns-${i}`, name: '', plan: 'free' }, as);
+      await operate(admin.createAccount, { id: `finns-${i}`, name: 'Finn', plan: 'free' }, as);
     const { entries: all } = await listAudit({ operator: 'finn' });
     expect(all.map(({ details }) => details.account)).toEqual([6, 5, 4, 3, 2, 1, 0].map((i) => `finns-${i}`));
 

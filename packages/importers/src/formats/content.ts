@@ -38,7 +38,10 @@ export async function* contentOf(file: string): AsyncGenerator<Chunk> {
 
 /** Looks at the first bytes, not at the file's name. Only for a pipe it looks at the name, because reading would consume the pipe. */
 async function compressionOf(file: string): Promise<'gzip' | 'bzip2' | undefined> {
-  if (!(await stat(file)).isFile()) {
+  const stats = await stat(file);
+  if (stats.isDirectory())
+    throw Object.assign(new Error(`${file} is a folder`), { code: 'EISDIR', path: file });
+  if (!stats.isFile()) {
     if (file.endsWith('.gz')) return 'gzip';
     return file.endsWith('.bz2') ? 'bzip2' : undefined;
   }

@@ -68,7 +68,10 @@ export function parseJson(text: string): { value: unknown } | { problem: string 
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
-    return { problem: `not valid JSON: ${(error as Error).message.replace(/\s+/g, ' ')}` };
+    const [, place] = / at position (\d+)/.exec((error as Error).message) ?? [];
+    return {
+      problem: `not valid JSON${place === undefined ? '' : `, from character ${Number(place) + 1} on`}`,
+    };
   }
 }
 

@@ -39,7 +39,8 @@ const UTF_16_MARKS = new Map([
 /**
  * Yields the lines of a file, which may be compressed (contentOf): many lines of a chunk as one array, because yielding them
  * one by one would be slow. If the file is damaged or truncated, or if very many empty lines follow each other, the last line
- * has a problem. Rejects as contentOf does. Calls `onPosition` with the bytes of the file that have been read.
+ * has a problem. Rejects as contentOf does. Calls `onPosition` before it yields lines, with the
+ * place in the file, in bytes, where they end.
  */
 export async function* rawLinesOf(
   file: string,
@@ -48,6 +49,8 @@ export async function* rawLinesOf(
   encoding?: string,
 ): AsyncGenerator<RawLine[]> {
   let number = 0;
+  /** Where the chunk begins in the file. */
+  let before = 0;
   let emptyLines = 0;
   /** The start of a line that continues in the next chunk. */
   let parts: Buffer[] = [];
@@ -75,7 +78,8 @@ export async function* rawLinesOf(
 
   try {
     for await (const { bytes, position } of inUtf8(contentOf(file), encoding)) {
-      onPosition?.(position);
+      const tell = (start: number) =>
+        onPosition?.(before + Math.floor(((position - before) * start) / Math.max(bytes.length, 1)));
       let lines: RawLine[] = [];
       let start = 0;
       for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
@@ -86,10 +90,13 @@ export async function* rawLinesOf(
           return;
         }
         if (lines.length < MOST_LINES) continue;
+        tell(start);
         yield lines;
         lines = [];
       }
       hold(bytes.subarray(start));
+      tell(bytes.length);
+      before = position;
       if (lines.length > 0) yield lines;
     }
   } catch (error) {
@@ -124,11 +131,15 @@ export async function* readLines(
   encoding?: string,
 ): AsyncGenerator<TextLine | Unreadable> {
   const before = progress?.read ?? 0;
+  let [start, end] = [before, before];
   const onPosition = (position: number) => {
-    if (progress !== undefined) progress.read = before + position;
+    [start, end] = [end, before + position];
   };
   for await (const lines of rawLinesOf(file, maxMib, onPosition, encoding)) {
-    for (const { number, bytes, problem } of lines) {
+    for (const [place, { number, bytes, problem }] of lines.entries()) {
+      // Many lines are read ahead, and whoever takes them may be slow.
+      if (progress !== undefined)
+        progress.read = start + Math.floor(((end - start) * (place + 1)) / lines.length);
       const from = `${file}:${number}`;
       const body = withoutMarks(bytes);
       const text = body.toString();

@@ -94,7 +94,7 @@ export interface Setting extends FieldValue {
 }
 
 export interface OverrideFileOptions extends CellOptions {
-  /** Who sets the fields and why, for lines that do not say it. */
+  /** Who sets the fields and why, for lines that do not say it. An empty `by` is the operator whose credential is used. */
   by: string;
   reason: string | undefined;
 }
@@ -152,9 +152,10 @@ function settingOf({ from, raw, value }: JsonValue, options: OverrideFileOptions
   const refused = (problem: string) => ({ from, problem, raw });
   const line = Object(value) as Record<string, unknown>;
   const { id, field, by = options.by, reason = options.reason } = line;
-  for (const [name, text] of Object.entries({ id, field, by, reason }))
+  for (const [name, text] of Object.entries({ id, field, reason }))
     if (typeof text !== 'string' || text.trim() === '') return refused(`${name} is missing`);
+  if (typeof by !== 'string') return refused('by is no text');
   const read = readFieldValue(String(field), line.value, options);
   if ('problem' in read) return refused(read.problem);
-  return { from, raw, id: String(id), by: String(by), reason: String(reason), ...read };
+  return { from, raw, id: String(id), by, reason: String(reason), ...read };
 }

@@ -83,11 +83,7 @@ async function readBelow(folder: string, name: string): Promise<Buffer> {
   const outside = `"${shown}" is outside the folder of the file that names it: move the picture into that folder`;
   if (isAbsolute(name) || name.split(/[/\\]/).includes('..')) throw new PictureProblem(outside);
   const path = await realpath(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
-    throw new PictureProblem(
-      error.code === 'ENOENT' || error.code === 'ENOTDIR'
-        ? `there is no file "${shown}"`
-        : `"${shown}" cannot be read: ${error.code}`,
-    );
+    throw unreadable(shown, error);
   });
   if (!path.startsWith((await realpath(folder)).replace(/\/?$/, sep))) throw new PictureProblem(outside);
   return readPictureFile(path, shown);
@@ -103,8 +99,15 @@ export async function readPictureFile(path: string, shown: string = path): Promi
     return await handle.readFile();
   } catch (error) {
     if (error instanceof PictureProblem) throw error;
-    throw new PictureProblem(`"${shown}" cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    throw unreadable(shown, error as NodeJS.ErrnoException);
   }
+}
+
+function unreadable(shown: string, { code }: NodeJS.ErrnoException): PictureProblem {
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return new PictureProblem(`there is no file "${shown}": check its name`);
+  const what = code === 'EACCES' ? 'may not be read by you: check its mode' : `cannot be read: ${code}`;
+  return new PictureProblem(`"${shown}" ${what}`);
 }
 
 /**

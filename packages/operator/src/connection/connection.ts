@@ -21,7 +21,7 @@ import {
   type Transport,
 } from '@brand-data/runtime';
 import { namedError } from './call-errors.ts';
-import { AddressMissing, type AdminServer, UsageError } from './failures.ts';
+import { AddressMissing, type AdminServer, FILE_PROBLEM, UsageError } from './failures.ts';
 import type { Certified, Settings } from './settings.ts';
 
 const DEADLINE_MS = 10_000;
@@ -139,8 +139,6 @@ export function openConnection({ operatorToken, gateways = [], ...settings }: Se
       if (opened !== undefined) return opened;
       const target = settings[service];
       if (target === undefined) throw new AddressMissing(service);
-      if (!/^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(target))
-        throw new UsageError(`"${target}" is not an address of ${service}: write host:port`);
       const client = connectChannel(Constructor, target, { transport, peer: service });
       clients.push(client);
       opened = new Port(service, target, client, optionsFor);
@@ -175,9 +173,10 @@ function transportOf(certified: Certified): Transport {
   try {
     return { certificates: Certificates.read('bds', files) };
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code = '', message, path } = error as NodeJS.ErrnoException;
+    const problem = FILE_PROBLEM[code];
     throw new UsageError(
-      `the certificates in ${certified.certificates} are not usable: ${code ?? message}. Renew them, or name another folder`,
+      `the certificates in ${certified.certificates} are not usable: ${problem ? `${path} ${problem}` : `${message}. Renew them, or name another folder`}`,
     );
   }
 }

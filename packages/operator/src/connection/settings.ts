@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { ADMIN_SERVERS } from '@brand-data/contracts';
 import { secretsOf } from '@brand-data/runtime';
 import { type AdminServer, FILE_PROBLEM, UsageError } from './failures.ts';
+import { inputLine } from './input.ts';
 
 /** The folder with `tls.crt`, `tls.key` and `ca.crt`, by which bds proves its identity and checks that of the services. */
 export type Certified = { certificates: string } | { transport: 'insecure_plaintext' };
@@ -36,14 +37,14 @@ export function connectionSettings(options: SettingsOptions, env: NodeJS.Process
   const credential = credentialOf(options, env);
   const given = addressesGiven(options, env);
   if (given === undefined) {
-    const stack = readStack(env, cwd);
+    const stack = readStack(options, env, cwd);
     return credential ? { ...stack, operatorToken: credential } : stack;
   }
   // The credential in the home folder is for the services that are named, and never goes to a local stack.
   const token = credential ?? homeCredential(env);
   if (!token)
     throw new UsageError(
-      'the operator credential is missing: put it into ~/.config/bds/credential, or give --operator-token-file <file>, or set BDS_OPERATOR_TOKEN',
+      'the operator credential is missing, and that of a local stack is only for its own addresses: put it into ~/.config/bds/credential, or give --operator-token-file <file>, or set BDS_OPERATOR_TOKEN',
     );
   return { ...namedAddresses(given, options, env), operatorToken: token };
 }
@@ -51,14 +52,19 @@ export function connectionSettings(options: SettingsOptions, env: NodeJS.Process
 /** Returns the same addresses as connectionSettings, for a command that gets its credential from elsewhere. */
 export function serviceAddresses(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Addresses {
   const given = addressesGiven(options, env);
-  return given === undefined ? readStack(env, cwd) : namedAddresses(given, options, env);
+  return given === undefined ? readStack(options, env, cwd) : namedAddresses(given, options, env);
 }
+
+const ADDRESS = /^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i;
 
 /** Returns the addresses that options or environment give. Undefined if they give none. */
 function addressesGiven(options: SettingsOptions, env: NodeJS.ProcessEnv) {
   const given = ADMIN_SERVERS.flatMap((name) => {
     const address = options[name] ?? (env[`BDS_${name.toUpperCase()}`] || undefined);
-    return address === undefined ? [] : [[name, address] as const];
+    if (address === undefined) return [];
+    if (!ADDRESS.test(address))
+      throw new UsageError(`"${address}" is not an address of ${name}: write host:port`);
+    return [[name, address] as const];
   });
   return given.length === 0 ? undefined : Object.fromEntries(given);
 }
@@ -104,6 +110,11 @@ function credentialOf(
     return readOwnCredential(join(homeFolder(env), `${as}.credential`));
   }
   const file = operatorTokenFile ?? (env.BDS_CREDENTIAL_FILE || env.BDS_OPERATOR_TOKEN_FILE);
+  if (file === '-') {
+    const [credential] = secretsOf(inputLine());
+    if (credential === undefined) throw new UsageError('standard input does not begin with a credential');
+    return credential;
+  }
   const [credential] = secretsOf(file ? readText(file) : (env.BDS_OPERATOR_TOKEN ?? ''));
   return credential;
 }
@@ -127,17 +138,18 @@ function readOwnCredential(file: string): string | undefined {
   return credential;
 }
 
-function readStack(env: NodeJS.ProcessEnv, cwd: string): Settings {
+function readStack(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Settings {
   const file = env.BDS_STACK || findUpward(cwd, join('.local', 'operator.json'));
   if (file === undefined)
     throw new UsageError(
-      'no local stack is running here: start it with npm start, or give addresses with --accounts, --catalog, --metering, --images',
+      'no local stack is running here: start it with npm start, or set BDS_STACK to the operator.json in the folder of npm start -- --data, or give addresses with --accounts, --catalog, --metering, --images',
     );
   const value = parseStack(file);
   const field = (name: string): string | undefined => {
     const found: unknown = Object(value)[name];
     return typeof found === 'string' && found !== '' ? found : undefined;
   };
+  const { gateways } = Object(value);
   const operatorToken = field('operatorToken');
   if (operatorToken === undefined) throw new UsageError(`${file} has no field operatorToken`);
   return {
@@ -145,9 +157,9 @@ function readStack(env: NodeJS.ProcessEnv, cwd: string): Settings {
     catalog: field('catalog'),
     metering: field('metering'),
     images: field('images'),
-    gateways: Array.isArray(Object(value).gateways) ? Object(value).gateways.map(String) : undefined,
+    gateways: gatewaysOf(options, env) ?? (Array.isArray(gateways) ? gateways.map(String) : undefined),
     operatorToken,
-    ...certifiedBy(field('certificates'), field('transport')),
+    ...certifiedBy(options.certificates ?? field('certificates'), field('transport')),
   };
 }
 

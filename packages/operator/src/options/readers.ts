@@ -1,4 +1,4 @@
-import { type CallLimits, isMonth } from '@brand-data/contracts';
+import { type CallLimits, isMonth, monthOf } from '@brand-data/contracts';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 
 /**
@@ -34,7 +34,11 @@ export const readDuration = reader('Write minutes, hours or days: 30m, 24h or 7d
 });
 
 /** Reads a month such as 2026-11. */
-export const readMonth = reader('Write YYYY-MM.', (text) => (isMonth(text) ? text : undefined));
+export function readMonth(text: string): string {
+  if (!isMonth(text)) throw new InvalidArgumentError('Write YYYY-MM.');
+  if (text > monthOf(Date.now())) throw new InvalidArgumentError('This month has not begun.');
+  return text;
+}
 
 /** Reads a time, as milliseconds since 1970. */
 export const readTime = reader('Write YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ.', (text) => {
@@ -58,6 +62,11 @@ export const readRate = reader('Write calls a second, and a burst if it differs:
 });
 
 export const readConcurrency = wholeNumber('Write a number of calls.', 0, 9_999_999);
+
+/** Creates a reader that also takes "none". */
+export function orNone<Value>(read: (text: string) => Value) {
+  return (text: string): Value | 'none' => (text === 'none' ? text : read(text));
+}
 
 /** Returns the limits of the options --rate and --concurrency. Undefined without both. */
 export function limitsOf({ rate, concurrency }: CallLimits): CallLimits | undefined {

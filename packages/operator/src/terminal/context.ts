@@ -18,8 +18,8 @@ export interface Context extends Pick<Connection, 'accounts' | 'catalog' | 'mete
   pathOf(path: string): string;
   /** Makes a path relative if it is below the working directory. Text after the path stays. */
   shown(text: string): string;
-  /** Asks at the terminal and resolves to the answer. Absent if the command does not run at a terminal. */
-  ask: ((question: string) => Promise<string>) | undefined;
+  /** Asks at the terminal and resolves to the answer, which a secret does not show. Absent if there is no terminal. */
+  ask: ((question: string, isSecret?: boolean) => Promise<string>) | undefined;
   /** A signal that Ctrl-C aborts. Until it is called for the first time, Ctrl-C ends the process. */
   interruption(): AbortSignal;
   /** Reports an error that the command survives. */
@@ -49,13 +49,14 @@ export function commandGroup(
 export const YES_OPTION = ['--yes', 'do not ask whether to go on'] as const;
 
 /**
- * Returns if the operator has agreed to something that no command can undo: by --yes, or by an answer at the terminal.
+ * Returns if the operator has agreed to something that no command can undo or that cuts callers off: by --yes, or by an answer at
+ * the terminal.
  *
- * @param what as in "Revoking key-1"
+ * @param what as in "Revoking key-1 cannot be undone"
  */
 export async function confirm({ ask }: Context, what: string, yes: boolean | undefined): Promise<void> {
   if (yes) return;
-  if (ask === undefined) throw new UsageError(`${what} cannot be undone: add --yes`);
-  if (!/^y(es)?$/i.test((await ask(`${what} cannot be undone. Go on? [y/N] `)).trim()))
+  if (ask === undefined) throw new UsageError(`${what}: add --yes`);
+  if (!/^y(es)?$/i.test((await ask(`${what}. Go on? [y/N] `)).trim()))
     throw new Fault('failed_precondition', 'nothing was changed, because you did not answer yes');
 }

@@ -4,6 +4,7 @@ import { Fault } from '@brand-data/runtime';
 import type { Binary } from 'mongodb';
 import { getPublicSuffix } from 'tldts';
 
+const SHA256_BYTES = 32;
 const MOST_ORIGINS = 20;
 const LONGEST_ORIGIN = 300;
 const ORIGIN = /^([a-z][a-z0-9+.-]*:\/\/)(\*\.)?([^/?#@*\\\s]+)$/i;
@@ -39,6 +40,12 @@ export function createKeyId(): string {
  */
 export function hashToken(secret: string, sha256: Uint8Array): Buffer {
   return createHmac('sha256', secret).update(sha256).digest();
+}
+
+/** Throws Fault `invalid_argument` unless the bytes can be the digest of a token. */
+export function requireTokenSha256(sha256: Uint8Array): Uint8Array {
+  if (sha256.length === SHA256_BYTES) return sha256;
+  throw new Fault('invalid_argument', 'token_sha256 must be the SHA-256 of a token: 32 bytes');
 }
 
 /**

@@ -43,8 +43,17 @@ export function requirePools(pools: readonly Pool[]): Pool[] {
   return pools.map(({ name, allowance, routes }) => ({ name, allowance, routes }));
 }
 
+/** Returns the plan as the trail tells it. */
+export function planDetails({ pools, limits }: Pick<PlanDoc, 'pools' | 'limits'>) {
+  return {
+    pools: poolsText(pools),
+    rate: limits?.rate && `${limits.rate.perSecond}:${limits.rate.burst}`,
+    concurrency: limits?.concurrency?.toString(),
+  };
+}
+
 /** Returns the pools as people read them: "calls: 50000 for brands and logos". */
-export function poolsText(pools: readonly Pool[]): string {
+function poolsText(pools: readonly Pool[]): string {
   return pools
     .map(({ name, allowance, routes }) => {
       const names = routes.map((route) => ROUTE_TEXT[route]).join(' and ');

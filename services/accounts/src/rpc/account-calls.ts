@@ -10,6 +10,13 @@ import type { AllowanceSigner } from './allowance-signer.ts';
 
 const LONGEST_NAME = 200;
 
+function requireName(name: string): string {
+  const trimmed = requireText('an account name', name, LONGEST_NAME);
+  if (trimmed === '')
+    throw new Fault('invalid_argument', 'the name is empty: give one that people recognize');
+  return trimmed;
+}
+
 /** Returns the calls about plans and accounts. */
 export function accountCalls(
   service: Service,
@@ -21,9 +28,9 @@ export function accountCalls(
   });
 
   return {
-    setPlan: unary(service, async ({ name, pools, limits }, metadata) => {
+    setPlan: unary(service, async ({ name, pools, limits, replaces }, metadata) => {
       const by = operatorCallOf(metadata);
-      const wanted = { pools: requirePools(pools), limits: requireLimits(limits) };
+      const wanted = { pools: requirePools(pools), limits: requireLimits(limits), replaces };
       const plan = await outbox.confirm(plans.set(requireSlug('a plan name', name), wanted, by));
       return { plan: planToProto(plan) };
     }),
@@ -36,7 +43,7 @@ export function accountCalls(
     createAccount: unary(service, async ({ id, name, plan }, metadata) => {
       const account = {
         _id: id === '' ? createAccountId() : requireSlug('an account id', id),
-        name: requireText('an account name', name, LONGEST_NAME),
+        name: requireName(name),
         plan,
         createdAt: new Date(),
       };
@@ -66,7 +73,7 @@ export function accountCalls(
     ),
 
     renameAccount: unary(service, async ({ id, name }, metadata) => {
-      const wanted = requireText('an account name', name, LONGEST_NAME);
+      const wanted = requireName(name);
       return confirm(accounts.rename(id, wanted, operatorCallOf(metadata)));
     }),
 

@@ -4,13 +4,11 @@ import {
   tokenCheckKeyFrom,
   type VerifyTokenResponse,
 } from '@brand-data/contracts';
-import { Fault, type Service, unary } from '@brand-data/runtime';
-import { hashToken } from '../model/key.ts';
+import { type Service, unary } from '@brand-data/runtime';
+import { hashToken, requireTokenSha256 } from '../model/key.ts';
 import { limitRevisionOf, routesOfPlan } from '../model/plan.ts';
 import type { FoundKey, KeyStore } from '../storage/key-store.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
-
-const SHA256_BYTES = 32;
 
 /**
  * Returns the gRPC service that verifies callers' tokens for gateways. See proto/brand_data/v1/accounts.proto for messages and
@@ -24,9 +22,7 @@ export function accountsService(
   const tokenCheckKeys = [Buffer.from(tokenCheckKeyFrom(tokenHashKey).bytes)];
   return {
     verifyToken: unary(service, async ({ tokenSha256 }) => {
-      if (tokenSha256.length !== SHA256_BYTES)
-        throw new Fault('invalid_argument', 'token_sha256 must be the SHA-256 of a token: 32 bytes');
-      const found = await keys.find(hashToken(tokenHashKey, tokenSha256));
+      const found = await keys.find(hashToken(tokenHashKey, requireTokenSha256(tokenSha256)));
       return { outcome: await outcomeOf(found, signer, Date.now()), tokenCheckKeys };
     }),
   };

@@ -1,6 +1,7 @@
 import {
   type AccountsAdminServiceServer,
   createToken,
+  type FindKeyRequest,
   tokenCheckKeyFrom,
   tokenSha256,
 } from '@brand-data/contracts';
@@ -10,10 +11,12 @@ import { requireLimits, requireText } from '../model/input.ts';
 import {
   createKeyId,
   hashToken,
+  type KeyDoc,
   keyToProto,
   requireExpiry,
   requireOrigins,
   requireOverlap,
+  requireTokenSha256,
 } from '../model/key.ts';
 import type { Outbox } from '../storage/outbox.ts';
 import type { Store } from '../storage/store.ts';
@@ -31,6 +34,17 @@ export function keyCalls(
     const token = createToken(checkKey);
     const tokenHash = new Binary(hashToken(tokenHashKey, tokenSha256(token)));
     return { _id: createKeyId(), tokenHash, createdAt: new Date(), token };
+  };
+
+  const foundKey = async (by: FindKeyRequest['by']): Promise<KeyDoc> => {
+    if (by?.$case === 'keyId') return keys.get(by.value);
+    if (by === undefined) throw new Fault('invalid_argument', 'give a token or the id of a key');
+    const key = await keys.find(hashToken(tokenHashKey, requireTokenSha256(by.value)));
+    if (key) return key;
+    throw new Fault(
+      'not_found',
+      'no key of this installation has the token: it is mistyped, or of elsewhere',
+    );
   };
 
   return {
@@ -78,6 +92,8 @@ export function keyCalls(
       );
       return { key: keyToProto(key), token, replaced: keyToProto(replaced) };
     }),
+
+    findKey: unary(service, async ({ by }) => ({ key: keyToProto(await foundKey(by)) })),
 
     listKeys: unary(service, async ({ accountId }) => {
       await accounts.get(accountId);

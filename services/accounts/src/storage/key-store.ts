@@ -61,6 +61,11 @@ export class KeyStore {
     return new Map(found.map((key) => [key.tokenHash.toString('base64'), key]));
   }
 
+  /** Rejects with a Fault unless there is the key. */
+  get(id: string): Promise<KeyDoc> {
+    return this.#database.read((session) => this.#require(session, id));
+  }
+
   create(key: KeyDoc, by: OperatorCall): Promise<KeyDoc> {
     return this.#change(by, 'CreateKey', async (session) => {
       const { label, allowedOrigins, expiresAt } = key;

@@ -1,6 +1,6 @@
 import { Fault, type OperatorCall } from '@brand-data/runtime';
 import type { ClientSession } from 'mongodb';
-import { type PlanDoc, poolsText } from '../model/plan.ts';
+import { type PlanDoc, planDetails } from '../model/plan.ts';
 import type { AccountsCollections } from './collections.ts';
 import type { Database } from './database.ts';
 
@@ -12,25 +12,29 @@ export class PlanStore {
     this.#database = database;
   }
 
+  /** Creates or replaces a plan. `replaces` is the revision that it must have, 0 if it must be new. Undefined: any. */
   set(
     name: string,
-    { pools, limits }: Pick<PlanDoc, 'pools' | 'limits'>,
+    { pools, limits, replaces }: Pick<PlanDoc, 'pools' | 'limits'> & { replaces?: number | undefined },
     by: OperatorCall,
   ): Promise<PlanDoc> {
     const { plans } = this.#database.collections;
     return this.#database.change(by, 'SetPlan', async (session, revision) => {
       const result = { _id: name, pools, ...(limits && { limits }), revision };
       const before = await plans.findOneAndReplace({ _id: name }, result, { upsert: true, session });
+      if (replaces !== undefined && replaces !== (before?.revision ?? 0))
+        throw new Fault('failed_precondition', 'the plan was changed meanwhile: run the command again');
+      const old = before && planDetails(before);
       return {
         result,
         notice: { $case: 'plan', value: name },
         about: [name],
         details: {
           plan: name,
-          pools: poolsText(pools),
-          rate: limits?.rate && `${limits.rate.perSecond}:${limits.rate.burst}`,
-          concurrency: limits?.concurrency?.toString(),
-          before: before ? poolsText(before.pools) : undefined,
+          ...planDetails(result),
+          before: old?.pools,
+          rate_before: old?.rate,
+          concurrency_before: old?.concurrency,
         },
       };
     });

@@ -33,6 +33,8 @@ export interface AdminParts {
 
 /** A call of an operator that is under way. */
 export interface OperatorCall {
+  /** The operator's name. */
+  operator: string;
   /** Aborted at the deadline of the call, and when its caller cancels it. */
   signal: AbortSignal;
   /** Makes a change that leaves an entry in the trail. A dry run changes nothing, and leaves none. */
@@ -50,12 +52,13 @@ export function operatorCall<Request, Response>(
   deadlineMs = ANSWER_DEADLINE_MS,
 ): ReturnType<typeof unary<Request, Response>> {
   return withDeadline(service, deadlineMs, (request, signal, metadata) => {
+    const by = operatorCallOf(metadata);
     const record: OperatorCall['record'] = ({ dryRun = false, about, ...entry }, change, countsOf) => {
       if (dryRun) return change();
       const shortened = [...new Set(about.map((name) => name.slice(0, LONGEST_ABOUT)))];
-      return trail.record(operatorCallOf(metadata), { ...entry, about: shortened }, change, countsOf);
+      return trail.record(by, { ...entry, about: shortened }, change, countsOf);
     };
-    return handle(request, { signal, record });
+    return handle(request, { operator: by.operator.name, signal, record });
   });
 }
 

@@ -35,10 +35,13 @@ export function overrideCalls(
 ): Pick<CatalogAdminServiceServer, 'setFields' | 'unsetFields' | 'listOverrides'> {
   const { store } = parts;
   return {
-    setFields: operatorCall(parts, async ({ settings, dryRun }, call) => {
+    setFields: operatorCall(parts, async ({ settings: given, dryRun }, call) => {
       const atMs = Date.now();
+      const settings = given.map(({ id, override = Override.create() }) => {
+        return { id, override: { ...override, by: override.by || call.operator } };
+      });
       const edits = settings.map(({ id, override }): FieldEdit => {
-        return { id, field: override?.field ?? '', override: overrideToStore(override, atMs) };
+        return { id, field: override.field, override: overrideToStore(override, atMs) };
       });
       const problems = settings.map(problemOfSetting);
       return { results: await edit(store, 'SetFields', edits, { problems, dryRun, ...call }) };

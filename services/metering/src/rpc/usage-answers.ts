@@ -84,6 +84,8 @@ function monthAsked(asked: string): { month: string; isOver: boolean } {
   const nowMs = Date.now();
   const month = asked || monthOf(nowMs);
   if (!isMonth(month)) throw new Fault('invalid_argument', 'a month is YYYY-MM, for example 2026-11');
+  if (month > monthOf(nowMs + MONTH_MARGIN_MS))
+    throw new Fault('invalid_argument', `the month ${month} has not begun`);
   return { month, isOver: month < monthOf(nowMs - MONTH_MARGIN_MS) };
 }
 

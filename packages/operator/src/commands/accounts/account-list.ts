@@ -1,4 +1,5 @@
 import { type Account, AccountState, type LedgerUsage, type Plan } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
 import { Command, Option } from '@commander-js/extra-typings';
 import { readPages } from '../../connection/reading.ts';
 import { readCount } from '../../options/readers.ts';
@@ -36,6 +37,8 @@ export function accountListCommand({ accounts, metering, output }: Context) {
     .option('--csv', 'print CSV, one line for each account and pool')
     .action(async ({ plan = '', state, search = '', csv, limit = csv ? undefined : 100, after }) => {
       const plans = await plansByName({ accounts });
+      if (plan !== '' && !plans.has(plan))
+        throw new Fault('not_found', `there is no plan ${JSON.stringify(plan)}: bds plan list shows all`);
       const filters = { plan, text: search, state: STATE[state ?? 'any'] };
       const pages = { limit, after, pageSize: ACCOUNTS_IN_PAGE };
       const { items, next } = await readPages<Listed>(pages, async (page) => {

@@ -1,8 +1,9 @@
 import type { Account, Key, RepairedLimit } from '@brand-data/contracts';
 import { Command } from '@commander-js/extra-typings';
-import type { Context } from '../../terminal/context.ts';
+import { type Context, confirm, YES_OPTION } from '../../terminal/context.ts';
 import { type Columns, facts, listTable, time } from '../../text/tables.ts';
-import { STATE_NAME } from '../../usage/allowance-use.ts';
+import { plansByName, STATE_NAME } from '../../usage/allowance-use.ts';
+import { confirmTerms } from '../../usage/plan-terms.ts';
 import { accountListCommand } from './account-list.ts';
 import { KEY_COLUMNS, keyToJson } from './key.ts';
 
@@ -38,19 +39,37 @@ export function accountCommand(context: Context) {
     .action(async (id, name) => show(await accounts().call((client) => client.renameAccount, { id, name })));
   existing('set-plan', "Change an account's plan; the calls that it has already used this month still count")
     .argument('<plan>', 'the name of its new plan')
-    .action(async (id, plan) => show(await accounts().call((client) => client.setAccountPlan, { id, plan })));
+    .option(...YES_OPTION)
+    .action(async (id, plan, { yes }) => {
+      await confirmPlan(context, id, plan, yes);
+      show(await accounts().call((client) => client.setAccountPlan, { id, plan }));
+    });
   existing(
     'repair-limits',
     "Give the account's ledgers in metering its plan's allowances again, whatever allowances they have",
   ).action((id) => repairLimits(context, id));
-  existing('close', 'Close an account; its tokens are refused until you reopen it').action(async (id) =>
-    show(await accounts().call((client) => client.closeAccount, { id })),
-  );
+  existing('close', 'Close an account; its tokens are refused until you reopen it')
+    .option(...YES_OPTION)
+    .action(async (id, { yes }) => {
+      await confirm(context, `Closing ${id} refuses all its calls until you reopen it`, yes);
+      show(await accounts().call((client) => client.closeAccount, { id }));
+    });
   existing(
     'reopen',
     'Open a closed account again, with its keys that are neither revoked nor expired',
   ).action(async (id) => show(await accounts().call((client) => client.reopenAccount, { id })));
   return account;
+}
+
+/** Lets the operator agree, if the account loses something by the other plan. */
+async function confirmPlan(context: Context, id: string, plan: string, yes?: boolean): Promise<void> {
+  const [{ account }, plans] = await Promise.all([
+    context.accounts().call((client) => client.getAccount, { id }),
+    plansByName(context),
+  ]);
+  const [before, after] = [plans.get(account?.plan ?? ''), plans.get(plan)];
+  // Accounts says what is wrong if one of them does not exist.
+  if (before && after) await confirmTerms(context, id, { before, after, accounts: async () => [id] }, yes);
 }
 
 async function repairLimits({ accounts, metering, output }: Context, accountId: string): Promise<void> {

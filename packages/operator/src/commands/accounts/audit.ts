@@ -1,5 +1,6 @@
-import type { AuditEntry } from '@brand-data/contracts';
-import { Command } from '@commander-js/extra-typings';
+import { ADMIN_PORT, ADMIN_SERVERS, type AuditEntry, type ListAuditRequest } from '@brand-data/contracts';
+import { Fault, INSTALLATION } from '@brand-data/runtime';
+import { Command, Option } from '@commander-js/extra-typings';
 import { readPages } from '../../connection/reading.ts';
 import { readCount, readTime } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
@@ -7,13 +8,14 @@ import { type Columns, listTable, time } from '../../text/tables.ts';
 
 const MOST_IN_A_PAGE = 1_000;
 
-export function auditCommand({ accounts, output }: Context) {
+export function auditCommand(context: Context) {
+  const { accounts, output } = context;
   return new Command('audit')
     .description('Show who has changed what, when and from where; the latest change first')
     .option('--operator <name>', 'only the changes of this operator ("installation": by the operator token)')
     .option('--about <id>', 'only changes of this account, key, plan, record, source or operator')
     .option('--method <method>', 'only changes by this gRPC method, such as CreateKey')
-    .option('--service <service>', 'only changes at accounts, catalog, metering or images')
+    .addOption(new Option('--service <service>', 'only changes at this service').choices(ADMIN_SERVERS))
     .option(
       '--since <time>',
       'only changes from this time on: YYYY-MM-DD (00:00 UTC) or YYYY-MM-DDTHH:MM:SSZ',
@@ -28,12 +30,52 @@ export function auditCommand({ accounts, output }: Context) {
         const answer = await accounts().call((client) => client.listAudit, { ...filters, ...page });
         return { items: answer.entries, next: answer.next };
       });
+      if (items.length === 0) await requireKnown(context, { operator, method, about });
       const more = next && '\nThere are earlier changes: raise --limit, or use --until.';
       output.answer(
         { entries: items.map(entryToJson), more: next !== '' },
         () => `${listTable(COLUMNS, items, 'There is no such change.')}${more}`,
       );
     });
+}
+
+/** Rejects with a Fault unless each filter names something. A typo must not look like a trail without such a change. */
+async function requireKnown(
+  { accounts, catalog }: Context,
+  filters: Partial<ListAuditRequest>,
+): Promise<void> {
+  const none = { operator: '', service: '', method: '', about: '', after: '', limit: 1 };
+  const isInTrail = async (filter: Partial<ListAuditRequest>) => {
+    const { entries } = await accounts().call((client) => client.listAudit, { ...none, ...filter });
+    return entries.length > 0;
+  };
+  const { operator = '', method = '', about = '' } = filters;
+  if (operator !== '' && operator !== INSTALLATION.name && !(await isInTrail({ operator }))) {
+    const { operators } = await accounts().call((client) => client.listOperators, {});
+    if (!operators.some(({ name }) => name === operator))
+      throw new Fault(
+        'not_found',
+        `there is no operator ${JSON.stringify(operator)}: bds operator list shows all`,
+      );
+  }
+  const isMethod = [...ADMIN_PORT.roleNeeded.keys()].some((path) => path.endsWith(`/${method}`));
+  if (method !== '' && !isMethod && !(await isInTrail({ method })))
+    throw new Fault(
+      'not_found',
+      `there is no method ${JSON.stringify(method)}: write it as CHANGE shows it, such as CreateKey`,
+    );
+  if (about === '' || (await isInTrail({ about }))) return;
+  const found = [
+    accounts().call((client) => client.getAccount, { id: about }),
+    accounts().call((client) => client.findKey, { by: { $case: 'keyId', value: about } }),
+    (async () => catalog().call((client) => client.getBrand, { id: about, refusedLinks: false }))(),
+  ] as const;
+  await Promise.any(found).catch(() => {
+    throw new Fault(
+      'not_found',
+      `no change is about ${JSON.stringify(about)}, and it is no account, key or record: check it`,
+    );
+  });
 }
 
 function entryToJson({ id, atMs, lastAtMs, credentialId, requestId, ...entry }: AuditEntry) {

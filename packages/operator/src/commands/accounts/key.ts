@@ -1,6 +1,7 @@
-import type { Key } from '@brand-data/contracts';
+import { checkToken, type FindKeyRequest, type Key, tokenSha256 } from '@brand-data/contracts';
 import { Command } from '@commander-js/extra-typings';
 import { UsageError } from '../../connection/failures.ts';
+import { inputLine } from '../../connection/input.ts';
 import {
   CONCURRENCY_OPTION,
   collected,
@@ -18,7 +19,7 @@ import { type Columns, facts, listTable, time } from '../../text/tables.ts';
 
 export function keyCommand(context: Context) {
   const description = 'Manage the keys of accounts; each key has a token that callers send';
-  return commandGroup(context, 'key', description, [create, list, edit, rotate, revoke]);
+  return commandGroup(context, 'key', description, [create, list, find, edit, rotate, revoke]);
 }
 
 function create({ accounts, output }: Context) {
@@ -66,22 +67,60 @@ function list({ accounts, output }: Context) {
     });
 }
 
-function edit({ accounts, output }: Context) {
+function find(context: Context) {
+  return new Command('find')
+    .description('Find the key of a token; asks for the token, or reads it from standard input')
+    .addHelpText(
+      'after',
+      '\nNo option takes the token, because a command line is seen by other users and kept by the shell.' +
+        '\nIf a file has it: bds key find < token.txt',
+    )
+    .action(async () => {
+      // The credential may be the line before the token.
+      const accounts = context.accounts();
+      const token = ((await context.ask?.('Token: ', true)) ?? inputLine()).trim();
+      if (token === '') throw new UsageError('there is no token in standard input');
+      if (checkToken(token, []) === 'wrong')
+        throw new UsageError('this is no token: it is mistyped, or not whole. A token begins with pk_');
+      const request: FindKeyRequest = { by: { $case: 'tokenSha256', value: tokenSha256(token) } };
+      const { key } = await accounts.call((client) => client.findKey, request);
+      if (key) context.output.answer({ key: keyToJson(key) }, () => keyFacts(key));
+    });
+}
+
+function edit(context: Context) {
+  const { accounts, output } = context;
   return new Command('edit')
     .description('Change the label or the allowed origins of a key; its token stays')
     .argument('<key>', "the key's id")
     .option('--label <label>', 'give the key this label')
     .option('--origin <origin>', 'allow only this web origin; repeatable; replaces the whole list', collected)
     .option('--all-origins', 'allow all origins')
-    .action(async (keyId, { label, origin, allOrigins }) => {
+    .option(...YES_OPTION)
+    .action(async (keyId, { label, origin, allOrigins, yes }) => {
       if (allOrigins && origin) throw new UsageError('give --origin or --all-origins, not both');
       if (label === undefined && origin === undefined && !allOrigins)
         throw new UsageError('say what to change: give --label, --origin or --all-origins');
       const origins = allOrigins ? [] : origin;
+      if (origin) await confirmOrigins(context, keyId, origin, yes);
       const request = { keyId, label, allowedOrigins: origins && { origins } };
       const { key } = await accounts().call((client) => client.updateKey, request);
       if (key) output.answer({ key: keyToJson(key) }, () => listTable(KEY_COLUMNS, [key]));
     });
+}
+
+/** Lets the operator agree, if origins that may use the key shall not use it any more. */
+async function confirmOrigins(context: Context, keyId: string, origins: readonly string[], yes?: boolean) {
+  if (yes) return;
+  const { key } = await context.accounts().call((client) => client.findKey, byId(keyId));
+  const before = key?.allowedOrigins ?? [];
+  const dropped = before.filter((origin) => !origins.includes(origin)).join(', ');
+  if (before.length > 0 && dropped === '') return;
+  await confirm(context, `${keyId} is refused from ${dropped || 'all other origins'}`, yes);
+}
+
+function byId(keyId: string): FindKeyRequest {
+  return { by: { $case: 'keyId', value: keyId } };
 }
 
 function rotate(context: Context) {
@@ -98,7 +137,7 @@ function rotate(context: Context) {
     )
     .option(...YES_OPTION)
     .action(async (keyId, { overlap, yes }) => {
-      await confirm(context, `Rotating ${keyId}`, yes);
+      await confirm(context, `Rotating ${keyId} cannot be undone`, yes);
       const rotated = await accounts().call((client) => client.rotateKey, { keyId, overlapMs: overlap });
       const { key, token, replaced } = rotated;
       if (key === undefined || replaced === undefined) return;
@@ -116,7 +155,7 @@ function revoke(context: Context) {
     .argument('<key>', "the key's id")
     .option(...YES_OPTION)
     .action(async (keyId, { yes }) => {
-      await confirm(context, `Revoking ${keyId}`, yes);
+      await confirm(context, `Revoking ${keyId} cannot be undone`, yes);
       const { key } = await accounts().call((client) => client.revokeKey, { keyId });
       if (key) output.answer({ key: keyToJson(key) }, () => listTable(KEY_COLUMNS, [key]));
     });
@@ -153,15 +192,22 @@ function stateOf({ revokedAtMs, expiresAtMs }: Key): 'active' | 'expired' | 'rev
   return expiresAtMs !== undefined && expiresAtMs <= Date.now() ? 'expired' : 'active';
 }
 
-function newKeyText(key: Key, token: string): string {
-  const shown = facts([
+function keyFacts(key: Key, token?: string): string {
+  return facts([
     ['Key', key.id],
     ['Account', key.accountId],
     ['Label', key.label],
+    ['State', stateOf(key)],
+    ['Created', time(key.createdAtMs)],
     ['Origins', key.allowedOrigins.join(', ')],
     ['Expires', time(key.expiresAtMs)],
+    ['Revoked', time(key.revokedAtMs)],
+    ['Replaced by', key.replacedBy],
     ['Limits', limitsText(key.limits)],
     ['Token', token],
   ]);
-  return `${shown}\n\nSave the token now: it is not stored and cannot be shown again.`;
+}
+
+function newKeyText(key: Key, token: string): string {
+  return `${keyFacts(key, token)}\n\nSave the token now: it is not stored and cannot be shown again.`;
 }

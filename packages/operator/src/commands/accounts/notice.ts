@@ -15,7 +15,7 @@ export function noticeCommand(context: Context) {
   return commandGroup(context, 'notice', description, [list, redeliver, sendTest]);
 }
 
-function list({ metering, output }: Context) {
+function list({ accounts, metering, output }: Context) {
   return new Command('list')
     .description('List notices with the state of their delivery to the webhook; the latest first')
     .option('--account <account>', 'only notices about this account')
@@ -35,6 +35,9 @@ function list({ metering, output }: Context) {
         const answer = await metering().call((client) => client.listNotices, { ...filters, ...page });
         return { items: answer.notices, next: answer.next };
       });
+      // A typo must not look like an account without notices.
+      if (items.length === 0 && account !== '')
+        await accounts().call((client) => client.getAccount, { id: account });
       const documents = items.map(noticeToJson);
       if (csv) return output.text(csvOf(CSV, documents));
       const more = next && '\nThere are earlier notices: raise --limit.';

@@ -57,7 +57,7 @@ function revoke(context: Context) {
     .option('--credential <id>', 'revoke only this credential (default: all of the operator)')
     .option(...YES_OPTION)
     .action(async (name, { credential = '', yes }) => {
-      await confirm(context, `Revoking ${credential || `all credentials of ${name}`}`, yes);
+      await confirm(context, `Revoking ${credential || `all credentials of ${name}`} cannot be undone`, yes);
       const request = { name, credentialId: credential };
       const { operators } = await accounts().call((client) => client.revokeOperator, request);
       output.answer({ operators: operators.map(operatorToJson) }, () => listTable(COLUMNS, operators));

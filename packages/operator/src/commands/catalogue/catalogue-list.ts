@@ -1,5 +1,6 @@
 import { BrandType, type ListBrandsRequest, type ListedBrand } from '@brand-data/contracts';
-import { SETTABLE_FIELDS } from '@brand-data/records';
+import { OPERATOR, SETTABLE_FIELDS } from '@brand-data/records';
+import { Fault } from '@brand-data/runtime';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Connection } from '../../connection/connection.ts';
 import { resumedStream } from '../../connection/reading.ts';
@@ -8,6 +9,8 @@ import type { Context } from '../../terminal/context.ts';
 import { type Columns, csvLines, listTable, rowsOf, time } from '../../text/tables.ts';
 
 const LIST_MS = 3_600_000;
+/** Counting reads the whole catalogue. */
+export const STATISTICS_MS = 60_000;
 const IDENTIFIERS_SHOWN = 3;
 const TYPES = ['stock', 'brand', 'superinvestor'] as const;
 
@@ -53,6 +56,7 @@ export function catalogueListCommand({ catalog, output }: Context) {
         next = shown.at(-1)?.id ?? null;
         break;
       }
+      if (count === 0 && after === '') await requireSource(catalog(), source);
       if (csv) return;
       const more = next ? `\nThere may be further records: raise --limit, or add --after ${next}.` : '';
       output.answer(
@@ -60,6 +64,17 @@ export function catalogueListCommand({ catalog, output }: Context) {
         () => `${listTable(TABLE, listed, 'There is no such record.')}${more}`,
       );
     });
+}
+
+/** Rejects with a Fault unless the source is known. A typo must not look like a source without such records. */
+async function requireSource(catalog: ReturnType<Connection['catalog']>, source: string): Promise<void> {
+  if (source === '' || source === OPERATOR) return;
+  const { sources } = await catalog.call((client) => client.getStatistics, {}, STATISTICS_MS);
+  if (!sources.some((known) => known.source === source))
+    throw new Fault(
+      'not_found',
+      `there is no source ${JSON.stringify(source)}: bds catalogue stats shows all`,
+    );
 }
 
 /** Yields the records in brief, in the order of their ids, as many as catalog sends at once. */

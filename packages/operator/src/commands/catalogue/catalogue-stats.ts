@@ -3,9 +3,8 @@ import { Command } from '@commander-js/extra-typings';
 import type { Context } from '../../terminal/context.ts';
 import { duration, figure } from '../../text/reports.ts';
 import { facts, table } from '../../text/tables.ts';
-import { brandPages, readFields, typeName } from './catalogue-list.ts';
+import { brandPages, readFields, STATISTICS_MS, typeName } from './catalogue-list.ts';
 
-const STATISTICS_MS = 60_000;
 /** The fields that operators look for in an import. */
 const FIELDS = [
   'images.logo',

@@ -1,5 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { firstLineOf, lastLineOf, lineOfCompany, type NewestImports } from '@brand-data/records';
@@ -9,11 +10,10 @@ import { resumedStream } from '../../connection/reading.ts';
 import { type Context, commandGroup } from '../../terminal/context.ts';
 import { printable } from '../../text/printable.ts';
 import { figure } from '../../text/reports.ts';
-import { catalogueListCommand } from './catalogue-list.ts';
+import { catalogueListCommand, STATISTICS_MS } from './catalogue-list.ts';
 import { catalogueRestoreCommand } from './catalogue-restore.ts';
 import { catalogueStatsCommand } from './catalogue-stats.ts';
 
-const STATISTICS_MS = 60_000;
 const EXPORT_MS = 3_600_000;
 
 export function catalogueCommand(context: Context) {
@@ -74,6 +74,9 @@ async function writeWhole(path: string, lines: AsyncIterable<string>): Promise<v
     await rename(part, path);
   } catch (error) {
     await rm(part, { force: true });
-    throw error;
+    // Not the file is missing but its folder.
+    throw (error as NodeJS.ErrnoException).code === 'ENOENT'
+      ? Object.assign(error as Error, { path: dirname(path) })
+      : error;
   }
 }

@@ -13,7 +13,7 @@ import { Command, Option } from '@commander-js/extra-typings';
 import { PartlyFailed, UsageError } from '../../connection/failures.ts';
 import type { Context } from '../../terminal/context.ts';
 import { facts } from '../../text/tables.ts';
-import { reasonOf, whoOf } from './overrides.ts';
+import { reasonOf } from './overrides.ts';
 
 const KINDS = ['logo', 'stock_logo', 'banner'] as const;
 type Kind = (typeof KINDS)[number];
@@ -38,10 +38,9 @@ export function logoSetCommand({ catalog, images, output, pathOf }: Context) {
         .default('light'),
     )
     .option('--reason <text>', 'why, as bds show displays it (default: the name of the file)')
-    .option('--by <name>', 'who decided it (default: the user of the operating system)')
+    .option('--by <name>', 'who decided it (default: the operator whose credential bds uses)')
     .option('--dry-run', 'write nothing, and report what would change')
-    .action(async (id, file, { kind, theme, by, dryRun = false, ...options }) => {
-      const setBy = whoOf(by);
+    .action(async (id, file, { kind, theme, by = '', dryRun = false, ...options }) => {
       const reason = reasonOf(options.reason ?? `bds logo set ${basename(file)}`);
       const { brand } = await catalog().call((client) => client.getBrand, { id, refusedLinks: false });
       const field = fieldOfKind(kind, brand?.type);
@@ -52,7 +51,7 @@ export function logoSetCommand({ catalog, images, output, pathOf }: Context) {
           : { light: { $case: 'file', value: bytes } as const, darkFile: undefined };
       const stored = await storePicture(images(), field, picture, { dryRun });
       const value = Brand.fromPartial(withStoredPicture({}, field, stored));
-      const setting = { from: file, id, field, value, by: setBy, reason };
+      const setting = { from: file, id, field, value, by: by.trim(), reason };
       const { changed, refusals } = await setOverrides(catalog(), [setting], { dryRun });
       if (refusals.length > 0) throw new PartlyFailed(refusals.map((refusal) => refusal.reason).join('; '));
       const about = { id, field, dry_run: dryRun, changed: changed > 0 };

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import type { ListedOverride, Override } from '@brand-data/contracts';
 import { recordValueOf } from '@brand-data/records';
 import { UsageError } from '../../connection/failures.ts';
@@ -45,14 +44,4 @@ export function reasonOf(reason = ''): string {
   if ([...reason].length > MAX_REASON)
     throw new UsageError(`the reason is longer than ${MAX_REASON} characters: shorten it`);
   return reason.trim();
-}
-
-/** Who sets a field: the given name, else the user of the operating system. */
-export function whoOf(by = ''): string {
-  if (by.trim() !== '') return by.trim();
-  try {
-    return userInfo().username;
-  } catch {
-    throw new UsageError('the user of the operating system has no name: --by <name>');
-  }
 }

@@ -147,7 +147,7 @@ export function deleteCommand(context: Context) {
     )
     .option(...YES_OPTION)
     .action(async (id, { yes }) => {
-      await confirm(context, `Deleting ${id}`, yes);
+      await confirm(context, `Deleting ${id} cannot be undone`, yes);
       const { contributions, overrides } = await catalog().call((client) => client.deleteBrand, { id });
       output.answer({ id, contributions, ...(overrides > 0 && { overrides }) }, () => {
         const set = overrides === 0 ? '' : `, and what bds set had set: ${counted(overrides, 'field')}`;

@@ -15,7 +15,7 @@ import { PartlyFailed, UsageError } from '../../connection/failures.ts';
 import type { Context } from '../../terminal/context.ts';
 import { dryRunTitle, figure, inFile, refusedLines } from '../../text/reports.ts';
 import { facts, wrapped } from '../../text/tables.ts';
-import { listOverrides, reasonOf, whoOf } from './overrides.ts';
+import { listOverrides, reasonOf } from './overrides.ts';
 
 const MOST_SHOWN = 10;
 const DEFAULT_REJECTS = 'set.rejects.ndjson';
@@ -35,7 +35,7 @@ export function setCommand(context: Context) {
     .argument('[id]', "the record's id, such as apple")
     .argument('[field=value...]', `fields and their values; ${NO_VALUE} hides what the sources state`)
     .option('--reason <text>', 'why, as bds show displays it; needed')
-    .option('--by <name>', 'who decided it (default: the user of the operating system)')
+    .option('--by <name>', 'who decided it (default: the operator whose credential bds uses)')
     .option(
       '--from-file <file>',
       'set many fields: .csv, or one JSON object a line, with id, field, value, reason',
@@ -88,7 +88,7 @@ function settingOf(id: string, assignment: string, options: SetOptions): Setting
   const field = assignment.slice(0, at).trim();
   const read = readFieldValue(field, assignment.slice(at + 1).trim(), cellOptions(options));
   if ('problem' in read) throw new UsageError(read.problem);
-  return { from: field, id, by: whoOf(options.by), reason: reasonOf(options.reason), ...read };
+  return { from: field, id, by: options.by?.trim() ?? '', reason: reasonOf(options.reason), ...read };
 }
 
 async function setFromFile(
@@ -99,7 +99,7 @@ async function setFromFile(
   const reason = options.reason === undefined ? undefined : reasonOf(options.reason);
   const lines = await readOverrideFile(pathOf(file), {
     ...cellOptions(options),
-    by: whoOf(options.by),
+    by: options.by?.trim() ?? '',
     reason,
   });
   const report = await setOverrides(catalog(), lines, {

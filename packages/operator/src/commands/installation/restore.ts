@@ -46,7 +46,12 @@ export function restoreCommand(context: Context) {
       const { replace = false, gatewaysStopped = false, revokeChangedKeys = false } = options;
       const stoppedAtMs = options.meteringStoppedAt ?? Date.now();
       if (stoppedAtMs > Date.now()) throw new UsageError('--metering-stopped-at is in the future');
-      if (replace) await confirm(context, `Replacing the databases of ${services.join(', ')}`, options.yes);
+      if (replace)
+        await confirm(
+          context,
+          `Replacing the databases of ${services.join(', ')} cannot be undone`,
+          options.yes,
+        );
       // Throws at once if the address of one is missing.
       for (const service of ['accounts', 'metering'] as const)
         if (services.includes(service)) context[service]();
@@ -107,10 +112,7 @@ function textOfChanges(changes: NonNullable<RestoreResult['changes']>): Text {
   const { complete, keys, accounts, plans, validKeys, revoked } = changes;
   const list = (what: string, ids: readonly string[]) =>
     ids.length > 0 ? `  ${what}: ${ids.join(', ')}` : undefined;
-  return [
-    complete
-      ? 'Operators have changed this after the copy. Make the changes again:'
-      : 'NATS does not know all changes after the copy. Search the log of accounts for "an operator made a change". It knows of:',
+  const known = [
     list('plans', plans),
     list('accounts', accounts),
     list('keys', keys),
@@ -118,5 +120,10 @@ function textOfChanges(changes: NonNullable<RestoreResult['changes']>): Text {
       revoked ? 'revoked by this restore' : 'valid again, perhaps after they were revoked',
       validKeys.map(({ id, accountId }) => `${id} (${accountId})`),
     ),
-  ];
+  ].filter((line) => line !== undefined);
+  const search =
+    'NATS does not know all changes after the copy. Search the log of accounts for "an operator made a change".';
+  if (known.length === 0) return complete ? 'No operator has changed anything after the copy.' : search;
+  const title = 'Operators have changed this after the copy. Make the changes again:';
+  return [complete ? title : `${search} It knows of:`, known];
 }

@@ -283,7 +283,11 @@ export interface Key {
 export interface SetPlanRequest {
   name: string;
   pools: Pool[];
-  limits?: CallLimits | undefined;
+  limits?:
+    | CallLimits
+    | undefined;
+  /** The revision that the caller has seen. 0: there is no such plan yet. Absent: whatever revision the plan has. */
+  replaces?: number | undefined;
 }
 
 export interface SetPlanResponse {
@@ -431,6 +435,19 @@ export interface RotateKeyResponse {
   token: string;
   /** The old key, with its new expiry. */
   replaced?: Key | undefined;
+}
+
+export interface FindKeyRequest {
+  by?:
+    | //
+    /** SHA-256 of the token, 32 bytes. The token itself does not leave the operator's machine. */
+    { $case: "tokenSha256"; value: Buffer }
+    | { $case: "keyId"; value: string }
+    | undefined;
+}
+
+export interface FindKeyResponse {
+  key?: Key | undefined;
 }
 
 export interface ListKeysRequest {
@@ -1708,7 +1725,7 @@ export const Key: MessageFns<Key> = {
 };
 
 function createBaseSetPlanRequest(): SetPlanRequest {
-  return { name: "", pools: [], limits: undefined };
+  return { name: "", pools: [], limits: undefined, replaces: undefined };
 }
 
 export const SetPlanRequest: MessageFns<SetPlanRequest> = {
@@ -1721,6 +1738,9 @@ export const SetPlanRequest: MessageFns<SetPlanRequest> = {
     }
     if (message.limits !== undefined) {
       CallLimits.encode(message.limits, writer.uint32(26).fork()).join();
+    }
+    if (message.replaces !== undefined) {
+      writer.uint32(32).int64(message.replaces);
     }
     return writer;
   },
@@ -1762,6 +1782,14 @@ export const SetPlanRequest: MessageFns<SetPlanRequest> = {
             message.limits = CallLimits.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.replaces = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1784,6 +1812,7 @@ export const SetPlanRequest: MessageFns<SetPlanRequest> = {
     message.limits = (object.limits !== undefined && object.limits !== null)
       ? CallLimits.fromPartial(object.limits)
       : undefined;
+    message.replaces = object.replaces ?? undefined;
     return message;
   },
 };
@@ -3460,6 +3489,142 @@ export const RotateKeyResponse: MessageFns<RotateKeyResponse> = {
     message.replaced = (object.replaced !== undefined && object.replaced !== null)
       ? Key.fromPartial(object.replaced)
       : undefined;
+    return message;
+  },
+};
+
+function createBaseFindKeyRequest(): FindKeyRequest {
+  return { by: undefined };
+}
+
+export const FindKeyRequest: MessageFns<FindKeyRequest> = {
+  encode(message: FindKeyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.by?.$case) {
+      case "tokenSha256":
+        writer.uint32(10).bytes(message.by.value);
+        break;
+      case "keyId":
+        writer.uint32(18).string(message.by.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindKeyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindKeyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.by = { $case: "tokenSha256", value: Buffer.from(reader.bytes()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.by = { $case: "keyId", value: reader.string() };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<FindKeyRequest>): FindKeyRequest {
+    return FindKeyRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<FindKeyRequest>): FindKeyRequest {
+    const message = createBaseFindKeyRequest();
+    switch (object.by?.$case) {
+      case "tokenSha256": {
+        if (object.by?.value !== undefined && object.by?.value !== null) {
+          message.by = { $case: "tokenSha256", value: object.by.value };
+        }
+        break;
+      }
+      case "keyId": {
+        if (object.by?.value !== undefined && object.by?.value !== null) {
+          message.by = { $case: "keyId", value: object.by.value };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseFindKeyResponse(): FindKeyResponse {
+  return { key: undefined };
+}
+
+export const FindKeyResponse: MessageFns<FindKeyResponse> = {
+  encode(message: FindKeyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== undefined) {
+      Key.encode(message.key, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindKeyResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindKeyResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = Key.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<FindKeyResponse>): FindKeyResponse {
+    return FindKeyResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<FindKeyResponse>): FindKeyResponse {
+    const message = createBaseFindKeyResponse();
+    message.key = (object.key !== undefined && object.key !== null) ? Key.fromPartial(object.key) : undefined;
     return message;
   },
 };
@@ -5813,7 +5978,7 @@ export const AccountsServiceClient = makeGenericClientConstructor(
  */
 export type AccountsAdminServiceService = typeof AccountsAdminServiceService;
 export const AccountsAdminServiceService = {
-  /** Creates a plan or replaces it. Errors: INVALID_ARGUMENT. */
+  /** Creates a plan or replaces it. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (the plan has another revision than `replaces`). */
   setPlan: {
     path: "/brand_data.v1.AccountsAdminService/SetPlan" as const,
     requestStream: false as const,
@@ -5966,6 +6131,16 @@ export const AccountsAdminServiceService = {
     responseSerialize: (value: RotateKeyResponse): Buffer => Buffer.from(RotateKeyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RotateKeyResponse => RotateKeyResponse.decode(value),
   },
+  /** Finds a key by its token or its id. Errors: NOT_FOUND, INVALID_ARGUMENT (neither is given, or not a digest). */
+  findKey: {
+    path: "/brand_data.v1.AccountsAdminService/FindKey" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FindKeyRequest): Buffer => Buffer.from(FindKeyRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FindKeyRequest => FindKeyRequest.decode(value),
+    responseSerialize: (value: FindKeyResponse): Buffer => Buffer.from(FindKeyResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): FindKeyResponse => FindKeyResponse.decode(value),
+  },
   /** Errors: NOT_FOUND. */
   listKeys: {
     path: "/brand_data.v1.AccountsAdminService/ListKeys" as const,
@@ -6067,7 +6242,7 @@ export const AccountsAdminServiceService = {
 } as const;
 
 export interface AccountsAdminServiceServer extends UntypedServiceImplementation {
-  /** Creates a plan or replaces it. Errors: INVALID_ARGUMENT. */
+  /** Creates a plan or replaces it. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (the plan has another revision than `replaces`). */
   setPlan: handleUnaryCall<SetPlanRequest, SetPlanResponse>;
   listPlans: handleUnaryCall<ListPlansRequest, ListPlansResponse>;
   /** Errors: NOT_FOUND (plan), ALREADY_EXISTS (id), INVALID_ARGUMENT. */
@@ -6108,6 +6283,8 @@ export interface AccountsAdminServiceServer extends UntypedServiceImplementation
    * already), RESOURCE_EXHAUSTED (too many keys), INVALID_ARGUMENT.
    */
   rotateKey: handleUnaryCall<RotateKeyRequest, RotateKeyResponse>;
+  /** Finds a key by its token or its id. Errors: NOT_FOUND, INVALID_ARGUMENT (neither is given, or not a digest). */
+  findKey: handleUnaryCall<FindKeyRequest, FindKeyResponse>;
   /** Errors: NOT_FOUND. */
   listKeys: handleUnaryCall<ListKeysRequest, ListKeysResponse>;
   /** Idempotent. Errors: NOT_FOUND. */
@@ -6139,7 +6316,7 @@ export interface AccountsAdminServiceServer extends UntypedServiceImplementation
 }
 
 export interface AccountsAdminServiceClient extends Client {
-  /** Creates a plan or replaces it. Errors: INVALID_ARGUMENT. */
+  /** Creates a plan or replaces it. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (the plan has another revision than `replaces`). */
   setPlan(
     request: SetPlanRequest,
     callback: (error: ServiceError | null, response: SetPlanResponse) => void,
@@ -6361,6 +6538,22 @@ export interface AccountsAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RotateKeyResponse) => void,
+  ): ClientUnaryCall;
+  /** Finds a key by its token or its id. Errors: NOT_FOUND, INVALID_ARGUMENT (neither is given, or not a digest). */
+  findKey(
+    request: FindKeyRequest,
+    callback: (error: ServiceError | null, response: FindKeyResponse) => void,
+  ): ClientUnaryCall;
+  findKey(
+    request: FindKeyRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: FindKeyResponse) => void,
+  ): ClientUnaryCall;
+  findKey(
+    request: FindKeyRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: FindKeyResponse) => void,
   ): ClientUnaryCall;
   /** Errors: NOT_FOUND. */
   listKeys(

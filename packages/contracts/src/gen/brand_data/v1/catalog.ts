@@ -477,7 +477,7 @@ export interface Override {
   value?:
     | Brand
     | undefined;
-  /** Who set it: at most 100 characters. */
+  /** Who set it: at most 100 characters. Empty in a request: the operator who calls. */
   by: string;
   /** When it was set. Catalog fills it in. */
   atMs: number;
