@@ -3,7 +3,13 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { connect as connectSocket } from 'node:net';
 import { join } from 'node:path';
 import type { Manifest, RestoreResult } from '@brand-data/backup';
-import { ACCOUNT_CHANGES_STREAM, AUDIT_STREAM, DEAD_LETTER_STREAM, usageStream } from '@brand-data/contracts';
+import {
+  ACCOUNT_CHANGES_STREAM,
+  AUDIT_STREAM,
+  DEAD_LETTER_STREAM,
+  PARKED_USAGE,
+  usageStream,
+} from '@brand-data/contracts';
 import { main as bds, openConnection } from '@brand-data/operator';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -170,7 +176,8 @@ async function start(names: readonly string[]): Promise<void> {
 async function emptyNats(): Promise<void> {
   const connection = await connect({ servers: stack.natsUrl });
   const { streams } = await jetstreamManager(connection);
-  for (const name of [usageStream(1).name, ACCOUNT_CHANGES_STREAM, AUDIT_STREAM, DEAD_LETTER_STREAM])
+  const usage = [PARKED_USAGE.name, usageStream(1).name];
+  for (const name of [...usage, ACCOUNT_CHANGES_STREAM, AUDIT_STREAM, DEAD_LETTER_STREAM])
     await streams.delete(name);
   await connection.close();
 }

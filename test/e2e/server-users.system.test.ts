@@ -12,6 +12,7 @@ import {
   inboxPrefixOf,
   NOTICES_STREAM,
   natsUser,
+  PARKED_USAGE,
   SERVICES,
   type ServiceName,
   usageStream,
@@ -60,6 +61,7 @@ const PUBLISH: [subject: string, allowed: ServiceName[]][] = [
   ['brand_data.gateway.demand', ['gateway']],
   ['brand_data.usage.a-holder', ['gateway', 'metering']],
   ['brand_data.usage.16.a-holder', ['gateway', 'metering']],
+  ['brand_data.parked_usage', ['metering']],
   ['brand_data.dead_letters.usage', ['metering']],
   ['brand_data.audit.catalog', ['catalog']],
   ['brand_data.audit.metering', ['metering']],
@@ -70,7 +72,7 @@ const PUBLISH: [subject: string, allowed: ServiceName[]][] = [
   ['$SYS.REQ.SERVER.PING', none],
   [`$JS.API.STREAM.NAMES`, ['metering']],
   [`$JS.API.STREAM.LIST`, none],
-  ...[ACCOUNT_CHANGES_STREAM, AUDIT_STREAM, DEAD_LETTER_STREAM, USAGE, LAST_USAGE].flatMap(
+  ...[ACCOUNT_CHANGES_STREAM, AUDIT_STREAM, DEAD_LETTER_STREAM, PARKED_USAGE.name, USAGE, LAST_USAGE].flatMap(
     (stream): [string, ServiceName[]][] => [
       [`$JS.API.STREAM.DELETE.${stream}`, none],
       [`$JS.API.STREAM.MSG.DELETE.${stream}`, none],
@@ -90,6 +92,7 @@ const PUBLISH: [subject: string, allowed: ServiceName[]][] = [
     [`$JS.API.CONSUMER.DELETE.${stream}.metering`, none],
     [`$JS.ACK.${stream}.metering.1.1.1.1.1`, ['metering']],
   ]),
+  [`$JS.API.DIRECT.GET.${PARKED_USAGE.name}`, ['metering']],
   [`$JS.API.STREAM.UPDATE.${AUDIT_STREAM}`, ['accounts']],
   [`$JS.API.STREAM.PURGE.${AUDIT_STREAM}`, none],
   [`$JS.API.CONSUMER.MSG.NEXT.${AUDIT_STREAM}.accounts`, ['accounts']],

@@ -186,6 +186,16 @@ const SCENARIOS: Record<string, Scenario> = {
     at: '12m',
     firing: ['BrandDataUsageNotApplied critical'],
   },
+  'usage of unknown grants that goes on coming': {
+    series: counter(
+      'metering_usage_consumer_lag_messages',
+      'metering',
+      ',stream="BRAND_DATA_PARKED_USAGE",state="unacknowledged"',
+      '0x5 2x30',
+    ),
+    at: '9m',
+    firing: ['BrandDataUsageParked warning'],
+  },
   'a message that cannot be read': {
     series: counter('metering_dead_letter_messages', 'metering', '', '0x5 1x30'),
     at: '7m',

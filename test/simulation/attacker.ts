@@ -7,6 +7,7 @@ import type { PlannedAttack } from './plan.ts';
 /** The attacker's own name as a holder. */
 export const ATTACKER = 'attacker'.padEnd(43, '-');
 const WRONG_SECRET = 'guessed-guessed-guesse';
+const NEVER_GIVEN = `1000000.${WRONG_SECRET}`;
 
 interface Target {
   holder: string;
@@ -44,6 +45,7 @@ export function attack(planned: PlannedAttack, target: Target): void {
     process.reach(() => void metering.acquire(asked, ATTACKER).catch(ignored));
   switch (planned.kind) {
     case 'event':
+    case 'unknown':
       jetStream?.put({ holder: ATTACKER, usage }, ATTACKER);
       return;
     case 'forge':
@@ -68,13 +70,14 @@ export function attack(planned: PlannedAttack, target: Target): void {
   }
 }
 
-function usageOf({ usage, guesses }: PlannedAttack, { grant, wallMs }: Target): GrantUsage {
+function usageOf({ kind, usage, guesses }: PlannedAttack, { grant, wallMs }: Target): GrantUsage {
   const permits = Math.floor(grant.size * usage.share);
   const used = usage.as === 'used' ? permits : 0;
   const day = `${monthOf(wallMs)}-01`;
   const secret = parseGrantId(grant.id)?.secret;
+  const grantId = kind === 'unknown' ? grant.id.replace(/[^/]+$/, NEVER_GIVEN) : grant.id;
   return {
-    grantId: guesses && secret !== undefined ? grant.id.replace(secret, WRONG_SECRET) : grant.id,
+    grantId: guesses && secret !== undefined ? grantId.replace(secret, WRONG_SECRET) : grantId,
     used,
     returned: permits - used,
     closed: usage.closed,

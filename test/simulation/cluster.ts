@@ -1,4 +1,10 @@
-import { ALLOWANCE_LASTS_MS, type Grant, type Recall } from '@brand-data/contracts';
+import {
+  ALLOWANCE_LASTS_MS,
+  type Grant,
+  PARKED_USAGE,
+  type Recall,
+  usageStreams,
+} from '@brand-data/contracts';
 import type { Allowance } from '@brand-data/gateway/src/quota/holding.ts';
 import type { ReplicaChoice } from '@brand-data/runtime';
 import { attack } from './attacker.ts';
@@ -16,6 +22,8 @@ import { connectUsageStreams, type DeadLetter } from './usage-streams.ts';
 import type { World } from './world.ts';
 
 const POOL = 'calls';
+/** Metering gives up a message with an unknown grant a minute later. */
+const POISONED_EVERY_MS = 30_000;
 const TOKEN_TRUSTED_MS = 600_000;
 /** Returns a name of the form that a public key has. */
 const holderName = (name: string) => name.padEnd(43, '-');
@@ -32,8 +40,12 @@ interface KnownPlan {
 export class QuotaCluster {
   /** The usage streams, all on one server. */
   readonly jetStreams: readonly JetStream[];
+  /** The stream of usage with unknown grants, on the same server. */
+  readonly parked: JetStream;
   /** Dead letters, by their stream and sequence. */
   readonly deadLetters = new Map<string, DeadLetter>();
+  /** Whether attacks with unknown grants are repeated. */
+  isPoisoned = true;
   readonly mongo: ReplicaSet;
   readonly checker: InvariantChecker;
   readonly #world: World;
@@ -56,7 +68,8 @@ export class QuotaCluster {
     this.#machines = new Map(
       [...GATEWAYS, ...REPLICAS].map((name) => [name, new Machine(world, name, clocks[name])]),
     );
-    this.jetStreams = Array.from({ length: streams }, (_, index) => new JetStream(world, index + 1));
+    this.jetStreams = usageStreams(streams).map((stream) => new JetStream(world, stream));
+    this.parked = new JetStream(world, PARKED_USAGE);
     const changed = (ledgers: readonly ChangedLedger[]) => this.checker.billChanged(ledgers);
     this.mongo = new ReplicaSet(world, rules.mongo, changed);
     this.checker = new InvariantChecker(world, () => this.mongo.durable(), plan, rules);
@@ -70,6 +83,10 @@ export class QuotaCluster {
     const found = this.#machines.get(name);
     if (!found) throw new Error(`no machine is called ${name}`);
     return found;
+  }
+
+  get allStreams(): readonly JetStream[] {
+    return [...this.jetStreams, this.parked];
   }
 
   gateways(): GatewayNode[] {
@@ -115,6 +132,8 @@ export class QuotaCluster {
     this.#world.note(() => `attack on ${target.grant.id}: ${JSON.stringify(planned)}`);
     const [jetStream] = this.jetStreams;
     attack(planned, { ...target, replica, pool: POOL, jetStream, wallMs: this.#world.trueWallMs() });
+    const goesOn = planned.kind === 'unknown' && this.isPoisoned;
+    if (goesOn) this.#world.after(POISONED_EVERY_MS, () => this.attack(planned));
   }
 
   /** A gateway learns of an account's plan. */
@@ -197,7 +216,7 @@ export class QuotaCluster {
       rules: this.#rules,
       broadcast: (from, recall) => broadcastRecall(world, from, recall, () => recalled(recall)),
       connectDatabase: (client) => this.mongo.connect(client),
-      connectStreams: (client) => connectUsageStreams(client, world, this.jetStreams, this.deadLetters),
+      connectStreams: (client) => connectUsageStreams(client, world, this.allStreams, this.deadLetters),
     });
     this.#replicas.set(name, replica);
   }

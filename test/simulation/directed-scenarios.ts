@@ -94,6 +94,16 @@ const everywhere = (
 
 const STALLED = { kind: 'stream', faults: { consumerStalled: true, unread: true } } as const;
 
+/** Usage is in the stream and not applied when its holder crashes and metering wants to settle the grant. */
+const unapplied = at(40_000, ({ random, fromMs, gateway, machine }) => ({
+  limit: random.whole(1, 3),
+  calls: [call(fromMs + 500, gateway)],
+  faults: [
+    fault(fromMs, random.between(15_000, 35_000), STALLED),
+    fault(fromMs + 500 + random.between(20, 200), 20_000, { kind: 'crash', machine }),
+  ],
+}));
+
 const redelivered = at(20_000, ({ random, fromMs, gateway }) => ({
   limit: random.whole(3, 10),
   calls: callsEvery(500, 6, fromMs + 100, gateway),
@@ -118,15 +128,39 @@ const unstored = at(15_000, ({ random, fromMs, gateway, machine }) => {
  * for five seconds. Times are random within limits, so not every scenario causes a violation without the rule.
  */
 export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
-  // Usage is in the stream and not applied when its holder crashes and metering wants to settle the grant.
-  'marker-barrier': at(40_000, ({ random, fromMs, gateway, machine }) => ({
-    limit: random.whole(1, 3),
-    calls: [call(fromMs + 500, gateway)],
+  'marker-barrier': unapplied,
+  // The same, and only the second stream is not applied. The holder's name selects the stream, so all holders crash.
+  'marker-in-each-stream': everywhere(40_000, (random, fromMs) => ({
+    limit: random.whole(6, 9),
+    calls: GATEWAYS.map((_, gateway) => call(fromMs + 500, gateway)),
     faults: [
-      fault(fromMs, random.between(15_000, 35_000), STALLED),
-      fault(fromMs + 500 + random.between(20, 200), 20_000, { kind: 'crash', machine }),
+      fault(fromMs, random.between(15_000, 35_000), { ...STALLED, stream: 1 }),
+      ...GATEWAYS.map((machine) =>
+        fault(fromMs + 500 + random.between(20, 200), 20_000, { kind: 'crash', machine }),
+      ),
     ],
   })),
+  // Another primary is elected right after a grant was given out, and does not show the grant, so its usage is parked. The holder
+  // crashes, and metering wants to settle the grant while the parked usage is not applied.
+  'parked-usage-awaited': at(45_000, ({ random, fromMs, gateway, machine }) => ({
+    limit: random.whole(1, 3),
+    calls: [call(fromMs, gateway)],
+    faults: [
+      fault(fromMs, random.between(20_000, 40_000), { ...STALLED, stream: 'parked' }),
+      fault(fromMs + random.between(250, 500), 1, { kind: 'election', deposed: false }),
+      fault(fromMs + random.between(100, 900), 20_000, { kind: 'crash', machine }),
+    ],
+  })),
+  // A holder has crashed, and an attacker goes on publishing usage of grants that do not exist.
+  'unknown-waits-apart': at(10_000, ({ random, fromMs, gateway, machine }) => {
+    const usage = { as: 'used', share: 1, closed: false } as const;
+    return {
+      limit: random.whole(1, 3),
+      calls: [call(fromMs, gateway, { lookUpMs: 1_000 })],
+      faults: [fault(fromMs + random.between(100, 200), 5_000, { kind: 'crash', machine })],
+      attacks: [{ atMs: fromMs + random.between(50, 900), kind: 'unknown', grant: 0, usage, guesses: false }],
+    };
+  }),
   // A holder is stopped while a call is in progress, and continues after metering has settled its grant.
   'acknowledgement-deadline': at(35_000, ({ random, fromMs, gateway, machine }) => ({
     limit: random.whole(1, 3),
@@ -340,6 +374,7 @@ export function planOfScenario(rule: RuleName, random: Random): Plan {
   return {
     ...planFrom(random, 1_000),
     ...QUIET,
+    seed: random.whole(1, 1_000_000),
     streams: 2,
     misdirected: 0.5,
     healAtMs: 2_000 + lastsMs,

@@ -113,7 +113,7 @@ export class JetStreamConsumer {
       const [first, ...others] = [...this.#pulls.keys()].filter((reader) => this.isPulling(reader));
       if (!first) break;
       const sequence = this.#again.shift() ?? this.#nextSequence++;
-      if (this.#isAcked(sequence)) continue;
+      if (this.isAcknowledged(sequence)) continue;
       const reader = others.length > 0 ? this.#world.random.pick([first, ...others]) : first;
       together.set(reader, [...(together.get(reader) ?? []), this.#delivered(sequence, reader)]);
     }
@@ -170,7 +170,7 @@ export class JetStreamConsumer {
   }
 
   #settle(sequence: number): void {
-    if (this.#isAcked(sequence)) return;
+    if (this.isAcknowledged(sequence)) return;
     this.#pending.delete(sequence);
     this.#deliveriesOf.delete(sequence);
     this.#acked.add(sequence);
@@ -181,7 +181,7 @@ export class JetStreamConsumer {
     return this.#again.length > 0 || this.#nextSequence <= this.#stream.log.length;
   }
 
-  #isAcked(sequence: number): boolean {
+  isAcknowledged(sequence: number): boolean {
     return sequence <= this.#floor || this.#acked.has(sequence);
   }
 

@@ -1,4 +1,4 @@
-import { type UsageEvent, type UsageStream, usageStream } from '@brand-data/contracts';
+import type { UsageEvent, UsageStream } from '@brand-data/contracts';
 import { JetStreamConsumer, NATS, NO_STREAM_FAULTS, type StreamFaults } from './jetstream-consumer.ts';
 import type { Process, World } from './world.ts';
 
@@ -34,8 +34,7 @@ export class JetStream implements UsageStream {
   /** The leader's term. A message that a former leader had received and not stored is never stored. */
   #term = 1;
 
-  constructor(world: World, number: number) {
-    const { name, subjects, subjectOf } = usageStream(number);
+  constructor(world: World, { name, subjects, subjectOf }: UsageStream) {
     this.name = name;
     this.subjects = subjects;
     this.subjectOf = subjectOf;

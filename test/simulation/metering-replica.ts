@@ -54,7 +54,7 @@ export function startReplica({
     {
       store: rules.settlersStore(store),
       clock,
-      barrier: rules.barrier(usageBarrier({ streams, clock, holder: name })),
+      barrier: usageBarrier({ streams: rules.barrierStreams(streams), clock, holder: name }),
     },
     {
       settled: (grants) => world.note(() => `${name} settled ${grants} grants`),
@@ -78,7 +78,7 @@ export function startReplica({
   );
   const note = (line: () => string) => world.note(() => `${name} ${line()}`);
   new UsageConsumer(
-    { streams, store: rules.consumersStore(store), clock },
+    { streams: rules.consumersStreams(streams), store: rules.consumersStore(store), clock },
     {
       applying: (batch, apply) => {
         rules.taken(batch);
@@ -87,6 +87,7 @@ export function startReplica({
       applied: () => {},
       refused: (grants) => note(() => `refuses usage of ${grants} closed grants`),
       redelivered: (messages, why) => note(() => `sees ${messages} messages again: ${why}`),
+      parked: ({ stream, sequence }) => note(() => `parks ${stream} ${sequence}`),
       deadLettered: ({ stream, sequence }, reason) =>
         note(() => `dead-letters ${stream} ${sequence}: ${reason}`),
       notOpen: (error) => note(() => `cannot take usage: ${error}`),

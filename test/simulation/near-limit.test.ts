@@ -1,4 +1,4 @@
-import { Route } from '@brand-data/contracts';
+import { PARKED_USAGE, Route, usageStream } from '@brand-data/contracts';
 import { GrantBook } from '@brand-data/gateway/src/quota/grant-book.ts';
 import { usedOf } from '@brand-data/metering/src/ledger/ledger.ts';
 import { createRandom } from '@brand-data/testing/random';
@@ -35,7 +35,8 @@ interface NearLimit {
 
 /** Starts the product's own code in virtual time and without faults. */
 function startCluster(world: World, count: number): { gateways: GatewayNode[]; mongo: ReplicaSet } {
-  const jetStreams = [new JetStream(world, 1)];
+  const jetStreams = [new JetStream(world, usageStream(1))];
+  const parked = new JetStream(world, PARKED_USAGE);
   const mongo = new ReplicaSet(world, ALL_RULES.mongo, () => {});
   const gateways: GatewayNode[] = [];
   const replicas = REPLICAS.map((name) =>
@@ -45,7 +46,7 @@ function startCluster(world: World, count: number): { gateways: GatewayNode[]; m
       machine: new Machine(world, name),
       rules: ALL_RULES,
       connectDatabase: (client) => mongo.connect(client),
-      connectStreams: (client) => connectUsageStreams(client, world, jetStreams, new Map()),
+      connectStreams: (client) => connectUsageStreams(client, world, [...jetStreams, parked], new Map()),
     }),
   );
   for (let number = 1; number <= count; number++) {

@@ -80,9 +80,10 @@ export interface PlannedAttack {
   /**
    * `report` and `event`: sends usage of another holder's grant. `forge`: publishes an event in the other holder's name. `acquire`:
    * asks in the other holder's name, and gives up all its earlier requests. `limit`: asks in its own name, with a limit of 0 and the
-   * newest revision.
+   * newest revision. `unknown`: publishes usage of a grant of the account that was never given out, again every half minute
+   * until all grants are settled.
    */
-  kind: 'report' | 'event' | 'forge' | 'acquire' | 'limit';
+  kind: 'report' | 'event' | 'forge' | 'acquire' | 'limit' | 'unknown';
   /** The grant: 0 is the latest, 1 the one before, and so on. */
   grant: number;
   /** The usage. `share` of the grant's size is used, or returned. */
@@ -103,8 +104,8 @@ export type Fault =
   | { kind: 'link faults'; faults: LinkFaults }
   /** Messages on these links are lost. `*` is every place. */
   | { kind: 'cut'; links: { from: string; to: string }[] }
-  /** `stream`: the stream with the faults, modulo the number of streams. Absent: all streams. */
-  | { kind: 'stream'; faults: Partial<StreamFaults>; stream?: number }
+  /** `stream`: the stream with the faults, modulo the number of streams. `parked`: only the stream of parked usage. Absent: all streams. */
+  | { kind: 'stream'; faults: Partial<StreamFaults>; stream?: number | 'parked' }
   | { kind: 'stream killed' | 'consumer deleted' }
   /** Publishes a message that no gateway would send: not a usage event, or usage of a grant that was never given out. */
   | { kind: 'strange message'; grantId: string | undefined }

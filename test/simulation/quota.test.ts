@@ -20,6 +20,9 @@ test(`in ${SEEDS} random worlds every invariant of the quota holds`, { timeout: 
 
 const NEEDED_FOR: Record<RuleName, Invariant> = {
   'marker-barrier': '2 every counted answer is billed',
+  'marker-in-each-stream': '2 every counted answer is billed',
+  'parked-usage-awaited': '2 every counted answer is billed',
+  'unknown-waits-apart': 'settled: no grant stays open',
   'acknowledgement-deadline': '2 every counted answer is billed',
   'grace-and-drift': '2 every counted answer is billed',
   'time-from-first-send': '2 every counted answer is billed',

@@ -1,4 +1,4 @@
-import { type AcquireRequest, endsWithinMs } from '@brand-data/contracts';
+import { type AcquireRequest, endsWithinMs, PARKED_USAGE } from '@brand-data/contracts';
 import { GrantBook, type NextAcquire } from '@brand-data/gateway/src/quota/grant-book.ts';
 import type { HeldGrant } from '@brand-data/gateway/src/quota/held-grant.ts';
 import type { Holding } from '@brand-data/gateway/src/quota/holding.ts';
@@ -9,7 +9,7 @@ import type { LedgerStore } from '@brand-data/metering/src/ledger/ledger-store.t
 import type { LedgerInput } from '@brand-data/metering/src/ledger/senders.ts';
 import type { NotApplied } from '@brand-data/metering/src/ledger/usage-by-ledger.ts';
 import { mergeByGrant } from '@brand-data/metering/src/ledger/usage-merge.ts';
-import type { Barrier, SettlerStore } from '@brand-data/metering/src/settling/settler.ts';
+import type { SettlerStore } from '@brand-data/metering/src/settling/settler.ts';
 import type { UsageMessage, UsageStreams } from '@brand-data/metering/src/usage/usage-streams.ts';
 import type { Instant } from '@brand-data/runtime';
 import { ALL_DATABASE_RULES } from './ledger-documents.ts';
@@ -31,9 +31,12 @@ export interface Rules {
   settlersStore(store: SettlerStore): SettlerStore;
   /** The ledgers as only the consumer of the streams sees them. */
   consumersStore(store: LedgerStore): LedgerStore;
-  barrier(barrier: Barrier): Barrier;
+  /** The streams as only the settler's barrier sees them. */
+  barrierStreams(streams: UsageStreams): UsageStreams;
   /** Called with messages before the consumer applies them. */
   taken(batch: readonly UsageMessage[]): void;
+  /** The streams as only the consumer sees them. */
+  consumersStreams(streams: UsageStreams): UsageStreams;
   /** The streams as only retention sees them. */
   retentionStreams(streams: UsageStreams): UsageStreams;
   /** Metering as gateways see it. */
@@ -49,8 +52,9 @@ export const ALL_RULES: Rules = {
   store: unchanged,
   settlersStore: unchanged,
   consumersStore: unchanged,
-  barrier: unchanged,
+  barrierStreams: unchanged,
   taken: () => {},
+  consumersStreams: unchanged,
   retentionStreams: unchanged,
   metering: unchanged,
 };
@@ -174,9 +178,34 @@ function signedAsAsked(request: AcquireRequest): AcquireRequest {
   return { ...request, allowance: signAllowance({ accountId, limitRevision, limits, untilMs }) };
 }
 
+const allAcknowledged = async (): Promise<number> => Number.POSITIVE_INFINITY;
+
 /** For each rule, the parts with which only this rule is off. */
 export const WITHOUT = {
-  'marker-barrier': instead({ barrier: () => ({ pass: async () => true }) }),
+  'marker-barrier': instead({
+    barrierStreams: (streams) =>
+      replacing(streams, { list: async () => [], mark: async () => 0, acknowledgedUpTo: allAcknowledged }),
+  }),
+  'marker-in-each-stream': instead({
+    barrierStreams: (streams) => replacing(streams, { list: async () => (await streams.list()).slice(0, 1) }),
+  }),
+  'parked-usage-awaited': instead({
+    barrierStreams: (streams) =>
+      replacing(streams, {
+        mark: async (stream, holder) =>
+          stream.name === PARKED_USAGE.name ? 0 : streams.mark(stream, holder),
+        acknowledgedUpTo: async (stream) =>
+          stream.name === PARKED_USAGE.name ? allAcknowledged() : streams.acknowledgedUpTo(stream),
+      }),
+  }),
+  'unknown-waits-apart': instead({
+    consumersStreams: (streams) =>
+      replacing(streams, {
+        park: async () => {
+          throw new Error('nothing is parked');
+        },
+      }),
+  }),
   'acknowledgement-deadline': instead({ Book: BookThatTrustsLateAcknowledgements }),
   'grace-and-drift': instead({ settlersStore: withoutWait }),
   'time-from-first-send': instead({ Book: BookThatTimesFromRetries }),
@@ -207,10 +236,7 @@ export const WITHOUT = {
   }),
   'unstored-comes-again': instead({ consumersStore: answering(() => ({ unavailable: [], unknown: [] })) }),
   'only-applied-purged': instead({
-    retentionStreams: (streams) =>
-      replacing(streams, {
-        acknowledgedUpTo: async () => Number.POSITIVE_INFINITY,
-      }),
+    retentionStreams: (streams) => replacing(streams, { acknowledgedUpTo: allAcknowledged }),
   }),
 } as const satisfies Record<string, Rules>;
 

@@ -3,6 +3,7 @@ import { createRandom } from '@brand-data/testing/random';
 import { ATTACKER } from './attacker.ts';
 import { QuotaCluster } from './cluster.ts';
 import type { Violation } from './invariants.ts';
+import type { JetStream } from './jetstream.ts';
 import { NO_STREAM_FAULTS } from './jetstream-consumer.ts';
 import { type Fault, GATEWAYS, type Plan, REPLICAS } from './plan.ts';
 import type { Rules } from './rules.ts';
@@ -112,13 +113,18 @@ async function visit(world: World, cluster: QuotaCluster, { accounts }: Plan): P
  * All usage that gateways stored in the streams, and how many of its messages were applied. Dead letters do not count as
  * applied, except strange messages. An attacker's messages may be dead letters or not.
  */
-function streamsAtTheEnd({ jetStreams, deadLetters }: QuotaCluster): { log: UsageEvent[]; applied: number } {
+function streamsAtTheEnd({ jetStreams, allStreams, deadLetters }: QuotaCluster): {
+  log: UsageEvent[];
+  applied: number;
+} {
   const isStrange = (event: UsageEvent | undefined) => !event || event.holder === STRANGER;
   const ofAttacker = ({ signer }: { signer: string }) => signer === ATTACKER;
   const all = jetStreams.flatMap((stream) => stream.log);
   const messages = all.filter((message) => !ofAttacker(message));
   const log = messages.flatMap(({ event }) => (event && !isStrange(event) ? event : []));
-  const unapplied = jetStreams.reduce((sum, stream) => sum + stream.log.length - stream.consumer.floor, 0);
+  const unapplied = allStreams.flatMap(({ log, consumer }) =>
+    log.filter((message) => !ofAttacker(message) && !consumer.isAcknowledged(message.sequence)),
+  ).length;
   const dead = [...deadLetters.values()].filter((letter) => !ofAttacker(letter));
   const strange = messages.length - log.length;
   const astray = dead.filter(({ event }) => !isStrange(event)).length;
@@ -134,6 +140,7 @@ async function settle(world: World, cluster: QuotaCluster): Promise<void> {
   while (world.now() < deadline && cluster.checker.openGrants() > 0) {
     await world.runUntil(world.now() + 5_000);
   }
+  cluster.isPoisoned = false;
 }
 
 async function stopGateways(world: World, cluster: QuotaCluster): Promise<void> {
@@ -187,7 +194,7 @@ async function drive(world: World, cluster: QuotaCluster, plan: Plan): Promise<v
 
 /** Starts a fault. The returned function ends it, and every other fault of the same kind. */
 function applyFault(world: World, cluster: QuotaCluster, fault: Fault): () => void {
-  const { jetStreams, mongo } = cluster;
+  const { allStreams, jetStreams, mongo } = cluster;
   switch (fault.kind) {
     case 'crash':
       cluster.crash(fault.machine);
@@ -210,19 +217,16 @@ function applyFault(world: World, cluster: QuotaCluster, fault: Fault): () => vo
         for (const { from, to } of fault.links) world.mend(from, to);
       };
     case 'stream':
-      for (const [index, jetStream] of jetStreams.entries()) {
-        const { stream = index } = fault;
-        if (stream % jetStreams.length === index) jetStream.setFaults(fault.faults);
-      }
+      for (const jetStream of streamsOf(cluster, fault.stream)) jetStream.setFaults(fault.faults);
       return () => {
-        for (const jetStream of jetStreams) jetStream.setFaults(NO_STREAM_FAULTS);
+        for (const jetStream of allStreams) jetStream.setFaults(NO_STREAM_FAULTS);
       };
     case 'stream killed':
-      for (const each of jetStreams) each.killHard();
+      for (const each of allStreams) each.killHard();
       world.cut('*', 'nats');
       return () => world.mend('*', 'nats');
     case 'consumer deleted':
-      for (const each of jetStreams) each.deleteConsumer();
+      for (const each of allStreams) each.deleteConsumer();
       return () => {};
     case 'strange message': {
       const { grantId } = fault;
@@ -249,4 +253,15 @@ function applyFault(world: World, cluster: QuotaCluster, fault: Fault): () => vo
         mongo.slow = false;
       };
   }
+}
+
+/** Returns the streams of a fault. */
+function streamsOf(
+  { allStreams, jetStreams, parked }: QuotaCluster,
+  stream: Extract<Fault, { kind: 'stream' }>['stream'],
+): readonly JetStream[] {
+  if (stream === undefined) return allStreams;
+  return stream === 'parked'
+    ? [parked]
+    : jetStreams.filter((_, index) => stream % jetStreams.length === index);
 }

@@ -1,4 +1,4 @@
-import type { UsageEvent, UsageStream } from '@brand-data/contracts';
+import { PARKED_USAGE, type UsageEvent, type UsageStream } from '@brand-data/contracts';
 import { sentBy } from '@brand-data/metering/src/ledger/senders.ts';
 import {
   ACK_WAIT_MS,
@@ -47,6 +47,10 @@ export function connectUsageStreams(
     lastSequence: (stream) => ask(stream, ({ log }) => log.length),
     acknowledgedUpTo: (stream) => ask(stream, (jetStream) => jetStream.floor()),
     mark: (stream, holder) => of(stream).publish(process, { holder, usage: [] }, ASK_WITHIN_MS),
+    park: async ({ stream, sequence }) => {
+      const event = of({ name: stream }).log[sequence - 1]?.event;
+      await of(PARKED_USAGE).publish(process, event, ASK_WITHIN_MS, `${stream}-${sequence}`);
+    },
     deadLetter: async (message, reason) => {
       const { stream, sequence } = message;
       await ask({ name: stream }, ({ log }) => {
@@ -60,6 +64,13 @@ export function connectUsageStreams(
         jetStream
           .read(from, most)
           ?.map((stored) => ({ sequence: stored.sequence, usage: readStored(stored).usage })),
+      ),
+    readParked: (from, most) =>
+      ask(PARKED_USAGE, (jetStream) =>
+        jetStream.read(from, most)?.map(({ sequence, event }) => ({
+          sequence,
+          grantIds: (event?.usage ?? []).map(({ grantId }) => grantId),
+        })),
       ),
     fill: (stream) =>
       ask(stream, ({ firstSequence, log, mostMessages }) => ({

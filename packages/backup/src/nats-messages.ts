@@ -5,13 +5,14 @@ import {
   AUDIT_CONSUMER,
   AUDIT_STREAM,
   MOST_USAGE_STREAMS,
+  PARKED_USAGE,
   type ReportedUsage,
   USAGE_CONSUMER,
   USAGE_SIGNATURE_HEADER,
-  usageStream,
+  usageStreams,
 } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
-import { type ConsumerInfo, DeliverPolicy, jetstream, type StreamInfo } from '@nats-io/jetstream';
+import { type ConsumerInfo, DeliverPolicy, type JsMsg, jetstream, type StreamInfo } from '@nats-io/jetstream';
 import { type CopiedStream, readCopied, writeCopied } from './copied-files.ts';
 import type { OpenNats } from './servers.ts';
 
@@ -22,18 +23,20 @@ const ANSWERED_WITHIN_MS = 5_000;
 const MOST_EMPTY_ANSWERS = 3;
 /** How long the stream of notices keeps one. */
 const NOTICES_KEPT_MS = 60 * 60_000;
-const NOTICES_WITHIN_MS = 2_000;
+const CHANGES_PREFIX = ACCOUNT_CHANGES_SUBJECTS.replace('*', '');
 const MOST_NOTICES = 100_000;
 /** MongoDB's clock and that of NATS may differ by this time. */
 const CLOCKS_APART_MS = 60_000;
 
 type UsagePosition = Awaited<ReturnType<typeof usagePositions>>[number];
 
-/** Returns the usage streams that exist, and their positions now: metering has applied all messages up to `appliedUpTo`. */
+/**
+ * Returns the usage streams that exist, and their positions now: metering has applied all messages up to `appliedUpTo`, or copied
+ * them to the stream of parked usage.
+ */
 export async function usagePositions(nats: OpenNats) {
   const positions = [];
-  for (let number = 1; number <= MOST_USAGE_STREAMS; number++) {
-    const { name } = usageStream(number);
+  for (const { name } of [PARKED_USAGE, ...usageStreams(MOST_USAGE_STREAMS)]) {
     const info: StreamInfo | undefined = await nats.manager.streams.info(name).catch(unlessMissing);
     if (info === undefined) continue;
     const consumer = await consumerOf(nats, name, USAGE_CONSUMER);
@@ -66,13 +69,29 @@ function consumerOf(
   return manager.consumers.info(stream, consumer).catch(unlessMissing);
 }
 
-/** Yields the messages from `fromSequence` up to `toSequence` that the stream still has, in order. */
-export async function* streamMessages(
-  { connection }: OpenNats,
+interface Range {
+  fromSequence: number;
+  toSequence: number;
+}
+
+/** Yields the usage from `fromSequence` up to `toSequence` that the stream still has, in order. */
+export async function* streamUsage(
+  nats: OpenNats,
   name: string,
-  { fromSequence, toSequence }: { fromSequence: number; toSequence: number },
+  range: Range,
   signal: AbortSignal,
 ): AsyncGenerator<ReportedUsage> {
+  for await (const { data, headers } of streamMessages(nats, name, range, signal))
+    yield { data: Buffer.from(data), signature: headers?.get(USAGE_SIGNATURE_HEADER) || undefined };
+}
+
+/** Rejects with Fault `unavailable` if the stream does not answer. */
+async function* streamMessages(
+  { connection }: OpenNats,
+  name: string,
+  { fromSequence, toSequence }: Range,
+  signal: AbortSignal,
+): AsyncGenerator<JsMsg> {
   if (fromSequence > toSequence) return;
   // An ordered consumer: it leaves nothing on the server, and the client makes it again if a message is missing.
   const consumer = await jetstream(connection).consumers.get(name, {
@@ -84,11 +103,11 @@ export async function* streamMessages(
     signal.throwIfAborted();
     const messages = await consumer.fetch({ max_messages: MESSAGES_AT_ONCE, expires: ANSWERED_WITHIN_MS });
     let count = 0;
-    for await (const { seq, data, headers } of messages) {
-      if (seq > toSequence) return;
+    for await (const message of messages) {
+      if (message.seq > toSequence) return;
       count += 1;
-      yield { data: Buffer.from(data), signature: headers?.get(USAGE_SIGNATURE_HEADER) || undefined };
-      if (seq === toSequence) return;
+      yield message;
+      if (message.seq === toSequence) return;
     }
     empty = count === 0 ? empty + 1 : 0;
     if (empty >= MOST_EMPTY_ANSWERS) throw new Fault('unavailable', `${name} does not answer: try again`);
@@ -107,7 +126,7 @@ export async function copyStream(
     toSequence: info.state.messages === 0 ? 0 : info.state.last_seq,
   };
   const parts = async function* () {
-    for await (const { data, signature } of streamMessages(nats, name, range, signal))
+    for await (const { data, signature } of streamUsage(nats, name, range, signal))
       yield Buffer.from(`${JSON.stringify({ data: Buffer.from(data).toString('base64'), signature })}\n`);
   };
   const file = await writeCopied(folder, `usage/${name}.ndjson.gz`, parts(), signal);
@@ -133,7 +152,8 @@ function unlessMissing(error: unknown): undefined {
 
 /**
  * Reads the notices of what operators have changed in accounts since `copiedAt`, and some from shortly before it. They say what was
- * changed, and not how. `complete`: they are all notices since the copy. NATS keeps a notice for an hour.
+ * changed, and not how. `complete`: they are all notices since the copy. NATS keeps a notice for an hour. Rejects with Fault
+ * `unavailable` if NATS does not answer.
  */
 export async function readAccountNotices(
   nats: OpenNats,
@@ -142,23 +162,16 @@ export async function readAccountNotices(
 ): Promise<{ complete: boolean; notices: AccountChanged[] }> {
   const info = await nats.manager.streams.info(ACCOUNT_CHANGES_STREAM).catch(unlessMissing);
   if (info === undefined) return { complete: false, notices: [] };
+  const { created, state } = info;
   const fromMs = copiedAt.getTime() - CLOCKS_APART_MS;
-  const isKept =
-    new Date(info.created).getTime() <= copiedAt.getTime() && Date.now() - fromMs < NOTICES_KEPT_MS;
-  const consumer = await jetstream(nats.connection).consumers.get(ACCOUNT_CHANGES_STREAM, {
-    deliver_policy: DeliverPolicy.StartTime,
-    opt_start_time: new Date(fromMs).toISOString(),
-    filter_subjects: [ACCOUNT_CHANGES_SUBJECTS],
-  });
+  const isKept = new Date(created).getTime() <= copiedAt.getTime() && Date.now() - fromMs < NOTICES_KEPT_MS;
   const notices: AccountChanged[] = [];
-  for (let count = 1; count > 0 && notices.length < MOST_NOTICES; ) {
-    signal.throwIfAborted();
-    count = 0;
-    const messages = await consumer.fetch({ max_messages: MESSAGES_AT_ONCE, expires: NOTICES_WITHIN_MS });
-    for await (const { data } of messages) {
-      count += 1;
-      notices.push(AccountChanged.decode(data));
-    }
+  const range = { fromSequence: state.first_seq, toSequence: state.messages === 0 ? 0 : state.last_seq };
+  for await (const { subject, data, time } of streamMessages(nats, ACCOUNT_CHANGES_STREAM, range, signal)) {
+    // Gateways' beats are in this stream too.
+    if (!subject.startsWith(CHANGES_PREFIX) || time.getTime() < fromMs) continue;
+    if (notices.length === MOST_NOTICES) return { complete: false, notices };
+    notices.push(AccountChanged.decode(data));
   }
-  return { complete: isKept && notices.length < MOST_NOTICES, notices };
+  return { complete: isKept, notices };
 }

@@ -16,7 +16,7 @@ import {
   copiedMessages,
   isRunning,
   readAccountNotices,
-  streamMessages,
+  streamUsage,
   usagePositions,
 } from './nats-messages.ts';
 import { restoreDatabase } from './restore-database.ts';
@@ -133,11 +133,16 @@ async function finishAccounts(
 ): Promise<NonNullable<RestoreResult['changes']>> {
   const { revokeChangedKeys, services } = options;
   const copiedAt = new Date(databases.find(({ service }) => service === 'accounts')?.at ?? copyEndedAt);
-  const { complete, notices: changes } = await readAccountNotices(nats, copiedAt, options.signal);
-  const request = { restoreId, changes, revokeChangedKeys, services: [...services], copyEndedAt };
-  const answer = await untilRuns('accounts', () => options.restored.finishRestore(request), options);
-  const { keys, accounts, plans, validKeys } = answer;
-  return { complete, keys, accounts, plans, validKeys, revoked: revokeChangedKeys };
+  return untilRuns(
+    'accounts',
+    async () => {
+      const { complete, notices: changes } = await readAccountNotices(nats, copiedAt, options.signal);
+      const request = { restoreId, changes, revokeChangedKeys, services: [...services], copyEndedAt };
+      const { keys, accounts, plans, validKeys } = await options.restored.finishRestore(request);
+      return { complete, keys, accounts, plans, validKeys, revoked: revokeChangedKeys };
+    },
+    options,
+  );
 }
 
 async function replayUsage(
@@ -209,7 +214,7 @@ async function* allMessages(
     if (missing > 0) lost.push({ stream: name, messages: missing });
     if (firstSequence > lastSequence) continue;
     const range = { fromSequence: appliedUpTo + 1, toSequence: lastSequence };
-    for await (const message of streamMessages(nats, name, range, signal)) yield counted(message);
+    for await (const message of streamUsage(nats, name, range, signal)) yield counted(message);
   }
 }
 

@@ -15,7 +15,7 @@ export const USAGE_CONSUMER = 'metering';
 export interface UsageStream {
   name: string;
   subjects: string;
-  /** The last part of the subject is the holder. */
+  /** Except in PARKED_USAGE, the last part of the subject is the holder. */
   subjectOf(holder: string): string;
 }
 
@@ -44,6 +44,16 @@ export function usageStreamOf(holder: string, streams: number): number {
   for (const byte of new TextEncoder().encode(holder)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return 1 + (hash % streams);
 }
+
+/**
+ * Usage of grants that metering does not know yet, as copies that metering itself publishes and applies again. The usage streams
+ * go on without these messages.
+ */
+export const PARKED_USAGE: UsageStream = {
+  name: 'BRAND_DATA_PARKED_USAGE',
+  subjects: 'brand_data.parked_usage',
+  subjectOf: () => 'brand_data.parked_usage',
+};
 
 /** Holds copies of the usage messages that metering could not read or bill. */
 export const DEAD_LETTER_STREAM = 'BRAND_DATA_DEAD_LETTERS';

@@ -11,6 +11,7 @@ import {
   MOST_USAGE_STREAMS,
   NOTICES_STREAM,
   NOTICES_SUBJECTS,
+  PARKED_USAGE,
   RECALLS_SUBJECT,
   USAGE_CONSUMER,
   USAGE_DEAD_LETTER_SUBJECT,
@@ -87,13 +88,14 @@ const PUBLISH: Readonly<Record<ServiceName, readonly string[]>> = {
     auditSubject('metering'),
     // Metering puts markers into the streams of usage, to know how far it has read.
     USAGE_SUBJECTS,
+    PARKED_USAGE.subjects,
     USAGE_DEAD_LETTER_SUBJECT,
     NOTICES_SUBJECTS,
     JETSTREAM,
     `${API}.STREAM.NAMES`,
     ...ownerOf(DEAD_LETTER_STREAM),
     ...ownerOf(NOTICES_STREAM),
-    ...USAGE_STREAMS.flatMap((stream) => [
+    ...[...USAGE_STREAMS, PARKED_USAGE.name].flatMap((stream) => [
       ...ownerOf(stream),
       // Metering removes messages that it has applied, to make room.
       `${API}.STREAM.PURGE.${stream}`,

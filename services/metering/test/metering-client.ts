@@ -42,6 +42,8 @@ export interface MeteringClient {
   readUsage(accountId: string, allowance: string): Promise<ReadUsageResponse>;
   /** The account's only pool. `token`: the operator credential. Absent: the right one. */
   poolOf(accountId: string, token?: { operatorToken: string | undefined }): Promise<PoolUsage>;
+  /** Whether metering says that the account's usage of this month has all calls. */
+  isComplete(accountId: string): Promise<boolean>;
   close(): void;
 }
 
@@ -154,6 +156,11 @@ export function meteringClient(
       const [pool] = usage?.pools ?? [];
       if (!pool) throw new Error('the account has no pool yet');
       return pool;
+    },
+    isComplete: async (accountId) => {
+      const request = { accountId, month: '' };
+      const { usage } = await callUnary(admin, admin.getUsage, request, { deadlineMs, operatorToken });
+      return usage?.complete === true;
     },
     close: () => {
       client.close();

@@ -210,6 +210,17 @@ describe('metering', () => {
       .toBe(before + 1);
   });
 
+  test('sends a message of the largest size to the dead letters, and takes no larger one', async () => {
+    const manager = await jetstreamManager(nats);
+    const before = (await manager.streams.info(DEAD_LETTER_STREAM)).state.messages;
+    const js = jetstream(nats);
+    await js.publish(usageSubject('test'), new Uint8Array(512 * 1024));
+    await expect(js.publish(usageSubject('test'), new Uint8Array(512 * 1024 + 1))).rejects.toThrow();
+    await expect
+      .poll(async () => (await manager.streams.info(DEAD_LETTER_STREAM)).state.messages)
+      .toBe(before + 1);
+  });
+
   test('applies the readable usage of a message and sends it to the dead letters for the rest', async () => {
     const manager = await jetstreamManager(nats);
     const before = (await manager.streams.info(DEAD_LETTER_STREAM)).state.messages;
@@ -224,6 +235,33 @@ describe('metering', () => {
     await expect
       .poll(async () => (await manager.streams.info(DEAD_LETTER_STREAM)).state.messages)
       .toBe(before + 2);
+  });
+
+  test('settles, and knows all usage of an account, while somebody goes on publishing usage of grants that do not exist', {
+    timeout: 240_000,
+  }, async () => {
+    const accountId = newAccount();
+    // So near the limit that the grants live for seconds.
+    const { id } = await client.grantFor(accountId, { limit: 3, want: 1 });
+    await client.grantFor(accountId, { limit: 3, want: 1 });
+    const publishUnknown = (account: string) => {
+      const grantId = id.replace(accountId, account).replace(/[^/]+$/, `1000000.${'A'.repeat(22)}`);
+      return publish(signedEvent([usageOf(grantId, 1)]));
+    };
+    await publishUnknown('nobody');
+    await publish(signedEvent([usageOf(id, 1)]));
+    const poolLater = async () => {
+      await publishUnknown('nobody');
+      await publishUnknown(accountId);
+      return client.poolOf(accountId);
+    };
+    const later = { timeout: 200_000, interval: 2_000 };
+    await expect.poll(poolLater, later).toMatchObject({ used: 1, out: 0, remaining: 2 });
+    const other = newAccount();
+    await client.grantFor(other);
+    await expect.poll(() => client.isComplete(other)).toBe(true);
+    // Usage of the account itself that is not known yet may still turn out to be its.
+    expect(await client.isComplete(accountId)).toBe(false);
   });
 
   test('refuses reported usage that contradicts itself, and applies the rest of the report', async () => {

@@ -27,7 +27,7 @@ function createStream(): Barrier & { away: boolean; consumes: boolean; marks: nu
     async pass() {
       if (this.away) throw new Error('the stream is away');
       this.marks += 1;
-      return this.consumes;
+      return this.consumes ? new Set<string>() : undefined;
     },
   };
 }

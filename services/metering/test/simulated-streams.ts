@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { PARKED_USAGE, usageStream } from '@brand-data/contracts';
 import type { Clock } from '@brand-data/runtime';
 import { JetStream } from '@brand-data/test/simulation/jetstream.ts';
 import { Machine } from '@brand-data/test/simulation/machine.ts';
@@ -17,7 +18,8 @@ export interface SimulatedStreams extends CopiedStreams {
 /** Returns the simulation's streams, in a world whose time passes by itself as fast as possible. */
 export async function simulatedStreams(): Promise<SimulatedStreams> {
   const world = new World(createRandom(1), Date.UTC(2026, 10, 20));
-  const stream = new JetStream(world, 1);
+  const stream = new JetStream(world, usageStream(1));
+  const parked = new JetStream(world, PARKED_USAGE);
   const deadLetters = new Map<string, DeadLetter>();
   let machines = 0;
   const boot = () => {
@@ -35,7 +37,7 @@ export async function simulatedStreams(): Promise<SimulatedStreams> {
   })();
   return {
     clock: replica.clock,
-    connect: async () => connectUsageStreams(boot(), world, [stream], deadLetters),
+    connect: async () => connectUsageStreams(boot(), world, [stream, parked], deadLetters),
     publish: (event, messageId) => stream.publish(gateway, event, 2_000, messageId),
     nowMs: () => world.now(),
     sleep: (ms) => new Promise((resolve) => world.after(ms, resolve)),

@@ -1,4 +1,4 @@
-import type { GrantUsage } from '@brand-data/contracts';
+import { type GrantUsage, PARKED_USAGE } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import { expect, test } from 'vitest';
@@ -13,11 +13,17 @@ const SECRET = 'A'.repeat(22);
 const STORED_MS = Date.UTC(2026, 10, 20);
 const grant = (account: string) => `${account}/calls/2026-11/1.${SECRET}`;
 
+interface Conditions {
+  laterMs: number;
+  stream: string;
+  park: () => Promise<void>;
+}
+
 /** Returns what happens to messages, by account. The store gives the answers that the test sets for each. */
 async function outcomeOf(
   messages: Record<string, { usage: GrantUsage[] | undefined; deliveries?: number; isForged?: boolean }>,
   applyUsage: (usage: readonly GrantUsage[]) => Partial<NotApplied>,
-  { laterMs = 0 }: { laterMs?: number } = {},
+  { laterMs = 0, stream = 'S', park = async () => {} }: Partial<Conditions> = {},
 ): Promise<Record<string, string>> {
   const clock = createVirtualClock(STORED_MS);
   await clock.advance(laterMs);
@@ -32,7 +38,7 @@ async function outcomeOf(
       outcome[name] = what;
     };
     return {
-      stream: 'S',
+      stream,
       sequence: index + 1,
       storedMs: STORED_MS,
       deliveries,
@@ -50,6 +56,7 @@ async function outcomeOf(
       store: store as LedgerStore,
       streams: {
         deadLetter: async () => {},
+        park,
       },
     },
     {
@@ -57,6 +64,7 @@ async function outcomeOf(
       applied: () => {},
       refused: () => {},
       redelivered: () => {},
+      parked: () => {},
       deadLettered: () => {},
     },
   );
@@ -83,10 +91,20 @@ test('if the store does not answer, all messages are delivered again', async () 
   expect(outcome).toEqual({ one: 'again in 1000', two: 'again in 1000' });
 });
 
-test('usage of an unknown grant is delivered again until a minute and ten deliveries are over, then goes to the dead letters', async () => {
-  const unknown = (usage: readonly GrantUsage[]) => ({ unknown: naming(usage, 'a') });
+const unknown = (usage: readonly GrantUsage[]) => ({ unknown: naming(usage, 'a') });
+
+test('a message with an unknown grant is parked, so that the messages after it count as applied', async () => {
+  const messages = { it: { usage: of('a', 'b') }, next: { usage: of('b') } };
+  expect(await outcomeOf(messages, unknown)).toEqual({ it: 'acknowledged', next: 'acknowledged' });
+  const park = async () => {
+    throw new Error('the stream of parked usage is full');
+  };
+  expect(await outcomeOf(messages, unknown, { park })).toEqual({ it: 'again in 1000', next: 'acknowledged' });
+});
+
+test('parked usage is delivered again until a minute and ten deliveries are over, then goes to the dead letters', async () => {
   const outcomeAfter = async (laterMs: number, deliveries: number) =>
-    outcomeOf({ it: { usage: of('a'), deliveries } }, unknown, { laterMs });
+    outcomeOf({ it: { usage: of('a'), deliveries } }, unknown, { laterMs, stream: PARKED_USAGE.name });
   expect(await outcomeAfter(0, 1)).toEqual({ it: 'again in 1000' });
   expect(await outcomeAfter(60_000, 30)).toEqual({ it: 'again in 5000' });
   expect(await outcomeAfter(3_600_000, 9)).toEqual({ it: 'again in 5000' });
@@ -97,7 +115,7 @@ test('no message goes to the dead letters while a part of it is not stored yet',
   const outcome = await outcomeOf(
     { it: { usage: of('a', 'b'), deliveries: 99 } },
     () => ({ unknown: [grant('a')], unavailable: [grant('b')] }),
-    { laterMs: 3_600_000 },
+    { laterMs: 3_600_000, stream: PARKED_USAGE.name },
   );
   expect(outcome).toEqual({ it: 'again in 5000' });
 });

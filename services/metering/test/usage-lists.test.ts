@@ -18,7 +18,7 @@ async function open(): Promise<{ store: LedgerStore; lists: UsageLists }> {
 
 const page = (lists: UsageLists, more: Partial<Parameters<typeof listUsage>[1]> = {}) =>
   listUsage(
-    { lists, catchUp: async () => true },
+    { lists, catchUp: async () => new Set<string>() },
     { month: MONTH, accountIds: [], limit: 0, after: '', ...more },
   );
 

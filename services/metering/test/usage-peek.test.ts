@@ -27,6 +27,7 @@ beforeEach(async () => {
       applied: nothing,
       refused: nothing,
       redelivered: nothing,
+      parked: nothing,
       deadLettered: nothing,
       notOpen: nothing,
     },

@@ -241,7 +241,7 @@ export interface ParsedGrantId extends Pick<OpenGrant, 'number' | 'secret'> {
 
 /** Returns undefined if the text does not have the form of a grant's id. */
 export function parseGrantId(id: string): ParsedGrantId | undefined {
-  const parts = /^([^/]+)\/([^/]+)\/(\d{4}-\d{2})\/([1-9]\d*)\.([\w-]{22})$/.exec(id);
+  const parts = /^([\w-]{1,64})\/([\w-]{1,64})\/(\d{4}-\d{2})\/([1-9]\d*)\.([\w-]{22})$/.exec(id);
   if (!parts) return undefined;
   const [, accountId = '', pool = '', month = '', number, secret = ''] = parts;
   return { key: { accountId, pool, month }, number: Number(number), secret };

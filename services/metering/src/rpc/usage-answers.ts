@@ -9,27 +9,28 @@ import {
   monthOf,
 } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
-import { outOf, remainingOf, usedOf } from '../ledger/ledger.ts';
+import { outOf, parseGrantId, remainingOf, usedOf } from '../ledger/ledger.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { UsageLists } from '../ledger/usage-lists.ts';
 import { countOf } from '../ledger/usage-merge.ts';
+import type { Parked } from '../usage/catch-up.ts';
 
 const MOST_ACCOUNTS = 100;
 const MOST_LEDGERS = 500;
 
 /**
  * Returns an account's calls in a month ("YYYY-MM"; empty: the current one). If `complete` is true, they include every call that
- * was answered before the time up to which `catchUp` applies the usage streams. It is false if `catchUp` resolves to false, or if
- * a breakdown does not have all billed calls yet.
+ * was answered before the time up to which `catchUp` applies the usage streams. It is false if `catchUp` resolves to undefined, if
+ * usage of this month is parked, or if a breakdown does not have all billed calls yet.
  */
 export async function readMonthUsage(
-  { store, catchUp }: { store: LedgerStore; catchUp: () => Promise<boolean> },
+  { store, catchUp }: { store: LedgerStore; catchUp: () => Promise<Parked> },
   { accountId, ...request }: { accountId: string; month: string },
 ): Promise<MonthUsage> {
   const { month, isOver } = monthAsked(request.month);
   if (accountId === '')
     throw new Fault('invalid_argument', 'the id of the account is missing: bds account list shows all');
-  const caughtUp = await catchUp();
+  const parked = await catchUp();
   const usage = await store.readUsage(accountId, month);
   const pools = usage.map(({ ledger, cells }) => ({
     pool: ledger.pool,
@@ -43,7 +44,10 @@ export async function readMonthUsage(
     month,
     pools,
     final: isOver && usage.every(({ ledger }) => ledger.grants.length === 0),
-    complete: caughtUp && pools.every(({ used, cells }) => countOf(cells) === used),
+    complete:
+      parked !== undefined &&
+      !accountsWith(parked, month).has(accountId) &&
+      pools.every(({ used, cells }) => countOf(cells) === used),
   };
 }
 
@@ -52,7 +56,7 @@ export async function readMonthUsage(
  * proto/brand_data/v1/metering.proto.
  */
 export async function listUsage(
-  { lists, catchUp }: { lists: UsageLists; catchUp: () => Promise<boolean> },
+  { lists, catchUp }: { lists: UsageLists; catchUp: () => Promise<Parked> },
   { accountIds, limit, after, ...request }: ListUsageRequest,
 ): Promise<ListUsageResponse> {
   const { month, isOver } = monthAsked(request.month);
@@ -61,7 +65,12 @@ export async function listUsage(
   requireFew(accountIds);
   const page = { month, accountIds, limit: limit || MOST_LEDGERS, after: cursorOf(after, month) };
   // Later pages are read later, so they have the same calls.
-  const complete = after !== '' || (await catchUp());
+  const parked = after === '' ? await catchUp() : new Set<string>();
+  const waiting = [...accountsWith(parked ?? new Set(), month)];
+  const asked = waiting.filter((id) => accountIds.length === 0 || accountIds.includes(id));
+  const isWaiting = async () =>
+    asked.length > 0 && (await lists.list({ ...page, accountIds: asked, limit: 1 })).ledgers.length > 0;
+  const complete = parked !== undefined && !(await isWaiting());
   const { ledgers, next, anyOpen } = await lists.list(page);
   return { month, ledgers, next, complete, final: isOver && !anyOpen };
 }
@@ -77,6 +86,12 @@ export async function listLastCalls(
 function requireFew(accountIds: readonly string[]): void {
   if (accountIds.length > MOST_ACCOUNTS)
     throw new Fault('invalid_argument', `a request can name at most ${MOST_ACCOUNTS} accounts`);
+}
+
+/** Returns the accounts that have parked usage of this month. Anybody may have named them, so some may not exist. */
+function accountsWith(parked: NonNullable<Parked>, month: string): Set<string> {
+  const keys = parked.values().map((grantId) => parseGrantId(grantId)?.key);
+  return new Set(keys.flatMap((key) => (key?.month === month ? [key.accountId] : [])));
 }
 
 /** Returns the month, and whether no call of it can be billed any more, except those of open grants. */

@@ -3,7 +3,7 @@ import type { Clock, Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
 import type { OpenCursor } from '../ledger/ledger-database.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
-import { areAppliedUpTo } from '../usage/catch-up.ts';
+import { appliedUpTo, type Parked } from '../usage/catch-up.ts';
 import type { UsageStreams } from '../usage/usage-streams.ts';
 
 const LOOK_EVERY_MS = 1_000;
@@ -28,10 +28,10 @@ const BARRIER_PASSED_WITHIN_MS = 10_000;
 /** The usage streams, as far as settling needs them. */
 export interface Barrier {
   /**
-   * Puts a marker into every usage stream and waits until every message before the markers is applied. Returns false if that
-   * takes too long. Rejects if a marker is not stored.
+   * Puts a marker into every usage stream and waits until every message before the markers is applied or parked. Resolves to
+   * undefined if that takes too long. Rejects if a marker is not stored.
    */
-  pass(): Promise<boolean>;
+  pass(): Promise<Parked>;
 }
 
 /** The ledgers, as far as settling needs them. */
@@ -49,7 +49,8 @@ export interface SettlerEvents {
  * 1. The settler waits for the grant's lifetime, the grace for acknowledgements and the drift of clocks. After that, no new
  *    usage of the grant can be valid. The settler measures this on this replica's own monotonic clock, from when it first saw
  *    the grant.
- * 2. It puts a marker into each stream and waits until all messages before it are applied.
+ * 2. It puts a marker into each stream and waits until all messages before it are applied. A message with an unknown grant is
+ *    parked instead, and only the grants that it names wait for it.
  *
  * Every second the settler reads a further part of the open grants. After the last part it starts again. It therefore sees each
  * grant long before the grant can be settled, whichever replica gave out the grant.
@@ -95,11 +96,12 @@ export function startSettler(
       ({ grantId, ttlMs }) => monotonicMs - firstSeenMs(grantId, monotonicMs) >= endsWithinMs(ttlMs),
     );
     if (due.length === 0) return;
-    if (!(await barrier.pass())) return;
+    const parked = await barrier.pass();
+    if (!parked) return;
     // The stored usage of these grants is complete. Settling bills exactly this usage, and makes the other permits available.
-    while (due.length > 0) {
-      const grants = due.splice(0, GRANTS_CLOSED_AT_ONCE);
-      const closed = await store.settle(grants.map(({ grantId }) => grantId));
+    const complete = due.map(({ grantId }) => grantId).filter((grantId) => !parked.has(grantId));
+    while (complete.length > 0) {
+      const closed = await store.settle(complete.splice(0, GRANTS_CLOSED_AT_ONCE));
       if (closed.length > 0) events.settled(closed.length);
     }
   };
@@ -132,13 +134,13 @@ export function usageBarrier({
   holder,
   withinMs = BARRIER_PASSED_WITHIN_MS,
 }: {
-  streams: Pick<UsageStreams, 'list' | 'mark' | 'acknowledgedUpTo'>;
+  streams: Pick<UsageStreams, 'list' | 'mark' | 'acknowledgedUpTo' | 'readParked'>;
   clock: Clock;
   holder: string;
   withinMs?: number;
 }): Barrier {
   return {
-    pass: () => areAppliedUpTo((stream) => streams.mark(stream, holder), { streams, clock, withinMs }),
+    pass: () => appliedUpTo((stream) => streams.mark(stream, holder), { streams, clock, withinMs }),
   };
 }
 

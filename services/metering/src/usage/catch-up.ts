@@ -1,7 +1,7 @@
-import type { UsageStream } from '@brand-data/contracts';
+import { PARKED_USAGE, type UsageStream } from '@brand-data/contracts';
 import type { Clock } from '@brand-data/runtime';
 import type { UsageConsumer } from './usage-consumer.ts';
-import type { UsageStreams } from './usage-streams.ts';
+import { MESSAGES_AT_ONCE, type UsageStreams } from './usage-streams.ts';
 
 const POLL_MS = 10;
 const LONGEST_POLL_MS = 200;
@@ -12,9 +12,14 @@ const GATHERED_WITHIN_MS = 1_500;
 const SHARED_FOR_MS = 500;
 
 /**
- * Resolves to true once every message of the usage streams is applied, by any replica. Resolves to false if that takes too long or
- * the streams do not answer.
+ * The ids of the grants whose usage may be parked. All usage of other grants is applied. undefined: other messages are not applied
+ * either, or the streams do not answer.
  */
+export type Parked = ReadonlySet<string> | undefined;
+
+type Streams = Pick<UsageStreams, 'list' | 'acknowledgedUpTo' | 'readParked'>;
+
+/** Waits until every message of the usage streams is applied, by any replica, or parked. Resolves to undefined if that takes too long. */
 export type CatchUp = ReturnType<typeof catchUpWith>;
 
 export function catchUpWith({
@@ -22,15 +27,15 @@ export function catchUpWith({
   clock,
   consumer,
 }: {
-  streams: Pick<UsageStreams, 'list' | 'lastSequence' | 'acknowledgedUpTo'>;
+  streams: Streams & Pick<UsageStreams, 'lastSequence'>;
   clock: Clock;
   consumer: Pick<UsageConsumer, 'flushImmediatelyFor'>;
 }) {
-  const within = (withinMs: number): Promise<boolean> => {
-    const isApplied = areAppliedUpTo((stream) => streams.lastSequence(stream), { streams, clock, withinMs });
-    return Promise.race([isApplied.catch(() => false), clock.sleep(withinMs).then(() => false)]);
+  const within = (withinMs: number): Promise<Parked> => {
+    const applied = appliedUpTo((stream) => streams.lastSequence(stream), { streams, clock, withinMs });
+    return Promise.race([applied.catch(() => undefined), clock.sleep(withinMs).then(() => undefined)]);
   };
-  let shared: { sinceMs: number; isApplied: Promise<boolean> } | undefined;
+  let shared: { sinceMs: number; applied: Promise<Parked> } | undefined;
   return {
     /**
      * Catches up with the messages of before the call. Ends the gathering of messages, which costs a write for each message.
@@ -48,27 +53,46 @@ export function catchUpWith({
     recently: () => {
       const nowMs = clock.now().monotonicMs;
       if (!shared || nowMs - shared.sinceMs >= SHARED_FOR_MS)
-        shared = { sinceMs: nowMs, isApplied: within(GATHERED_WITHIN_MS) };
-      return shared.isApplied;
+        shared = { sinceMs: nowMs, applied: within(GATHERED_WITHIN_MS) };
+      return shared.applied;
     },
   };
 }
 
-/** Whether the messages of all streams, each up to this sequence, are applied within this time. */
-export async function areAppliedUpTo(
+/** Waits until the messages of all usage streams, each up to this sequence, are applied or parked, but only for this time. */
+export async function appliedUpTo(
   sequenceOf: (stream: UsageStream) => Promise<number>,
-  on: { streams: Pick<UsageStreams, 'list' | 'acknowledgedUpTo'>; clock: Clock; withinMs: number },
-): Promise<boolean> {
+  on: { streams: Streams; clock: Clock; withinMs: number },
+): Promise<Parked> {
   const { streams, clock, withinMs } = on;
-  const all = await streams.list();
-  const sequences = await Promise.all(all.map(sequenceOf));
+  const usage = (await streams.list()).filter(({ name }) => name !== PARKED_USAGE.name);
+  const sequences = await Promise.all(usage.map(sequenceOf));
   const beganMs = clock.now().monotonicMs;
-  const isApplied = async (stream: UsageStream, index: number): Promise<boolean> => {
+  /** Repeats a look until it returns true. Resolves to false if that takes too long. */
+  const until = async (look: () => Promise<boolean>): Promise<boolean> => {
     for (let pauseMs = POLL_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_POLL_MS)) {
-      if ((await streams.acknowledgedUpTo(stream)) >= (sequences[index] ?? 0)) return true;
+      if (await look()) return true;
       if (clock.now().monotonicMs - beganMs + pauseMs > withinMs) return false;
       await clock.sleep(pauseMs);
     }
   };
-  return (await Promise.all(all.map(isApplied))).every(Boolean);
+  const isApplied = async (stream: UsageStream, index: number): Promise<boolean> =>
+    (await streams.acknowledgedUpTo(stream)) >= (sequences[index] ?? 0);
+  const areApplied = usage.map((stream, index) => until(() => isApplied(stream, index)));
+  if (!(await Promise.all(areApplied)).every(Boolean)) return undefined;
+
+  // Every message that was parked is now before this one. A copy of the stream that has this one has all of them.
+  const last = await sequenceOf(PARKED_USAGE);
+  const parked = new Set<string>();
+  let readUpTo = 0;
+  const isRead = async (): Promise<boolean> => {
+    readUpTo = Math.max(readUpTo, await streams.acknowledgedUpTo(PARKED_USAGE));
+    if (readUpTo >= last) return true;
+    for (const { sequence, grantIds } of await streams.readParked(readUpTo + 1, MESSAGES_AT_ONCE)) {
+      readUpTo = sequence;
+      for (const grantId of grantIds) parked.add(grantId);
+    }
+    return readUpTo >= last;
+  };
+  return (await until(isRead)) ? parked : undefined;
 }

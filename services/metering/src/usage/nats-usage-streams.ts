@@ -1,4 +1,5 @@
 import {
+  PARKED_USAGE,
   USAGE_CONSUMER,
   USAGE_DEAD_LETTER_SUBJECT,
   USAGE_SIGNATURE_HEADER,
@@ -16,14 +17,15 @@ import {
   DiscardPolicy,
   type JetStreamManager,
   type JsMsg,
+  type StoredMsg,
 } from '@nats-io/jetstream';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
 import { decodedEvent, type Senders, sentBy } from '../ledger/senders.ts';
 import {
   ACK_WAIT_MS,
+  type DeadLetterReason,
   MESSAGES_AT_ONCE,
   MOST_ON_THE_WAY,
-  type StoredUsage,
   type UsageMessage,
   type UsageMessages,
   type UsageStreams,
@@ -40,6 +42,11 @@ const ASK_WITHIN_MS = 2_000;
 const MOST_WAITING = 5_000;
 const SECONDS_NS = 1_000_000_000;
 const DEAD_LETTER_REASON = 'Brand-Data-Reason';
+/**
+ * Twice the largest message of a gateway, and less than NATS accepts by default, so that a copy with more headers fits elsewhere.
+ */
+const LARGEST_MESSAGE_BYTES = 512 * 1024;
+const PARKED_MOST_BYTES = 64 * 1024 ** 2;
 
 export interface UsageStreamSettings {
   streams: number;
@@ -63,6 +70,19 @@ export function natsUsageStreams(
 ): UsageStreams {
   const { js, manager } = nats;
   const readEvent: ReadEvent = (data, headers) => eventOf(data, headers, senders);
+  const copyTo = async (subject: string, message: UsageMessage, reason?: DeadLetterReason): Promise<void> => {
+    const { stream, sequence, storedMs } = message;
+    const signature = headersOf(message)?.get(USAGE_SIGNATURE_HEADER);
+    const copied = headers();
+    if (signature) copied.set(USAGE_SIGNATURE_HEADER, signature);
+    if (reason) copied.set(DEAD_LETTER_REASON, reason);
+    const msgID = `${stream}-${sequence}-${storedMs}`;
+    await js.publish(subject, delivered.get(message)?.data, {
+      msgID,
+      timeout: ASK_WITHIN_MS,
+      headers: copied,
+    });
+  };
   return {
     list: () => listStreams(manager, settings.streams),
     open: async (stream) => {
@@ -86,17 +106,18 @@ export function natsUsageStreams(
       const marker = UsageEvent.encode({ holder, usage: [] }).finish();
       return (await js.publish(subjectOf(holder), marker, { timeout: ASK_WITHIN_MS })).seq;
     },
-    deadLetter: async (message, reason) => {
-      const { stream, sequence, storedMs } = message;
-      const why = headers();
-      why.set(DEAD_LETTER_REASON, reason);
-      await js.publish(USAGE_DEAD_LETTER_SUBJECT, delivered.get(message)?.data, {
-        msgID: `${stream}-${sequence}-${storedMs}`,
-        timeout: ASK_WITHIN_MS,
-        headers: why,
-      });
-    },
-    read: ({ name }, from, most) => readFrom(manager, name, readEvent, { seq: from, batch: most }),
+    park: (message) => copyTo(PARKED_USAGE.subjects, message),
+    deadLetter: (message, reason) => copyTo(USAGE_DEAD_LETTER_SUBJECT, message, reason),
+    read: ({ name }, from, most) =>
+      readFrom(manager, name, { seq: from, batch: most }, ({ seq, data, header }) => ({
+        sequence: seq,
+        usage: readEvent(data, header).usage,
+      })),
+    readParked: (from, most) =>
+      readFrom(manager, PARKED_USAGE.name, { seq: from, batch: most }, ({ seq, data }) => ({
+        sequence: seq,
+        grantIds: (decodedEvent(data)?.usage ?? []).map(({ grantId }) => grantId),
+      })),
     fill: async ({ name }) => {
       const { state, config } = await manager.streams.info(name);
       return {
@@ -116,7 +137,7 @@ export async function ensureUsageStreams(
   nats: Nats,
   settings: UsageStreamSettings,
 ): Promise<void> {
-  for (const stream of usageStreams(settings.streams))
+  for (const stream of [PARKED_USAGE, ...usageStreams(settings.streams)])
     await ensureUsageStream(service, nats, stream, settings);
 }
 
@@ -131,7 +152,9 @@ function ensureUsageStream(
     subjects: [subjects],
     discard: DiscardPolicy.New,
     max_age: 72 * 3_600 * SECONDS_NS,
-    max_bytes: maxBytes,
+    ...(name === PARKED_USAGE.name
+      ? { max_bytes: PARKED_MOST_BYTES }
+      : { max_bytes: maxBytes, max_msg_size: LARGEST_MESSAGE_BYTES }),
     duplicate_window: 600 * SECONDS_NS,
     num_replicas: replicas,
     // Any copy of the stream can answer reads, even without a leader.
@@ -140,7 +163,7 @@ function ensureUsageStream(
 }
 
 async function listStreams(manager: JetStreamManager, streams: number): Promise<UsageStream[]> {
-  const all = new Map(usageStreams(streams).map((stream) => [stream.name, stream]));
+  const all = new Map([PARKED_USAGE, ...usageStreams(streams)].map((stream) => [stream.name, stream]));
   for await (const name of manager.streams.names(USAGE_SUBJECTS)) {
     const number = Number(/_(\d+)$/.exec(name)?.[1] ?? 1);
     if (usageStream(number).name === name) all.set(name, usageStream(number));
@@ -234,18 +257,18 @@ function deliveriesOf(
  * Reads messages from the stream. It uses the client's callback, because the client's iterator over a batch never ends its
  * subscription.
  */
-function readFrom(
+function readFrom<Read>(
   manager: JetStreamManager,
   stream: string,
-  readEvent: ReadEvent,
   wanted: { seq: number; batch: number },
-): Promise<StoredUsage[]> {
-  const { promise, resolve, reject } = Promise.withResolvers<StoredUsage[]>();
-  const found: StoredUsage[] = [];
+  readOne: (message: StoredMsg) => Read,
+): Promise<Read[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<Read[]>();
+  const found: Read[] = [];
   const reading = manager.direct.getBatch(stream, {
     ...wanted,
     callback: (done, message) => {
-      if (!done) found.push({ sequence: message.seq, usage: readEvent(message.data, message.header).usage });
+      if (!done) found.push(readOne(message));
       else if (done.err) reject(done.err);
       else resolve(found);
     },

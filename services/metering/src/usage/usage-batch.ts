@@ -1,3 +1,4 @@
+import { PARKED_USAGE } from '@brand-data/contracts';
 import { type Clock, Fault } from '@brand-data/runtime';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { applyReadable, type UsageAnswer } from '../ledger/usage-by-ledger.ts';
@@ -7,13 +8,13 @@ const REDELIVER_AFTER_MS = 1_000;
 const LONGEST_REDELIVERY_MS = 5_000;
 /**
  * A grant may be unknown only because an election hides the latest writes from reads for a second or two. Therefore a message
- * with an unknown grant goes to the dead letters only if the stream stored it longer ago than this, and has delivered it this
- * many times.
+ * with an unknown grant is parked, and goes to the dead letters only if it was parked longer ago than this, and was delivered this
+ * many times since.
  */
 const UNKNOWN_FOR_MS = 60_000;
 const UNKNOWN_DELIVERIES = 10;
 
-type RedeliveryReason = 'unavailable' | 'unknown_grant' | 'defect' | 'not_set_aside';
+type RedeliveryReason = 'unavailable' | 'unknown_grant' | 'defect' | 'not_set_aside' | 'not_parked';
 
 export interface UsageBatchEvents {
   /** Runs `apply` for these messages, and measures it. */
@@ -22,6 +23,7 @@ export interface UsageBatchEvents {
   /** Metering refused the usage of this many grants, because the grants are closed. */
   refused(grants: number): void;
   redelivered(messages: number, why: RedeliveryReason, error?: unknown): void;
+  parked(message: UsageMessage): void;
   /** `applied`: the grants whose usage was not applied completely. */
   deadLettered(message: UsageMessage, reason: DeadLetterReason, applied: UsageAnswer): void;
 }
@@ -33,7 +35,11 @@ export function createUsageBatches(
     streams,
     store,
     clock,
-  }: { streams: Pick<UsageStreams, 'deadLetter'>; store: Pick<LedgerStore, 'applyUsage'>; clock: Clock },
+  }: {
+    streams: Pick<UsageStreams, 'deadLetter' | 'park'>;
+    store: Pick<LedgerStore, 'applyUsage'>;
+    clock: Clock;
+  },
   events: UsageBatchEvents,
 ) {
   const redeliver = (messages: readonly UsageMessage[], why: RedeliveryReason, error?: unknown): void => {
@@ -55,6 +61,28 @@ export function createUsageBatches(
     } catch (error) {
       redeliver([message], 'not_set_aside', error);
     }
+  };
+
+  /** Moves messages with unknown grants out of the way of all others. A parked message is only delivered again, or given up. */
+  const wait = async (unknown: readonly UsageMessage[], applied: UsageAnswer): Promise<void> => {
+    const { parked = [], fresh = [] } = Object.groupBy(unknown, ({ stream }) =>
+      stream === PARKED_USAGE.name ? 'parked' : 'fresh',
+    );
+    const park = async (message: UsageMessage): Promise<void> => {
+      try {
+        await streams.park(message);
+        message.ack();
+        events.parked(message);
+      } catch (error) {
+        redeliver([message], 'not_parked', error);
+      }
+    };
+    await Promise.all(fresh.map(park));
+    const { givenUp = [], hoped = [] } = Object.groupBy(parked, (message) =>
+      isGivenUp(message) ? 'givenUp' : 'hoped',
+    );
+    redeliver(hoped, 'unknown_grant');
+    for (const message of givenUp) await deadLetter(message, 'unknown_grant', applied);
   };
 
   const isGivenUp = ({ storedMs, deliveries }: UsageMessage): boolean =>
@@ -97,11 +125,7 @@ export function createUsageBatches(
       await (batch.length === 1 ? deadLetter(message, reason, applied) : apply([message]));
     }
     for (const message of forged) await deadLetter(message, 'forged', applied);
-    const { givenUp = [], hoped = [] } = Object.groupBy(unknown, (message) =>
-      isGivenUp(message) ? 'givenUp' : 'hoped',
-    );
-    redeliver(hoped, 'unknown_grant');
-    for (const message of givenUp) await deadLetter(message, 'unknown_grant', applied);
+    await wait(unknown, applied);
     return unavailable.length < batch.length;
   };
   return {

@@ -141,7 +141,7 @@ export function usageConsumerEvents(service: Service): UsageConsumerEvents {
     name: 'metering_usage_messages_total',
     help: 'Messages that metering took from the usage streams, by result',
     label: 'result',
-    values: ['applied', 'redelivered', 'dead_letter'],
+    values: ['applied', 'redelivered', 'parked', 'dead_letter'],
   });
   const batchMessages = new Histogram({
     name: 'metering_usage_batch_messages',
@@ -175,6 +175,10 @@ export function usageConsumerEvents(service: Service): UsageConsumerEvents {
     redelivered: (messages, why, err) => {
       countMessages('redelivered', messages);
       log.warn({ err, messages, why }, 'usage was not stored, the stream delivers it again');
+    },
+    parked: ({ stream, sequence: seq }) => {
+      countMessages('parked');
+      log.warn({ stream, seq }, 'a usage message with an unknown grant was parked');
     },
     deadLettered: ({ stream, sequence: seq, usage = [] }, reason, applied) => {
       countMessages('dead_letter');

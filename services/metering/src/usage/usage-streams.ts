@@ -7,8 +7,8 @@ import type { SentUsage } from '../ledger/senders.ts';
  */
 export interface UsageStreams {
   /**
-   * The streams that this replica's settings name, and all other usage streams that exist, because gateways whose settings differ
-   * may publish to them.
+   * PARKED_USAGE, the streams that this replica's settings name, and all other usage streams that exist, because gateways whose
+   * settings differ may publish to them.
    */
   list(): Promise<UsageStream[]>;
   /**
@@ -20,10 +20,14 @@ export interface UsageStreams {
   acknowledgedUpTo(stream: UsageStream): Promise<number>;
   /** Appends a marker, which is an event without usage. Resolves to its sequence once it is stored. */
   mark(stream: UsageStream, holder: string): Promise<number>;
+  /** Stores a copy of the message in PARKED_USAGE, once in ten minutes however often it is called. */
+  park(message: UsageMessage): Promise<void>;
   /** Stores a copy of the message among the dead letters, only once however often it is called. */
   deadLetter(message: UsageMessage, reason: DeadLetterReason): Promise<void>;
   /** Messages from this sequence on, in order. Any copy of the stream may answer, and it may lack the latest messages. */
   read(stream: UsageStream, from: number, most: number): Promise<StoredUsage[]>;
+  /** Like `read` of PARKED_USAGE, but quicker: the grants that the messages name, whoever has sent them. */
+  readParked(from: number, most: number): Promise<ParkedUsage[]>;
   fill(stream: UsageStream): Promise<StreamFill>;
   /** Removes all messages before this sequence. Resolves to how many it removed. */
   purge(stream: UsageStream, firstKept: number): Promise<number>;
@@ -56,6 +60,10 @@ export interface UsageMessages extends AsyncIterable<UsageMessage> {
 
 /** A message in a stream. `usage` is undefined if it is not a usage event. */
 export type StoredUsage = Pick<UsageMessage, 'sequence' | 'usage'>;
+
+export interface ParkedUsage extends Pick<UsageMessage, 'sequence'> {
+  grantIds: readonly string[];
+}
 
 /** One delivery. If it is not acknowledged within `ACK_WAIT_MS`, the message is delivered again, to any replica. */
 export interface UsageMessage {
