@@ -18,7 +18,7 @@ export const ADMIN_SERVERS = ['accounts', 'catalog', 'metering', 'images'] as co
 export const PASS_SERVICES = ['catalog', 'metering', 'images'] as const;
 
 /**
- * What an operator may do. `read`: look at everything, without any token. `keys`: also change plans, accounts and keys. `catalogue`:
+ * What an operator may do. `read`: look at everything, without any token. `keys`: also change plans, accounts, keys and blocks. `catalogue`:
  * also import, set and delete records and images. `all`: everything, also create operators.
  */
 export const OPERATOR_ROLES = ['read', 'keys', 'catalogue', 'all'] as const;
@@ -73,6 +73,9 @@ const ADMIN_SERVICES = {
     findKey: 'read',
     listKeys: 'read',
     revokeKey: 'keys',
+    blockNetwork: 'keys',
+    unblockNetwork: 'keys',
+    listBlocks: 'read',
     createOperator: 'all',
     listOperators: 'read',
     revokeOperator: 'all',
@@ -119,7 +122,10 @@ const ADMIN_SERVICES = {
 /** All gRPC services. The servers refuse every call that this table does not allow. */
 export const GRPC_SERVICES = {
   ...ADMIN_SERVICES,
-  AccountsService: grpcService('accounts', AccountsServiceService, { verifyToken: ['gateway'] }),
+  AccountsService: grpcService('accounts', AccountsServiceService, {
+    verifyToken: ['gateway'],
+    listBlockedNetworks: ['gateway'],
+  }),
   CatalogService: grpcService('catalog', CatalogServiceService, { lookup: ['gateway'] }),
   MeteringService: grpcService('metering', MeteringServiceService, {
     acquire: ['gateway'],

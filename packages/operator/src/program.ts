@@ -2,6 +2,7 @@ import { VERSION } from '@brand-data/runtime';
 import { Command } from '@commander-js/extra-typings';
 import { accountCommand } from './commands/accounts/account.ts';
 import { auditCommand } from './commands/accounts/audit.ts';
+import { blockCommand } from './commands/accounts/block.ts';
 import { keyCommand } from './commands/accounts/key.ts';
 import { noticeCommand } from './commands/accounts/notice.ts';
 import { operatorCommand } from './commands/accounts/operator.ts';
@@ -30,6 +31,7 @@ const COMMANDS = [
   usageCommand,
   usagePageCommand,
   noticeCommand,
+  blockCommand,
   operatorCommand,
   auditCommand,
   importCommand,

@@ -150,6 +150,7 @@ const TITLES: Readonly<Record<string, string>> = {
   token_invalid: 'The token is not valid',
   plan_required: "The account's plan does not include this route",
   origin_not_allowed: 'The token is not for this page',
+  address_blocked: 'Your address is blocked',
   identifier_not_found: 'Nothing is known by this identifier',
   quota_exceeded: "The month's quota is used up",
   rate_limited: 'Too many calls at once',

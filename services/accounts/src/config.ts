@@ -4,6 +4,7 @@ import {
   grpcPortsSpec,
   natsSpec,
   streamSpec,
+  TRUSTED_PROXIES,
   transportSpec,
 } from '@brand-data/runtime';
 
@@ -29,6 +30,8 @@ export const serviceSpec = {
     default: undefined,
     desc: 'Private key with which accounts signs the passes that named operators need at other services: Ed25519, in PEM',
   }),
+  /** Those of the gateways, which operators cannot block. */
+  TRUSTED_PROXIES,
   TOKEN_HASH_KEY: configSpec.secret({
     desc: "Key with which callers' tokens are hashed; if it changes, all tokens become invalid",
   }),

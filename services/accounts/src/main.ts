@@ -24,10 +24,7 @@ await runBackend('accounts', backend, async (service, config, ports) => {
   });
   const outbox = Outbox.start(service, store.database, nats);
   const tokenHashKey = config.TOKEN_HASH_KEY;
-  await ports.serve(
-    GRPC_SERVICES.AccountsService,
-    accountsService(service, store.keys, { tokenHashKey, signer }),
-  );
+  await ports.serve(GRPC_SERVICES.AccountsService, accountsService(service, store, { tokenHashKey, signer }));
   await ports.serveOperators(
     ports.adminPort(installationOr(service, config.OPERATOR_TOKEN, storedOperators(store.operators))),
     GRPC_SERVICES.AccountsAdminService,
@@ -37,6 +34,7 @@ await runBackend('accounts', backend, async (service, config, ports) => {
       tokenHashKey,
       signer,
       signingKey: () => signingKey,
+      trustedProxies: config.TRUSTED_PROXIES,
     }),
   );
 });

@@ -3,6 +3,7 @@ import {
   AccountChanged,
   AccountsAdminServiceClient,
   AccountsServiceClient,
+  type BlockedNetwork,
   tokenSha256,
   type VerifyTokenResponse,
 } from '@brand-data/contracts';
@@ -26,6 +27,8 @@ export interface RunningAccounts {
   ) => Promise<Response>;
   verify: (tokenSha256: Buffer) => Promise<VerifyTokenResponse['outcome']>;
   verifyToken: (token: string) => Promise<VerifyTokenResponse['outcome']>;
+  /** As a gateway lists them. */
+  blockedNetworks: () => Promise<BlockedNetwork[]>;
   /** Everything that the process has logged. */
   log: () => string;
   /** Sends SIGTERM. Resolves to the exit code. */
@@ -34,15 +37,14 @@ export interface RunningAccounts {
   kill: () => Promise<void>;
 }
 
-export async function startAccounts(settings: {
-  mongodbUrl: string;
-  natsUrl: string;
-  database: string;
-}): Promise<RunningAccounts> {
+export async function startAccounts(
+  settings: { mongodbUrl: string; natsUrl: string; database: string },
+  environment: Record<string, string> = {},
+): Promise<RunningAccounts> {
   const { target, adminTarget, log, untilReady, stop, kill } = await launchService(
     'accounts',
     { ...settings, operatorToken: OPERATOR_TOKEN },
-    { LOG_LEVEL: 'debug', TOKEN_HASH_KEY: 'the secret that tests hash tokens with' },
+    { LOG_LEVEL: 'debug', TOKEN_HASH_KEY: 'the secret that tests hash tokens with', ...environment },
   );
   await untilReady();
   const accountsClient = connectChannel(AccountsServiceClient, target, channelAs('gateway', 'accounts'));
@@ -62,6 +64,10 @@ export async function startAccounts(settings: {
       callUnary(adminClient, method, request, { deadlineMs: 15_000, operatorToken: OPERATOR_TOKEN, ...as }),
     verify,
     verifyToken: (token) => verify(tokenSha256(token)),
+    blockedNetworks: async () => {
+      const { listBlockedNetworks } = accountsClient;
+      return (await callUnary(accountsClient, listBlockedNetworks, {}, { deadlineMs: 10_000 })).networks;
+    },
     log,
     stop: () => {
       close();

@@ -32,9 +32,9 @@ export const serviceSpec = {
     desc: 'Token that the playground offers to its visitors, whose calls are counted against its account; by default none',
   }),
   ACCESS_LOG: configSpec.str({
-    choices: ['on', 'off'],
+    choices: ['off', 'on', 'hash', 'address'],
     default: 'off',
-    desc: 'Whether to log a line for each answer: method, route, status, time, request id, and key id, without token, query or identifier',
+    desc: "Whether to log a line for each answer: method, route, status, time, request id, and key id, without token, query or identifier; with `address` also the client's address, with `hash` a hash of it that is the same until the gateway stops",
   }),
   RECORD_CACHE_BYTES: configSpec.cacheBytes({
     default: 256 * 1024 ** 2,

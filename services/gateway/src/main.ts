@@ -8,6 +8,7 @@ import {
 } from '@brand-data/runtime';
 import { readSite } from '@brand-data/site';
 import { connectAdmission } from './admission/admission.ts';
+import { BlockedAddresses, followBlocks } from './admission/blocked-addresses.ts';
 import { measureLateness } from './admission/turns.ts';
 import { followAccountChanges } from './auth/account-changes.ts';
 import { StreamProgress } from './auth/stream-progress.ts';
@@ -63,7 +64,15 @@ await runService('gateway', serviceSpec, async (service, config) => {
     entries: config.TOKEN_CACHE_ENTRIES,
     onFailure: () => countFailure('accounts'),
   });
-  await followAccountChanges(service, nats, changes, messages, (change) => tokens.invalidate(change));
+  const blocked = new BlockedAddresses(systemClock);
+  const listBlocks = await followBlocks(service, accounts, blocked);
+  await followAccountChanges(service, nats, changes, messages, {
+    onFollow: listBlocks,
+    onChange: (change) => {
+      if (change.subject?.$case === 'network') void listBlocks();
+      else tokens.invalidate(change);
+    },
+  });
 
   const records = new Records(catalog, {
     logoHost: config.LOGO_HOST,
@@ -92,6 +101,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
     {
       tokens,
       ...admission,
+      blocked,
       quota,
       records,
       now: Date.now,
@@ -103,7 +113,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
     {
       docsUrl,
       trustedProxies: config.TRUSTED_PROXIES,
-      accessLog: config.ACCESS_LOG === 'on',
+      accessLog: config.ACCESS_LOG,
     },
   );
   await http.listen({ host: config.HOST, port: config.PORT });

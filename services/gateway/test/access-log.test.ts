@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Logger } from '@brand-data/runtime';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createPublicApi } from './public-api.ts';
 
 const lines: Record<string, unknown>[] = [];
@@ -16,7 +16,7 @@ const log = {
   }),
 } as unknown as Logger;
 
-const logged = createPublicApi({ log, accessLog: true });
+const logged = createPublicApi({ log, accessLog: 'on' });
 const unlogged = createPublicApi({ log });
 let port: number;
 
@@ -73,4 +73,40 @@ test('bytes that are not HTTP leave one line without these bytes', async () => {
 test('without the setting there is no line', async () => {
   await unlogged.app.inject({ url: `${BRANDS}?token=good` });
   expect(lines).toEqual([]);
+});
+
+describe('the client of a line', () => {
+  const trustedProxies = ['127.0.0.1'];
+  async function clientsIn(accessLog: 'hash' | 'address', addresses: string[]): Promise<unknown[]> {
+    const api = createPublicApi({ log, accessLog, trustedProxies });
+    for (const address of addresses)
+      await api.app.inject({ url: `${BRANDS}?token=good`, headers: { 'x-forwarded-for': address } });
+    await api.close();
+    return lines.splice(0).map(({ client }) => client);
+  }
+  const PLACES = [
+    '192.0.2.7',
+    '::ffff:192.0.2.7',
+    '192.0.2.7:4711',
+    '2001:db8::7',
+    '[2001:db8::7]:443',
+    'canary',
+  ];
+
+  test('is its address with the setting "address", and never another text', async () => {
+    expect(await clientsIn('address', PLACES)).toEqual([
+      ...Array(3).fill('192.0.2.7'),
+      ...Array(2).fill('2001:db8::7'),
+      'unknown',
+    ]);
+  });
+
+  test('is with the setting "hash" the same for one client, another for each, and another after a restart', async () => {
+    const [first, ...others] = await clientsIn('hash', [...PLACES, '2001:db8::8', '192.0.2.8']);
+    expect(first).toMatch(/^[0-9a-f]{16}$/);
+    const [ipv6] = others.slice(2);
+    expect(others).toEqual([first, first, ipv6, ipv6, expect.any(String), ipv6, expect.any(String)]);
+    expect(new Set([first, ...others]).size).toBe(4);
+    expect(await clientsIn('hash', PLACES)).not.toContain(first);
+  });
 });

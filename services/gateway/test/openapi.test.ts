@@ -155,6 +155,19 @@ describe('an answer is as the document says: its status, its headers and its bod
     else expect(flawOf(media.schema, type.endsWith('json') ? JSON.parse(body) : body)).toBeUndefined();
   }
 
+  test('a blocked client is answered with 403 on every route', async () => {
+    const blocking = createPublicApi({ blocked: ['127.0.0.1'] });
+    const port = await blocking.listen();
+    for (const path of [BRAND, LOGO, '/v1/usage', '/openapi.json', '/docs/errors'] as Path[]) {
+      const answer = await fetch(`http://127.0.0.1:${port}${at(path, 'Acme')}`);
+      expect(answer.status).toBe(403);
+      const body = await answer.text();
+      expect(JSON.parse(body).code).toBe('address_blocked');
+      expectDescribed(path, answer, body);
+    }
+    await blocking.close();
+  });
+
   test.each(['POST', 'DELETE'])('%s is answered with 405', async (method) => {
     const answer = await fetch(`${url}/v1/usage`, { method });
     expect(answer.status).toBe(405);

@@ -17,6 +17,7 @@ import {
 import { closeHttpServer, createLogger, Fault, systemClock } from '@brand-data/runtime';
 import { Registry } from 'prom-client';
 import type { AdmissionParts } from '../src/admission/admission.ts';
+import { BlockedAddresses } from '../src/admission/blocked-addresses.ts';
 import { createPacing } from '../src/admission/pacing.ts';
 import { ProblemError } from '../src/answers/problem.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
@@ -160,13 +161,15 @@ const catalogWith = (held: Promise<void>) => {
  * Starts the public API on stand-ins, with the date 2026-11-20. The token `good` may call both routes. Every other token is named
  * after its special property. Every identifier finds a brand of that name, unless it contains "No Such".
  *
- * @param log gets the lines of the access log, if `accessLog` is true
+ * @param blocked networks that are blocked for another hour
+ * @param log gets the lines of the access log, unless `accessLog` is off
  */
 export function createPublicApi({
   log = createLogger('test', 'silent'),
-  accessLog = false,
+  accessLog = 'off' as 'off' | 'on' | 'hash' | 'address',
   pace = {},
   trustedProxies = [] as string[],
+  blocked: networks = [] as string[],
 } = {}) {
   /** The outcome of each permit. */
   const permits: string[] = [];
@@ -180,11 +183,15 @@ export function createPublicApi({
     cacheBytes: 1_000_000,
   });
   const readiness = { started: true };
+  const now = () => ({ wallMs: NOW_MS, monotonicMs: performance.now() });
+  const blocked = new BlockedAddresses({ now });
+  blocked.replace(networks.map((network) => ({ network, expiresAtMs: NOW_MS + 3_600_000 })));
   const metrics = new Registry();
   const app = createHttpServer(
     { log, metrics, tracer: undefined, readiness },
     {
       tokens,
+      blocked,
       limits: { admit: ({ accountId }) => DECISIONS[accountId] },
       turns,
       quota: quotaThatTells(permits),
@@ -196,9 +203,7 @@ export function createPublicApi({
           return records.find(variant, identifier);
         },
       },
-      usageAnswers: createUsageAnswers({ readUsage } as unknown as MeteringServiceClient, {
-        now: () => ({ wallMs: NOW_MS, monotonicMs: performance.now() }),
-      }),
+      usageAnswers: createUsageAnswers({ readUsage } as unknown as MeteringServiceClient, { now }),
       pacing: createPacing(systemClock, { perSecond: 100_000, burst: 100_000, ...pace }),
       description: INSTALLATION.description,
       pages: createPages(SITE, INSTALLATION),

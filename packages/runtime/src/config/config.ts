@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import {
   type CleanedEnvAccessors,
   cleanEnv,
@@ -11,6 +10,7 @@ import {
 } from 'envalid';
 import { VERSION } from '../base/version.ts';
 import { problemOfMongoUrl } from './mongo-url.ts';
+import { isNetwork } from './networks.ts';
 import { certificatesFromPem, signingKeyFromPem, verifyingKeysFromPem } from './pem-keys.ts';
 import { readSettingFiles } from './setting-files.ts';
 
@@ -116,12 +116,8 @@ const certificates = textWithout(
 const networks = makeValidator((text) => {
   const all = text.split(',').map((network) => network.trim());
   const given = all.filter((network) => network !== '');
-  for (const network of given) {
-    const [, address = '', bits = '0'] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(network) ?? [];
-    const version = isIP(address);
-    if (version === 0 || Number(bits) > (version === 4 ? 32 : 128))
-      throw new Error('must look like 10.0.0.0/8, or several such networks separated by commas');
-  }
+  if (!given.every(isNetwork))
+    throw new Error('must look like 10.0.0.0/8, or several such networks separated by commas');
   return given;
 });
 

@@ -1,10 +1,21 @@
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
 const MAPPED = /^::ffff:(?=[\d.]+$)/i;
 
-/** Returns an IPv4 address without the prefix that it has on a socket that listens for IPv6: "::ffff:192.0.2.7". */
+/**
+ * Returns an address without what sockets and proxies add to it: the prefix that IPv4 has on a socket that listens for IPv6
+ * ("::ffff:192.0.2.7"), a port ("192.0.2.7:8080", "[2001:db8::7]:443") and a zone ("fe80::1%eth0").
+ */
 export function plainAddress(address: string): string {
-  return address.replace(MAPPED, '');
+  const [, inBrackets, beforePort] = /^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(address) ?? [];
+  return (inBrackets ?? beforePort ?? address).replace(/%.*$/, '').replace(MAPPED, '');
+}
+
+/** Whether the text is an IP address or a network: "192.0.2.7", "2001:db8::/32". */
+export function isNetwork(text: string): boolean {
+  const [, address = '', bits = '0'] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const version = isIP(address);
+  return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128);
 }
 
 /** Returns a function that tells whether an IP address is in one of the networks, which are as `configSpec.networks` reads them. */
@@ -22,10 +33,13 @@ export function inNetworks(networks: readonly string[]): (address: string) => bo
   };
 }
 
-/** Returns an IPv4 address as it is, and the first 64 bits of an IPv6 address: one client usually has all addresses with these. */
+/**
+ * Returns an IPv4 address as it is, and the first 64 bits of an IPv6 address: one client usually has all addresses with these. What
+ * a proxy names in place of an address counts as one client.
+ */
 export function networkOf(given: string): string {
   const address = plainAddress(given);
-  if (!isIPv6(address)) return address;
+  if (!isIPv6(address)) return isIPv4(address) ? address : 'unknown';
   const [head = '', tail] = address.split('::');
   const first = head === '' ? [] : head.split(':');
   const last = tail === undefined || tail === '' ? [] : tail.split(':');

@@ -8,6 +8,7 @@ import {
   fastify,
   type RouteHandlerMethod,
 } from 'fastify';
+import { inNetworks } from '../config/networks.ts';
 import { endSpan, extractSpanContext, type Span, startServerSpan, withSpan } from '../observe/tracing.ts';
 import type { Service } from '../service/service.ts';
 import { answerUnreadable, limitBody, problemOfHead } from './connections.ts';
@@ -45,7 +46,9 @@ export interface HttpAnswer {
 
 /** The parts in which public servers differ. */
 interface PublicServerParts<RequestProblem extends HttpProblem<string>> {
-  options: Pick<FastifyHttpOptions<Server>, 'rewriteUrl' | 'routerOptions' | 'trustProxy'>;
+  options: Pick<FastifyHttpOptions<Server>, 'rewriteUrl' | 'routerOptions'>;
+  /** The proxies whose X-Forwarded-For names the client's address. */
+  trustedProxies: readonly string[];
   /** Returns the name of a request's span after its method, and the span's attributes. */
   describe(request: FastifyRequest): { name?: string | undefined; attributes?: Attributes };
   /** Maps any error to the server's errors. */
@@ -53,8 +56,8 @@ interface PublicServerParts<RequestProblem extends HttpProblem<string>> {
   sendProblem(reply: FastifyReply, problem: RequestProblem): unknown;
   /** Returns the answer to bytes that are not an HTTP request, with all its headers. */
   unreadable(problem: ProblemDetails, context: { requestId: string; status: number }): Required<HttpAnswer>;
-  /** Counts an answer to bytes that are not an HTTP request. */
-  answeredUnreadable(status: number, requestId: string): void;
+  /** Counts an answer to bytes that are not an HTTP request. `address` is that of the connection. */
+  answeredUnreadable(status: number, requestId: string, address: string): void;
 }
 
 /**
@@ -72,12 +75,13 @@ export function createPublicServer<RequestProblem extends HttpProblem<string>>(
     ...PUBLIC_SERVER,
     exposeHeadRoutes: false,
     ...parts.options,
+    trustProxy: parts.trustedProxies.length > 0 && inNetworks(parts.trustedProxies),
     clientErrorHandler: ({ code }, socket) => {
       const requestId = randomUUID();
       const status = answerUnreadable(code, socket, ({ status, detail }) =>
         parts.unreadable({ code: 'request_invalid', detail, headers: {} }, { requestId, status }),
       );
-      if (status !== undefined) parts.answeredUnreadable(status, requestId);
+      if (status !== undefined) parts.answeredUnreadable(status, requestId, socket.remoteAddress ?? '');
     },
   });
   // A caller may close its sending side after the request (RFC 9112 9.6). Node then closes the connection after the answers.

@@ -55,8 +55,10 @@ function changedAfter(
   notices: readonly AccountChanged[],
 ): Pick<FinishRestoreResponse, 'keys' | 'accounts' | 'plans'> {
   const found = { keyId: new Set<string>(), accountId: new Set<string>(), plan: new Set<string>() };
+  // Gateways list the blocked networks again every minute.
   for (const { subject, revision } of notices)
-    if (subject && revision > lastRevision) found[subject.$case].add(subject.value);
+    if (subject && subject.$case !== 'network' && revision > lastRevision)
+      found[subject.$case].add(subject.value);
   return {
     keys: [...found.keyId].sort(),
     accounts: [...found.accountId].sort(),

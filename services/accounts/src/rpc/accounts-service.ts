@@ -5,18 +5,20 @@ import {
   type VerifyTokenResponse,
 } from '@brand-data/contracts';
 import { type Service, unary } from '@brand-data/runtime';
+import { blockedToProto } from '../model/block.ts';
 import { hashToken, requireTokenSha256 } from '../model/key.ts';
 import { limitRevisionOf, routesOfPlan } from '../model/plan.ts';
-import type { FoundKey, KeyStore } from '../storage/key-store.ts';
+import type { FoundKey } from '../storage/key-store.ts';
+import type { Store } from '../storage/store.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
 
 /**
- * Returns the gRPC service that verifies callers' tokens for gateways. See proto/brand_data/v1/accounts.proto for messages and
+ * Returns the gRPC service that tells gateways which calls to refuse. See proto/brand_data/v1/accounts.proto for messages and
  * errors.
  */
 export function accountsService(
   service: Service,
-  keys: KeyStore,
+  { keys, blocks }: Pick<Store, 'keys' | 'blocks'>,
   { tokenHashKey, signer }: { tokenHashKey: string; signer: AllowanceSigner },
 ): AccountsServiceServer {
   const tokenCheckKeys = [Buffer.from(tokenCheckKeyFrom(tokenHashKey).bytes)];
@@ -25,6 +27,10 @@ export function accountsService(
       const found = await keys.find(hashToken(tokenHashKey, requireTokenSha256(tokenSha256)));
       return { outcome: await outcomeOf(found, signer, Date.now()), tokenCheckKeys };
     }),
+
+    listBlockedNetworks: unary(service, async () => ({
+      networks: (await blocks.list(new Date())).map(blockedToProto),
+    })),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Store } from '../storage/store.ts';
 import { auditToProto, endOfPage, requirePage } from '../trail/audit.ts';
 import { accountCalls } from './account-calls.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
+import { blockCalls } from './block-calls.ts';
 import { keyCalls } from './key-calls.ts';
 import { operatorCalls } from './operator-calls.ts';
 
@@ -22,11 +23,13 @@ export function accountsAdminService(
     tokenHashKey: string;
     signer: AllowanceSigner;
     signingKey: () => KeyObject | undefined;
+    trustedProxies: readonly string[];
   },
 ): AccountsAdminServiceServer {
   return {
     ...accountCalls(service, parts),
     ...keyCalls(service, parts),
+    ...blockCalls(service, parts),
     ...operatorCalls(service, parts),
 
     listAudit: unary(service, async (request) => {

@@ -1,11 +1,12 @@
 import type { Binary, Db } from 'mongodb';
 import type { AccountDoc } from '../model/account.ts';
+import type { BlockDoc } from '../model/block.ts';
 import type { KeyDoc } from '../model/key.ts';
 import type { OperatorDoc } from '../model/operator.ts';
 import type { PlanDoc } from '../model/plan.ts';
 import type { AuditDoc } from '../trail/audit.ts';
 
-/** The counter of changes of plans, accounts and keys. */
+/** The counter of changes of plans, accounts, keys and blocks. */
 export const REVISION = 'revision';
 /** Changes of operators take the next number of this counter, so that of two concurrent changes one starts again. */
 export const OPERATORS_COUNTER = 'operators';
@@ -27,6 +28,7 @@ export function collectionsOf(db: Db) {
     plans: db.collection<PlanDoc>('plans'),
     accounts: db.collection<AccountDoc>('accounts'),
     keys: db.collection<KeyDoc>('keys'),
+    blocks: db.collection<BlockDoc>('blocks'),
     outbox: db.collection<OutboxDoc>('outbox'),
     audit: db.collection<AuditDoc>('audit'),
     operators: db.collection<OperatorDoc>('operators'),
@@ -38,13 +40,15 @@ export function collectionsOf(db: Db) {
 export async function createIndexes({
   accounts,
   keys,
+  blocks,
   audit,
   operators,
   counters,
 }: AccountsCollections): Promise<void> {
   await keys.createIndex({ tokenHash: 1 }, { unique: true });
   await accounts.createIndex({ plan: 1, _id: 1 });
-  await audit.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+  for (const expiring of [blocks, audit])
+    await expiring.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
   await audit.createIndex({ at: -1, _id: -1 });
   for (const field of ['operator', 'service', 'method', 'about'])
     await audit.createIndex({ [field]: 1, at: -1, _id: -1 });

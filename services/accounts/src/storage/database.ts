@@ -47,7 +47,7 @@ export class Database {
   }
 
   /**
-   * Makes a change of a plan, an account or a key: a recorded change, which also stores the notice to the gateways in the outbox. If
+   * Makes a change of a plan, an account, a key or a block: a recorded change, which also stores the notice to the gateways in the outbox. If
    * the replica crashes after the commit, another replica sends the notice.
    */
   change<Result>(

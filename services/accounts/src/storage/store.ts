@@ -1,5 +1,6 @@
 import type { Mongo, Service } from '@brand-data/runtime';
 import { AccountStore } from './account-store.ts';
+import { BlockStore } from './block-store.ts';
 import { collectionsOf, createIndexes } from './collections.ts';
 import { Database } from './database.ts';
 import { KeyStore } from './key-store.ts';
@@ -26,6 +27,7 @@ export async function openStore(
     plans: new PlanStore(database),
     accounts: new AccountStore(database),
     keys: new KeyStore(database),
+    blocks: new BlockStore(database),
     operators: new OperatorStore(database),
     trail: new TrailStore(database),
     /** For the outbox, which sends the notices of committed changes. */

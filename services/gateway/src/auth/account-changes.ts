@@ -16,13 +16,15 @@ const HEARTBEAT_MS = 500;
 /**
  * Follows the stream of account changes with an ordered consumer, and publishes beats into the stream. If messages may be lost, it
  * creates another consumer, which starts at the stream's end: all tokens that were verified before are verified again.
+ *
+ * @param onFollow called with each consumer, from which on no change is missed
  */
 export async function followAccountChanges(
   service: Service,
   nats: Nats,
   progress: StreamProgress,
   messages: Messages,
-  onChange: (change: AccountChanged) => void,
+  { onFollow, onChange }: { onFollow: () => Promise<void>; onChange: (change: AccountChanged) => void },
 ): Promise<void> {
   const beats = accountBeatsSubject(randomUUID());
 
@@ -51,6 +53,7 @@ export async function followAccountChanges(
       expires: 30_000,
       callback: deliver,
     });
+    void onFollow();
     return consumed;
   };
   const subscribeAgain = () => retryUntilStopped('the stream of account changes', subscribe, service);

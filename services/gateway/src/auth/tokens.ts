@@ -262,6 +262,7 @@ function isUsable({ changed, askedAt }: CachedToken, now: Instant): boolean {
 
 function concerns(subject: AccountChanged['subject'], verified: Verified): boolean {
   if (subject === undefined || 'refusal' in verified) return true;
+  if (subject.$case === 'network') return false;
   return verified.credential[subject.$case] === subject.value;
 }
 

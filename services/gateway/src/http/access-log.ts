@@ -1,4 +1,6 @@
-import type { Service } from '@brand-data/runtime';
+import { createHmac, randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
+import { networkOf, plainAddress, type Service } from '@brand-data/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export type AccessLog = ReturnType<typeof openAccessLog>;
@@ -6,9 +8,12 @@ export type AccessLog = ReturnType<typeof openAccessLog>;
 /**
  * Writes one line for each answer, also if LOG_LEVEL suppresses other lines of the level `info`. A line has no secret values: no
  * URL, query, token or identifier.
+ *
+ * @param mode whether a line names the client's address, a hash of it with a key that no other process has, or neither
  */
-export function openAccessLog({ log }: Pick<Service, 'log'>) {
+export function openAccessLog({ log }: Pick<Service, 'log'>, mode: 'on' | 'hash' | 'address') {
   const lines = log.child({}, { level: 'info' });
+  const clientOf = CLIENTS[mode]();
   const keyIds = new WeakMap<FastifyRequest, string>();
   return {
     /** Remembers the key whose token the gateway has accepted for this request. */
@@ -16,10 +21,24 @@ export function openAccessLog({ log }: Pick<Service, 'log'>) {
     answered: ({ request }: FastifyReply, route: string, status: number, tookMs: number) => {
       const durationMs = Math.round(tookMs * 10) / 10;
       const { method, id: requestId } = request;
-      lines.info({ method, route, status, durationMs, requestId, keyId: keyIds.get(request) }, 'answered');
+      const caller = { keyId: keyIds.get(request), client: clientOf(() => request.ip) };
+      lines.info({ method, route, status, durationMs, requestId, ...caller }, 'answered');
     },
     /** Logs an answer to bytes that are not an HTTP request. */
-    unreadable: (requestId: string, status: number) =>
-      lines.info({ route: 'none', status, requestId }, 'answered'),
+    unreadable: (requestId: string, status: number, address: string) =>
+      lines.info({ route: 'none', status, requestId, client: clientOf(() => address) }, 'answered'),
   };
 }
+
+/** What a line names as the client. A caller can write anything in place of an address if a trusted proxy passes it on. */
+const CLIENTS: Record<'on' | 'hash' | 'address', () => (ip: () => string) => string | undefined> = {
+  on: () => () => undefined,
+  hash: () => {
+    const key = randomBytes(32);
+    return (ip) => createHmac('sha256', key).update(networkOf(ip())).digest('hex').slice(0, 16);
+  },
+  address: () => (ip) => {
+    const address = plainAddress(ip());
+    return isIP(address) === 0 ? 'unknown' : address;
+  },
+};

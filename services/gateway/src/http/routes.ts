@@ -1,5 +1,6 @@
 import { routesOf } from '@brand-data/runtime/http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import type { BlockedAddresses } from '../admission/blocked-addresses.ts';
 import type { CallAnswer } from '../answers/answer.ts';
 import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
 import { type ParsedQuery, queryValues, readCaller } from '../auth/caller.ts';
@@ -37,6 +38,7 @@ type WithQuery = FastifyRequest<{ Querystring: ParsedQuery }>;
 type WithIdentifier = FastifyRequest<{ Params: { identifier: string }; Querystring: ParsedQuery }>;
 
 export interface RouteParts extends CallParts {
+  blocked: Pick<BlockedAddresses, 'refusalOf'>;
   usageAnswers: UsageAnswers;
   /** The OpenAPI document. */
   description: string;
@@ -104,7 +106,9 @@ export function addRoutes(
   });
 
   const add = routesOf(app, (reply, preflight) => sendUncounted(reply, preflight, { cost: PREFLIGHT_COST }));
-  app.addHook('onRequest', (request, _reply, next) => next(request.is404 ? routeNotFound() : undefined));
+  app.addHook('onRequest', (request, _reply, next) =>
+    next(parts.blocked.refusalOf(request) ?? (request.is404 ? routeNotFound() : undefined)),
+  );
   // The page of errors is among the pages.
   const handlers: Record<Exclude<Path, '/docs/errors'>, RouteHandlerMethod> = {
     '/v1/brands/{identifier}': brand('grouped') as RouteHandlerMethod,

@@ -22,17 +22,21 @@ export function createHttpServer(
   {
     docsUrl,
     trustedProxies,
-    accessLog: isAccessLogged,
-  }: { docsUrl: string; trustedProxies: readonly string[]; accessLog: boolean },
+    accessLog: mode,
+  }: {
+    docsUrl: string;
+    trustedProxies: readonly string[];
+    accessLog: 'off' | Parameters<typeof openAccessLog>[1];
+  },
 ): FastifyInstance {
   const counts = countAnswers(service);
-  const accessLog = isAccessLogged ? openAccessLog(service) : undefined;
+  const accessLog = mode === 'off' ? undefined : openAccessLog(service, mode);
   const { app, endTrace } = createPublicServer(service, {
     options: {
-      trustProxy: trustedProxies.length > 0 && [...trustedProxies],
       rewriteUrl: ({ url = '' }) => escapePath(url),
       routerOptions: { maxParamLength: LONGEST_SEGMENT },
     },
+    trustedProxies,
     describe: describeRequest,
     problemFrom: problemErrorFrom,
     sendProblem: (reply, { problem, isFailure, accountId }) =>
@@ -41,9 +45,9 @@ export function createHttpServer(
       const { headers, body } = encodeProblem(problem, PROBLEMS, { docsUrl, requestId, status });
       return { status, headers: { ...COMMON_HEADERS, 'X-Request-Id': requestId, ...headers }, body };
     },
-    answeredUnreadable: (status, requestId) => {
+    answeredUnreadable: (status, requestId, address) => {
       counts.add('none', status);
-      accessLog?.unreadable(requestId, status);
+      accessLog?.unreadable(requestId, status, address);
     },
   });
   const send = createSend({

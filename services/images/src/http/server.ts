@@ -29,7 +29,8 @@ export function createImageServer(
   const askedOf = new WeakMap<FastifyRequest, ImageLabels>();
   const { app, endTrace } = createPublicServer(service, {
     // `answerImage` reads the whole URL itself, so there is one route.
-    options: { trustProxy: trustedProxies.length > 0 && [...trustedProxies], rewriteUrl: () => '/' },
+    options: { rewriteUrl: () => '/' },
+    trustedProxies,
     describe: () => ({ name: 'image' }),
     problemFrom: imageProblemFrom,
     sendProblem: (reply, { problem }) =>

@@ -18,7 +18,7 @@ function create({ accounts, output }: Context) {
     )
     .addHelpText(
       'after',
-      '\nread: look at everything, without any token. keys: also plans, accounts and keys.' +
+      '\nread: look at everything, without any token. keys: also plans, accounts, keys and blocks.' +
         '\ncatalogue: also imports, overrides, deletions and logos. all: everything, also operators.' +
         '\nAn operator can have two credentials at once, so that one can replace the other.',
     )

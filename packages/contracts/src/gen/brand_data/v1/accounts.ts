@@ -466,6 +466,58 @@ export interface RevokeKeyResponse {
   key?: Key | undefined;
 }
 
+export interface ListBlockedNetworksRequest {
+}
+
+export interface ListBlockedNetworksResponse {
+  networks: BlockedNetwork[];
+}
+
+export interface BlockedNetwork {
+  /** An IP address or a network: "192.0.2.7", "2001:db8::/32". */
+  network: string;
+  /** Milliseconds since 1970. */
+  expiresAtMs: number;
+}
+
+/** A network from which gateways refuse all requests, and why. */
+export interface Block {
+  blocked?: BlockedNetwork | undefined;
+  reason: string;
+  createdAtMs: number;
+  /** The operator who blocked it. */
+  createdBy: string;
+}
+
+export interface BlockNetworkRequest {
+  network: string;
+  /** From a minute to 366 days, in milliseconds. */
+  forMs: number;
+  /** From 1 to 200 characters. */
+  reason: string;
+}
+
+export interface BlockNetworkResponse {
+  block?: Block | undefined;
+}
+
+export interface UnblockNetworkRequest {
+  /** As in ListBlocks. */
+  network: string;
+}
+
+export interface UnblockNetworkResponse {
+  /** The block that was lifted. */
+  block?: Block | undefined;
+}
+
+export interface ListBlocksRequest {
+}
+
+export interface ListBlocksResponse {
+  blocks: Block[];
+}
+
 /** A credential of an operator, without its text. */
 export interface OperatorCredential {
   id: string;
@@ -618,13 +670,14 @@ export interface RestoredKey {
 
 /**
  * JetStream message to all gateways. Before a gateway next uses a cached token of this key, account or plan, it verifies the
- * token again.
+ * token again. After a change of a blocked network, it lists the blocked networks again.
  */
 export interface AccountChanged {
   subject?:
     | { $case: "keyId"; value: string }
     | { $case: "accountId"; value: string }
     | { $case: "plan"; value: string }
+    | { $case: "network"; value: string }
     | undefined;
   /** Accounts numbers all changes in one sequence. */
   revision: number;
@@ -3849,6 +3902,606 @@ export const RevokeKeyResponse: MessageFns<RevokeKeyResponse> = {
   },
 };
 
+function createBaseListBlockedNetworksRequest(): ListBlockedNetworksRequest {
+  return {};
+}
+
+export const ListBlockedNetworksRequest: MessageFns<ListBlockedNetworksRequest> = {
+  encode(_: ListBlockedNetworksRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListBlockedNetworksRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListBlockedNetworksRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListBlockedNetworksRequest>): ListBlockedNetworksRequest {
+    return ListBlockedNetworksRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<ListBlockedNetworksRequest>): ListBlockedNetworksRequest {
+    const message = createBaseListBlockedNetworksRequest();
+    return message;
+  },
+};
+
+function createBaseListBlockedNetworksResponse(): ListBlockedNetworksResponse {
+  return { networks: [] };
+}
+
+export const ListBlockedNetworksResponse: MessageFns<ListBlockedNetworksResponse> = {
+  encode(message: ListBlockedNetworksResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.networks) {
+      BlockedNetwork.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListBlockedNetworksResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListBlockedNetworksResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.networks.push(BlockedNetwork.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListBlockedNetworksResponse>): ListBlockedNetworksResponse {
+    return ListBlockedNetworksResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListBlockedNetworksResponse>): ListBlockedNetworksResponse {
+    const message = createBaseListBlockedNetworksResponse();
+    message.networks = object.networks?.map((e) => BlockedNetwork.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseBlockedNetwork(): BlockedNetwork {
+  return { network: "", expiresAtMs: 0 };
+}
+
+export const BlockedNetwork: MessageFns<BlockedNetwork> = {
+  encode(message: BlockedNetwork, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.network !== "") {
+      writer.uint32(10).string(message.network);
+    }
+    if (message.expiresAtMs !== 0) {
+      writer.uint32(16).int64(message.expiresAtMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BlockedNetwork {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBlockedNetwork();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.network = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.expiresAtMs = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<BlockedNetwork>): BlockedNetwork {
+    return BlockedNetwork.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<BlockedNetwork>): BlockedNetwork {
+    const message = createBaseBlockedNetwork();
+    message.network = object.network ?? "";
+    message.expiresAtMs = object.expiresAtMs ?? 0;
+    return message;
+  },
+};
+
+function createBaseBlock(): Block {
+  return { blocked: undefined, reason: "", createdAtMs: 0, createdBy: "" };
+}
+
+export const Block: MessageFns<Block> = {
+  encode(message: Block, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.blocked !== undefined) {
+      BlockedNetwork.encode(message.blocked, writer.uint32(10).fork()).join();
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    if (message.createdAtMs !== 0) {
+      writer.uint32(24).int64(message.createdAtMs);
+    }
+    if (message.createdBy !== "") {
+      writer.uint32(34).string(message.createdBy);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Block {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBlock();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.blocked = BlockedNetwork.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.createdAtMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.createdBy = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Block>): Block {
+    return Block.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Block>): Block {
+    const message = createBaseBlock();
+    message.blocked = (object.blocked !== undefined && object.blocked !== null)
+      ? BlockedNetwork.fromPartial(object.blocked)
+      : undefined;
+    message.reason = object.reason ?? "";
+    message.createdAtMs = object.createdAtMs ?? 0;
+    message.createdBy = object.createdBy ?? "";
+    return message;
+  },
+};
+
+function createBaseBlockNetworkRequest(): BlockNetworkRequest {
+  return { network: "", forMs: 0, reason: "" };
+}
+
+export const BlockNetworkRequest: MessageFns<BlockNetworkRequest> = {
+  encode(message: BlockNetworkRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.network !== "") {
+      writer.uint32(10).string(message.network);
+    }
+    if (message.forMs !== 0) {
+      writer.uint32(16).int64(message.forMs);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BlockNetworkRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBlockNetworkRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.network = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.forMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<BlockNetworkRequest>): BlockNetworkRequest {
+    return BlockNetworkRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<BlockNetworkRequest>): BlockNetworkRequest {
+    const message = createBaseBlockNetworkRequest();
+    message.network = object.network ?? "";
+    message.forMs = object.forMs ?? 0;
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseBlockNetworkResponse(): BlockNetworkResponse {
+  return { block: undefined };
+}
+
+export const BlockNetworkResponse: MessageFns<BlockNetworkResponse> = {
+  encode(message: BlockNetworkResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.block !== undefined) {
+      Block.encode(message.block, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BlockNetworkResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBlockNetworkResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.block = Block.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<BlockNetworkResponse>): BlockNetworkResponse {
+    return BlockNetworkResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<BlockNetworkResponse>): BlockNetworkResponse {
+    const message = createBaseBlockNetworkResponse();
+    message.block = (object.block !== undefined && object.block !== null) ? Block.fromPartial(object.block) : undefined;
+    return message;
+  },
+};
+
+function createBaseUnblockNetworkRequest(): UnblockNetworkRequest {
+  return { network: "" };
+}
+
+export const UnblockNetworkRequest: MessageFns<UnblockNetworkRequest> = {
+  encode(message: UnblockNetworkRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.network !== "") {
+      writer.uint32(10).string(message.network);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnblockNetworkRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnblockNetworkRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.network = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UnblockNetworkRequest>): UnblockNetworkRequest {
+    return UnblockNetworkRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UnblockNetworkRequest>): UnblockNetworkRequest {
+    const message = createBaseUnblockNetworkRequest();
+    message.network = object.network ?? "";
+    return message;
+  },
+};
+
+function createBaseUnblockNetworkResponse(): UnblockNetworkResponse {
+  return { block: undefined };
+}
+
+export const UnblockNetworkResponse: MessageFns<UnblockNetworkResponse> = {
+  encode(message: UnblockNetworkResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.block !== undefined) {
+      Block.encode(message.block, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnblockNetworkResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnblockNetworkResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.block = Block.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UnblockNetworkResponse>): UnblockNetworkResponse {
+    return UnblockNetworkResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UnblockNetworkResponse>): UnblockNetworkResponse {
+    const message = createBaseUnblockNetworkResponse();
+    message.block = (object.block !== undefined && object.block !== null) ? Block.fromPartial(object.block) : undefined;
+    return message;
+  },
+};
+
+function createBaseListBlocksRequest(): ListBlocksRequest {
+  return {};
+}
+
+export const ListBlocksRequest: MessageFns<ListBlocksRequest> = {
+  encode(_: ListBlocksRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListBlocksRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListBlocksRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListBlocksRequest>): ListBlocksRequest {
+    return ListBlocksRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<ListBlocksRequest>): ListBlocksRequest {
+    const message = createBaseListBlocksRequest();
+    return message;
+  },
+};
+
+function createBaseListBlocksResponse(): ListBlocksResponse {
+  return { blocks: [] };
+}
+
+export const ListBlocksResponse: MessageFns<ListBlocksResponse> = {
+  encode(message: ListBlocksResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.blocks) {
+      Block.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListBlocksResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListBlocksResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.blocks.push(Block.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListBlocksResponse>): ListBlocksResponse {
+    return ListBlocksResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListBlocksResponse>): ListBlocksResponse {
+    const message = createBaseListBlocksResponse();
+    message.blocks = object.blocks?.map((e) => Block.fromPartial(e)) || [];
+    return message;
+  },
+};
+
 function createBaseOperatorCredential(): OperatorCredential {
   return { id: "", name: "", role: "", createdAtMs: 0, revokedAtMs: undefined, createdBy: "" };
 }
@@ -5303,6 +5956,9 @@ export const AccountChanged: MessageFns<AccountChanged> = {
       case "plan":
         writer.uint32(26).string(message.subject.value);
         break;
+      case "network":
+        writer.uint32(42).string(message.subject.value);
+        break;
     }
     if (message.revision !== 0) {
       writer.uint32(32).int64(message.revision);
@@ -5347,6 +6003,14 @@ export const AccountChanged: MessageFns<AccountChanged> = {
             message.subject = { $case: "plan", value: reader.string() };
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.subject = { $case: "network", value: reader.string() };
+            continue;
+          }
           case 4: {
             if (tag !== 32) {
               break;
@@ -5388,6 +6052,12 @@ export const AccountChanged: MessageFns<AccountChanged> = {
       case "plan": {
         if (object.subject?.value !== undefined && object.subject?.value !== null) {
           message.subject = { $case: "plan", value: object.subject.value };
+        }
+        break;
+      }
+      case "network": {
+        if (object.subject?.value !== undefined && object.subject?.value !== null) {
+          message.subject = { $case: "network", value: object.subject.value };
         }
         break;
       }
@@ -5923,7 +6593,7 @@ export const LimitDemand: MessageFns<LimitDemand> = {
   },
 };
 
-/** Verifies callers' tokens. */
+/** Tells gateways which calls to refuse: verifies callers' tokens, and lists the networks that are blocked. */
 export type AccountsServiceService = typeof AccountsServiceService;
 export const AccountsServiceService = {
   /** Idempotent. A refusal is an answer, not an error. Errors: INVALID_ARGUMENT (not a digest), UNAVAILABLE. */
@@ -5936,11 +6606,25 @@ export const AccountsServiceService = {
     responseSerialize: (value: VerifyTokenResponse): Buffer => Buffer.from(VerifyTokenResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): VerifyTokenResponse => VerifyTokenResponse.decode(value),
   },
+  /** All blocks that have not expired. Idempotent. Errors: UNAVAILABLE. */
+  listBlockedNetworks: {
+    path: "/brand_data.v1.AccountsService/ListBlockedNetworks" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListBlockedNetworksRequest): Buffer =>
+      Buffer.from(ListBlockedNetworksRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListBlockedNetworksRequest => ListBlockedNetworksRequest.decode(value),
+    responseSerialize: (value: ListBlockedNetworksResponse): Buffer =>
+      Buffer.from(ListBlockedNetworksResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListBlockedNetworksResponse => ListBlockedNetworksResponse.decode(value),
+  },
 } as const;
 
 export interface AccountsServiceServer extends UntypedServiceImplementation {
   /** Idempotent. A refusal is an answer, not an error. Errors: INVALID_ARGUMENT (not a digest), UNAVAILABLE. */
   verifyToken: handleUnaryCall<VerifyTokenRequest, VerifyTokenResponse>;
+  /** All blocks that have not expired. Idempotent. Errors: UNAVAILABLE. */
+  listBlockedNetworks: handleUnaryCall<ListBlockedNetworksRequest, ListBlockedNetworksResponse>;
 }
 
 export interface AccountsServiceClient extends Client {
@@ -5959,6 +6643,22 @@ export interface AccountsServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: VerifyTokenResponse) => void,
+  ): ClientUnaryCall;
+  /** All blocks that have not expired. Idempotent. Errors: UNAVAILABLE. */
+  listBlockedNetworks(
+    request: ListBlockedNetworksRequest,
+    callback: (error: ServiceError | null, response: ListBlockedNetworksResponse) => void,
+  ): ClientUnaryCall;
+  listBlockedNetworks(
+    request: ListBlockedNetworksRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListBlockedNetworksResponse) => void,
+  ): ClientUnaryCall;
+  listBlockedNetworks(
+    request: ListBlockedNetworksRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListBlockedNetworksResponse) => void,
   ): ClientUnaryCall;
 }
 
@@ -6162,6 +6862,43 @@ export const AccountsAdminServiceService = {
     responseDeserialize: (value: Buffer): RevokeKeyResponse => RevokeKeyResponse.decode(value),
   },
   /**
+   * Makes gateways refuse all requests from an address or network for some time. Replaces an earlier block of the same network.
+   * Errors: INVALID_ARGUMENT (also a network that is too large), FAILED_PRECONDITION (it holds a trusted proxy),
+   * RESOURCE_EXHAUSTED (too many blocks).
+   */
+  blockNetwork: {
+    path: "/brand_data.v1.AccountsAdminService/BlockNetwork" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: BlockNetworkRequest): Buffer => Buffer.from(BlockNetworkRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): BlockNetworkRequest => BlockNetworkRequest.decode(value),
+    responseSerialize: (value: BlockNetworkResponse): Buffer =>
+      Buffer.from(BlockNetworkResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): BlockNetworkResponse => BlockNetworkResponse.decode(value),
+  },
+  /** Lifts a block. Errors: NOT_FOUND, INVALID_ARGUMENT. */
+  unblockNetwork: {
+    path: "/brand_data.v1.AccountsAdminService/UnblockNetwork" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UnblockNetworkRequest): Buffer =>
+      Buffer.from(UnblockNetworkRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UnblockNetworkRequest => UnblockNetworkRequest.decode(value),
+    responseSerialize: (value: UnblockNetworkResponse): Buffer =>
+      Buffer.from(UnblockNetworkResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UnblockNetworkResponse => UnblockNetworkResponse.decode(value),
+  },
+  /** All blocks that have not expired, by the time of their creation. */
+  listBlocks: {
+    path: "/brand_data.v1.AccountsAdminService/ListBlocks" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListBlocksRequest): Buffer => Buffer.from(ListBlocksRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListBlocksRequest => ListBlocksRequest.decode(value),
+    responseSerialize: (value: ListBlocksResponse): Buffer => Buffer.from(ListBlocksResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListBlocksResponse => ListBlocksResponse.decode(value),
+  },
+  /**
    * Creates a credential of an operator. An operator can have two at once, so that one can replace the other. Only this answer ever
    * holds the credential. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (the operator has another role),
    * RESOURCE_EXHAUSTED (too many credentials).
@@ -6289,6 +7026,16 @@ export interface AccountsAdminServiceServer extends UntypedServiceImplementation
   listKeys: handleUnaryCall<ListKeysRequest, ListKeysResponse>;
   /** Idempotent. Errors: NOT_FOUND. */
   revokeKey: handleUnaryCall<RevokeKeyRequest, RevokeKeyResponse>;
+  /**
+   * Makes gateways refuse all requests from an address or network for some time. Replaces an earlier block of the same network.
+   * Errors: INVALID_ARGUMENT (also a network that is too large), FAILED_PRECONDITION (it holds a trusted proxy),
+   * RESOURCE_EXHAUSTED (too many blocks).
+   */
+  blockNetwork: handleUnaryCall<BlockNetworkRequest, BlockNetworkResponse>;
+  /** Lifts a block. Errors: NOT_FOUND, INVALID_ARGUMENT. */
+  unblockNetwork: handleUnaryCall<UnblockNetworkRequest, UnblockNetworkResponse>;
+  /** All blocks that have not expired, by the time of their creation. */
+  listBlocks: handleUnaryCall<ListBlocksRequest, ListBlocksResponse>;
   /**
    * Creates a credential of an operator. An operator can have two at once, so that one can replace the other. Only this answer ever
    * holds the credential. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (the operator has another role),
@@ -6586,6 +7333,58 @@ export interface AccountsAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RevokeKeyResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Makes gateways refuse all requests from an address or network for some time. Replaces an earlier block of the same network.
+   * Errors: INVALID_ARGUMENT (also a network that is too large), FAILED_PRECONDITION (it holds a trusted proxy),
+   * RESOURCE_EXHAUSTED (too many blocks).
+   */
+  blockNetwork(
+    request: BlockNetworkRequest,
+    callback: (error: ServiceError | null, response: BlockNetworkResponse) => void,
+  ): ClientUnaryCall;
+  blockNetwork(
+    request: BlockNetworkRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: BlockNetworkResponse) => void,
+  ): ClientUnaryCall;
+  blockNetwork(
+    request: BlockNetworkRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: BlockNetworkResponse) => void,
+  ): ClientUnaryCall;
+  /** Lifts a block. Errors: NOT_FOUND, INVALID_ARGUMENT. */
+  unblockNetwork(
+    request: UnblockNetworkRequest,
+    callback: (error: ServiceError | null, response: UnblockNetworkResponse) => void,
+  ): ClientUnaryCall;
+  unblockNetwork(
+    request: UnblockNetworkRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UnblockNetworkResponse) => void,
+  ): ClientUnaryCall;
+  unblockNetwork(
+    request: UnblockNetworkRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UnblockNetworkResponse) => void,
+  ): ClientUnaryCall;
+  /** All blocks that have not expired, by the time of their creation. */
+  listBlocks(
+    request: ListBlocksRequest,
+    callback: (error: ServiceError | null, response: ListBlocksResponse) => void,
+  ): ClientUnaryCall;
+  listBlocks(
+    request: ListBlocksRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListBlocksResponse) => void,
+  ): ClientUnaryCall;
+  listBlocks(
+    request: ListBlocksRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListBlocksResponse) => void,
   ): ClientUnaryCall;
   /**
    * Creates a credential of an operator. An operator can have two at once, so that one can replace the other. Only this answer ever
