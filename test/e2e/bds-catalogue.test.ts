@@ -329,7 +329,10 @@ describe('the list of records', () => {
     await empty('here');
     await catalog('here').put('feed', [
       stockOf('acme', 'ACME@XNAS', { name: 'Acme', stock: { isin: 'US0378331005', price: 5 } }),
-      brandOf('globex', { name: 'Globex', links: { websites: ['https://www.globex.example/'] } }),
+      brandOf('globex', {
+        name: 'Globex',
+        links: { websites: ['https://www.globex.com/', 'https://globex.internal/'] },
+      }),
       brandOf('initech', { name: 'Initech, Inc.' }),
     ]);
     await catalog('here').put('crm', [brandOf('hooli', { name: 'Hooli', company: { ceo: 'Gavin' } })]);
@@ -344,7 +347,7 @@ describe('the list of records', () => {
     const { records } = await json('here', 'catalogue', 'list');
     expect(records).toMatchObject([
       { id: 'acme', type: 'stock', identifiers: ['XNAS:ACME', 'US0378331005'], sources: ['feed'] },
-      { id: 'globex', type: 'brand', identifiers: ['globex.example'] },
+      { id: 'globex', type: 'brand', identifiers: ['globex.com'] },
       { id: 'hooli', sources: ['crm'] },
       { id: 'initech' },
     ]);
@@ -353,6 +356,13 @@ describe('the list of records', () => {
     expect((await bds('here', 'catalogue', 'list')).out).toMatch(
       /^acme +\S+ +stock +XNAS:ACME US0378331005 +feed/m,
     );
+  });
+
+  test('shows only identifiers that find their record', async () => {
+    const { records } = await json('here', 'catalogue', 'list');
+    const all = records.flatMap(({ identifiers }: { identifiers: string[] }) => identifiers);
+    expect(all).toHaveLength(3);
+    expect(await bds('here', 'resolve', ...all)).toMatchObject({ code: 0 });
   });
 
   test('has exactly the records that fit all filters', async () => {

@@ -271,6 +271,11 @@ describe('the service does what the pages show', () => {
     };
     const inWords = (text: string) => text.trim().replaceAll(/[ ]+/g, ' ');
     expect(inWords(closingText(demo, '.local', 'http://127.0.0.1:8120/'))).toContain(inWords(shown));
+    // bds finds another folder's stack only if it is told.
+    const elsewhere = closingText(demo, '/data', 'http://127.0.0.1:8120/');
+    expect(elsewhere.match(/\S* ?npm run bds/g)).toEqual(
+      Array(2).fill("BDS_STACK='/data/operator.json' npm run bds"),
+    );
   });
 });
 

@@ -234,7 +234,7 @@ test('a refused picture is listed with its reason, and its record is sent withou
   const reasons = Object.fromEntries(refused.map(({ id, picture, reason }) => [id, `${picture}: ${reason}`]));
   expect(reasons).toEqual({
     refused: expect.stringMatching(/^images\.logo: the file is no picture/),
-    missing: 'images.logo: there is no file "./missing.svg"',
+    missing: 'images.logo: there is no file "./missing.svg": check its name',
     fetched: expect.stringContaining('fetches nothing from the network'),
     bare: expect.stringContaining('write "./" before its name'),
     dark: expect.stringContaining('a dark form needs a light form'),

@@ -5,6 +5,7 @@ import { recordFromBrand } from '@brand-data/records';
 import { acme } from '@brand-data/records/test/acme.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseJson } from '../src/formats/json.ts';
 import { readRecords } from '../src/index.ts';
 import { allOf } from './all-of.ts';
 
@@ -47,7 +48,7 @@ test('an item of a list that is not a record is reported with its place, and the
 
 test('a .json file that is not JSON gives no record, and is reported with the text around the error', async () => {
   expect(await read('comma.json', `[\n${JSON.stringify(acme)},\n]\n`)).toEqual([
-    { from: 'comma.json', problem: expect.stringMatching(/^not valid JSON: .*\}\]\}, \]/) },
+    { from: 'comma.json', problem: expect.stringMatching(/^not valid JSON, near ".*\}\]\}, \]"$/) },
   ]);
 });
 
@@ -59,4 +60,12 @@ test('half a character in a list is reported with its field', async () => {
   expect(await read('half.json', JSON.stringify([{ ...acme, names: ['A\ud800'] }]))).toMatchObject([
     { from: 'half.json[0]', problem: expect.stringMatching(/^names\[0\] contains an unpaired surrogate/) },
   ]);
+});
+
+test.each([
+  ['company,site', 'not valid JSON, near "company,site"'],
+  ['{"a": 1,}', 'not valid JSON, from character 9 on'],
+  ['{"a', 'not valid JSON, from character 4 on'],
+])('the problem of %s has its place and no words of a parser', (text, problem) => {
+  expect(parseJson(text)).toEqual({ problem });
 });

@@ -68,11 +68,16 @@ export function parseJson(text: string): { value: unknown } | { problem: string 
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
-    const [, place] = / at position (\d+)/.exec((error as Error).message) ?? [];
-    return {
-      problem: `not valid JSON${place === undefined ? '' : `, from character ${Number(place) + 1} on`}`,
-    };
+    return { problem: `not valid JSON${placeOf((error as Error).message)}` };
   }
+}
+
+/** Returns the place that a message of V8 names, in our words. */
+function placeOf(message: string): string {
+  const [, near] = /"(.*)"(?:\.{3})? is not valid JSON$/s.exec(message) ?? [];
+  const [, position] = / at position (\d+)/.exec(message) ?? [];
+  if (near !== undefined) return `, near "${near.replace(/\s+/g, ' ')}"`;
+  return position === undefined ? '' : `, from character ${Number(position) + 1} on`;
 }
 
 /** Counts the brackets and commas outside of texts. */

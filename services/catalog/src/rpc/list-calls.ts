@@ -8,6 +8,7 @@ import {
   type LogoFile,
   OverrideSet,
 } from '@brand-data/contracts';
+import { readWebHost } from '@brand-data/identifiers';
 import { fieldOf, hasData, imagePathsOf, recordFieldName, SETTABLE_FIELDS } from '@brand-data/records';
 import { Fault, serverStream } from '@brand-data/runtime';
 import { type CatalogDoc, isOtherSecurity, isWaiting, partsOf, sizeOfDoc } from '../records/catalog-doc.ts';
@@ -73,8 +74,9 @@ function hasStated(brand: Brand, field: string): boolean {
 }
 
 function identifiersOf({ listings, stock, lei, links, domains }: Brand): string[] {
-  const hosts = (links?.websites ?? []).flatMap(
-    (url) => URL.parse(url)?.hostname.replace(/^www\./, '') ?? [],
+  // A host without a public suffix, such as one of a company's own network, finds no record.
+  const hosts = [...(links?.websites ?? []), ...domains].flatMap(
+    (address) => readWebHost(address)?.host ?? [],
   );
   const all = [
     ...listings.map(({ mic, ticker }) => `${mic}:${ticker}`),
@@ -83,7 +85,6 @@ function identifiersOf({ listings, stock, lei, links, domains }: Brand): string[
     lei,
     links?.wikidataQid,
     ...hosts,
-    ...domains,
   ];
   return [...new Set(all.filter((each) => each))].slice(0, MOST_IDENTIFIERS) as string[];
 }

@@ -108,7 +108,7 @@ function textOf({ manifest, documents, usage, changes }: RestoreResult): Text {
   ];
 }
 
-function textOfChanges(changes: NonNullable<RestoreResult['changes']>): Text {
+export function textOfChanges(changes: NonNullable<RestoreResult['changes']>): Text {
   const { complete, keys, accounts, plans, validKeys, revoked } = changes;
   const list = (what: string, ids: readonly string[]) =>
     ids.length > 0 ? `  ${what}: ${ids.join(', ')}` : undefined;
