@@ -74,7 +74,8 @@ function withoutRegistryMark(text: string): string {
 function withoutRepetition(text: string): string {
   const lower = text.toLowerCase();
   const at = lower.lastIndexOf(` ${lower.slice(0, SHORTEST_REPETITION)}`);
-  if (at <= 0 || !lettersOf(lower).startsWith(lettersOf(lower.slice(at)))) return text;
+  const isRepeated = at > 0 && lettersOf(lower).startsWith(lettersOf(lower.slice(at)));
+  if (!isRepeated || !hasLetter(text.slice(0, at))) return text;
   const before = lower.slice(lower.lastIndexOf(' ', at - 1) + 1, at).replace(EDGES, '');
   const isWhole = lower.slice(at).split(' ').length > SHORTEST_REPETITION;
   return isWhole || LEGAL_FORMS.has(before) ? text.slice(0, at) : text;
