@@ -14,7 +14,7 @@ import {
   resolve,
   type Strength,
 } from '../src/index.ts';
-import { isCommonAsName } from '../src/resolve/common-words.ts';
+import { isCommonAsName } from '../src/names/common-words.ts';
 import { anyText, company, dash, manager, name, nameDecoration, someCase, ticker } from './arbitraries.ts';
 import { brand, candidate } from './brands.ts';
 

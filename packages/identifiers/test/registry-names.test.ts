@@ -144,6 +144,14 @@ describe('a published name', () => {
     ['AMAZON COM INC', 'Amazon.com'],
     ['HP INC', 'HP'],
     ['UNITED INC', 'United Inc'],
+    ['POWER CORP', 'Power Corp'],
+    ['ING GROEP NV', 'ING Groep'],
+    ['DE LA RUE PLC', 'De La Rue'],
+    ['IMCD N.V.', 'IMCD'],
+    ['SSAB AB', 'SSAB'],
+    ['ARCH CAPITAL GROUP LTD', 'Arch Capital Group'],
+    ['UTD THERAP. (DEL.)', 'United Therapeutics'],
+    ['ACME TECHN. LTD', 'Acme Technologies'],
   ])('of %j is %j', (name, published) => {
     expect(isInCapitals(name)).toBe(true);
     expect(publishedName(name)).toBe(published);

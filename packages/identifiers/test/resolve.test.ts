@@ -661,15 +661,41 @@ describe('precedence', () => {
     expect(among('Nomura', { ...small, name: 'Nomura' }, group)?.id).toBe('small');
   });
 
-  test('a much better known company goes before another one whose exact name is only that of a list in capitals', () => {
+  test('a much better known company goes before a little known one with exactly the name, unless their legal forms differ', () => {
     const listed = { id: 'listed', name: 'Winmark', names: ['WINMARK CORP.'], rank: 300 };
     const known = { id: 'known', name: 'Winmark Corporation', rank: 450 };
     expect(among('Winmark', listed, known)).toMatchObject({ id: 'known', strength: 'legal_form' });
     expect(among('WINMARK CORP.', listed, known)?.id).toBe('known');
     expect(among('Winmark', listed, { ...known, rank: 449 })?.id).toBe('listed');
     expect(among('Winmark', { ...listed, rank: 600 }, { ...known, rank: 900 })?.id).toBe('listed');
-    expect(among('Winmark', { ...listed, names: [] }, known)?.id).toBe('listed');
     expect(among('WINMARK AG', { ...listed, names: ['WINMARK AG'] }, known)?.id).toBe('listed');
+  });
+
+  test('of companies with one whole name, its short form means the best known, and of others none', () => {
+    const known = { id: 'known', name: 'NatWest Group plc', rank: 800 };
+    const twin = { id: 'twin', name: 'NatWest Group plc', rank: 740 };
+    expect(among('NatWest', twin, known)).toMatchObject({ id: 'known', strength: 'group_word' });
+    expect(among('NatWest', { ...twin, name: 'NatWest Holdings' }, known)).toBeUndefined();
+  });
+
+  test('a place or an adjective in small letters is no ticker of a little known company', () => {
+    const green = { id: 'green', name: 'Green Resources', listings: ['GREEN@XBKK'], rank: 599 };
+    expect(among('green', green)).toBeUndefined();
+    expect(among('GREEN', green)?.id).toBe('green');
+    expect(among('green', { ...green, rank: 600 })?.id).toBe('green');
+  });
+
+  test('a place or an adjective means a company without its legal form only if the company is large', () => {
+    const light = { id: 'light', name: 'Light S.A.', rank: 739 };
+    expect(among('Light', light)).toBeUndefined();
+    expect(among('Light S.A.', light)?.id).toBe('light');
+    expect(among('Light', { ...light, rank: 740 })?.id).toBe('light');
+  });
+
+  test('a common word in small letters means no icon', () => {
+    const icon = { id: 'icon', name: 'NOW', websites: ['https://www.nowtv.com/'], bare: true };
+    expect(among('now', icon)).toBeUndefined();
+    expect(among('Now', icon)?.id).toBe('icon');
   });
 
   test('an icon with a name written in capital and small letters goes before the ticker of a small company', () => {
@@ -901,12 +927,12 @@ describe('precedence', () => {
   });
 
   test('strength decides before rank, and rank before the smaller id', () => {
-    const exact = { id: 'exact', name: 'Acme', rank: 1 };
-    const legal = { id: 'legal', name: 'Acme Inc.', rank: 500 };
+    const exact = { id: 'exact', name: 'Acme', rank: 400 };
+    const legal = { id: 'legal', name: 'Acme Inc.', rank: 549 };
     const former = { id: 'former', name: 'Other', formerly: ['Acme'], rank: 900 };
     expect(among('acme', former, legal, exact)?.id).toBe('exact');
     expect(among('acme', former, legal)?.id).toBe('legal');
-    expect(among('acme', { ...exact, id: 'low' }, { ...exact, id: 'high', rank: 2 })?.id).toBe('high');
+    expect(among('acme', { ...exact, id: 'low' }, { ...exact, id: 'high', rank: 401 })?.id).toBe('high');
     expect(among('acme', { ...exact, id: 'b' }, { ...exact, id: 'a' })?.id).toBe('a');
     expect(among('acme inc', legal, exact)?.id).toBe('legal');
   });

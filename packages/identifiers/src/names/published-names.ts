@@ -1,4 +1,5 @@
 import { writtenOut } from './abbreviations.ts';
+import { isCommonAsName } from './common-words.ts';
 import { coreName } from './names.ts';
 import { isFirstWordOfMany } from './places.ts';
 import { withoutMarks } from './registry-names.ts';
@@ -18,6 +19,9 @@ const NO_SURNAMES = wordsIn([spellings.noSurnames]);
 const MOST_GIVEN_NAMES = 3;
 const TOP_LEVEL_DOMAIN = /^(?:com|net|org)$/;
 const ROMAN_NUMERAL = /^(?:I{2,3}|IV|VI{1,3}|IX|XI{1,3}|XIV|XV|XX)$/;
+/** No English word of four letters ends or begins so: "IMCD", "SSAB". */
+const UNPRONOUNCEABLE = /^(?:[AEIOU](?![A-Z]*[HSTY]$)[B-DF-HJ-NP-TV-XZ]{3}|([B-DF-HJKMNP-TV-XZ])\1[A-Z]{2})$/;
+const ABBREVIATION = /(\p{L}+)\.(?= |$)/gu;
 const WORDS = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*/gu;
 /** A legal form in capitals behind a name that is spelled. */
 const FORM = /(?<= )(?:INC|CORP|CORPORATION|LTD|LIMITED)(?=\.?$)/;
@@ -32,7 +36,7 @@ export function publishedName(name: string): string {
   const core = coreInCapitals(name, plain);
   if (core === undefined)
     return SPELLED.get(plain) ?? (/\p{Ll}/u.test(plain) ? plain.replace(FORM, titled) : plain);
-  if (isFirstWordOfMany(core)) return titled(plain);
+  if (isFirstWordOfMany(core) || isCommonAsName(core)) return titled(plain);
   const isFirm = PARTNERS.test(plain.slice(plain.indexOf(core) + core.length));
   return titled(turnedName(core) ?? withInitials(core.replace(/ COM$/, '.COM'))) + (isFirm ? ' & Co.' : '');
 }
@@ -91,7 +95,10 @@ function withDots(words: readonly string[]): string {
   return dotted.replace(/(?<=\b\p{L}\.) (?=\p{L}\.)/gu, '');
 }
 
-function titled(name: string): string {
+function titled(written: string): string {
+  const name = written.replace(ABBREVIATION, (all, word: string) =>
+    writtenOut(word.toLowerCase()) === undefined ? all : word,
+  );
   return name.replace(WORDS, (word, at: number) => {
     const [before, after] = [name[at - 1], name[at + word.length]];
     if (word.length <= LONGEST_SHORT_WORD && (before === '&' || after === '&')) return word;
@@ -109,7 +116,9 @@ function titledWord(word: string, isFirst: boolean, isAfterDot: boolean): string
   const full = writtenOut(lower);
   if (full !== undefined) return (full[0] ?? '').toUpperCase() + full.slice(1);
   const isAbbreviation =
-    word.length <= LONGEST_SHORT_WORD ? !SHORT_WORDS.has(lower) : !/[AEIOUY\u00C0-\u024F]/.test(word);
+    word.length <= LONGEST_SHORT_WORD
+      ? !SHORT_WORDS.has(lower)
+      : UNPRONOUNCEABLE.test(word) || !/[AEIOUY\u00C0-\u024F]/.test(word);
   if (isAbbreviation || ROMAN_NUMERAL.test(word)) return word;
   const capital = (letter: string) => letter.toUpperCase();
   return lower

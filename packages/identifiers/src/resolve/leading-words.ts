@@ -1,8 +1,8 @@
 import type { BrandKey } from '../keys/brand-key.ts';
 import { readLeadingWords, wordsLeftOut } from '../keys/leading-words.ts';
+import { isCommonAsName } from '../names/common-words.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
 import { isGivenName } from '../names/published-names.ts';
-import { isCommonAsName } from './common-words.ts';
 import lists from './leading-words.json' with { type: 'json' };
 import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
 
@@ -85,8 +85,9 @@ function isLong(leading: string): boolean {
   return leading.includes(' ') && lettersOf(leading) >= LONG;
 }
 
+/** Returns the number of letters of the words, apart from "and": "L&T" has two. */
 function lettersOf(words: string): number {
-  return words.replaceAll(' ', '').length;
+  return words.replaceAll(/ (?:and )?/g, '').length;
 }
 
 /** Returns a company's current names in their normal forms. */

@@ -1,7 +1,7 @@
 import type { Brand } from '@brand-data/contracts';
 import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey, normalTicker } from '../keys/tickers.ts';
+import { isCommonAsTicker } from '../names/common-words.ts';
 import { coreName, normalName } from '../names/names.ts';
-import { isCommonAsTicker } from './common-words.ts';
 import { isAmerican, lookupRank, RANK_OF_OTHER_SECURITY } from './rank.ts';
 import RESERVED from './reserved-codes.json' with { type: 'json' };
 import type { Resolution } from './resolve.ts';

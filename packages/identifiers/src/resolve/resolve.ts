@@ -6,14 +6,13 @@ import {
   type Strength,
 } from '../keys/brand-key.ts';
 import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey } from '../keys/tickers.ts';
+import { isCommonAsName, isCommonAsTicker } from '../names/common-words.ts';
 import { compareLegalFamilies, legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, legalFormOf, normalName } from '../names/names.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
-import { isInCapitals, publishedName } from '../names/published-names.ts';
 import { compareTexts } from '../names/texts.ts';
 import { type Reading, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
-import { isCommonAsName, isCommonAsTicker } from './common-words.ts';
-import { leadingKeysToRead, meantByLeadingWords } from './leading-words.ts';
+import { isUnspecific, leadingKeysToRead, meantByLeadingWords } from './leading-words.ts';
 import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
 
 /** By how much a company must be better known, so that its name precedes another company's bare ticker. */
@@ -161,9 +160,9 @@ function hasOtherFamily(families: readonly string[], keys: readonly BrandKey[]):
 }
 
 /**
- * Checks whether a match counts. A common word means a company only if it is its whole current name, or is written as its ticker. A
- * country's name or an adjective with which many names begin does not match weakly, and without the legal form or with another one
- * ("United Company") only if the company is large.
+ * Checks whether a match counts. A common word means a company only if it is its whole current name, or is written as its ticker, and in
+ * small letters no icon. A place or an adjective with which many names begin does not match weakly, without the legal form or with
+ * another one ("United Company") only if the company is large, and in small letters not as a little known company's ticker.
  */
 function isMeantBy(
   identifier: string,
@@ -171,20 +170,22 @@ function isMeantBy(
   matches: readonly Match[],
 ): (match: Match) => boolean {
   if (matches.length === 0) return () => true;
+  const isTicker = AS_TICKER.test(identifier);
   if (isCommonAsName(identifier)) {
-    const isWord = isCommonAsTicker(identifier) && !AS_TICKER.test(identifier);
-    return ({ kind, strength, key }) =>
+    const isWord = isCommonAsTicker(identifier) && !isTicker;
+    return ({ kind, strength, key, rank }) =>
       kind === 'ticker'
         ? !isWord && strength === 'exact' && !isBoardTickerKey(key)
-        : kind !== 'name' || strength === 'exact';
+        : kind !== 'name' || (strength === 'exact' && (/\p{Lu}/u.test(identifier) || !isBareRank(rank)));
   }
   const isName = ONE_WORD.test(identifier) && hasMixedCase(identifier);
-  const isAlone = isFirstWordOfMany(identifier);
+  const isAlone = isUnspecific(normalName(identifier));
   const isOfMany = isAlone || isFirstWordOfMany(coreName(identifier));
   return (match) => {
     const { kind, strength, rank, hasOtherForm } = match;
     if (isName && kind === 'ticker' && !isAlsoTicker(identifier, match, candidates, matches)) return false;
     if (!isOfMany) return true;
+    if (kind === 'ticker' && !isTicker && rank < RANK_OF_LISTED) return false;
     return !isWeak(strength) && (strength !== 'legal_form' || rank >= LARGE || !(isAlone || hasOtherForm));
   };
 }
@@ -228,40 +229,28 @@ function bestOf(
 ): Match | undefined {
   const first = firstOf(matches);
   if (first === undefined) return undefined;
-  if (isWeak(first.strength)) return fitsOneCompany(first, matches) ? first : undefined;
+  if (isWeak(first.strength)) return fitsOneCompany(first, candidates, matches) ? first : undefined;
   if (first.kind !== 'ticker')
-    return (
-      betterKnownNamesake(first, candidates, matches) ?? betterKnownGroup(identifier, first, matches) ?? first
-    );
+    return betterKnownNamesake(first, matches) ?? betterKnownGroup(identifier, first, matches) ?? first;
   return (
     matches.find(
       (match) =>
         isMeantRather(identifier, match, first) &&
-        (!isWeak(match.strength) || fitsOneCompany(match, matches)),
+        (!isWeak(match.strength) || fitsOneCompany(match, candidates, matches)),
     ) ?? first
   );
 }
 
-/**
- * Returns the first company so called without its legal form, if it is much better known than a company of which only a list in
- * capitals has exactly this name, cut or abbreviated.
- */
-function betterKnownNamesake(
-  { id, kind, strength, value, rank }: Match,
-  candidates: readonly Candidate[],
-  matches: readonly Match[],
-): Match | undefined {
-  if (kind !== 'name' || strength !== 'exact' || rank >= RANK_OF_LISTED) return undefined;
-  const named = matches.find(
-    (other) =>
-      other.kind === 'name' &&
-      other.strength === 'legal_form' &&
-      !(other.hasOtherForm || other.isOther) &&
-      other.rank >= rank + MUCH_BETTER_KNOWN,
+/** Returns the first company so called without its legal form, if it is much better known than the little known one with exactly this name. */
+function betterKnownNamesake(first: Match, matches: readonly Match[]): Match | undefined {
+  if (first.kind !== 'name' || first.strength !== 'exact' || first.rank >= RANK_OF_LISTED) return undefined;
+  return matches.find(
+    ({ kind, strength, rank, hasOtherForm, isOther }) =>
+      kind === 'name' &&
+      strength === 'legal_form' &&
+      !(hasOtherForm || isOther) &&
+      rank >= first.rank + MUCH_BETTER_KNOWN,
   );
-  const isOfList = ({ value: name }: BrandKey) =>
-    isInCapitals(name) && (name === value || publishedName(name) === value);
-  return candidates.some((own) => own.id === id && own.keys.some(isOfList)) ? named : undefined;
 }
 
 /** Returns the only company so called without "Group" or by its website, if it is better known than the first match. */
@@ -285,11 +274,32 @@ function firstOf(matches: readonly Match[]): Match | undefined {
   return second?.isOther ? matches.find(isFormer) : second;
 }
 
-/** Checks whether no other company matches by this strength. Bare records do not count beside a fuller one. */
-function fitsOneCompany({ id, strength, rank }: Match, matches: readonly Match[]): boolean {
+/**
+ * Checks whether no other company matches by this strength. Bare records do not count beside a fuller one. Nor does a company with the
+ * same whole name that only lacks "Group" or the like here, because the whole name means the better known one too.
+ */
+function fitsOneCompany(
+  { id, strength, rank }: Match,
+  candidates: readonly Candidate[],
+  matches: readonly Match[],
+): boolean {
+  const names = strength === 'group_word' ? wholeNamesOf(candidates, id) : [];
   return matches.every(
     (other) =>
-      other.id === id || other.strength !== strength || (isBareRank(other.rank) && !isBareRank(rank)),
+      other.id === id ||
+      other.strength !== strength ||
+      (isBareRank(other.rank) && !isBareRank(rank)) ||
+      wholeNamesOf(candidates, other.id).some((name) => names.includes(name)),
+  );
+}
+
+function wholeNamesOf(candidates: readonly Candidate[], id: string): string[] {
+  return candidates.flatMap((candidate) =>
+    candidate.id === id
+      ? candidate.keys.flatMap(({ key, kind, strength }) =>
+          kind === 'name' && strength === 'exact' ? [key] : [],
+        )
+      : [],
   );
 }
 

@@ -1,6 +1,7 @@
 import { Brand, BrandType } from '@brand-data/contracts';
 import { isIsin, typeOfSecurity } from '@brand-data/identifiers';
 import { isOtherSecurity, type OtherSecurityType, otherSecurity } from '../../formats/listing.ts';
+import { subjectOf } from './issuer-names.ts';
 import type { Row } from './rows.ts';
 
 /** No company has more kinds of shares on one exchange. If a name has more tickers, most are other securities of the company. */
@@ -16,8 +17,8 @@ const LONG_CODE_IN_PARIS = /^(?!AL|ML)[A-Z0-9]{5,}(?<!NV)$/;
 export function otherSecurities(rows: readonly Row[]): ReadonlyMap<Row, Brand | undefined> {
   const others = new Map<Row, Brand | undefined>();
   for (const row of rows) {
-    const { name, ticker, mic } = row;
-    const type = typeOfSecurity({ name, ticker, mic });
+    const { name, ticker, mic, summary } = row;
+    const type = typeOfSecurity({ name, ticker, mic }) ?? (isFund(summary) ? 'fund' : undefined);
     if (isOtherSecurity(type) && type !== 'preferred') others.set(row, recordOf(row, type));
   }
   const shares = rows.filter((row) => row.name !== '' && !others.has(row));
@@ -28,6 +29,11 @@ export function otherSecurities(rows: readonly Row[]): ReadonlyMap<Row, Brand | 
       if (hasShareBehind(row, tickers, base)) others.set(row, recordOf(row, 'security'));
   }
   return others;
+}
+
+/** "Gold Bullion Securities ETC is an exchange-traded commodity" describes what a row calls "GOLD BULLION SECURITIES LIMITED". */
+function isFund(summary: string): boolean {
+  return typeOfSecurity({ name: subjectOf(summary) }) === 'fund';
 }
 
 /** Undefined if the row has no name. Identifiers that are likely to be those of the company's share are left out. */

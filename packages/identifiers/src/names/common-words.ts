@@ -1,6 +1,6 @@
-import { isLegalFormAlone, normalName } from '../names/names.ts';
-import { isGroupWordAlone } from '../names/weak-names.ts';
 import commonWords from './common-words.json' with { type: 'json' };
+import { isLegalFormAlone, normalName } from './names.ts';
+import { isGroupWordAlone } from './weak-names.ts';
 
 /**
  * English words that are a ticker somewhere, or some company's name without its legal form. Whoever writes them hardly ever means
