@@ -817,9 +817,9 @@ describe('precedence', () => {
 
   test('leading words mean a company only if it is clearly the best known of less than six companies with such names', () => {
     const large = { id: 'large', name: 'Marriott International', rank: 860 };
-    const small = { id: 'small', name: 'Marriott Vacations Worldwide', rank: 740 };
+    const small = { id: 'small', name: 'Marriott Vacations Worldwide', rank: 745 };
     expect(among('Marriott', large, small)?.id).toBe('large');
-    expect(among('Marriott', large, { ...small, rank: 741 })).toBeUndefined();
+    expect(among('Marriott', large, { ...small, rank: 746 })).toBeUndefined();
     expect(among('Marriott', large, { ...small, rank: 900, bare: true })?.id).toBe('large');
     expect(among('Marriott', large, { ...large, id: 'twin', rank: 859 })?.id).toBe('large');
     const others = (count: number) =>
@@ -832,6 +832,7 @@ describe('precedence', () => {
       among('Bristol Myers', bristol, { id: 'b', name: 'Bristol Myers Dining', rank: 1 }),
     ).toBeUndefined();
     expect(among('J&J', { id: 'snacks', name: 'J&J Snack Foods', rank: 779 })).toBeUndefined();
+    expect(among('L&T', { id: 'lt', name: 'L&T Technology Services', rank: 779 })).toBeUndefined();
   });
 
   test('an answer by leading words is the best known company whose name begins so, whatever the order of candidates', () => {

@@ -1,5 +1,5 @@
 import CURRENCIES from './currencies.json' with { type: 'json' };
-import { EXCHANGE_TABLE } from './exchange-table.ts';
+import TABLE from './exchange-table.json' with { type: 'json' };
 
 /** A venue where securities trade, and the codes and names by which texts refer to it. */
 export interface Exchange {
@@ -41,11 +41,13 @@ const CURRENCY_OF_COUNTRY: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** The world's main venues. Within a country the primary venue comes first. */
-export const EXCHANGES: readonly Exchange[] = EXCHANGE_TABLE.trim()
-  .split('\n')
+/**
+ * The world's main venues, one a row of the file. Within a country the primary venue comes first. Values in one column are separated by
+ * spaces, and "-" stands for none.
+ */
+export const EXCHANGES: readonly Exchange[] = TABLE.rows
   .slice(1)
-  .filter((line) => !line.startsWith('#'))
+  .filter((row) => !row.startsWith('#'))
   .map(exchangeFromLine);
 
 function exchangeFromLine(line: string): Exchange {

@@ -1,4 +1,5 @@
 import { LONGEST_NAME } from '../names/names-of-brand.ts';
+import PATTERNS from './security-patterns.json' with { type: 'json' };
 
 /**
  * What a security is. Only shares and receipts stand for the company. "unit" is a share sold together with warrants or rights;
@@ -28,60 +29,17 @@ export interface SecurityName {
   readonly type: SecurityType | undefined;
 }
 
+/** A pattern that shows what a security is. */
+interface TypedPattern {
+  readonly type: SecurityType;
+  readonly pattern: RegExp;
+}
+
 /** Words after a company's name that say what the security is. The first words in the name decide. */
-const PHRASES: readonly (readonly [SecurityType, RegExp])[] = [
-  // "Common Stock Purchase Warrants" begins with the words of a share, so that the longer phrase stands first.
-  ['warrant', /\b(?:(?:common|ordinary) (?:stock|shares?) )?purchase warrants?\b/i],
-  ['warrant', /\bwarrants?\b(?! (?:corp|inc|co|ltd|group|holdings?|bank)\b)/i],
-  ['warrant', /\bADSs?\s*\(ADW\)/],
-  ['warrant', /\bBSA[ACR]?(?:\d+\S*)?(?: [A-Z0-9]{1,4})?$/],
-  ['right', /\b(?:(?:common|ordinary|preferred) (?:stock|shares?) )?(?:purchase|subscription) rights?\b/i],
-  ['right', /\b(?:contingent value )?rights?\b(?=\s*(?:$|[.,(]|each\b|to\b|expiring\b|entitling\b))/i],
-  ['right', /\bRTS\b/],
-  ['preferred', /\bpreferred (?:\w+ )?units?\b/i],
-  ['preferred', /\b(?:preferred|preference) (?:stock|shares?|class|series)\b/i],
-  // "Flaherty & Crumrine Preferred Securities Income Fund" is a fund's name.
-  ['preferred', /\bpreferred securit(?:y|ies)\b(?! (?:and|&|income|fund|trust|opportunit|total)\b)/i],
-  ['preferred', /\bpfd\b|\bpref\b|\bPRF STOCK\b|\bCNHPREF/i],
-  [
-    'share',
-    /\b(?:common|limited partner(?:ship)?|partnership|trust|depositary|class [a-z]) units?\b(?! of beneficial)|\bunits? (?:representing limited|of limited)/i,
-  ],
-  ['unit', /\b(?:(?:tangible )?equity |corporate )?units?\b(?=\s*(?:$|[.,(]|each\b|consisting\b))/i],
-  ['receipt', /\b(?:american|global) deposit[ao]ry (?:shares?|shs|receipts?|units?)\b/i],
-  ['receipt', /\b(?:un)?sponsored [ag]d[rs]s?\b/i],
-  ['receipt', /\b[AG]D[RS]s?\b/],
-  ['preferred', /\bdeposit[ao]ry (?:shares?|shs)\b|\bdep\.? sh(?:r|s|ares?)\b/i],
-  [
-    'note',
-    /\b(?:senior|subordinated|junior|unsecured|convertible|exchangeable) (?:[\w-]+ ){0,10}?(?:notes|debentures|bonds)\b(?! (?:fund|trust|etf)\b)/i,
-  ],
-  [
-    'note',
-    /\b(?:notes?|debentures?|bonds?) (?:series )?(?:due|expiring|maturing)\b|\d\s?% (?:notes?|bonds?)\b|\bmortgage bonds\b/i,
-  ],
-  ['certificate', /\bcorporate[- ]backed trust\b|\btrust certificates?\b|\bTr Ctfs?\b/i],
-  ['share', /\b(?:common|ordinary|capital|registered|bearer) (?:stock|shares?)\b/i],
-  [
-    'share',
-    /\b(?:common )?(?:(?:subordinate|limited|variable|restricted|multiple|non-?) ?)?voting shares?\b|\bclass [a-z] common$/i,
-  ],
-  ['share', /\b(?:class [a-z]|new york registry|ny registry) shares?\b/i],
-  ['share', /\b(?:shares?|units?|certificates?) of beneficial interest\b/i],
-  ['share', /\bORD\b|\bFPO\b/],
-];
+const PHRASES = typedPatterns(PATTERNS.phrases);
 
 /** Codes in which exchanges write the terms of a security, anywhere in its name. */
-const TERMS: readonly (readonly [SecurityType, RegExp])[] = [
-  // As exchanges abbreviate: "2% SNR BDS 25/01/2022 EUR100000", "FRN SUB PERP", "CASA2.85%27APR26", "EFSF 12/32 MTN".
-  ['note', /\d\s?% .*\b(?:BDS|NTS|SNR|SUB|T-BILL|TB|CNV|IDX\/LKD)\b|-?\bFRN\b/],
-  ['note', /\d%(?:PT|\d{1,2}[A-Z]{3}\d{2,4})$|\s\d{2}\/\d{2}(?:\s|$)|\bMTN$|\bSTRIPS/],
-  ['note', /\bdue (?:[a-z]+ )?(?:\d{1,2},? )?(?:\d{1,2}\/\d{1,2}\/)?\d{4}\b/i],
-  // New Zealand's bonds: "FBI 15/03/25 3.90% Fletcher Bui", "AIR 28/10/2022 4.25% - Air New".
-  ['note', /\s\d{1,2}\/\d{1,2}\/\d{2,4}\s+\d[\d.]*\s?%/],
-  // Listed options of banks: "CAC40 4500C  1223S", "SX5E      PI 1223B". Open-end turbos: "EGB OE TL.Z./RWE".
-  ['certificate', /\s(?:[\d.]+[CP]|PI)\s+\d{4}[A-Z]$|\sOE T[LS]\.Z\.\//],
-];
+const TERMS = typedPatterns(PATTERNS.terms);
 
 /** Listings with which exchanges test their systems. */
 const TEST =
@@ -153,8 +111,8 @@ function firstPhrase(text: string): { type: SecurityType; index: number } | unde
   const firstWord = text.indexOf(' ');
   const afterFirstWord = firstWord < 0 ? '' : text.slice(firstWord);
   const found = [
-    ...PHRASES.map(([type, phrase]) => ({ type, index: afterFirstWord.search(phrase), from: firstWord })),
-    ...TERMS.map(([type, terms]) => ({ type, index: text.search(terms), from: 0 })),
+    ...PHRASES.map(({ type, pattern }) => ({ type, index: afterFirstWord.search(pattern), from: firstWord })),
+    ...TERMS.map(({ type, pattern }) => ({ type, index: text.search(pattern), from: 0 })),
   ].flatMap(({ type, index, from }) => (index < 0 ? [] : [{ type, index: from + index }]));
   return found.reduce<(typeof found)[0] | undefined>(
     (first, each) => (first === undefined || each.index < first.index ? each : first),
@@ -178,4 +136,14 @@ function withoutAll(text: string, patterns: readonly RegExp[]): string {
 function withArticle(company: string): string {
   const [, articleless] = ARTICLE_AT_END.exec(company) ?? [];
   return articleless === undefined ? company : `The ${articleless}`;
+}
+
+/** Reads rows of a type, a regular expression and its flags, with two spaces between them. "#" begins a comment. */
+export function typedPatterns(rows: readonly string[]): TypedPattern[] {
+  return rows
+    .filter((row) => !row.startsWith('#'))
+    .map((row) => {
+      const [type, pattern = '', flags] = row.split('  ');
+      return { type: type as SecurityType, pattern: new RegExp(pattern, flags) };
+    });
 }
