@@ -1,5 +1,5 @@
 import { type AnswerFacts, answerFacts, retryAfterOf } from './answer.ts';
-import type { Problem, ProblemCode, Suggestion } from './gen/types.ts';
+import type { NoCompany, Problem, ProblemCode, Suggestion } from './gen/types.ts';
 
 /**
  * The service's codes, and those of the client:
@@ -12,6 +12,7 @@ export type ErrorCode = ProblemCode | 'timed_out' | 'network_failed' | 'answer_u
 interface ErrorFields extends Partial<AnswerFacts> {
   status?: number;
   suggestions?: Suggestion[];
+  noCompany?: NoCompany | undefined;
   retryAfter?: number | undefined;
 }
 
@@ -26,6 +27,8 @@ export class BrandDataError extends Error implements AnswerFacts {
   readonly detail: string;
   /** Records that may be meant. Only `identifier_not_found` has them. */
   readonly suggestions: readonly Suggestion[];
+  /** What the identifier means, if that is a fund, a currency or the like. Only `identifier_not_found` has it. */
+  readonly noCompany: NoCompany | undefined;
   /** Seconds to wait before the next call. */
   readonly retryAfter: number | undefined;
   readonly requestId: string | undefined;
@@ -39,6 +42,7 @@ export class BrandDataError extends Error implements AnswerFacts {
     this.detail = detail;
     this.status = fields.status;
     this.suggestions = fields.suggestions ?? [];
+    this.noCompany = fields.noCompany;
     this.retryAfter = fields.retryAfter;
     this.requestId = fields.requestId;
     this.charged = fields.charged;
@@ -53,11 +57,12 @@ export async function errorFrom(response: Response): Promise<BrandDataError> {
   const fields = { ...answerFacts(headers), status, retryAfter: retryAfterOf(headers) };
   const problem = problemIn(await response.text());
   if (problem === undefined) return unreadable(fields);
-  const { code, detail, suggestions = [], request_id: requestId } = problem;
+  const { code, detail, suggestions = [], no_company: noCompany, request_id: requestId } = problem;
   return new BrandDataError(code, detail, {
     ...fields,
     requestId: fields.requestId ?? requestId,
     suggestions,
+    noCompany,
   });
 }
 

@@ -183,7 +183,14 @@ describe('a 503', () => {
 describe('a failed call', () => {
   test('tells all that the problem and its headers say', async () => {
     const suggestions = [{ name: "McDonald's", identifier: 'MCD' }];
-    const body = { code: 'identifier_not_found', detail: 'Nothing.', request_id: 'request-1', suggestions };
+    const noCompany = { kind: 'fund', name: 'SPDR S&P 500 ETF Trust' };
+    const body = {
+      code: 'identifier_not_found',
+      detail: 'Nothing.',
+      request_id: 'request-1',
+      suggestions,
+      no_company: noCompany,
+    };
     const client = await clientOf([{ status: 404, headers: HEADERS, body }]);
     const error = await failureOf(client.logo('mcdonlads'));
     expect(error).toBeInstanceOf(BrandDataError);
@@ -193,6 +200,7 @@ describe('a failed call', () => {
       code: 'identifier_not_found',
       status: 404,
       suggestions,
+      noCompany,
       charged: true,
       requestId: 'request-1',
       quota: { remaining: 49_958 },

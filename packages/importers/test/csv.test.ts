@@ -178,6 +178,17 @@ test('a joined table adds its columns to the rows of the first table', async () 
   ]);
 });
 
+test('a joined table has the encoding of the first table', async () => {
+  const file = join(folder, 'cities.csv');
+  await writeFile(file, Buffer.from('code;city\nAAA;Genève\n', 'latin1'));
+  const records = await read(
+    ['symbol,name,venue', 'AAA,A,NASDAQ'],
+    'symbol=listings.ticker,name=name,venue=listings.mic,city=company.headquarters.city',
+    { join: { file, column: 'symbol', otherColumn: 'code' }, encoding: 'windows-1252' },
+  );
+  expect(records).toMatchObject([{ company: { headquarters: { city: 'Genève' } } }]);
+});
+
 test('--rank is the rank of rows that have neither a rank nor a market value', async () => {
   const records = await read(
     ['name,rank,value', 'A,,"2,000,000,000"', 'B,500,"2,000,000,000"', 'C,,N/A'],

@@ -223,3 +223,13 @@ test('change and its percentage agree, whichever of them is given', () => {
 test.each(['EUR', 'EURO=1', 'EUR=', 'EUR=-1', 'EUR=0'])('"%s" is not a rate', async (text) => {
   await expect(readRates([text], undefined)).rejects.toThrow('is not an exchange rate');
 });
+
+test('the caller names the line of the heading and the encoding', async () => {
+  const file = join(folder, 'laid-out.csv');
+  await writeFile(file, Buffer.from('Symbol,Währung,price\nsymbol,currency,price\nAAPL,USD,7\n', 'latin1'));
+  const source = Source.fromPartial({ name: 'test', date: '2026-01-01' });
+  const options = { map: [], rates: await readRates([], undefined), decimalComma: false, source };
+  const layout = { headingLine: 2, encoding: 'windows-1252', exchange: 'XNAS' };
+  const reads = await allOf(readMarketData(file, { ...options, ...layout }));
+  expect(reads).toMatchObject([{ item: { symbol: 'AAPL', stock: { price: 7, currency: 'USD' } } }]);
+});

@@ -143,7 +143,7 @@ test('a footer among rows, and a row that breaks off, are problems', async () =>
   expect(remarks).toEqual([]);
 });
 
-test('a table may be UTF-16 with its mark, or of an encoding that the caller names', async () => {
+test('a table may be UTF-16, with its mark or without, or of an encoding that the caller names', async () => {
   const text = 'name\tcity\nZürich AG\tGenève\nłódź\tŁódź\n';
   const rows = [
     ['Zürich AG', 'Genève'],
@@ -151,7 +151,9 @@ test('a table may be UTF-16 with its mark, or of an encoding that the caller nam
   ];
   const littleEndian = Buffer.from(`\ufeff${text}`, 'utf16le');
   expect((await read(littleEndian)).rows).toEqual(rows);
+  expect((await read(littleEndian.subarray(2))).rows).toEqual(rows);
   expect((await read(Buffer.from(littleEndian).swap16())).rows).toEqual(rows);
+  expect((await read(Buffer.from(littleEndian.subarray(2)).swap16())).rows).toEqual(rows);
   expect((await read(`\ufeff${text}`)).columns).toEqual(['name', 'city']);
   const latin = Buffer.from('name;city\nZürich AG;Genève\n', 'latin1');
   expect((await read(latin)).rows).toEqual([expect.stringContaining('encoding')]);
@@ -161,6 +163,13 @@ test('a table may be UTF-16 with its mark, or of an encoding that the caller nam
 test('a workbook is refused with advice', async () => {
   const workbook = Buffer.from('PK\u0003\u0004\u0014\u0000\u0006\u0000\u00ff\u00fe\n', 'latin1');
   await expect(read(workbook)).rejects.toThrow('the file is a workbook: save it as CSV UTF-8');
+});
+
+test('a table in JSON has no line that names the columns', async () => {
+  const file = await fileOf('[{"name":"Acme"}]', '.json');
+  await expect(openTable(file, { headingLine: 2 })).rejects.toThrow(
+    'JSON has no line that names the columns',
+  );
 });
 
 const OBJECTS = ROWS.map(([symbol, name]) => ({ symbol, name }));

@@ -31,10 +31,11 @@ const SPACE = 0x20;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-const UTF_16_MARKS = new Map([
-  ['\xff\xfe', 'utf-16le'],
-  ['\xfe\xff', 'utf-16be'],
-]);
+/** The mark of UTF-16, or two letters of it, of which every other byte is zero. */
+const UTF_16_STARTS = [
+  [/^(?:\xff\xfe|[^\0]\0[^\0]\0)/, 'utf-16le'],
+  [/^(?:\xfe\xff|\0[^\0]\0[^\0])/, 'utf-16be'],
+] as const;
 
 /**
  * Yields the lines of a file, which may be compressed (contentOf): many lines of a chunk as one array, because yielding them
@@ -107,12 +108,13 @@ export async function* rawLinesOf(
   if (length > 0) yield [take(Buffer.alloc(0))];
 }
 
-/** Converts the content to UTF-8 from `encoding`, or from UTF-16 if the content begins with the mark of UTF-16. */
+/** Converts the content to UTF-8 from `encoding`, or from UTF-16 if the content begins so. */
 async function* inUtf8(chunks: AsyncGenerator<Chunk>, encoding: string | undefined): AsyncGenerator<Chunk> {
   let decoder = encoding === undefined ? undefined : new TextDecoder(encoding);
   let isStart = true;
   for await (const { bytes, position } of chunks) {
-    const label = isStart ? UTF_16_MARKS.get(bytes.toString('latin1', 0, 2)) : undefined;
+    const start = isStart ? bytes.toString('latin1', 0, 4) : '';
+    const [, label] = UTF_16_STARTS.find(([form]) => form.test(start)) ?? [];
     if (label !== undefined) decoder = new TextDecoder(label);
     isStart = false;
     yield { bytes: decoder ? Buffer.from(decoder.decode(bytes, { stream: true })) : bytes, position };
@@ -120,8 +122,7 @@ async function* inUtf8(chunks: AsyncGenerator<Chunk>, encoding: string | undefin
 }
 
 /**
- * Yields the lines of a text file, with one chunk in memory at a time. The file is UTF-8, UTF-16 with a byte order mark, or in the
- * `encoding`. Yields a problem instead of a line that is not UTF-8, is longer than `maxMib`, or has a problem in rawLinesOf.
+ * Yields the lines of a text file, with one chunk in memory at a time. The file is UTF-8, UTF-16, or in the `encoding`. Yields a problem instead of a line that is not UTF-8, is longer than `maxMib`, or has a problem in rawLinesOf.
  * Rejects as contentOf does.
  */
 export async function* readLines(

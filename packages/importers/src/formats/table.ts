@@ -73,6 +73,8 @@ export async function openTable(
   { progress, headingLine, encoding }: TableLayout & { progress?: BytesRead | undefined } = {},
 ): Promise<Table> {
   if (JSON_FILE.test(file) || JSON_LINES.test(file)) {
+    if (headingLine !== undefined)
+      throw new NoTable(file, 'JSON has no line that names the columns: leave out the number of this line');
     const read = await readJsonTable(file, progress, encoding);
     if ('problem' in read) throw new NoTable(read.from, read.problem);
     const { columns, rows, lines } = read;

@@ -24,7 +24,7 @@ import { assignCell, type Conditions, type Mapping, whyLeftOut } from './mapping
 
 export interface ReadCsvOptions extends CellOptions, TableLayout, Conditions {
   mapping: Mapping;
-  /** A second table. Its cells are added to a row of the first table if the two columns have the same value. */
+  /** A second table, in the same encoding. Its cells are added to a row of the first table if the two columns have the same value. */
   join?: { file: string; column: string; otherColumn: string } | undefined;
   /** Whether rows with the same id are one company. */
   merge: boolean;
@@ -55,7 +55,7 @@ export async function* readCsv(
   const { mapping, skip = [], only = [], join, merge, memoryMib, progress, onSecurities } = options;
   if (progress !== undefined) progress.total = await sizeOf([file]);
   const kept = new KeptMemory(file, memoryMib);
-  const other = join === undefined ? undefined : await keptTable(join, kept);
+  const other = join === undefined ? undefined : await keptTable(join, kept, options.encoding);
   await using table = await openTable(file, options);
   const columns = [...table.columns, ...(other?.columns ?? [])];
   const conditions = [...mapping.columns, ...skip, ...only].map((each) => each.column);
@@ -87,8 +87,12 @@ export async function* readCsv(
   onSecurities?.(counts);
 }
 
-async function keptTable({ file, otherColumn }: NonNullable<ReadCsvOptions['join']>, memory: KeptMemory) {
-  await using table = await openTable(file);
+async function keptTable(
+  { file, otherColumn }: NonNullable<ReadCsvOptions['join']>,
+  memory: KeptMemory,
+  encoding: string | undefined,
+) {
+  await using table = await openTable(file, { encoding });
   const { columns, rows } = table;
   if (!columns.includes(otherColumn))
     throw new OptionError(`${file} has no column "${otherColumn}": its columns are ${columns.join(', ')}`);

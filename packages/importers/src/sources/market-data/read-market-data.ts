@@ -5,7 +5,7 @@ import { type DateOrder, readDate } from '../../formats/dates.ts';
 import type { TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
 import { micOfVenue } from '../../formats/listing.ts';
-import { openTable } from '../../formats/table.ts';
+import { openTable, type TableLayout } from '../../formats/table.ts';
 import { assignmentsIn, isBlank, isBlankName } from '../../formats/texts.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import { type BytesRead, OptionError, type ReadItem, type Unreadable } from '../../framework/source-items.ts';
@@ -27,7 +27,7 @@ const YEAR_DAYS = 364;
 /** If a security's first and last day are at least this far apart, its rows give the range of 52 weeks. */
 const NEARLY_A_YEAR_DAYS = 357;
 
-export interface ReadMarketDataOptions {
+export interface ReadMarketDataOptions extends TableLayout {
   /** "column=field", for columns whose names are not in FIELDS. */
   map: readonly string[];
   rates: Rates;
@@ -55,8 +55,8 @@ export async function* readMarketData(
   file: string,
   options: ReadMarketDataOptions,
 ): AsyncGenerator<ReadItem<Quote>> {
-  const { map, progress, memoryMib } = options;
-  const isDated = (await fieldsOfTable(file, map)).has('date');
+  const { progress, memoryMib } = options;
+  const isDated = (await fieldsOfTable(file, options)).has('date');
   if (progress !== undefined) progress.total = (await sizeOf([file])) * (isDated ? 2 : 1);
   if (!isDated) {
     for await (const read of daysOf(file, options))
@@ -164,8 +164,8 @@ function quoteOf(
 type Texts = ReadonlyMap<Field, string>;
 
 async function* daysOf(file: string, options: ReadMarketDataOptions): AsyncGenerator<Day | Unreadable> {
-  const { map, progress } = options;
-  await using table = await openTable(file, { progress });
+  const { map } = options;
+  await using table = await openTable(file, options);
   let columns = '';
   let fields = new Map<string, Field>();
   yield* readEach(table.rows, (row) => {
@@ -271,8 +271,9 @@ function readMap(map: readonly string[]): [column: string, field: Field][] {
 }
 
 /** Returns the fields that the columns give. Throws an OptionError if a mapped column, or one for a required field, is missing. */
-async function fieldsOfTable(file: string, map: readonly string[]): Promise<Set<Field>> {
-  await using table = await openTable(file);
+async function fieldsOfTable(file: string, options: ReadMarketDataOptions): Promise<Set<Field>> {
+  const { map, headingLine, encoding } = options;
+  await using table = await openTable(file, { headingLine, encoding });
   const { columns } = table;
   const missing = readMap(map).find(([column]) => !columns.includes(column));
   if (missing !== undefined)

@@ -10,11 +10,13 @@ import {
   type TableLayout,
 } from '@brand-data/importers';
 import { UsageError } from '../../connection/failures.ts';
-import { collected, readCount, reader, wholeNumber } from '../../options/readers.ts';
+import { collected, wholeNumber } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { wrapped } from '../../text/tables.ts';
 import {
   dateOrderOption,
+  ENCODING_OPTION,
+  HEADING_LINE_OPTION,
   MEMORY_OPTION,
   noBytes,
   portsOf,
@@ -43,8 +45,8 @@ export function importCsvCommand(context: Context) {
       'skip the rows without this cell; several cells of one column are alternatives; repeatable',
       collected,
     )
-    .option('--heading-line <number>', 'read the names of the columns from this line', readCount)
-    .option('--encoding <name>', 'read a file that is not UTF-8, such as windows-1252', readEncoding)
+    .option(...HEADING_LINE_OPTION)
+    .option(...ENCODING_OPTION)
     .option('--separator <text>', 'split cells into the items of a list at this text', ';')
     .option('--decimal-comma', 'read numbers with a decimal comma, such as 1.234,5')
     .addOption(dateOrderOption())
@@ -107,14 +109,6 @@ export function importCsvCommand(context: Context) {
       );
     });
 }
-
-const readEncoding = reader('Write the name of an encoding, such as windows-1252 or shift_jis.', (label) => {
-  try {
-    return new TextDecoder(label).encoding;
-  } catch {
-    return undefined;
-  }
-});
 
 const readRank = wholeNumber('Write a whole number from 0 to 1000.', 0, 1_000);
 

@@ -12,6 +12,8 @@ import type { Context } from '../../terminal/context.ts';
 import { wrapped } from '../../text/tables.ts';
 import {
   dateOrderOption,
+  ENCODING_OPTION,
+  HEADING_LINE_OPTION,
   MEMORY_OPTION,
   noBytes,
   readDate,
@@ -33,6 +35,8 @@ export function importMarketDataCommand(context: Context) {
       'give the value of one unit in US dollars; overrides --rates; repeatable',
       collected,
     )
+    .option(...HEADING_LINE_OPTION)
+    .option(...ENCODING_OPTION)
     .option('--decimal-comma', 'read numbers with a decimal comma, such as 1.234,5')
     .addOption(dateOrderOption())
     .option(...MEMORY_OPTION)
@@ -50,6 +54,8 @@ export function importMarketDataCommand(context: Context) {
       const quotes = readMarketData(context.pathOf(file), {
         map: options.map ?? [],
         rates: await readRates(options.usd ?? [], rates === undefined ? undefined : context.pathOf(rates)),
+        headingLine: options.headingLine,
+        encoding: options.encoding,
         decimalComma: options.decimalComma ?? false,
         dateOrder: options.dateOrder,
         currency: options.currency,

@@ -9,7 +9,7 @@ import {
 import { problemOfSource } from '@brand-data/records';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { Interrupted, PartlyFailed } from '../../connection/failures.ts';
-import { reader } from '../../options/readers.ts';
+import { readCount, reader } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { figure, progressLine } from '../../text/reports.ts';
 import { type ImportFigures, reportText, reportToJson } from './import-report.ts';
@@ -58,6 +58,24 @@ export const MEMORY_OPTION = [
   'keep at most so much of the source in memory, and end with an error if it needs more',
   readMemory,
   DEFAULT_MEMORY_MIB,
+] as const;
+
+export const HEADING_LINE_OPTION = [
+  '--heading-line <number>',
+  'read the names of the columns from this line',
+  readCount,
+] as const;
+
+export const ENCODING_OPTION = [
+  '--encoding <name>',
+  'read a file that is not UTF-8, such as windows-1252',
+  reader('Write the name of an encoding, such as windows-1252 or shift_jis.', (label) => {
+    try {
+      return new TextDecoder(label).encoding;
+    } catch {
+      return undefined;
+    }
+  }),
 ] as const;
 
 function readMemory(value: string): number {
