@@ -3,9 +3,12 @@ import { parseGrantId } from '@brand-data/metering/src/ledger/ledger.ts';
 import type { JetStream } from './jetstream.ts';
 import type { MeteringReplica } from './metering-replica.ts';
 import type { PlannedAttack } from './plan.ts';
+import { signAllowance } from './signed-allowances.ts';
 
 /** The attacker's own name as a holder. */
 export const ATTACKER = 'attacker'.padEnd(43, '-');
+/** The allowance of the attacker's own account. */
+const OWN_LIMIT = 10;
 const WRONG_SECRET = 'guessed-guessed-guesse';
 const NEVER_GIVEN = `1000000.${WRONG_SECRET}`;
 
@@ -43,6 +46,21 @@ export function attack(planned: PlannedAttack, target: Target): void {
   };
   const acquire = (asked: typeof request) =>
     process.reach(() => void metering.acquire(asked, ATTACKER).catch(ignored));
+  /** Gets a grant of an account of its own, and reports more usage than the grant has permits, on both ways. */
+  const overReport = async (): Promise<void> => {
+    const limits = new Map([[pool, OWN_LIMIT]]);
+    const signed = { accountId: ATTACKER, limitRevision: 1, limits, untilMs: Number.MAX_SAFE_INTEGER };
+    const seq = Math.floor(planned.atMs) + 1;
+    const own = { ...request, holder: ATTACKER, seq, accountId: ATTACKER, ignoredFromSeq: 0, usage: [] };
+    const { outcome } = await metering.acquire({ ...own, allowance: signAllowance(signed) }, ATTACKER);
+    if (outcome?.$case !== 'grant') return;
+    const usage = { ...planned.usage, as: 'used', share: 2 } as const;
+    const over = [
+      usageOf({ ...planned, kind: 'report', guesses: false, usage }, { grant: outcome.value, wallMs }),
+    ];
+    jetStream?.put({ holder: ATTACKER, usage: over }, ATTACKER);
+    await metering.report(over, ATTACKER);
+  };
   switch (planned.kind) {
     case 'event':
     case 'unknown':
@@ -65,12 +83,18 @@ export function attack(planned: PlannedAttack, target: Target): void {
         allowance: planned.guesses ? `attacker ${accountId}` : '',
       });
       return;
+    case 'over-report':
+      process.reach(() => void overReport().catch(ignored));
+      return;
     case 'acquire':
       acquire(request);
   }
 }
 
-function usageOf({ kind, usage, guesses }: PlannedAttack, { grant, wallMs }: Target): GrantUsage {
+function usageOf(
+  { kind, usage, guesses }: PlannedAttack,
+  { grant, wallMs }: Pick<Target, 'grant' | 'wallMs'>,
+): GrantUsage {
   const permits = Math.floor(grant.size * usage.share);
   const used = usage.as === 'used' ? permits : 0;
   const day = `${monthOf(wallMs)}-01`;

@@ -81,9 +81,9 @@ export interface PlannedAttack {
    * `report` and `event`: sends usage of another holder's grant. `forge`: publishes an event in the other holder's name. `acquire`:
    * asks in the other holder's name, and gives up all its earlier requests. `limit`: asks in its own name, with a limit of 0 and the
    * newest revision. `unknown`: publishes usage of a grant of the account that was never given out, again every half minute
-   * until all grants are settled.
+   * until all grants are settled. `over-report`: reports more usage of a grant of its own than the grant has permits.
    */
-  kind: 'report' | 'event' | 'forge' | 'acquire' | 'limit' | 'unknown';
+  kind: 'report' | 'event' | 'forge' | 'acquire' | 'limit' | 'unknown' | 'over-report';
   /** The grant: 0 is the latest, 1 the one before, and so on. */
   grant: number;
   /** The usage. `share` of the grant's size is used, or returned. */

@@ -64,7 +64,7 @@ function attacksOf(random: Random, healAtMs: number): PlannedAttack[] {
   if (random.chance(0.5)) return [];
   return Array.from({ length: random.whole(1, MOST_ATTACKS) }, () => ({
     atMs: random.between(500, healAtMs),
-    kind: random.pick(['report', 'event', 'forge', 'acquire', 'limit', 'unknown'] as const),
+    kind: random.pick(['report', 'event', 'forge', 'acquire', 'limit', 'unknown', 'over-report'] as const),
     grant: random.whole(0, 5),
     usage: {
       as: random.pick(['used', 'returned'] as const),

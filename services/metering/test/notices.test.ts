@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { GrantUsage } from '@brand-data/contracts';
 import type { Instant } from '@brand-data/runtime';
 import { startWebhookReceiver, type WebhookReceiver } from '@brand-data/testing/webhook-receiver';
 import fc from 'fast-check';
@@ -181,6 +182,23 @@ describe('notices', () => {
     const wanted = passedThresholds(ledger?.ledger ?? newLedger(key)).map(noticeIdOf);
     expect(wanted).not.toEqual([]);
     expect((await allOf(notices)).map(({ id }) => id).sort()).toEqual(wanted.sort());
+  });
+
+  test('of the old allowance are not missed if usage and a new allowance are stored by one write, and the replica crashes', async () => {
+    const { notices, replicas, setCrashing } = await openReplicas();
+    const [{ store, finder }] = replicas;
+    const key = { accountId: 'a', pool: 'calls', month: MONTH };
+    const usage: GrantUsage[] = [];
+    for (let used = 0; used < 8; used += usage.at(-1)?.used ?? 0) {
+      const grant = await grantOf(store, { ...key, limit: 10, limitRevision: 1 });
+      if (!grant) throw new Error('there are permits left');
+      usage.push(usageOf(grant.id, grant.size));
+    }
+    setCrashing(true);
+    const raise = (before: Ledger) => ({ ledger: { ...before, limit: 100, limitRevision: 2 }, result: {} });
+    await store.update(key, raise, usage);
+    await finder.search(NOT_STOPPED);
+    expect((await allOf(notices)).map(({ id }) => id)).toContain(`a/calls/${MONTH}/10/80`);
   });
 
   test('of an allowance that changes are stored before the change, and the change fails if they cannot be', async () => {

@@ -37,7 +37,10 @@ export interface LedgerQueueParts {
   database: LedgerDatabase;
   clock: Clock;
   changed: (before: Ledger, after: Ledger) => void;
-  /** Called with a stored ledger before its limit changes. The change is made once it resolves, and fails if it rejects. */
+  /**
+   * Called before a limit changes, with the ledger as it would be with the old limit, and with the usage that is stored by the same
+   * write. The change is made once it resolves, and fails if it rejects.
+   */
   beforeNewLimit: (ledger: Ledger) => Promise<void>;
   random: () => number;
   /** If a ledger holds more cells of closed grants than this, their breakdowns are merged into the days. */
@@ -101,7 +104,8 @@ export class LedgerQueue {
     if (ledger === before) return true;
     const use = stored && useChange(stored, ledger);
     const after = closed.length > 0 ? await this.#mergeDue(before, ledger) : ledger;
-    if (stored && after.limit !== stored.limit) await this.#parts.beforeNewLimit(stored);
+    if (stored && after.limit !== stored.limit)
+      await this.#parts.beforeNewLimit({ ...after, limit: stored.limit });
     const isStored = use
       ? await this.#commands.replaceUse(use)
       : await this.#commands.storeLedger({ before: stored, after });
