@@ -135,9 +135,11 @@ export class MemoryCatalogue {
   async #search(keys: readonly string[]): Promise<KeySearch> {
     const isHot = (key: string) => (this.#byKey.get(key)?.size ?? 0) > HOT_KEY_DOCS;
     const all = keys.flatMap((key) => [key, LINK_ONLY + key]);
-    const searched = all.filter((key) => !isHot(key));
+    const { hotKeys = [], searched = [] } = Object.groupBy(all, (key) =>
+      isHot(key) ? 'hotKeys' : 'searched',
+    );
     const found = new Set(searched.flatMap((key) => [...(this.#byKey.get(key) ?? [])]));
-    return { docs: [...found], keys: searched, hotKeys: all.filter(isHot) };
+    return { docs: [...found], keys: searched, hotKeys };
   }
 
   async #putBatch(source: string, importId: string, brands: readonly Brand[], report: PutReport) {
@@ -149,12 +151,12 @@ export class MemoryCatalogue {
       return [];
     });
     const link = memoized(linkOf);
-    const affected = await collectAffectedRecords({ puts }, [], {
+    const { stored, groups, hotKeys } = await collectAffectedRecords({ puts }, [], {
       search: (keys) => this.#search(keys),
       linkOf: link,
       yieldIfLong: async () => {},
     });
-    const steps = planChange({ puts }, affected.stored, { linkOf: link, hotKeys: affected.hotKeys });
+    const steps = planChange({ puts }, stored, groups, { linkOf: link, hotKeys });
     let step = steps.next();
     while (!step.done) step = steps.next();
     for (const write of step.value.writes.flat()) {

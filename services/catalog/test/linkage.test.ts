@@ -1,6 +1,6 @@
 import type { Brand } from '@brand-data/contracts';
 import { expect, test } from 'vitest';
-import { type Change, storedCompanyFromDoc } from '../src/linkage/linked-groups.ts';
+import { type Change, linkedGroups, storedCompanyFromDoc } from '../src/linkage/linked-groups.ts';
 import { planChange } from '../src/linkage/plan.ts';
 import type { PutRefusedLink } from '../src/linkage/refused-links.ts';
 import type { CatalogDoc } from '../src/records/catalog-doc.ts';
@@ -31,7 +31,7 @@ class Catalogue {
 
   #apply(change: Change): this {
     const stored = new Map([...this.#docs].map(([id, doc]) => [id, storedCompanyFromDoc(doc)]));
-    const steps = planChange(change, stored);
+    const steps = planChange(change, stored, linkedGroups(change, stored.values()));
     let step = steps.next();
     while (!step.done) step = steps.next();
     for (const write of step.value.writes.flat()) {

@@ -107,6 +107,20 @@ test('the record of a single source is the source record itself, with what every
   );
 });
 
+test('the record of a single listing is the one that merging makes, with only the spellings of its own name', () => {
+  fc.assert(
+    fc.property(stock, (fields) => {
+      const names = [...new Set(fields.names)].filter((name) => name !== fields.name);
+      const listings = fields.listings?.slice(0, 1) ?? [];
+      const alone = statement('financedatabase', { ...fields, names, listings, sources: [] });
+      const { brand } = mergeBrands([alone]);
+      expect(dataOf(recordOfOne(alone))).toEqual(dataOf(brand));
+      const isAcme = (name: string) => name.startsWith('Acme');
+      expect(brand.names.filter((name) => isAcme(name) !== isAcme(brand.name))).toEqual([]);
+    }),
+  );
+});
+
 test('each field has the value of the strongest source with data', () => {
   fc.assert(
     fc.property(statements, (all) => {

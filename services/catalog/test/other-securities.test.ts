@@ -3,6 +3,7 @@ import { MemoryCatalogue } from '@brand-data/test/quality/memory-catalogue.ts';
 import { brandOf } from '@brand-data/testing/brand-of';
 import { expect, test } from 'vitest';
 import { restoredDoc } from '../src/linkage/companies.ts';
+import { linkedGroups } from '../src/linkage/linked-groups.ts';
 import { planChange } from '../src/linkage/plan.ts';
 import { sourceRecordsFromDoc } from '../src/records/catalog-doc.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';
@@ -128,7 +129,7 @@ test('answers do not depend on whether a list of funds is imported before or aft
 
 test('another security of an export is restored as it was', () => {
   const puts = securities.slice(0, 1).map((brand) => sourceRecordOf('nasdaq-trader', 'run', brand));
-  const steps = planChange({ puts }, new Map());
+  const steps = planChange({ puts }, new Map(), linkedGroups({ puts }, []));
   let step = steps.next();
   while (!step.done) step = steps.next();
   const docs = step.value.writes.flat().flatMap((write) => ('doc' in write ? write.doc : []));

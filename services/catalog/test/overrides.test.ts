@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { editOverrides, type FieldEdit, type FieldOutcome } from '../src/linkage/edit-overrides.ts';
 import {
   type Change,
+  linkedGroups,
   MAX_LINKED,
   type StoredCompany,
   storedCompanyFromDoc,
@@ -26,7 +27,8 @@ class Catalogue {
   }
 
   apply(change: Change): Plan {
-    const steps = planChange(change, this.stored);
+    const { stored } = this;
+    const steps = planChange(change, stored, linkedGroups(change, stored.values()));
     let step = steps.next();
     while (!step.done) step = steps.next();
     const writes = step.value.writes.flat();

@@ -6,6 +6,7 @@ import { linkOf } from '../src/linkage/clustering.ts';
 import {
   type Change,
   type LinkageOptions,
+  linkedGroups,
   type StoredCompany,
   storedCompanyFromDoc,
 } from '../src/linkage/linked-groups.ts';
@@ -48,7 +49,7 @@ function planOf(
   stored: ReadonlyMap<string, StoredCompany>,
   options: LinkageOptions | undefined,
 ): Plan {
-  const steps = planChange(change, stored, options);
+  const steps = planChange(change, stored, linkedGroups(change, stored.values(), options), options);
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }
 

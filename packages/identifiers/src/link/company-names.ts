@@ -2,6 +2,7 @@ import { commonSpelling } from '../names/abbreviations.ts';
 import { legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, normalName } from '../names/names.ts';
 import { isPlace } from '../names/places.ts';
+import { once } from './once.ts';
 import { areDisjoint } from './sets.ts';
 
 /** A company's name, in the form in which names of different sources are compared. */
@@ -41,11 +42,18 @@ export function companyName(
   if (normal === '') return undefined;
   const words = foldUmlauts(normal).split(' ');
   const significant = words.filter((word) => !INSIGNIFICANT.has(word));
+  // Most names are compared without these two.
+  const legalFamilies = once(() => legalFamiliesOf(plain));
+  const collective = once(() => collectivesIn(plain));
   return {
     words: significant.length > 0 ? significant : words,
     forms: comparableNames(words.join(' ')),
-    legalFamilies: legalFamiliesOf(plain),
-    collective: collectivesIn(plain),
+    get legalFamilies() {
+      return legalFamilies();
+    },
+    get collective() {
+      return collective();
+    },
   };
 }
 

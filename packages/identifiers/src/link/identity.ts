@@ -5,11 +5,12 @@ import { cusipOfIsin } from '../keys/security-ids.ts';
 import { BOARD_OF_HOME_TICKERS, exchangeTickerKey } from '../keys/tickers.ts';
 import { legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, nameForms, normalName } from '../names/names.ts';
-import { isTooLongForName, namesOfBrand, withoutYears } from '../names/names-of-brand.ts';
+import { isTooLongForName, type NamesOfBrand, namesOfBrand, withoutYears } from '../names/names-of-brand.ts';
 import { hasRegistryMark } from '../names/registry-names.ts';
 import { exchangeOfMic } from '../securities/exchanges.ts';
 import { isForeignCodeAt } from '../securities/main-listing.ts';
 import { type CompanyName, companyName, comparableNames, compareNames } from './company-names.ts';
+import { once } from './once.ts';
 
 /** Most records have a few keys of each kind. Longer lists are cut. Tickers come last, so they are cut first. */
 const MAX_KEYS = 64;
@@ -97,13 +98,15 @@ export interface LinkEvidence {
 /** @param isListing whether the source states one listing of a company in each record */
 export function identityOf(brand: Brand, isListing = false): RecordIdentity {
   const isManager = brand.type === BrandType.SUPERINVESTOR;
-  const keys = isManager ? managerKeys(brand) : companyKeys(brand, isListing);
+  const found = isManager ? { current: [], former: [] } : namesOfBrand(brand);
+  const currentNames = once(() => companyNamesIn(found.current));
+  const keys = isManager ? managerKeys(brand) : companyKeys(brand, isListing ? currentNames() : []);
   return {
     isManager,
     isListing,
     keys,
     evidence: once(() => evidenceOf(brand, keys)),
-    names: once(() => namesOf(brand)),
+    names: once(() => namesOf(found, currentNames())),
   };
 }
 
@@ -144,8 +147,11 @@ function firstWords({ words }: CompanyName): string[] {
   return [...starts, words.join('')].map((start) => `starts:${start}`);
 }
 
-function namesOf(brand: Brand): Names {
-  const found = brand.type === BrandType.SUPERINVESTOR ? { current: [], former: [] } : namesOfBrand(brand);
+function companyNamesIn(names: readonly string[]): CompanyName[] {
+  return names.slice(0, MAX_NAMES).flatMap((name) => companyName(name, coreName(name)) ?? []);
+}
+
+function namesOf(found: NamesOfBrand, currentNames: readonly CompanyName[]): Names {
   const { current } = found;
   const former = found.former.map(withoutYears);
   const formsOf = (names: readonly string[]) =>
@@ -154,13 +160,11 @@ function namesOf(brand: Brand): Names {
         nameForms(name).flatMap(({ form }) => [form.replaceAll(' ', ''), ...comparableNames(form)]),
       ),
     );
-  const wordsOf = (names: readonly string[]) =>
-    names.slice(0, MAX_NAMES).flatMap((name) => companyName(name, coreName(name)) ?? []);
   return {
     current: formsOf(current),
     former: formsOf(former),
-    currentNames: wordsOf(current),
-    formerNames: wordsOf(former),
+    currentNames,
+    formerNames: companyNamesIn(former),
     ofSeveralWords: new Set(current.slice(0, MAX_NAMES).map(coreName).filter(hasSeveralWords)),
     legalFamilies: new Set(current.slice(0, MAX_NAMES).flatMap(legalFamiliesOf)),
   };
@@ -170,7 +174,8 @@ function hasSeveralWords(core: string): boolean {
   return comparableNames(core)[1]?.includes(' ') === true;
 }
 
-function companyKeys(brand: Brand, isListing: boolean): string[] {
+/** @param namesAnywhere the current names of a listing, whatever its country */
+function companyKeys(brand: Brand, namesAnywhere: readonly CompanyName[]): string[] {
   const { id, links, lei, listings, stock } = brand;
   const keys = new Set(id === '' ? [] : [`id:${id}`]);
   const add = (kind: string, values: readonly string[]) => {
@@ -182,7 +187,7 @@ function companyKeys(brand: Brand, isListing: boolean): string[] {
   add('figi', identifiers([...shareClassesOf(brand), ...listings.map(({ compositeFigi }) => compositeFigi)]));
   add('isin', isins);
   add('cusip', identifiers([...listings.map(({ cusip }) => cusip), stock?.cusip, ...isins.map(cusipOfIsin)]));
-  add('named', [...namedOf(brand), ...(isListing ? namedAnywhere(brand) : [])]);
+  add('named', [...namedOf(brand), ...namedAnywhere(namesAnywhere)]);
   add('traded', tradedOf(brand));
   add('domain', [...new Set(domainNamesOf(brand))]);
   for (const listing of listings) {
@@ -215,10 +220,7 @@ function namedOf(brand: Brand): string[] {
 }
 
 /** Returns a listing's names without legal forms, "Group" and the like: "apple@*". Only listings of one source share them. */
-function namedAnywhere({ name, names }: Brand): string[] {
-  const [first, ...others] = [name, ...names]
-    .slice(0, MAX_NAMES)
-    .flatMap((each) => companyName(bounded(each), coreName(bounded(each))) ?? []);
+function namedAnywhere([first, ...others]: readonly CompanyName[]): string[] {
   if (first === undefined) return [];
   const spellings = others.filter((other) => compareNames(first, other) !== 'other');
   return [...new Set([first, ...spellings].map(({ forms: [form = ''] }) => `${form}@${ANYWHERE}`))];
@@ -393,12 +395,4 @@ function identifiers(values: readonly (string | undefined)[]): string[] {
     if (identifier) distinct.add(identifier);
   }
   return [...distinct];
-}
-
-function once<T>(derive: () => T): () => T {
-  let derived: { value: T } | undefined;
-  return () => {
-    derived ??= { value: derive() };
-    return derived.value;
-  };
 }

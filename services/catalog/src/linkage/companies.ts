@@ -39,8 +39,7 @@ function companyOf(
 ): PlannedCompany {
   const records = [...members, ...quotes, ...claimants.map(({ record }) => record)];
   const [founder, ...others] = records;
-  const isMerged = founder !== undefined && statesListings(founder.source) && founder.brand.names.length > 0;
-  const only = others.length === 0 && !isMerged ? founder : undefined;
+  const only = others.length === 0 ? founder : undefined;
   const built = only === undefined ? mergeRecords(records).brand : recordOfOne(only);
   const brand = built.id === id ? built : { ...built, id };
   const isAlone = only !== undefined && isRestorable(only.brand, brand);
@@ -90,7 +89,9 @@ function isRestorable(stated: Brand, built: Brand): boolean {
 
 function hasStatedFacts(stated: Brand, built: Brand): boolean {
   const hasRank = stated.rank === 0 || !built.derivedFields.includes('rank');
-  return hasRank && built.stock === stated.stock && built.name === stated.name;
+  return (
+    hasRank && built.stock === stated.stock && built.name === stated.name && built.names === stated.names
+  );
 }
 
 const TIE_BREAK_BITS = 40;

@@ -11,7 +11,6 @@ import {
   isTooLarge,
   type LinkageOptions,
   type LinkedGroup,
-  linkedGroups,
   MAX_LINKED,
   type StoredCompany,
 } from './linked-groups.ts';
@@ -47,10 +46,12 @@ export interface Plan {
  * Yields between groups, so that the caller can let other work run. Pure except for the new revisions.
  *
  * @param stored by id, all companies that are linked with the change or share identifiers with it
+ * @param groups the groups of the change among these companies
  */
 export function* planChange(
   change: Change,
   stored: ReadonlyMap<string, StoredCompany>,
+  groups: readonly LinkedGroup[],
   options: LinkageOptions = {},
 ): Generator<undefined, Plan> {
   const { hotKeys } = options;
@@ -59,7 +60,7 @@ export function* planChange(
     for (const put of puts) outcomes.set(referenceOf(put), { refused });
   };
   const clustered: ClusteredGroup[] = [];
-  for (const group of linkedGroups(change, stored.values(), options)) {
+  for (const group of groups) {
     yield;
     // Clustering compares records in pairs, which would take too long for so many.
     if (group.puts.length > 0 && isTooLarge(group)) refuse(group, TOO_LARGE);

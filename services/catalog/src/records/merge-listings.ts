@@ -31,17 +31,20 @@ interface ListingRecord {
  * rank, because a row of such a source may have another company's facts.
  */
 export function companyOfListings(records: readonly Brand[]): Brand {
+  const [only = Brand.create(), ...furthers] = records;
+  if (furthers.length === 0) {
+    const names = otherNamesOf(records).filter((name) => name !== only.name);
+    return {
+      ...only,
+      rank: rankOfListings(records),
+      names: names.length < only.names.length ? names : only.names,
+    };
+  }
   const headquarters = headquartersOf(records);
   const country = headquarters?.countryCode ?? '';
   const listed = inOrder(withOwnIdentifiers(records, country), country);
   const brands = [...new Set([...listed.map(({ brand }) => brand), ...records])];
-  const [main = Brand.create(), ...others] = brands;
-  if (others.length === 0)
-    return {
-      ...main,
-      rank: rankOfListings(records),
-      names: otherNamesOf([main]).filter((name) => name !== main.name),
-    };
+  const [main = only] = brands;
   // Records with a website are described best.
   const described = [...brands.filter(({ links }) => links !== undefined), ...brands];
   const first = (textOf: (brand: Brand) => string | undefined) =>
@@ -75,7 +78,7 @@ export function companyOfListings(records: readonly Brand[]): Brand {
 }
 
 /** Returns the rank that most listings state. Ended listings count too. Returns 0 if all have ended: the company may be gone. */
-export function rankOfListings(records: readonly Brand[]): number {
+function rankOfListings(records: readonly Brand[]): number {
   if (records.every(({ stock }) => stock?.isActivelyTrading === false)) return 0;
   return Number(mostOf(records.map(({ rank }) => String(rank || ''))));
 }
@@ -189,14 +192,15 @@ function nameOf(brands: readonly Brand[]): string {
 
 /** Returns the names that the records have first, and the other names that are spellings of one of them. */
 function otherNamesOf(brands: readonly Brand[]): string[] {
-  const names = brands.map(({ name }) => name);
-  const others = brands
-    .flatMap((brand) => brand.names)
-    .filter((other) => names.some((name) => areAlike(name, other)));
+  const names = new Set(brands.map(({ name }) => name));
+  const others = [...new Set(brands.flatMap((brand) => brand.names))].filter((other) =>
+    names.values().some((name) => areAlike(name, other)),
+  );
   return [...names, ...others].filter((name) => !isShouted(name));
 }
 
 function areAlike(one: string, other: string): boolean {
+  if (one === other) return true;
   const [a, b] = [companyName(one), companyName(other)];
   return a !== undefined && b !== undefined && compareNames(a, b) !== 'other';
 }

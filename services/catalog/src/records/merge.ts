@@ -13,7 +13,7 @@ import {
 } from '@brand-data/identifiers';
 import { DERIVED, fieldOf, hasData, OPERATOR, recordFieldName } from '@brand-data/records';
 import { withDerivedFields } from './derive.ts';
-import { companyOfListings, rankOfListings } from './merge-listings.ts';
+import { companyOfListings } from './merge-listings.ts';
 import { overlaid, setValueOf, withoutOverridden } from './overlay.ts';
 import { mergePlaces, type SourcedPlace } from './places.ts';
 import {
@@ -100,8 +100,9 @@ export function mainListingOf(brand: Brand): string | undefined {
   return main === undefined ? undefined : nameOfListing(main);
 }
 
-/** Returns the record of a company that only one source has: the same record as `mergeBrands` makes, except for empty fields. */
-export function recordOfOne(only: SourcedBrand): Brand {
+/** Returns the record of a company with one source record: the same record as `mergeBrands` makes, except for empty fields. */
+export function recordOfOne(stated: SourcedBrand): Brand {
+  const [only = stated] = companiesOfSources([stated]);
   const { type, source } = decideType([only]);
   const { brand } = only;
   const { listings, stock } = brand;
@@ -109,9 +110,8 @@ export function recordOfOne(only: SourcedBrand): Brand {
   const own = isStated ? stock : withIsinOfMain(stock, listings, countryOf(brand));
   const name = nameIn(only);
   const names = name === brand.name ? brand.names : namesBeside(name, [only]);
-  const rank = statesListings(only.source) ? rankOfListings([brand]) : brand.rank;
   return withDerivedFields(
-    { ...brand, type, name, names, stock: own, rank },
+    { ...brand, type, name, names, stock: own },
     { isTypeDerived: source === undefined },
   );
 }
@@ -224,8 +224,9 @@ export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly
 }
 
 /** Merges the records of each source that has one record for each listing. */
-function companiesOfSources(brands: readonly SourcedBrand[]): SourcedBrand[] {
+function companiesOfSources(brands: readonly SourcedBrand[]): readonly SourcedBrand[] {
   const isOfListings = ({ source, isQuote }: SourcedBrand) => !isQuote && statesListings(source);
+  if (!brands.some(isOfListings)) return brands;
   const bySource = Map.groupBy(brands.filter(isOfListings), ({ source }) => source);
   const companies = [...bySource].map(([source, ofSource]) => {
     const records = ofSource.map(({ brand }) => brand).sort((a, b) => compareTexts(a.id, b.id));

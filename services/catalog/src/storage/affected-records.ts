@@ -12,6 +12,7 @@ import {
   type Change,
   isTooLarge,
   keysOfGroup,
+  type LinkedGroup,
   linkedGroups,
   type StoredCompany,
   storedCompanyFromDoc,
@@ -38,6 +39,8 @@ export interface AffectedChange {
   /** All documents with these keys are in `stored`. */
   readonly searchedKeys: readonly string[];
   readonly hotKeys: ReadonlySet<string>;
+  /** The groups that the change affects, as `linkedGroups` returns them for `stored`. */
+  readonly groups: readonly LinkedGroup[];
   /** Whether any document had keys that begin with LINK_ONLY. If none had, they were not searched. */
   readonly hasLinkOnly: boolean;
 }
@@ -112,24 +115,20 @@ export async function collectAffectedRecords(
       stored.set(doc._id, storedCompanyFromDoc(doc));
     }
   };
-  /** Returns the keys of the change, and of all companies linked with it, that no query has searched for yet. */
-  const nextKeys = () => {
-    const groups = linkedGroups(change, stored.values(), { linkOf, hotKeys });
-    const keys = groups.filter((group) => !isTooLarge(group)).flatMap(keysOfGroup);
-    return [...new Set(keys)].filter((key) => !tried.has(key));
-  };
-
   await add(found);
-  for (let keys = nextKeys(); keys.length > 0; ) {
-    const found = await search(keys);
+  for (;;) {
+    const groups = linkedGroups(change, stored.values(), { linkOf, hotKeys });
+    const ofGroups = groups.filter((group) => !isTooLarge(group)).flatMap(keysOfGroup);
+    const keys = [...new Set(ofGroups)].filter((key) => !tried.has(key));
+    const found = keys.length === 0 ? undefined : await search(keys);
     for (const key of keys) tried.add(key);
-    for (const key of found.hotKeys) hotKeys.add(key);
-    searchedKeys.push(...found.keys);
-    const added = found.docs.filter(({ _id }) => !stored.has(_id));
+    for (const key of found?.hotKeys ?? []) hotKeys.add(key);
+    searchedKeys.push(...(found?.keys ?? []));
+    const added = (found?.docs ?? []).filter(({ _id }) => !stored.has(_id));
+    if (added.length === 0 && (found?.hotKeys ?? []).length === 0)
+      return { stored, searchedKeys, hotKeys, groups };
     await add(added);
-    keys = added.length === 0 ? [] : nextKeys();
   }
-  return { stored, searchedKeys, hotKeys };
 }
 
 /**

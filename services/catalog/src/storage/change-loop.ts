@@ -98,7 +98,8 @@ export class ChangeLoop {
         await delay(SNAPSHOT_PAUSE_MS);
         continue;
       }
-      const steps = planChange(affected.change, affected.stored, { linkOf: link, hotKeys: affected.hotKeys });
+      const { stored, groups, hotKeys } = affected;
+      const steps = planChange(affected.change, stored, groups, { linkOf: link, hotKeys });
       const plan = await runSteps(steps, yieldIfLong);
       throwIfAbandoned(signal);
       // If a put is "unchanged" in a later round, an earlier round has written it, so the earlier outcome stays.
