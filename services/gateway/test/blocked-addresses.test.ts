@@ -1,5 +1,6 @@
+import type { AddressInfo } from 'node:net';
 import type { AccountsServiceClient, BlockedNetwork } from '@brand-data/contracts';
-import { createLogger, Fault } from '@brand-data/runtime';
+import { createLogger, Fault, type Logger } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -77,6 +78,7 @@ describe('blocked networks', () => {
           clock.advance(1_000);
         }
       }),
+      { numRuns: 20 },
     );
   });
 
@@ -160,6 +162,44 @@ test('a client cannot shed its address by a header, without a trusted proxy', as
   };
   expect((await fetch(`${url}/nowhere`, { headers })).status).toBe(403);
   await api.close();
+});
+
+describe('on a socket for IPv6 and IPv4', () => {
+  const BLOCKED = ['::1', '127.0.0.1'];
+  /** Returns the status of each of the two addresses of this machine, and the clients that the access log names. */
+  async function callsOfBoth(options: Parameters<typeof createPublicApi>[0], headers = {}) {
+    const clients: unknown[] = [];
+    const info = (line: { client?: unknown }) => clients.push(line.client);
+    const log = { ...createLogger('test', 'silent'), child: () => ({ info }) } as unknown as Logger;
+    const api = createPublicApi({ log, accessLog: 'address', ...options });
+    await api.app.listen({ host: '::', port: 0 });
+    const { port } = api.app.server.address() as AddressInfo;
+    const statuses = [];
+    for (const host of ['[::1]', '127.0.0.1'])
+      statuses.push((await fetch(`http://${host}:${port}/v1/brands/Acme?token=good`, { headers })).status);
+    await api.close();
+    return { statuses, clients };
+  }
+
+  test('both are named as they are written elsewhere, and each is blocked alone', async () => {
+    expect(await callsOfBoth({})).toEqual({ statuses: [200, 200], clients: BLOCKED });
+    for (const blocked of BLOCKED)
+      expect((await callsOfBoth({ blocked: [blocked] })).statuses).toEqual(
+        BLOCKED.map((each) => (each === blocked ? 403 : 200)),
+      );
+  });
+
+  test.each([
+    [['127.0.0.0/8'], ['::1', '2001:db8::7']],
+    [['::1'], ['2001:db8::7', '127.0.0.1']],
+    [
+      ['::/0', '0.0.0.0/0'],
+      ['2001:db8::7', '2001:db8::7'],
+    ],
+  ])('the trusted proxies %s name the client, and nobody else does', async (trustedProxies, clients) => {
+    const headers = { 'x-forwarded-for': '2001:db8::7' };
+    expect((await callsOfBoth({ trustedProxies }, headers)).clients).toEqual(clients);
+  });
 });
 
 describe('the list at accounts', () => {
