@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ACCOUNT_CHANGES_STREAM } from '@brand-data/contracts';
+import { ACCOUNT_CHANGES_CONSUMER, ACCOUNT_CHANGES_STREAM } from '@brand-data/contracts';
 import { type NatsCluster, startSeverableNatsCluster } from '@brand-data/testing/clusters';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
@@ -44,7 +44,7 @@ afterAll(async () => {
   await nats?.stop();
 });
 
-/** Moves the gateway's consumer to the server that will be cut off, and the stream's leader to another server. */
+/** Makes the server that will be cut off lead the gateways' consumer, and another one lead the stream. */
 async function prepareCut(): Promise<void> {
   const isLedByOthers = async () => {
     const { cluster } = await manager.streams.info(ACCOUNT_CHANGES_STREAM);
@@ -53,13 +53,12 @@ async function prepareCut(): Promise<void> {
     return false;
   };
   await expect.poll(isLedByOthers).toBe(true);
+  const consumer = [ACCOUNT_CHANGES_STREAM, ACCOUNT_CHANGES_CONSUMER] as const;
   const isServedThere = async () => {
-    for await (const { name, cluster, num_waiting } of manager.consumers.list(ACCOUNT_CHANGES_STREAM)) {
-      if (num_waiting === 0) continue;
-      if (cluster?.leader === CUT_OFF) return true;
-      // NATS chooses the server of the next consumer, so the test repeats this.
-      await manager.consumers.delete(ACCOUNT_CHANGES_STREAM, name);
-    }
+    const { cluster } = await manager.consumers.info(...consumer);
+    if (cluster?.leader === CUT_OFF) return true;
+    // NATS chooses the next leader, so the test repeats this.
+    await connection.request(`$JS.API.CONSUMER.LEADER.STEPDOWN.${consumer.join('.')}`);
     return false;
   };
   await expect.poll(isServedThere, { timeout: 60_000, interval: 1_000 }).toBe(true);

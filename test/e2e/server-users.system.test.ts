@@ -4,6 +4,8 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import {
+  ACCOUNT_CHANGES_CONSUMER,
+  ACCOUNT_CHANGES_DELIVERY_SUBJECT,
   ACCOUNT_CHANGES_STREAM,
   AUDIT_STREAM,
   CATALOG_CHANGES_SUBJECT,
@@ -49,8 +51,67 @@ async function connectAs(url: string, service: string): Promise<{ nats: NatsConn
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path fill="#c00" d="M0 0h9v9z"/></svg>';
 const USAGE = usageStream(1).name;
-const LAST_USAGE = usageStream(16).name;
 const none: ServiceName[] = [];
+
+/** All subjects of JetStream on which nats-server 2.15 acts. "S" stands for a stream, "C" for one of its consumers. */
+const JETSTREAM_SUBJECTS = [
+  ...['INFO', 'STREAM.NAMES', 'STREAM.LIST', 'STREAM.CREATE.S', 'STREAM.UPDATE.S', 'STREAM.INFO.S'],
+  ...['STREAM.DELETE.S', 'STREAM.PURGE.S', 'STREAM.SNAPSHOT.S', 'STREAM.RESTORE.S', 'STREAM.MSG.GET.S'],
+  ...['STREAM.MSG.DELETE.S', 'STREAM.PEER.REMOVE.S', 'STREAM.PEER.EVACUATE.S', 'STREAM.LEADER.STEPDOWN.S'],
+  ...['STREAM.CANCEL', 'DIRECT.GET.S', 'DIRECT.GET.S.brand_data.a', 'ACCOUNT.PURGE.$G', 'SERVER.REMOVE'],
+  ...['SERVER.EVACUATE', 'ACCOUNT.STREAM.MOVE.$G.S', 'ACCOUNT.STREAM.CANCEL', 'META.LEADER.STEPDOWN'],
+  ...['META.RESCUE', 'CONSUMER.CREATE.S', 'CONSUMER.CREATE.S.C', 'CONSUMER.CREATE.S.C.brand_data.a'],
+  ...['CONSUMER.DURABLE.CREATE.S.C', 'CONSUMER.NAMES.S', 'CONSUMER.LIST.S', 'CONSUMER.INFO.S.C'],
+  ...['CONSUMER.DELETE.S.C', 'CONSUMER.PAUSE.S.C', 'CONSUMER.RESET.S.C', 'CONSUMER.UNPIN.S.C'],
+  ...['CONSUMER.LEADER.STEPDOWN.S.C', 'CONSUMER.PEER.REMOVE.S.C', 'CONSUMER.PEER.EVACUATE.S.C'],
+  'CONSUMER.MSG.NEXT.S.C',
+]
+  .map((each) => `$JS.API.${each}`)
+  // An acknowledgement of the message 0, which does not exist.
+  .concat('$JS.ACK.S.C.1.0.0.1.0');
+
+/** What a service may do with JetStream, without the parts before the name of a stream or of its consumer. */
+const MAY: Record<ServiceName, (subject: string) => boolean> = {
+  gateway: (subject) => /^INFO$|^STREAM\.INFO\.BRAND_DATA_USAGE(_2)?$/.test(subject),
+  accounts: (subject) =>
+    /^INFO$|^STREAM\.(INFO|CREATE|UPDATE)\.BRAND_DATA_(ACCOUNT_CHANGES|AUDIT)$/.test(subject) ||
+    /^CONSUMER\.(CREATE|DURABLE\.CREATE|INFO)\.BRAND_DATA_ACCOUNT_CHANGES\.gateways$/.test(subject) ||
+    /^CONSUMER\.(CREATE|DURABLE\.CREATE|INFO|MSG\.NEXT)\.BRAND_DATA_AUDIT\.accounts$/.test(subject) ||
+    subject.startsWith('$JS.ACK.BRAND_DATA_AUDIT.accounts.'),
+  catalog: (subject) => subject === 'INFO',
+  metering: (subject) =>
+    /^INFO$|^STREAM\.NAMES$|^STREAM\.(INFO|CREATE|UPDATE)\.BRAND_DATA_(DEAD_LETTERS|NOTICES)$/.test(
+      subject,
+    ) ||
+    /^(STREAM\.(INFO|CREATE|UPDATE|PURGE)|DIRECT\.GET)\.BRAND_DATA_(USAGE(_2)?|PARKED_USAGE)$/.test(
+      subject,
+    ) ||
+    /^CONSUMER\.(CREATE|DURABLE\.CREATE|INFO|MSG\.NEXT)\.BRAND_DATA_(USAGE(_2)?|PARKED_USAGE)\.metering$/.test(
+      subject,
+    ) ||
+    /^\$JS\.ACK\.BRAND_DATA_(USAGE(_2)?|PARKED_USAGE)\.metering\./.test(subject),
+  images: (subject) => subject === 'INFO',
+};
+
+/** Lists the streams and consumers of a server, and returns all subjects of JetStream with their names in them. */
+async function jetstreamOf(admin: NatsConnection) {
+  const manager = await jetstreamManager(admin);
+  const consumers: string[] = [];
+  const stored: string[] = [];
+  for await (const { config } of manager.streams.list()) {
+    stored.push(...config.subjects.map((subject) => subject.replaceAll(/[*>]/g, 'a-part')));
+    consumers.push(`${config.name}.a-new-one`);
+    for await (const { name } of manager.consumers.list(config.name))
+      consumers.push(`${config.name}.${name}`);
+  }
+  const subjects = JETSTREAM_SUBJECTS.flatMap((each) =>
+    consumers.map((pair) => {
+      const [stream = '', consumer = ''] = pair.split('.');
+      return each.replace(/\.S(?=\.|$)/, `.${stream}`).replace(/\.C(?=\.|$)/, `.${consumer}`);
+    }),
+  );
+  return { subjects: [...new Set(subjects)], consumers, stored };
+}
 
 /** Who may publish to the subject. */
 const PUBLISH: [subject: string, allowed: ServiceName[]][] = [
@@ -70,38 +131,6 @@ const PUBLISH: [subject: string, allowed: ServiceName[]][] = [
   ['brand_data.anything.else', none],
   ...SERVICES.map((service): [string, ServiceName[]] => [`${inboxPrefixOf(service)}.a.reply`, none]),
   ['$SYS.REQ.SERVER.PING', none],
-  [`$JS.API.STREAM.NAMES`, ['metering']],
-  [`$JS.API.STREAM.LIST`, none],
-  ...[ACCOUNT_CHANGES_STREAM, AUDIT_STREAM, DEAD_LETTER_STREAM, PARKED_USAGE.name, USAGE, LAST_USAGE].flatMap(
-    (stream): [string, ServiceName[]][] => [
-      [`$JS.API.STREAM.DELETE.${stream}`, none],
-      [`$JS.API.STREAM.MSG.DELETE.${stream}`, none],
-      [`$JS.API.STREAM.MSG.GET.${stream}`, none],
-      [`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, none],
-      [`$JS.API.CONSUMER.LIST.${stream}`, none],
-      [`$JS.API.CONSUMER.CREATE.${stream}.a-new-one`, none],
-    ],
-  ),
-  ...[USAGE, LAST_USAGE].flatMap((stream): [string, ServiceName[]][] => [
-    [`$JS.API.STREAM.PURGE.${stream}`, ['metering']],
-    [`$JS.API.STREAM.UPDATE.${stream}`, ['metering']],
-    [`$JS.API.STREAM.INFO.${stream}`, ['gateway', 'metering']],
-    [`$JS.API.DIRECT.GET.${stream}`, ['metering']],
-    [`$JS.API.CONSUMER.CREATE.${stream}`, none],
-    [`$JS.API.CONSUMER.MSG.NEXT.${stream}.metering`, ['metering']],
-    [`$JS.API.CONSUMER.DELETE.${stream}.metering`, none],
-    [`$JS.ACK.${stream}.metering.1.1.1.1.1`, ['metering']],
-  ]),
-  [`$JS.API.DIRECT.GET.${PARKED_USAGE.name}`, ['metering']],
-  [`$JS.API.STREAM.UPDATE.${AUDIT_STREAM}`, ['accounts']],
-  [`$JS.API.STREAM.PURGE.${AUDIT_STREAM}`, none],
-  [`$JS.API.CONSUMER.MSG.NEXT.${AUDIT_STREAM}.accounts`, ['accounts']],
-  [`$JS.ACK.${AUDIT_STREAM}.accounts.1.1.1.1.1`, ['accounts']],
-  [`$JS.API.STREAM.UPDATE.${ACCOUNT_CHANGES_STREAM}`, ['accounts']],
-  [`$JS.API.STREAM.PURGE.${ACCOUNT_CHANGES_STREAM}`, none],
-  [`$JS.API.CONSUMER.CREATE.${ACCOUNT_CHANGES_STREAM}`, ['gateway']],
-  [`$JS.API.STREAM.PURGE.${DEAD_LETTER_STREAM}`, none],
-  [`$JS.API.STREAM.UPDATE.${DEAD_LETTER_STREAM}`, ['metering']],
 ];
 
 /** Who may subscribe to the subject. */
@@ -243,6 +272,7 @@ describe('a running stack', () => {
         [AUDIT_STREAM]: [true, true],
         [DEAD_LETTER_STREAM]: [true, false],
         [NOTICES_STREAM]: [true, false],
+        [PARKED_USAGE.name]: [true, false],
         [USAGE]: [true, false],
         [usageStream(2).name]: [true, false],
       });
@@ -251,23 +281,111 @@ describe('a running stack', () => {
     }
   });
 
-  test('a gateway cannot forge a change of the catalogue, not even through a consumer', async () => {
-    const { nats } = await connectAs(await urlOf('gateway-1', 'NATS_URL'), 'gateway');
+  test.for(SERVICES)(
+    '%s reaches what it needs of JetStream, of every stream and consumer',
+    async (service) => {
+      const admin = await connect({ servers: stack.natsUrl });
+      const name = service === 'gateway' ? 'gateway-1' : service;
+      const { nats, refused } = await connectAs(await urlOf(name, 'NATS_URL'), service);
+      try {
+        const { subjects, consumers } = await jetstreamOf(admin);
+        expect(consumers).toEqual(
+          expect.arrayContaining([
+            `${USAGE}.metering`,
+            `${AUDIT_STREAM}.accounts`,
+            `${ACCOUNT_CHANGES_STREAM}.${ACCOUNT_CHANGES_CONSUMER}`,
+          ]),
+        );
+        const expected = subjects.filter((subject) => !MAY[service](subject.replace('$JS.API.', '')));
+        // No request that JetStream could read, so nothing happens where it is allowed.
+        for (const subject of subjects) nats.publish(subject, 'no request');
+        await nats.flush();
+        await expect.poll(() => refused.length).toBeGreaterThanOrEqual(expected.length);
+        expect(refused.toSorted()).toEqual(expected.map((subject) => `publish ${subject}`).toSorted());
+      } finally {
+        await nats.close();
+        await admin.close();
+      }
+    },
+  );
+
+  test.for(['gateway', 'catalog', 'images'] as const)(
+    'NATS sends nothing of %s to a subject of others, whatever answer or delivery it asks for',
+    async (service) => {
+      const admin = await connect({ servers: stack.natsUrl });
+      const name = service === 'gateway' ? 'gateway-1' : service;
+      const { nats } = await connectAs(await urlOf(name, 'NATS_URL'), service);
+      const marker = JSON.stringify({ batch: 1, by: randomBytes(8).toString('hex') });
+      try {
+        const { subjects, consumers, stored } = await jetstreamOf(admin);
+        const own = [
+          'brand_data.accounts.beats.a-part',
+          'brand_data.usage.a-part',
+          `brand_data.audit.${service}`,
+        ];
+        const targets = [
+          CATALOG_CHANGES_SUBJECT,
+          'brand_data.metering.recalls',
+          ACCOUNT_CHANGES_DELIVERY_SUBJECT,
+          ...stored.filter((subject) => !own.includes(subject)),
+          ...consumers.map((each) => `$JS.API.CONSUMER.MSG.NEXT.${each}`),
+        ];
+        const reached: string[] = [];
+        for (const target of targets)
+          admin.subscribe(target, {
+            callback: (_error, { data, reply, subject }) => {
+              // What the gateways' consumer delivers here is its work.
+              if (target === ACCOUNT_CHANGES_DELIVERY_SUBJECT && subject.startsWith('brand_data.accounts.'))
+                return;
+              // A delivery, or the service's own words. The services' own requests and JetStream's answers are neither.
+              if (reply?.startsWith('$JS.ACK.') || Buffer.from(data).includes(marker)) reached.push(target);
+            },
+          });
+        await admin.flush();
+        for (const target of targets) {
+          const config = { deliver_subject: target, ack_policy: 'none', deliver_policy: 'new' };
+          for (const subject of subjects) {
+            const [stream_name] = /BRAND_DATA_\w+/.exec(subject) ?? [];
+            const body = subject.includes('CONSUMER.CREATE')
+              ? JSON.stringify({ stream_name, config })
+              : marker;
+            // A purge by its owner would take usage away.
+            if (!subject.includes('.PURGE.')) nats.publish(subject, body, { reply: target });
+          }
+          for (const subject of own) nats.publish(subject, marker, { reply: target });
+        }
+        for (const subject of own) nats.publish(subject, marker);
+        await nats.flush();
+        // Whatever NATS was made to send has been sent when the answer to a later request is there.
+        await jetstreamOf(admin);
+        await admin.flush();
+        expect([...new Set(reached)]).toEqual([]);
+      } finally {
+        await nats.close();
+        await admin.close();
+      }
+    },
+  );
+
+  test('a message that a consumer delivers to another subject changes nothing there', async () => {
+    const admin = await connect({ servers: stack.natsUrl });
     const metrics = async () => (await fetch(`${stack.gateways[0]?.opsUrl}/metrics`)).text();
     const dropped = async () =>
       Number(
         /^gateway_unreadable_messages_total{.*kind="catalog_changes".*} (\d+)$/m.exec(await metrics())?.[1],
       );
     try {
-      expect(await dropped()).toBe(0);
+      const before = await dropped();
       const config = { deliver_subject: CATALOG_CHANGES_SUBJECT, ack_policy: 'none', deliver_policy: 'new' };
       const request = JSON.stringify({ stream_name: ACCOUNT_CHANGES_STREAM, config });
-      const made = await nats.request(`$JS.API.CONSUMER.CREATE.${ACCOUNT_CHANGES_STREAM}`, request);
+      const made = await admin.request(`$JS.API.CONSUMER.CREATE.${ACCOUNT_CHANGES_STREAM}`, request);
       expect(made.json()).not.toHaveProperty('error');
-      nats.publish('brand_data.accounts.beats.forged', 'an announcement that catalog never made');
-      await expect.poll(dropped).toBeGreaterThan(0);
+      admin.publish('brand_data.accounts.beats.forged', 'an announcement that catalog never made');
+      await expect.poll(dropped).toBeGreaterThan(before);
+      const { name } = made.json<{ name: string }>();
+      await (await jetstreamManager(admin)).consumers.delete(ACCOUNT_CHANGES_STREAM, name);
     } finally {
-      await nats.close();
+      await admin.close();
     }
   });
 

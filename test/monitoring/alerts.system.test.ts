@@ -196,6 +196,25 @@ const SCENARIOS: Record<string, Scenario> = {
     at: '9m',
     firing: ['BrandDataUsageParked warning'],
   },
+  'usage that was delivered, but not to metering': {
+    series: {
+      ...counter(
+        'metering_usage_consumer_lag_messages',
+        'metering',
+        ',stream="BRAND_DATA_USAGE",state="unacknowledged"',
+        '38x30',
+      ),
+      ...counter(
+        'metering_usage_consumer_lag_messages',
+        'metering',
+        ',stream="BRAND_DATA_USAGE",state="pending"',
+        '0x30',
+      ),
+      ...counter('metering_usage_messages_total', 'metering', ',result="applied"', '100x30'),
+    },
+    at: '12m',
+    firing: ['BrandDataUsageNotApplied critical'],
+  },
   'a message that cannot be read': {
     series: counter('metering_dead_letter_messages', 'metering', '', '0x5 1x30'),
     at: '7m',

@@ -67,12 +67,21 @@ export const USAGE_DEAD_LETTER_SUBJECT = 'brand_data.dead_letters.usage';
 export const ACCOUNT_CHANGES_STREAM = 'BRAND_DATA_ACCOUNT_CHANGES';
 /** Changes of keys, accounts and plans, from accounts to every gateway: `AccountChanged`. */
 export const ACCOUNT_CHANGES_SUBJECTS = 'brand_data.accounts.changes.*';
-/** Each gateway publishes beats and reads its own beats back. A beat arrives after every change that was stored before it. */
+/** Each gateway publishes beats and gets them back, and those of the others. A beat arrives after every change stored before it. */
 export const ACCOUNT_BEATS_SUBJECTS = 'brand_data.accounts.beats.*';
 
 export function accountChangesSubject(revision: number): string {
   return `brand_data.accounts.changes.${revision}`;
 }
+
+/**
+ * The durable consumer of the stream that accounts makes for all gateways. It delivers every message of the stream to the subject
+ * below, each message once, and every gateway receives it there by core NATS. A gateway has no right to make a consumer: whoever
+ * makes one may let NATS send messages to any subject.
+ */
+export const ACCOUNT_CHANGES_CONSUMER = 'gateways';
+/** Nobody has the right to publish to it, and gateways alone may subscribe. */
+export const ACCOUNT_CHANGES_DELIVERY_SUBJECT = '_INBOX.gateway.account_changes';
 
 /** @param gateway a name that no other process has */
 export function accountBeatsSubject(gateway: string): string {

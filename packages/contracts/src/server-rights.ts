@@ -1,5 +1,6 @@
 import {
   ACCOUNT_BEATS_SUBJECTS,
+  ACCOUNT_CHANGES_CONSUMER,
   ACCOUNT_CHANGES_STREAM,
   ACCOUNT_CHANGES_SUBJECTS,
   AUDIT_CONSUMER,
@@ -48,11 +49,16 @@ const ownerOf = (stream: string) => [
   `${API}.STREAM.UPDATE.${stream}`,
 ];
 
-/** Returns the rights of a durable consumer's user. */
-const consumerOf = (stream: string, consumer: string) => [
+/** Returns the rights to make a durable consumer. */
+const makerOf = (stream: string, consumer: string) => [
   `${API}.CONSUMER.CREATE.${stream}.${consumer}`,
   `${API}.CONSUMER.DURABLE.CREATE.${stream}.${consumer}`,
   `${API}.CONSUMER.INFO.${stream}.${consumer}`,
+];
+
+/** Returns the rights to make a durable consumer and to take messages from it. */
+const consumerOf = (stream: string, consumer: string) => [
+  ...makerOf(stream, consumer),
   `${API}.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
   `$JS.ACK.${stream}.${consumer}.>`,
   // The form of acknowledgements that names the server's domain and account, too.
@@ -68,17 +74,12 @@ const PUBLISH: Readonly<Record<ServiceName, readonly string[]>> = {
     GATEWAY_DEMAND_SUBJECT,
     JETSTREAM,
     ...USAGE_STREAMS.map(infoOf),
-    infoOf(ACCOUNT_CHANGES_STREAM),
-    // Each gateway has its own consumer with a random name, which the client library makes again after a loss.
-    `${API}.CONSUMER.CREATE.${ACCOUNT_CHANGES_STREAM}`,
-    `${API}.CONSUMER.INFO.${ACCOUNT_CHANGES_STREAM}.*`,
-    `${API}.CONSUMER.DELETE.${ACCOUNT_CHANGES_STREAM}.*`,
-    `${API}.CONSUMER.MSG.NEXT.${ACCOUNT_CHANGES_STREAM}.*`,
   ],
   accounts: [
     ACCOUNT_CHANGES_SUBJECTS,
     JETSTREAM,
     ...ownerOf(ACCOUNT_CHANGES_STREAM),
+    ...makerOf(ACCOUNT_CHANGES_STREAM, ACCOUNT_CHANGES_CONSUMER),
     ...ownerOf(AUDIT_STREAM),
     ...consumerOf(AUDIT_STREAM, AUDIT_CONSUMER),
   ],

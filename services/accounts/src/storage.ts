@@ -1,18 +1,22 @@
 import {
   ACCOUNT_BEATS_SUBJECTS,
+  ACCOUNT_CHANGES_CONSUMER,
+  ACCOUNT_CHANGES_DELIVERY_SUBJECT,
   ACCOUNT_CHANGES_STREAM,
   ACCOUNT_CHANGES_SUBJECTS,
 } from '@brand-data/contracts';
 import {
   type ConfigOf,
+  checkConsumer,
   connectNats,
   ensureStream,
   type Mongo,
   openDatabase,
+  retryUntilStopped,
   type Service,
   untilRestored,
 } from '@brand-data/runtime';
-import { RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import { AckPolicy, DeliverPolicy, RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import type { storageSpec } from './config.ts';
 import { openStore } from './storage/store.ts';
 import { ensureAuditStream } from './trail/audit-events.ts';
@@ -49,6 +53,17 @@ export async function openStorage(
     num_replicas: config.STREAM_REPLICAS,
     deny_purge: true,
   });
+  const deliver = () =>
+    nats.manager.consumers.add(ACCOUNT_CHANGES_STREAM, {
+      durable_name: ACCOUNT_CHANGES_CONSUMER,
+      deliver_subject: ACCOUNT_CHANGES_DELIVERY_SUBJECT,
+      deliver_policy: DeliverPolicy.New,
+      ack_policy: AckPolicy.None,
+    });
+  await retryUntilStopped(`the consumer ${ACCOUNT_CHANGES_CONSUMER}`, deliver, service);
+  // However many wait: without a gateway all do.
+  const consumer = { stream: ACCOUNT_CHANGES_STREAM, consumer: ACCOUNT_CHANGES_CONSUMER, most: Infinity };
+  checkConsumer(service, nats.manager, consumer);
   await ensureAuditStream(service, nats, config.STREAM_REPLICAS);
   return { store, nats };
 }

@@ -66,7 +66,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
   });
   const blocked = new BlockedAddresses(systemClock);
   const listBlocks = await followBlocks(service, accounts, blocked);
-  await followAccountChanges(service, nats, changes, messages, {
+  followAccountChanges(service, nats, changes, messages, {
     onFollow: listBlocks,
     onChange: (change) => {
       if (change.subject?.$case === 'network') void listBlocks();

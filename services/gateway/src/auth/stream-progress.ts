@@ -4,8 +4,6 @@ import { type Clock, elapsedMs, type Instant } from '@brand-data/runtime';
 const CURRENT_FOR_MS = 1_000;
 /** After this time without calls no cached token is trusted, so beats would serve no purpose. */
 const IDLE_AFTER_MS = 600_000;
-/** If no beat returns for this long, the gateway creates a new consumer, maybe on another server. It is longer than an election. */
-const STUCK_AFTER_MS = 10_000;
 /** Older beats are longer than `CURRENT_FOR_MS` on their way, and prove nothing any more. */
 const MOST_BEATS_ON_THE_WAY = 64;
 
@@ -14,15 +12,15 @@ const MOST_BEATS_ON_THE_WAY = 64;
  *
  * Messages and heartbeats of NATS do not prove that a gateway is up to date. A NATS server that is cut off from its cluster
  * delivers the messages that it has, and then reports that there are no more. Each gateway therefore publishes beats into the stream.
- * Once a majority of the servers has stored a beat, the consumer delivers it in the stream's order. When a beat comes back, the
- * gateway has also received every earlier message. A beat's payload is random, so no other process can make a gateway believe that
+ * Once a majority of the servers has stored a beat, the consumer of all gateways delivers it in the stream's order. When a beat comes
+ * back, the gateway has also received every message since the first of this unbroken sequence. A beat's payload is random, so no other process can make a gateway believe that
  * one of its beats has come back.
  */
 export class StreamProgress {
   readonly #clock: Pick<Clock, 'now'>;
-  #followed: { consumer: string; since: Instant; delivered: number } | undefined;
+  /** The deliveries without a gap: when the first one came, and the number of the last one. */
+  #followed: { since: Instant; delivered: number } | undefined;
   #currentAsOf: Instant | undefined;
-  #unansweredSince: Instant | undefined;
   #askedAt: Instant;
   /** The beats on their way, by payload, the oldest first. */
   readonly #sent = new Map<string, Instant>();
@@ -32,21 +30,10 @@ export class StreamProgress {
     this.#askedAt = clock.now();
   }
 
-  /** Follows a consumer that was just created. It delivers all messages that the stream stores from now on. */
-  follow(consumer: string): void {
-    this.#followed = { consumer, since: this.#clock.now(), delivered: 0 };
-    this.#currentAsOf = undefined;
-    this.#unansweredSince = undefined;
-  }
-
   /** Returns the payload of a beat that is sent now, or undefined if no call has needed a beat for a long time. */
   beat(): string | undefined {
     const now = this.#clock.now();
-    if (elapsedMs(this.#askedAt, now) >= IDLE_AFTER_MS) {
-      this.#unansweredSince = undefined;
-      return undefined;
-    }
-    this.#unansweredSince ??= now;
+    if (elapsedMs(this.#askedAt, now) >= IDLE_AFTER_MS) return undefined;
     const payload = randomUUID();
     this.#sent.set(payload, now);
     for (const oldest of this.#sent.keys())
@@ -55,21 +42,27 @@ export class StreamProgress {
   }
 
   /**
-   * Whether this delivery directly follows the last one. If not, a message may be lost, and the caller needs a new consumer.
-   * `deliverySequence` numbers the consumer's messages from 1.
+   * Notes a delivery. If it does not directly follow the last one, messages may be lost: every token that was verified before is
+   * verified again.
+   *
+   * @param sequence numbers the consumer's deliveries
+   * @returns whether it is the first delivery, or the first one after a loss
    */
-  isNext({ consumer, deliverySequence }: { consumer: string; deliverySequence: number }): boolean {
-    if (this.#followed?.consumer !== consumer || this.#followed.delivered + 1 !== deliverySequence) {
-      this.#followed = undefined;
+  arrived(sequence: number): boolean {
+    const before = this.#followed;
+    if (before && before.delivered + 1 === sequence) {
+      before.delivered = sequence;
       return false;
     }
-    this.#followed.delivered = deliverySequence;
+    this.lost();
+    this.#followed = { since: this.#clock.now(), delivered: sequence };
     return true;
   }
 
-  /** Notes that a delivered message could not be read: no token is current until a new consumer is followed. */
+  /** Notes that messages may be lost, or that one could not be read. No token is current until the next delivery. */
   lost(): void {
     this.#followed = undefined;
+    this.#currentAsOf = undefined;
   }
 
   /** Notes that a beat was delivered without a gap: all changes that were confirmed before it was sent have arrived too. */
@@ -78,13 +71,6 @@ export class StreamProgress {
     if (sentAt === undefined) return;
     this.#sent.delete(payload);
     this.#currentAsOf = sentAt;
-    this.#unansweredSince = undefined;
-  }
-
-  /** Whether beats have been lost for so long that another consumer should be tried. */
-  isStuck(): boolean {
-    const since = this.#unansweredSince;
-    return since !== undefined && elapsedMs(since, this.#clock.now()) >= STUCK_AFTER_MS;
   }
 
   /** Whether this gateway has received every change that was confirmed since `since`, except for changes of the last second. */
