@@ -149,6 +149,8 @@ describe('a published name', () => {
     ['DE LA RUE PLC', 'De La Rue'],
     ['IMCD N.V.', 'IMCD'],
     ['SSAB AB', 'SSAB'],
+    ['GLOBAL CANNABIS APPL. CORP', 'Global Cannabis Appl.'],
+    ['DNO ASA', 'DNO'],
     ['ARCH CAPITAL GROUP LTD', 'Arch Capital Group'],
     ['ACME TECHN. LTD', 'Acme Technologies'],
   ])('of %j is %j', (name, published) => {

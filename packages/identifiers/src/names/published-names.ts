@@ -1,5 +1,5 @@
 import { writtenOut } from './abbreviations.ts';
-import { isCommonAsName } from './common-words.ts';
+import { isCommonAsTicker } from './common-words.ts';
 import { coreName } from './names.ts';
 import { isFirstWordOfMany } from './places.ts';
 import { withoutMarks } from './registry-names.ts';
@@ -19,7 +19,7 @@ const NO_SURNAMES = wordsIn([spellings.noSurnames]);
 const MOST_GIVEN_NAMES = 3;
 const TOP_LEVEL_DOMAIN = /^(?:com|net|org)$/;
 const ROMAN_NUMERAL = /^(?:I{2,3}|IV|VI{1,3}|IX|XI{1,3}|XIV|XV|XX)$/;
-/** No English word of four letters ends or begins so: "IMCD", "SSAB". */
+/** No English word of four letters ends or begins so: "IMCD", "SSAB". Cut words may, before or after a dot: "APPL.TECHN.". */
 const UNPRONOUNCEABLE = /^(?:[AEIOU](?![A-Z]*[HSTY]$)[B-DF-HJ-NP-TV-XZ]{3}|([B-DF-HJKMNP-TV-XZ])\1[A-Z]{2})$/;
 const ABBREVIATION = /(\p{L}+)\.(?= |$)/gu;
 const WORDS = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*/gu;
@@ -36,7 +36,7 @@ export function publishedName(name: string): string {
   const core = coreInCapitals(name, plain);
   if (core === undefined)
     return SPELLED.get(plain) ?? (/\p{Ll}/u.test(plain) ? plain.replace(FORM, titled) : plain);
-  if (isFirstWordOfMany(core) || isCommonAsName(core)) return titled(plain);
+  if (isFirstWordOfMany(core) || isCommonAsTicker(core)) return titled(plain);
   const isFirm = PARTNERS.test(plain.slice(plain.indexOf(core) + core.length));
   return titled(turnedName(core) ?? withInitials(core.replace(/ COM$/, '.COM'))) + (isFirm ? ' & Co.' : '');
 }
@@ -102,12 +102,23 @@ function titled(written: string): string {
   return name.replace(WORDS, (word, at: number) => {
     const [before, after] = [name[at - 1], name[at + word.length]];
     if (word.length <= LONGEST_SHORT_WORD && (before === '&' || after === '&')) return word;
-    return titledWord(word, at === 0 || before === '-', before === '.');
+    return titledWord(word, {
+      isFirst: at === 0 || before === '-',
+      isAfterDot: before === '.',
+      isBeforeDot: after === '.',
+    });
   });
 }
 
+/** Where a word stands. */
+interface Place {
+  readonly isFirst: boolean;
+  readonly isAfterDot: boolean;
+  readonly isBeforeDot: boolean;
+}
+
 /** Returns a word in capitals as a name has it: "McDonald's", "L3Harris", "IBM". */
-function titledWord(word: string, isFirst: boolean, isAfterDot: boolean): string {
+function titledWord(word: string, { isFirst, isAfterDot, isBeforeDot }: Place): string {
   const lower = word.toLowerCase();
   const spelled = SPELLED.get(word);
   if (spelled !== undefined) return spelled;
@@ -118,7 +129,7 @@ function titledWord(word: string, isFirst: boolean, isAfterDot: boolean): string
   const isAbbreviation =
     word.length <= LONGEST_SHORT_WORD
       ? !SHORT_WORDS.has(lower)
-      : UNPRONOUNCEABLE.test(word) || !/[AEIOUY\u00C0-\u024F]/.test(word);
+      : (UNPRONOUNCEABLE.test(word) && !isAfterDot && !isBeforeDot) || !/[AEIOUY\u00C0-\u024F]/.test(word);
   if (isAbbreviation || ROMAN_NUMERAL.test(word)) return word;
   const capital = (letter: string) => letter.toUpperCase();
   return lower
