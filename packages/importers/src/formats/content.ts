@@ -21,8 +21,8 @@ export class BrokenFile extends Error {
 /** Programs that decompress bzip2. The first installed one is used. lbzip2 comes first because it uses all cores. */
 const BUNZIP_PROGRAMS = ['lbzip2', 'bzip2'];
 const CHUNK_BYTES = 1 << 20;
-/** How much of a gzip file is decompressed at once. It becomes at most a thousand times as much, which all is in memory. */
-const GZIP_BYTES = 1 << 14;
+/** How much of a gzip file is decompressed at once. It becomes at most a thousand times as much, 4 MiB, which all is in memory. */
+const GZIP_BYTES = 1 << 12;
 
 /**
  * Yields the content of a file. Decompresses gzip (any number of members) and bzip2 (any number of streams). If the file is

@@ -5,7 +5,7 @@ import { readLines } from './lines.ts';
 export const JSON_FILE = /\.json(\.gz|\.bz2)?$/i;
 /** The name of a file with one JSON value a line. */
 export const JSON_LINES = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
-const MAX_DOCUMENT_MIB = 32;
+const MAX_DOCUMENT_MIB = 16;
 /** A record has a few thousand values, of which the deepest is at the fifth level. */
 const MOST_VALUES = 1_000_000;
 const MOST_DEPTH = 64;

@@ -2,7 +2,7 @@ import { OptionError } from './source-items.ts';
 
 const MIB = 1 << 20;
 /** With what the import takes besides, less than 256 MB. */
-export const DEFAULT_MEMORY_MIB = 128;
+export const DEFAULT_MEMORY_MIB = 96;
 
 /** The least heap memory, in bytes, of a string, a list, an object and one value in it. */
 const STRING = 24;
