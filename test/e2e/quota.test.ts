@@ -52,6 +52,26 @@ async function callUntilUsedUp(tokens: string[], workers: number): Promise<Map<n
 }
 
 describe('the quota of an account', () => {
+  test('is told by a gateway as /v1/usage tells it, after the account was used at the other gateway', async () => {
+    const account = await operator.newAccount(1_000);
+    const [quiet, busy] = callers();
+    if (!quiet || !busy) throw new Error('the stack has two gateways');
+    const toldBy = async (caller: typeof quiet) => {
+      const response = await caller.brand('ZPHX', account.token);
+      await response.arrayBuffer();
+      const [, left] = /"month";r=(\d+)/.exec(response.headers.get('ratelimit') ?? '') ?? [];
+      return left && Number(left);
+    };
+    await toldBy(quiet);
+    for (let call = 0; call < 300; call += 30)
+      await Promise.all(Array.from({ length: 30 }, () => toldBy(busy)));
+    // The gateway leaves the figure out as long as it does not know that it is true.
+    await expect
+      .poll(async () => (await toldBy(quiet)) || 1_000, { timeout: 15_000, interval: 500 })
+      .toBeLessThanOrEqual(700 + 20);
+    expect(await totalUsed(account.accountId)).toBeGreaterThanOrEqual(301);
+  });
+
   test.each([1, 1_500])(
     'of %i calls is never exceeded by two gateways and three keys at once, and all of it can be used',
     async (allowance) => {

@@ -117,6 +117,7 @@ async function jetstreamOf(admin: NatsConnection) {
 const PUBLISH: [subject: string, allowed: ServiceName[]][] = [
   [CATALOG_CHANGES_SUBJECT, ['catalog']],
   ['brand_data.metering.recalls', ['metering']],
+  ['brand_data.metering.news', ['metering']],
   ['brand_data.accounts.changes.7', ['accounts']],
   ['brand_data.accounts.beats.a-gateway', ['gateway']],
   ['brand_data.gateway.demand', ['gateway']],
@@ -137,6 +138,7 @@ const PUBLISH: [subject: string, allowed: ServiceName[]][] = [
 const SUBSCRIBE: [subject: string, allowed: ServiceName[]][] = [
   [CATALOG_CHANGES_SUBJECT, ['gateway']],
   ['brand_data.metering.recalls', ['gateway']],
+  ['brand_data.metering.news', ['gateway']],
   ['brand_data.gateway.demand', ['gateway']],
   ['brand_data.usage.>', none],
   ['brand_data.accounts.changes.*', none],

@@ -112,6 +112,11 @@ export const SERIES_INTERVAL_MS = 1_000;
 /** From metering to every gateway: `Recall`. Core NATS, since a lost message causes only a delay. */
 export const RECALLS_SUBJECT = 'brand_data.metering.recalls';
 
+/** From metering to every gateway: `UsageNews`. Core NATS, since gateways notice a lost message. */
+export const USAGE_NEWS_SUBJECT = 'brand_data.metering.news';
+/** How often each replica of metering sends `UsageNews`. */
+export const USAGE_NEWS_EVERY_MS = 250;
+
 /** Operators' changes at services other than accounts, as `AuditEvent`. Accounts stores each message and then removes it. */
 export const AUDIT_STREAM = 'BRAND_DATA_AUDIT';
 export const AUDIT_SUBJECTS = 'brand_data.audit.*';

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /** Constants on which gateways and metering have to agree (services/metering/README.md, "Constants"). */
 
 /**
@@ -43,3 +45,18 @@ export const MONTH_MARGIN_MS = NEXT_MONTH_ASKED_WITHIN_MS + 5_000;
 
 /** A month's usage can be read in it and in the 24 months after it. */
 export const MONTHS_KEPT = 25;
+
+const MARK_LENGTH = 11;
+
+/** Returns the mark of a grant in `UsedOfGrant`. */
+export function markOfGrant(grantId: string): string {
+  return hash('sha256', grantId, 'base64url').slice(0, MARK_LENGTH);
+}
+
+/**
+ * Returns by how many calls at most the remaining calls that a caller is told may differ from the truth: 2 % of the allowance, and at
+ * least ten.
+ */
+export function toleranceOf(limit: number): number {
+  return Math.max(10, limit / 50);
+}

@@ -16,6 +16,7 @@ import {
   RECALLS_SUBJECT,
   USAGE_CONSUMER,
   USAGE_DEAD_LETTER_SUBJECT,
+  USAGE_NEWS_SUBJECT,
   USAGE_SUBJECTS,
   usageStreams,
 } from './bus.ts';
@@ -86,6 +87,7 @@ const PUBLISH: Readonly<Record<ServiceName, readonly string[]>> = {
   catalog: [CATALOG_CHANGES_SUBJECT, auditSubject('catalog'), JETSTREAM],
   metering: [
     RECALLS_SUBJECT,
+    USAGE_NEWS_SUBJECT,
     auditSubject('metering'),
     // Metering puts markers into the streams of usage, to know how far it has read.
     USAGE_SUBJECTS,
@@ -109,7 +111,7 @@ const PUBLISH: Readonly<Record<ServiceName, readonly string[]>> = {
 
 /** In addition to the service's own replies. */
 const SUBSCRIBE: Readonly<Record<ServiceName, readonly string[]>> = {
-  gateway: [CATALOG_CHANGES_SUBJECT, RECALLS_SUBJECT, GATEWAY_DEMAND_SUBJECT],
+  gateway: [CATALOG_CHANGES_SUBJECT, RECALLS_SUBJECT, USAGE_NEWS_SUBJECT, GATEWAY_DEMAND_SUBJECT],
   accounts: [],
   catalog: [],
   metering: [],

@@ -25,7 +25,7 @@ import {
 } from './metrics/upstream-metrics.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { createPages } from './pages/pages.ts';
-import { connectQuota, countCharged, followRecalls, waitForUsageStreams } from './quota/connect-quota.ts';
+import { connectQuota, countCharged, followMetering, waitForUsageStreams } from './quota/connect-quota.ts';
 import { createChangeReader, followCatalogChanges } from './records/catalog-changes.ts';
 import { Records } from './records/records.ts';
 import { connectServices } from './upstream/connect-services.ts';
@@ -91,7 +91,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
   countUnaskedRefusals(service, () => tokens.refusedUnasked());
 
   const quota = connectQuota(service, nats, metering, config.USAGE_STREAMS);
-  followRecalls(messages, quota);
+  followMetering(messages, quota);
 
   // Not before: the work of the start makes the event loop late, and the first calls would have to wait for their turns.
   measureLateness(service, admission.turns);

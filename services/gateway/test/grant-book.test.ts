@@ -421,19 +421,12 @@ describe('the grant book', () => {
     expect(book.wantsRenewal(holding, at(1_500))).toBe(true);
   });
 
-  test("never estimates more remaining permits than at metering's last answer minus its own usage", () => {
-    const book = bookWith(grantOf({ size: 4, remaining: 6 }));
-    const holding = book.holding(allowance, at(1));
-    expect(book.estimateRemaining(holding, at(1))).toBe(10);
-    permitFrom(book, at(2)).use(answer);
-    expect(book.estimateRemaining(holding, at(3))).toBe(9);
-  });
-
-  test('estimates no remaining permits of a month that is over, also for a call that was admitted before its end', () => {
-    const book = bookWith(grantOf({ size: 4, remaining: 6 }), at(0, monthEnd - 10), at(1, monthEnd - 9));
+  test('tells no remaining calls of a month that is over, also for a call that was admitted before its end', () => {
+    const used = { used: 990, grants: [] };
+    const book = bookWith(grantOf({ size: 4, used }), at(0, monthEnd - 10), at(1, monthEnd - 9));
     const { holding } = permitFrom(book, at(5, monthEnd - 5));
-    expect(book.estimateRemaining(holding, at(9, monthEnd - 1))).toBe(9);
-    expect(book.estimateRemaining(holding, at(10, monthEnd))).toBeUndefined();
+    expect(book.remaining(holding, at(9, monthEnd - 1))).toBe(10);
+    expect(book.remaining(holding, at(10, monthEnd))).toBeUndefined();
   });
 
   test('forgets holdings without calls, so that memory is bounded by the accounts that call', () => {

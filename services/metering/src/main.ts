@@ -11,6 +11,7 @@ import { serviceSpec, storageSpec } from './config.ts';
 import { Allowances } from './granting/allowances.ts';
 import { Metering, meteringEvents } from './granting/metering.ts';
 import { publishRecall } from './granting/recalls.ts';
+import { sendUsageNews } from './granting/usage-news.ts';
 import { LedgerStore, storeEvents } from './ledger/ledger-store.ts';
 import { publishNotice } from './notices/cloud-event.ts';
 import { createNoticeFinder } from './notices/finder.ts';
@@ -37,10 +38,14 @@ await runBackend('metering', backend, async (service, config, ports) => {
   const reportNotice = noticeEvents(service, notices);
   const hasWebhook = config.NOTICE_WEBHOOK_URL !== undefined;
   const finder = createNoticeFinder({ store: notices, clock, hasWebhook }, reportNotice);
+  const news = sendUsageNews(service, nats);
   const store = new LedgerStore({
     database,
     clock,
-    events: storeEvents(service, finder.changed),
+    events: storeEvents(service, (before, after) => {
+      finder.changed(before, after);
+      news.changed(before, after);
+    }),
     beforeNewLimit: finder.storeAllOf,
   });
   registerUsageGauges(service, nats, streams);

@@ -6,8 +6,10 @@ import {
   type MeteringServiceClient,
   RECALLS_SUBJECT,
   Recall,
+  USAGE_NEWS_SUBJECT,
   USAGE_SIGNATURE_HEADER,
   UsageEvent,
+  UsageNews,
   usageStream,
   usageStreamOf,
 } from '@brand-data/contracts';
@@ -110,8 +112,9 @@ function tracedPaths({ publish, report }: UsagePaths, tracer: Tracer): UsagePath
   };
 }
 
-/** Subscribes to metering's recalls. On a recall the quota returns the permits that this gateway does not need. */
-export function followRecalls(messages: Messages, quota: Pick<Quota, 'recall'>): void {
+/** Subscribes to metering's messages. On a recall the quota returns the permits that this gateway does not need. */
+export function followMetering(messages: Messages, quota: Pick<Quota, 'recall' | 'heard'>): void {
+  messages.follow('usage_news', USAGE_NEWS_SUBJECT, UsageNews.decode, (news) => quota.heard(news));
   messages.follow('recalls', RECALLS_SUBJECT, Recall.decode, (recall) => quota.recall(recall));
 }
 

@@ -3,8 +3,11 @@ import {
   type AcquireRequest,
   dayOf,
   type Grant,
+  markOfGrant,
   monthOf,
   type Route,
+  type UsageNews,
+  type UsedPermits,
 } from '@brand-data/contracts';
 import { elapsedMs, type Instant, setInstant } from '@brand-data/runtime';
 import { DueQueue } from './due-queue.ts';
@@ -18,6 +21,7 @@ import {
   newHeldGrant,
   snapshotOf,
   type UsageSnapshot,
+  uncountedOf,
   useOne,
 } from './held-grant.ts';
 import {
@@ -34,6 +38,7 @@ import {
   type PendingAcquire,
   pendingAcquireAt,
 } from './holding.ts';
+import { NewsSeries } from './news-series.ts';
 import { permitsWanted, returnUnneeded, unreportedGrants, wantsNextMonth, wantsRenewal } from './renewal.ts';
 
 /** One permit, reserved for one call. Exactly one of `use` and `release` is called, once. */
@@ -66,6 +71,8 @@ export interface NextAcquire
  * too late by up to this time, but `take` compares both clocks and gives no permit of it.
  */
 const CLOCKS_APART_MS = 100;
+/** What metering told so recently is true without news. */
+const TOLD_JUST_NOW_MS = 1_000;
 
 /** Decides which grants a gateway holds, when it asks for more permits and when a grant ends. Does no I/O and reads no clock. */
 export class GrantBook {
@@ -74,6 +81,9 @@ export class GrantBook {
   /** Wall clock minus monotonic clock at the last sweep of all holdings. */
   #wallOffsetMs = Number.NEGATIVE_INFINITY;
   #lastSeq = 0;
+  /** The held grants by the marks by which metering names them in its news. */
+  readonly #marked = new Map<string, HeldGrant>();
+  readonly #news = new NewsSeries();
   #outcome: (holding: Holding, isReleased: boolean) => void = () => {};
 
   /** Makes the book call `listener` for each released permit and, once a holding was recalled, for each of its used permits. */
@@ -108,8 +118,7 @@ export class GrantBook {
         for (const grant of holding.grants) grant.retired = true;
         this.#due.add(holding, 0);
       }
-      Object.assign(holding, { limit, limitRevision, signed, signedUntilMs });
-      Object.assign(holding, { exhausted: undefined, remaining: undefined });
+      Object.assign(holding, { limit, limitRevision, signed, signedUntilMs, exhausted: undefined });
     } else if (
       signedUntilMs > holding.signedUntilMs &&
       (limitRevision === holding.limitRevision || now.wallMs >= holding.signedUntilMs)
@@ -161,16 +170,16 @@ export class GrantBook {
   granted(holding: Holding, seq: number, grant: Grant, now: Instant): boolean {
     if (holding.pendingAcquire?.seq !== seq) return false;
     const { since, fromMs } = holding.pendingAcquire;
-    const { periodStartMs, periodEndMs } = grant;
     const held = newHeldGrant(grant, holding, since, now);
     // A list that `push` has extended has room for 17 more, which would be wasted in each of 100,000 holdings.
     holding.grants = holding.grants.concat(held);
+    this.#marked.set(markOfGrant(held.id), held);
     this.#queue(holding, now);
     holding.pendingAcquire = undefined;
     noteTaken(holding, { month: monthOf(fromMs), seq }, monthOf(now.wallMs));
-    if (now.wallMs >= periodStartMs) {
+    if (this.isInPeriod(held, now)) {
       holding.exhausted = undefined;
-      holding.remaining = { permits: grant.remaining, periodEndMs };
+      if (grant.used) this.#noteUsed(holding, grant.used, held, now);
     }
     return this.#isSpendable(held, now);
   }
@@ -182,7 +191,6 @@ export class GrantBook {
     holding.pendingAcquire = undefined;
     if (fromMs > now.wallMs) return;
     holding.exhausted = { at: now, periodEndMs };
-    holding.remaining = { permits: 0, periodEndMs };
   }
 
   /** Notes that metering refuses this seq. The next Acquire has a new one. */
@@ -205,6 +213,7 @@ export class GrantBook {
 
   /** Retires grants of the holdings that are due, and forgets holdings that are no longer used. Returns the closed grants. */
   sweep(now: Instant): HeldGrant[] {
+    this.#news.tick(now.monotonicMs);
     const wallOffsetMs = now.wallMs - now.monotonicMs;
     // Due times are times of the monotonic clock. After a change of the wall clock every holding may be due.
     if (Math.abs(wallOffsetMs - this.#wallOffsetMs) > CLOCKS_APART_MS) return this.sweepAll(now);
@@ -223,8 +232,8 @@ export class GrantBook {
       // The book may have forgotten this holding before a call of it ended and queued the holding again.
       if (this.#holdings.get(holding) !== holding) continue;
       final.push(...this.retire(holding, now));
-      if (holding.grants.some((grant) => isApplied(grant, now)))
-        holding.grants = holding.grants.filter((grant) => !isApplied(grant, now));
+      const applied = holding.grants.filter((grant) => isApplied(grant, now));
+      if (applied.length > 0) this.#remove(holding, new Set(applied));
       if (keptMs(holding, now) <= 0) this.#holdings.delete(holding);
       else this.#queue(holding, now);
     }
@@ -291,9 +300,18 @@ export class GrantBook {
     for (const grant of grants) {
       const holding = this.#holdings.get(grant);
       if (!holding) continue;
-      holding.grants = holding.grants.filter((held) => !grants.has(held));
+      this.#remove(holding, grants);
       this.#queue(holding, now);
     }
+  }
+
+  #remove(holding: Holding, grants: ReadonlySet<HeldGrant>): void {
+    for (const grant of holding.grants) {
+      if (!grants.has(grant)) continue;
+      this.#marked.delete(markOfGrant(grant.id));
+      if (holding.used?.periodEndMs === grant.periodEndMs) holding.used.permits += uncountedOf(grant);
+    }
+    holding.grants = holding.grants.filter((grant) => !grants.has(grant));
   }
 
   /**
@@ -309,13 +327,47 @@ export class GrantBook {
     return wallMs >= periodStartMs && wallMs < periodEndMs;
   }
 
-  /** Estimates the permits left this month: those at metering's last answer, and this gateway's free ones. */
-  estimateRemaining(holding: Holding, now: Instant): number | undefined {
-    if (!holding.remaining || now.wallMs >= holding.remaining.periodEndMs) return undefined;
-    return holding.grants.reduce(
-      (sum, grant) => (this.#isSpendable(grant, now) ? sum + freeOf(grant) : sum),
-      holding.remaining.permits,
-    );
+  /** Handles news of metering about the used permits of accounts. */
+  heard(news: UsageNews, now: Instant): void {
+    this.#news.heard(news, now.monotonicMs);
+    for (const account of news.accounts) {
+      const grant = account.grants.map(({ mark }) => this.#marked.get(mark)).find(Boolean);
+      const holding = grant && this.#holdings.get(grant);
+      if (holding && this.isInPeriod(grant, now)) this.#noteUsed(holding, account, grant, now);
+    }
+  }
+
+  /**
+   * Returns the calls that are left this month: the limit less what metering told as used, and less what this gateway has used
+   * since. undefined: other gateways may have used permits that this one has not heard of.
+   */
+  remaining(holding: Holding, now: Instant): number | undefined {
+    if (holding.exhausted) return 0;
+    const { used, limit } = holding;
+    if (!used || now.wallMs >= used.periodEndMs) return undefined;
+    let left = limit - used.permits;
+    // Metering sends news of accounts of which this gateway has an open grant.
+    let hasNews = false;
+    for (const grant of holding.grants) {
+      if (grant.periodEndMs !== used.periodEndMs) continue;
+      left -= uncountedOf(grant);
+      hasNews ||= !grant.closed;
+    }
+    const isTrue = hasNews && used.atMs >= this.#news.completeSinceMs;
+    return isTrue || now.monotonicMs - used.atMs < TOLD_JUST_NOW_MS ? Math.max(0, left) : undefined;
+  }
+
+  #noteUsed(holding: Holding, told: UsedPermits, { periodEndMs }: HeldGrant, now: Instant): void {
+    const before = holding.used;
+    const isOlder = before && before.atMs >= this.#news.completeSinceMs && told.used < before.permits;
+    if (isOlder && before.periodEndMs === periodEndMs) return;
+    holding.used = { permits: told.used, atMs: now.monotonicMs, periodEndMs };
+    for (const grant of holding.grants) {
+      const mark = markOfGrant(grant.id);
+      // A grant that is not told of was closed before, or given out after.
+      const unnamed = grant.closed ? grant.used : 0;
+      grant.counted = told.grants.find((each) => each.mark === mark)?.used ?? unnamed;
+    }
   }
 
   get size(): { holdings: number; grants: number; permits: number } {

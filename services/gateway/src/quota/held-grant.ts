@@ -8,7 +8,7 @@ interface HeldCell extends UsageCell {
 }
 
 /** A grant that this gateway holds. */
-export interface HeldGrant extends Readonly<Omit<Grant, 'remaining'>> {
+export interface HeldGrant extends Readonly<Omit<Grant, 'remaining' | 'used'>> {
   /** Account and pool of the grant's holding. */
   readonly accountId: string;
   readonly pool: string;
@@ -17,6 +17,8 @@ export interface HeldGrant extends Readonly<Omit<Grant, 'remaining'>> {
   /** Permits of admitted calls that have no outcome yet. */
   reserved: number;
   used: number;
+  /** The part of `used` that the holding's `used` contains. */
+  counted: number;
   /** Used permits whose commit has neither succeeded nor failed yet. */
   unsettled: number;
   /** Permits that the gateway has returned while the grant is open. */
@@ -86,6 +88,7 @@ export function newHeldGrant(
     since,
     reserved: 0,
     used: 0,
+    counted: 0,
     unsettled: 0,
     returned: 0,
     lastUse: { ...now },
@@ -164,6 +167,11 @@ export function markDurable(grant: HeldGrant, { usage, cells }: UsageSnapshot): 
 /** Used and returned permits. This number only grows. */
 export function progressOf({ used, returned }: HeldGrant): number {
   return used + returned;
+}
+
+/** Used permits that the holding's `used` does not contain. If metering has refused the grant's usage, they are not billed. */
+export function uncountedOf({ used, counted, refused }: HeldGrant): number {
+  return refused ? 0 : used - counted;
 }
 
 /** Permits that no call of this gateway can take any more, so that other gateways may get them. */

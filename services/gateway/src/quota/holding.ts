@@ -45,8 +45,8 @@ export interface Holding {
   /** The same for every month that `lastTaken` does not contain. */
   lastTakenBefore: number;
   exhausted: { at: Instant; periodEndMs: number } | undefined;
-  /** Permits of the month that were available when metering last answered. */
-  remaining: { permits: number; periodEndMs: number } | undefined;
+  /** The month's used permits of all gateways, as metering told last, and when that was, on the monotonic clock. */
+  used: { permits: number; atMs: number; periodEndMs: number } | undefined;
   /** Decaying counts of calls, for the permits to ask for. `count` halves every ten seconds, `soon` every tenth of one. */
   readonly demand: { count: number; soon: number; readonly at: Instant };
   /** When metering last recalled permits of this account and pool. */
@@ -78,7 +78,7 @@ export function newHolding(
     lastTakenBefore,
     pendingAcquire: undefined,
     exhausted: undefined,
-    remaining: undefined,
+    used: undefined,
     recalledAt: undefined,
     demand: { count: 0, soon: 0, at: { ...now } },
     nextMonthAskedAt: undefined,

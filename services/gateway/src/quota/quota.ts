@@ -1,4 +1,4 @@
-import type { Recall } from '@brand-data/contracts';
+import type { Recall, UsageNews } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
 import { Acquirer, type QuotaParts, RETRY_AFTER_MS } from './acquirer.ts';
 import type { Admission, GrantBook, Permit } from './grant-book.ts';
@@ -75,13 +75,18 @@ export class Quota {
   }
 
   /**
-   * Estimates how many permits are left this month. undefined: this gateway does not know.
+   * Returns how many calls are left this month, true within 2 % of the limit or ten calls. undefined: this gateway does not know.
    *
    * @param permit a permit of this allowance, if the call has one. It saves a search
    */
   remaining(allowance: Allowance, permit?: Permit): number | undefined {
     const now = this.#clock.now();
-    return this.#book.estimateRemaining(permit?.holding ?? this.#book.holding(allowance, now), now);
+    return this.#book.remaining(permit?.holding ?? this.#book.holding(allowance, now), now);
+  }
+
+  /** Handles news of metering about used permits. */
+  heard(news: UsageNews): void {
+    this.#book.heard(news, this.#clock.now());
   }
 
   /** Handles metering's recall: returns the permits that this gateway does not need. */

@@ -1,6 +1,6 @@
 import { countBy, type Nats, type Service } from '@brand-data/runtime';
 
-const KINDS = ['account_changes', 'catalog_changes', 'gateway_demand', 'recalls'] as const;
+const KINDS = ['account_changes', 'catalog_changes', 'gateway_demand', 'recalls', 'usage_news'] as const;
 type Kind = (typeof KINDS)[number];
 
 /** Reads the messages that other services and gateways send, so that no message can end the process. */

@@ -212,9 +212,10 @@ function responseOf(key: LedgerKey, decision: Decision, { urgent }: AcquireReque
   switch (decision.kind) {
     case 'grant': {
       const { size, ttlMs, idleMs } = decision.grant;
-      const { remaining } = decision;
       const id = grantIdOf(key, decision.grant);
-      const value = { id, size, ttlMs, idleMs, remaining, periodStartMs: startMs, periodEndMs: endMs };
+      const { remaining, used } = decision;
+      const period = { periodStartMs: startMs, periodEndMs: endMs };
+      const value = { id, size, ttlMs, idleMs, remaining, ...period, used };
       return { outcome: { $case: 'grant', value } };
     }
     case 'wait':

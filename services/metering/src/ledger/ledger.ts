@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { type AcquireRequest, endsWithinMs, GRANTS_PER_HOLDER, type UsageCell } from '@brand-data/contracts';
+import {
+  type AcquireRequest,
+  endsWithinMs,
+  GRANTS_PER_HOLDER,
+  markOfGrant,
+  type UsageCell,
+  type UsedPermits,
+} from '@brand-data/contracts';
 import { callsAMinute, sizeGrant } from './sizing.ts';
 
 /** Identifies a ledger. There is one for each account, pool and calendar month (UTC). */
@@ -81,7 +88,7 @@ export type GrantRequest = Pick<
   Partial<Pick<AcquireRequest, 'wantSoon' | 'waiting'>> & { secret: string };
 
 export type Decision =
-  | { kind: 'grant'; grant: OpenGrant; remaining: number }
+  | { kind: 'grant'; grant: OpenGrant; remaining: number; used: UsedPermits }
   /**
    * `recall`: other holders have permits that they could return. `backInMs`: if none of them returns any, the first permits come back
    * when a grant is settled, which this is the earliest time for.
@@ -120,6 +127,15 @@ export function usedOf(ledger: LedgerFigures): number {
   return ledger.grants.reduce((sum, grant) => sum + grant.used, ledger.closedUsed);
 }
 
+/** Returns what gateways are told about the used permits of a ledger. */
+export function usedPermitsOf(ledger: Ledger): UsedPermits {
+  const grants = ledger.grants.map((grant) => ({
+    mark: markOfGrant(grantIdOf(ledger, grant)),
+    used: grant.used,
+  }));
+  return { used: usedOf(ledger), grants };
+}
+
 /** Permits that holders have and have not reported as used. */
 export function outOf(ledger: LedgerFigures): number {
   return ledger.grants.reduce((sum, grant) => sum + grant.size - grant.returned - grant.used, 0);
@@ -138,7 +154,7 @@ export function acquire(
   const ledger = withLimitOf(withoutIgnored(before, request), request);
   const own = ledger.grants.filter((grant) => grant.holder === request.holder);
   const same = own.find((grant) => grant.seq === request.seq);
-  if (same) return { ledger, decision: { kind: 'grant', grant: same, remaining: remainingOf(ledger) } };
+  if (same) return { ledger, decision: granted(ledger, same) };
   const lastSeq = ledger.holders.find(({ holder }) => holder === request.holder)?.seq ?? 0;
   if (request.seq <= lastSeq) return { ledger, decision: { kind: 'stale' } };
 
@@ -179,7 +195,11 @@ export function acquire(
     grants: [...ledger.grants, grant],
   };
   after.holders = rememberHolder(after, request, nowMs);
-  return { ledger: after, decision: { kind: 'grant', grant, remaining: remainingOf(after) } };
+  return { ledger: after, decision: granted(after, grant) };
+}
+
+function granted(ledger: Ledger, grant: OpenGrant): Decision {
+  return { kind: 'grant', grant, remaining: remainingOf(ledger), used: usedPermitsOf(ledger) };
 }
 
 /**

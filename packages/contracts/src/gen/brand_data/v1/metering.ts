@@ -149,6 +149,36 @@ export interface Grant {
   periodEndMs: number;
   /** The holder closes the grant when no call has used it for this many milliseconds. 0: the grant may stay idle. */
   idleMs: number;
+  /** How much of the month's allowance is used, with this grant among the open ones. */
+  used?: UsedPermits | undefined;
+}
+
+/** How many permits of an account, pool and month are used, as far as metering knows. */
+export interface UsedPermits {
+  /** Those of all grants. */
+  used: number;
+  /** The part of `used` in each open grant. */
+  grants: UsedOfGrant[];
+}
+
+export interface UsedOfGrant {
+  /** The beginning of the SHA-256 of the grant's id, in base64url. It means something only to the grant's holder. */
+  mark: string;
+  used: number;
+}
+
+/**
+ * Core NATS message to all gateways: which accounts have used more, in steps of half a percent of their allowances. Each replica sends
+ * one every quarter of a second, so a gateway notices that it may have missed one: the numbers have a gap, or a replica falls silent.
+ */
+export interface UsageNews {
+  /** A random name for each replica and start. */
+  series: string;
+  /** The place of the message in its series, from 0. */
+  number: number;
+  /** Whether the series ends. */
+  last: boolean;
+  accounts: UsedPermits[];
 }
 
 export interface Wait {
@@ -800,7 +830,7 @@ export const AcquireResponse: MessageFns<AcquireResponse> = {
 };
 
 function createBaseGrant(): Grant {
-  return { id: "", size: 0, ttlMs: 0, remaining: 0, periodStartMs: 0, periodEndMs: 0, idleMs: 0 };
+  return { id: "", size: 0, ttlMs: 0, remaining: 0, periodStartMs: 0, periodEndMs: 0, idleMs: 0, used: undefined };
 }
 
 export const Grant: MessageFns<Grant> = {
@@ -825,6 +855,9 @@ export const Grant: MessageFns<Grant> = {
     }
     if (message.idleMs !== 0) {
       writer.uint32(56).int64(message.idleMs);
+    }
+    if (message.used !== undefined) {
+      UsedPermits.encode(message.used, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -898,6 +931,14 @@ export const Grant: MessageFns<Grant> = {
             message.idleMs = longToNumber(reader.int64());
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.used = UsedPermits.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -922,6 +963,234 @@ export const Grant: MessageFns<Grant> = {
     message.periodStartMs = object.periodStartMs ?? 0;
     message.periodEndMs = object.periodEndMs ?? 0;
     message.idleMs = object.idleMs ?? 0;
+    message.used = (object.used !== undefined && object.used !== null)
+      ? UsedPermits.fromPartial(object.used)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseUsedPermits(): UsedPermits {
+  return { used: 0, grants: [] };
+}
+
+export const UsedPermits: MessageFns<UsedPermits> = {
+  encode(message: UsedPermits, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.used !== 0) {
+      writer.uint32(8).int64(message.used);
+    }
+    for (const v of message.grants) {
+      UsedOfGrant.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsedPermits {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsedPermits();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.used = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.grants.push(UsedOfGrant.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UsedPermits>): UsedPermits {
+    return UsedPermits.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UsedPermits>): UsedPermits {
+    const message = createBaseUsedPermits();
+    message.used = object.used ?? 0;
+    message.grants = object.grants?.map((e) => UsedOfGrant.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseUsedOfGrant(): UsedOfGrant {
+  return { mark: "", used: 0 };
+}
+
+export const UsedOfGrant: MessageFns<UsedOfGrant> = {
+  encode(message: UsedOfGrant, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mark !== "") {
+      writer.uint32(10).string(message.mark);
+    }
+    if (message.used !== 0) {
+      writer.uint32(16).int64(message.used);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsedOfGrant {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsedOfGrant();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mark = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.used = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UsedOfGrant>): UsedOfGrant {
+    return UsedOfGrant.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UsedOfGrant>): UsedOfGrant {
+    const message = createBaseUsedOfGrant();
+    message.mark = object.mark ?? "";
+    message.used = object.used ?? 0;
+    return message;
+  },
+};
+
+function createBaseUsageNews(): UsageNews {
+  return { series: "", number: 0, last: false, accounts: [] };
+}
+
+export const UsageNews: MessageFns<UsageNews> = {
+  encode(message: UsageNews, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.series !== "") {
+      writer.uint32(10).string(message.series);
+    }
+    if (message.number !== 0) {
+      writer.uint32(16).uint32(message.number);
+    }
+    if (message.last !== false) {
+      writer.uint32(24).bool(message.last);
+    }
+    for (const v of message.accounts) {
+      UsedPermits.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsageNews {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsageNews();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.series = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.number = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.last = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.accounts.push(UsedPermits.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UsageNews>): UsageNews {
+    return UsageNews.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UsageNews>): UsageNews {
+    const message = createBaseUsageNews();
+    message.series = object.series ?? "";
+    message.number = object.number ?? 0;
+    message.last = object.last ?? false;
+    message.accounts = object.accounts?.map((e) => UsedPermits.fromPartial(e)) || [];
     return message;
   },
 };
