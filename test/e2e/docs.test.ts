@@ -233,7 +233,7 @@ describe('the service does what the pages show', () => {
       for (const [identifier, { value }] of Object.entries(examples)) {
         await expect.poll(async () => (await askFor(identifier)).status).toBe(200);
         const answer = await (await askFor(identifier)).json();
-        expect(JSON.stringify(answer, null, 2)).toBe(JSON.stringify(value, null, 2));
+        expect(withoutKeyedMarks(answer)).toBe(withoutKeyedMarks(value));
       }
       const problems = responses['404']?.content['application/problem+json']?.examples ?? {};
       const { detail, ...miss } = problems.identifier_not_found?.value ?? {};
@@ -333,6 +333,11 @@ function withoutHost(problem: string): string {
   const { type, request_id: _, ...rest } = JSON.parse(problem);
   const { pathname, hash } = new URL(type);
   return JSON.stringify({ type: pathname + hash, ...rest }, null, 2);
+}
+
+/** Returns a record as text, without the mark at the end of a monogram's path: each installation has its own key. */
+function withoutKeyedMarks(record: unknown): string {
+  return JSON.stringify(record, null, 2).replace(/(?<=\/monograms\/[^"]*-)[0-9a-f]{16}/g, '<mark>');
 }
 
 /** Formats an answer about usage without its month, days and keys, so that answers can be compared. */
