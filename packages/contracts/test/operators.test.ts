@@ -12,7 +12,7 @@ test('the role read is enough for exactly the methods that only look', () => {
   for (const [path, needed] of roleNeeded)
     expect([path, needed === 'read']).toEqual([
       path,
-      /\/(Get|List|Resolve|Count|Export|Diagnose|IssuePass)\w*$/.test(path),
+      /\/(Get|List|Find|Resolve|Count|Export|Diagnose|IssuePass)\w*$/.test(path),
     ]);
 });
 
