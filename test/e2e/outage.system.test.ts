@@ -24,7 +24,13 @@ beforeAll(async () => {
     gateways: 2,
     change: (service) =>
       service.name === 'gateway-1'
-        ? { ...service, secretSettings: { NATS_URL: wire.to(service.secretSettings.NATS_URL) } }
+        ? {
+            ...service,
+            secretSettings: {
+              ...service.secretSettings,
+              NATS_URL: wire.to(service.secretSettings.NATS_URL),
+            },
+          }
         : service,
   });
   operator = new TestOperator(stack);

@@ -65,7 +65,7 @@ const FILES: readonly (readonly [
   ['five million objects', 'json', () => `[${times('{},', 15 * MIB)}{}]`, /more than 1,000,000 values/],
   ['40 MB of a document', 'json', () => bomb(40 * MIB, `${'1'.repeat(10_000)}\n`), /too large/],
   ['zeros', 'records', () => Buffer.alloc(10 * MIB), /not valid JSON/],
-  ['rows of 4 MB that are kept', 'securities', () => longRows('symbol,name'), /does not fit into 96 MiB/],
+  ['rows of 4 MB that are kept', 'securities', () => longRows('symbol,name'), /does not fit into 76 MiB/],
   [
     'rows of 4 MB',
     'financedatabase',
@@ -76,13 +76,13 @@ const FILES: readonly (readonly [
     'rows without end',
     'financedatabase',
     () => gzipSync(`${FINANCE_DATABASE}\n${lines(90_000, `.F,Acme Inc.,,,${'a '.repeat(200)}`)}`),
-    /does not fit into 96 MiB/,
+    /does not fit into 76 MiB/,
   ],
   [
     'a day of 210,000 securities',
     'market data',
     () => gzipSync(`symbol,date,price\n${lines(210_000, ',2026-08-21,1')}`),
-    /does not fit into 96 MiB/,
+    /does not fit into 76 MiB/,
   ],
   [
     '100 MB of settings',

@@ -71,7 +71,7 @@ test.each<[what: string, file: string, content: () => Buffer, args: string[], sa
     'rows/rows.csv.gz',
     () => gzipSync(['symbol,name,isin,shareclass_figi,summary', ...rowsOf(90_000)].join('\n')),
     ['financedatabase', 'rows'],
-    /does not fit into 96 MiB/,
+    /does not fit into 76 MiB/,
   ],
 ])(
   'the process of an import of %s never has 256 MiB, and says why it ended',
