@@ -51,6 +51,8 @@ test.each([
   ['0.0.0.0/0', '::1', false],
   ['', '127.0.0.1', false],
   ['10.0.0.0/8', 'nonsense', false],
+  // A socket whose caller has gone has no address.
+  ['10.0.0.0/8', undefined, false],
 ])('of the networks "%s", the address %s is in one: %s', (networks, address, expected) => {
   const spec = { NETWORKS: configSpec.networks({ default: [] }) };
   expect(inNetworks(parseConfig({ NETWORKS: networks }, spec).NETWORKS)(address)).toBe(expected);

@@ -6,6 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as inspector from 'node:inspector';
+import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
@@ -26,6 +27,7 @@ const attempts: Record<string, () => unknown> = {
   'change the code': () => fs.appendFileSync(import.meta.filename, '\n'),
   'start a process': () => throwOf(spawnSync('/bin/true')),
   'start a thread': () => new Worker('0', { eval: true }),
+  'open a database': () => createRequire(import.meta.url)('node:sqlite'),
   'open a debugger': () => inspector.open(0),
   'reach the inside of Node': () => (process as unknown as { binding(name: string): unknown }).binding('fs'),
 };

@@ -4,9 +4,10 @@ const MAPPED = /^::ffff:(?=[\d.]+$)/i;
 
 /**
  * Returns an address without what sockets and proxies add to it: the prefix that IPv4 has on a socket that listens for IPv6
- * ("::ffff:192.0.2.7"), a port ("192.0.2.7:8080", "[2001:db8::7]:443") and a zone ("fe80::1%eth0").
+ * ("::ffff:192.0.2.7"), a port ("192.0.2.7:8080", "[2001:db8::7]:443") and a zone ("fe80::1%eth0"). Empty for a caller who has gone:
+ * the socket then has no address any more.
  */
-export function plainAddress(address: string): string {
+export function plainAddress(address: string | undefined = ''): string {
   const [, inBrackets, beforePort] = /^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(address) ?? [];
   return (inBrackets ?? beforePort ?? address).replace(/%.*$/, '').replace(MAPPED, '');
 }
@@ -19,7 +20,7 @@ export function isNetwork(text: string): boolean {
 }
 
 /** Returns a function that tells whether an IP address is in one of the networks, which are as `configSpec.networks` reads them. */
-export function inNetworks(networks: readonly string[]): (address: string) => boolean {
+export function inNetworks(networks: readonly string[]): (address: string | undefined) => boolean {
   const list = new BlockList();
   for (const network of networks) {
     const [address = '', bits] = network.split('/');
@@ -37,7 +38,7 @@ export function inNetworks(networks: readonly string[]): (address: string) => bo
  * Returns an IPv4 address as it is, and the first 64 bits of an IPv6 address: one client usually has all addresses with these. What
  * a proxy names in place of an address counts as one client.
  */
-export function networkOf(given: string): string {
+export function networkOf(given: string | undefined): string {
   const address = plainAddress(given);
   if (!isIPv6(address)) return isIPv4(address) ? address : 'unknown';
   const [head = '', tail] = address.split('::');

@@ -42,6 +42,8 @@ export async function runService<Spec extends ConfigSpec>(
   start: (service: Service, config: ConfigOf<typeof baseSpec & Spec>) => Promise<void>,
   stopWithinMs = STOP_WITHIN_MS,
 ): Promise<void> {
+  // By itself, Node would open a debugger on this signal, which any process of the same user may send.
+  process.on('SIGUSR1', () => {});
   v8.setFlagsFromString(`--heap-growing-percent=${HEAP_GROWS_BY_PERCENT}`);
   const settings = readSettings(name, { ...baseSpec, ...spec });
   if (settings === undefined) return;

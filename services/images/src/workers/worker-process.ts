@@ -40,13 +40,14 @@ const CODE = [
   `${FONTS.slice(0, FONTS.indexOf('node_modules'))}node_modules`,
 ];
 /**
- * JavaScript in a worker reads only code, writes nothing, and starts no process and no thread. Node warns that an addon may do more:
- * sharp is one.
+ * JavaScript in a worker reads only code, and starts no process and no thread. Node warns that an addon may do more: sharp is one, and
+ * writes pictures. Node's databases would write files too.
  */
 const PERMISSIONS = [
   '--permission',
   '--allow-addons',
   '--disable-warning=PERM0001',
+  '--no-experimental-sqlite',
   ...CODE.map((folder) => `--allow-fs-read=${folder}`),
 ];
 
