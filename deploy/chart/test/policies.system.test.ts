@@ -75,9 +75,10 @@ const expected = ({ callers, operators, mongodb, nats, collector }: Places): Rec
     },
     operators: { pods: adminCallers, in: [], out: ['TCP 9003: accounts, catalog, metering, images'] },
     test: { pods: 'test', in: [], out: ['TCP 8080: gateway, images'] },
-    'set-up': { pods: 'set-up', in: [], out: [DNS, mongodb, nats] },
   };
 };
+
+const SET_UP = { pods: 'set-up', in: [] };
 
 const INSTALLS: Record<string, { values: Values; policies: Record<string, Policy> }> = {
   quickstart: {
@@ -91,21 +92,24 @@ const INSTALLS: Record<string, { values: Values; policies: Record<string, Policy
       }),
       mongodb: {
         pods: 'mongodb',
-        in: ['TCP 27017: accounts, catalog, metering, images, set-up, mongodb-init'],
+        in: ['TCP 27017: accounts, catalog, metering, images, mongodb-init'],
         out: [],
       },
       'mongodb-init': { pods: 'mongodb-init', in: [], out: ['TCP 27017: mongodb'] },
-      nats: { pods: 'nats', in: ['TCP 4222: gateway, images, set-up, accounts, catalog, metering'], out: [] },
+      nats: { pods: 'nats', in: ['TCP 4222: gateway, images, accounts, catalog, metering'], out: [] },
     },
   },
   'a plain install, whose values do not say where MongoDB and NATS are': {
     values: PLAIN,
-    policies: expected({
-      callers: 'anyone',
-      operators: 'bds, test, sweep',
-      mongodb: 'TCP 27017: anyone',
-      nats: 'TCP 4222: anyone',
-    }),
+    policies: {
+      ...expected({
+        callers: 'anyone',
+        operators: 'bds, test, sweep',
+        mongodb: 'TCP 27017: anyone',
+        nats: 'TCP 4222: anyone',
+      }),
+      'set-up': { ...SET_UP, out: [DNS, 'TCP 27017: anyone', 'TCP 4222: anyone'] },
+    },
   },
   'an install whose values say where everything is, with traces and notices': {
     values: MATRIX['everything on']?.values ?? {},
@@ -117,6 +121,7 @@ const INSTALLS: Record<string, { values: Values; policies: Record<string, Policy
         nats: 'TCP 4222: NATS',
         collector: 'collector',
       }),
+      'set-up': { ...SET_UP, out: [DNS, 'TCP 27017, TCP 27018: MongoDB', 'TCP 4222: NATS'] },
       notices: { pods: 'metering', in: [], out: ['TCP 8443: webhook'] },
     },
   },

@@ -141,8 +141,6 @@ describe.for(helms)("the users of the quickstart's servers, by helm $major", (he
     manifests.find(
       ({ kind, metadata }) => kind === 'Secret' && componentOf(metadata.labels) === 'server-users',
     );
-  const setUpOf = (manifests: Manifest[]) =>
-    manifests.filter(({ kind, metadata }) => kind === 'Job' && componentOf(metadata.labels) === 'set-up');
 
   test('keep their passwords over upgrades', async () => {
     const kept = Object.fromEntries(NAMES.map((name) => [name, base64(`password-of-${name}`)]));
@@ -151,6 +149,15 @@ describe.for(helms)("the users of the quickstart's servers, by helm $major", (he
     expect(usersOf(manifests)?.stringData).toMatchObject(
       Object.fromEntries(NAMES.map((name) => [name, `password-of-${name}`])),
     );
-    expect(setUpOf(manifests)).toHaveLength(1);
+  });
+
+  test('are replaced only with the servers that know them: nothing uses the servers before an upgrade', async () => {
+    await using api = await startKubeApi();
+    const hooksIn = async (values: Values) =>
+      (await upgradeIn(helm, api.url, values))
+        .map(({ metadata }) => metadata.annotations?.['helm.sh/hook'])
+        .filter((when) => when?.includes('pre-'));
+    expect(await hooksIn(QUICKSTART)).toEqual([]);
+    expect(await hooksIn(PLAIN)).not.toEqual([]);
   });
 });
