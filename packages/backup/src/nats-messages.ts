@@ -152,8 +152,8 @@ function unlessMissing(error: unknown): undefined {
 
 /**
  * Reads the notices of what operators have changed in accounts since `copiedAt`, and some from shortly before it. They say what was
- * changed, and not how. `complete`: they are all notices since the copy. NATS keeps a notice for an hour. Rejects with Fault
- * `unavailable` if NATS does not answer.
+ * changed, and not how. `complete`: they are all notices since the copy. NATS keeps a notice for an hour, and a user of NATS can have
+ * one replaced by something else. Rejects with Fault `unavailable` if NATS does not answer.
  */
 export async function readAccountNotices(
   nats: OpenNats,
@@ -164,14 +164,26 @@ export async function readAccountNotices(
   if (info === undefined) return { complete: false, notices: [] };
   const { created, state } = info;
   const fromMs = copiedAt.getTime() - CLOCKS_APART_MS;
-  const isKept = new Date(created).getTime() <= copiedAt.getTime() && Date.now() - fromMs < NOTICES_KEPT_MS;
+  let isComplete = new Date(created).getTime() <= copiedAt.getTime() && Date.now() - fromMs < NOTICES_KEPT_MS;
   const notices: AccountChanged[] = [];
   const range = { fromSequence: state.first_seq, toSequence: state.messages === 0 ? 0 : state.last_seq };
   for await (const { subject, data, time } of streamMessages(nats, ACCOUNT_CHANGES_STREAM, range, signal)) {
     // Gateways' beats are in this stream too.
     if (!subject.startsWith(CHANGES_PREFIX) || time.getTime() < fromMs) continue;
     if (notices.length === MOST_NOTICES) return { complete: false, notices };
-    notices.push(AccountChanged.decode(data));
+    const notice = noticeOf(data);
+    if (notice) notices.push(notice);
+    else isComplete = false;
   }
-  return { complete: isKept, notices };
+  return { complete: isComplete, notices };
+}
+
+/** Returns undefined if the message is no notice. */
+function noticeOf(data: Uint8Array): AccountChanged | undefined {
+  try {
+    const notice = AccountChanged.decode(data);
+    return notice.subject && notice;
+  } catch {
+    return undefined;
+  }
 }
