@@ -22,7 +22,7 @@ export {
   TRUSTED_PROXIES,
 } from './config/config.ts';
 export { KEPT, problemOfClient, problemOfMongoUrl } from './config/mongo-url.ts';
-export { inNetworks, isNetwork, networkOf, plainAddress } from './config/networks.ts';
+export { inNetworks, isNetwork, networkOf, plainAddress, usualNetwork } from './config/networks.ts';
 export { findKeyIn, keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from './config/pem-keys.ts';
 export { readSettingFiles } from './config/setting-files.ts';
 export { Certificates, foundExpiry, identityNameOf } from './grpc/certificates.ts';

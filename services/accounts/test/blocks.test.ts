@@ -92,6 +92,12 @@ test.each([
   ['2001:0DB8:0:0::0007', '2001:db8::7'],
   ['2001:db8:1::/48', '2001:db8:1::/48'],
   ['2001:db8:1::7/128', '2001:db8:1::7'],
+  ['192.0.2.7/24', '192.0.2.0/24'],
+  ['198.51.215.7/19', '198.51.192.0/19'],
+  ['::ffff:192.0.2.7/120', '192.0.2.0/24'],
+  ['2001:db8:1:ffff::7/63', '2001:db8:1:fffe::/63'],
+  ['64:ff9b::192.0.2.7/120', '64:ff9b::c000:200/120'],
+  ['fe80::1%eth0/64', 'fe80::/64'],
   ['fe80::1%eth0', 'fe80::1'],
 ])('%s is blocked as %s, and can be lifted in both forms', async (given, stored) => {
   for (const lifted of [given, stored]) {
@@ -107,6 +113,7 @@ test.each([
   ['2000::/3', 'invalid_argument', /covers too many callers/],
   ['::/64', 'invalid_argument', /covers too many callers/],
   ['::ffff:0.0.0.0/96', 'invalid_argument', /covers too many callers/],
+  ['::ffff:192.0.2.7/90', 'invalid_argument', /covers too many callers/],
   ['10.1.2.3', 'failed_precondition', /overlaps the trusted proxies 10\.0\.0\.0\/8/],
   ['::ffff:10.1.2.3', 'failed_precondition', /overlaps the trusted proxies/],
   ['2001:db8:a::/48', 'failed_precondition', /overlaps the trusted proxies 2001:db8:a::1/],

@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net';
 
 const MAPPED = /^::ffff:(?=[\d.]+$)/i;
 
@@ -17,6 +17,25 @@ export function isNetwork(text: string): boolean {
   const [, address = '', bits = '0'] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const version = isIP(address);
   return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128);
+}
+
+/**
+ * Returns an address or network, for which `isNetwork` holds, in the usual form: IPv6 is shortened, an IPv4 address that is written
+ * as IPv6 becomes IPv4, and the bits after those of the network are 0.
+ */
+export function usualNetwork(text: string): string {
+  const [given = '', bits] = text.split('/');
+  const length = bits === undefined ? 128 : Number(bits) + (isIPv4(given) ? 96 : 0);
+  const plain = plainAddress(given);
+  // A URL writes all eight groups of IPv6 in hexadecimal.
+  const { hostname } = new URL(`http://[${isIPv4(plain) ? `::ffff:${plain}` : plain}]`);
+  const groups = groupsOf(plainAddress(hostname)).map((group, at) => {
+    const kept = Math.min(16, Math.max(0, length - 16 * at));
+    return (Number.parseInt(group, 16) & (0xff_ff_00_00 >> kept) & 0xff_ff).toString(16);
+  });
+  const address = plainAddress(new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address);
+  if (length === 128) return address;
+  return `${address}/${isIPv4(address) ? length - 96 : length}`;
 }
 
 /** Returns a function that tells whether an IP address is in one of the networks, which are as `configSpec.networks` reads them. */
@@ -41,9 +60,13 @@ export function inNetworks(networks: readonly string[]): (address: string | unde
 export function networkOf(given: string | undefined): string {
   const address = plainAddress(given);
   if (!isIPv6(address)) return isIPv4(address) ? address : 'unknown';
+  return groupsOf(address).slice(0, 4).join(':');
+}
+
+function groupsOf(address: string): string[] {
   const [head = '', tail] = address.split('::');
   const first = head === '' ? [] : head.split(':');
   const last = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = tail === undefined ? [] : Array.from({ length: 8 - first.length - last.length }, () => '0');
-  return [...first, ...zeros, ...last].slice(0, 4).join(':');
+  return [...first, ...zeros, ...last];
 }

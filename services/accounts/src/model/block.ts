@@ -1,6 +1,6 @@
-import { isIPv4, SocketAddress } from 'node:net';
+import { isIPv4 } from 'node:net';
 import type { Block, BlockedNetwork, BlockNetworkRequest } from '@brand-data/contracts';
-import { Fault, inNetworks, isNetwork, plainAddress } from '@brand-data/runtime';
+import { Fault, inNetworks, isNetwork, usualNetwork } from '@brand-data/runtime';
 import { requireText } from './input.ts';
 
 const MINUTE_MS = 60_000;
@@ -18,22 +18,14 @@ export interface BlockDoc {
   expiresAt: Date;
 }
 
-/**
- * Returns the address or network in the usual form: IPv6 is shortened, and an IPv4 address that is written as IPv6 becomes IPv4.
- * Throws Fault `invalid_argument` if the text is neither an address nor a network.
- */
+/** Returns the `usualNetwork`. Throws Fault `invalid_argument` if the text is neither an address nor a network. */
 export function requireNetwork(text: string): string {
   if (!isNetwork(text))
     throw new Fault(
       'invalid_argument',
       'an address looks like 192.0.2.7 or 2001:db8::7, and a network like 192.0.2.0/24 or 2001:db8::/64',
     );
-  const [given = '', bits = ''] = text.split('/');
-  const family = isIPv4(given) ? 'ipv4' : 'ipv6';
-  const address = plainAddress(new SocketAddress({ address: given, family }).address);
-  if (bits === '') return address;
-  const length = Number(bits) - (family === 'ipv6' && isIPv4(address) ? 96 : 0);
-  return length === (isIPv4(address) ? 32 : 128) ? address : `${address}/${length}`;
+  return usualNetwork(text);
 }
 
 /** Throws a Fault if a block of this network would refuse callers in general, or those behind a trusted proxy. */
