@@ -18,7 +18,7 @@ export const IMAGE_PROBLEMS = {
   image_not_found: {
     status: 404,
     title: 'There is no such image',
-    help: 'Fetch the record again: its image has a new URL. An old URL goes on answering for 30 days. The answer may be cached for a minute.',
+    help: 'Fetch the record again: its image has a new URL. The old URL of a stored image goes on answering for 30 days. The answer may be cached for a minute.',
   },
   method_not_allowed: {
     status: 405,
