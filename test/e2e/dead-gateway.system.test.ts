@@ -48,9 +48,7 @@ test('after a gateway is killed near a small limit, its permits are soon back, a
     isKilled = true;
   };
   await Promise.all([kill(), ...Array.from({ length: 48 }, (_, worker) => work(worker))]);
-  // The first calls without a permit learn how long the grant has left, and the last ones that it has ended.
   for (const seconds of waits) expect(seconds).toBeGreaterThanOrEqual(1);
-  if (waits.length > 0) expect(Math.max(...waits)).toBeGreaterThan(1);
   const lastedMs = (refusedAt.at(-1) ?? 0) - (refusedAt[0] ?? 0);
   expect(lastedMs).toBeLessThan(BACK_WITHIN_MS);
   const [pool] = await operator.usage(accountId);

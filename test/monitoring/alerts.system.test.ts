@@ -191,9 +191,9 @@ const SCENARIOS: Record<string, Scenario> = {
       'metering_usage_consumer_lag_messages',
       'metering',
       ',stream="BRAND_DATA_PARKED_USAGE",state="unacknowledged"',
-      '0x5 2x30',
+      '0x5 8000x30',
     ),
-    at: '9m',
+    at: '13m',
     firing: ['BrandDataUsageParked warning'],
   },
   'usage that was delivered, but not to metering': {

@@ -24,27 +24,33 @@ const granted: AcquireResponse = {
   },
 };
 
-test('a call that gets no permit is told when metering can have the permits of a crashed gateway back', async () => {
-  const clock = createVirtualClock(NOW_MS);
-  const quota = new Quota({
-    book: new GrantBook(),
-    clock,
-    holder: 'gateway',
-    acquire: async () => ({ outcome: { $case: 'wait', value: { retryAfterMs: 10, backInMs: 6_500 } } }),
-    journal: {
-      commit: async () => {},
-      send: () => {},
-      reportAtOnce: async () => true,
-      flush: async () => {},
-    },
-    events: { asked: () => {}, waited: () => {}, recalled: () => {} },
-  });
-  const refused = Promise.resolve(quota.admit(allowance)).catch(problemErrorFrom);
-  await clock.advance(3_000);
-  expect(await refused).toMatchObject({
-    problem: { code: 'upstream_unavailable', headers: { 'Retry-After': '9' } },
-  });
-});
+test.each([
+  { backInMs: 6_500, told: '9' },
+  { backInMs: 600_000, told: '15' },
+])(
+  'a call that gets no permit is told when metering can have the permits of a crashed gateway back, $told s if it takes $backInMs ms',
+  async ({ backInMs, told }) => {
+    const clock = createVirtualClock(NOW_MS);
+    const quota = new Quota({
+      book: new GrantBook(),
+      clock,
+      holder: 'gateway',
+      acquire: async () => ({ outcome: { $case: 'wait', value: { retryAfterMs: 10, backInMs } } }),
+      journal: {
+        commit: async () => {},
+        send: () => {},
+        reportAtOnce: async () => true,
+        flush: async () => {},
+      },
+      events: { asked: () => {}, waited: () => {}, recalled: () => {} },
+    });
+    const refused = Promise.resolve(quota.admit(allowance)).catch(problemErrorFrom);
+    await clock.advance(3_000);
+    expect(await refused).toMatchObject({
+      problem: { code: 'upstream_unavailable', headers: { 'Retry-After': told } },
+    });
+  },
+);
 
 test('the close of a grant after a recall reaches metering even if the recall ends at that moment', async () => {
   const clock = createVirtualClock(NOW_MS);

@@ -1,6 +1,7 @@
 import { PARKED_USAGE, USAGE_CONSUMER, UsageEvent, usageStream } from '@brand-data/contracts';
 import { systemClock } from '@brand-data/runtime';
 import { startTestNats, type TestServer } from '@brand-data/testing/servers';
+import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import { AckPolicy, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -81,6 +82,31 @@ test('every message is applied or its grants are named as parked, in whichever o
   expect(await passedBy(barrier)).toEqual(new Set(grants));
   await applyAll(PARKED_USAGE.name);
   expect(await passedBy(barrier)).toEqual(new Set());
+});
+
+test('settling goes on however many messages are parked, at one time or while it looks', async () => {
+  const clock = createVirtualClock(0);
+  let stored = 30_000;
+  const barrier = usageBarrier({
+    clock,
+    holder: 'settler',
+    streams: {
+      list: async () => [PARKED_USAGE],
+      mark: async () => stored,
+      acknowledgedUpTo: async () => 0,
+      readParked: async (from, most) => {
+        await clock.sleep(10);
+        stored += most;
+        return Array.from({ length: most }, (_, index) => ({
+          sequence: from + index,
+          grantIds: [`${from + index}`],
+        }));
+      },
+    },
+  });
+  const passed = barrier.pass();
+  await clock.advance(10_000);
+  expect((await passed)?.size).toBe(30_000);
 });
 
 test('nothing is settled while a configured stream does not exist', async () => {

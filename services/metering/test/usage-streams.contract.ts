@@ -117,6 +117,12 @@ export function usageStreamsContract(name: string, start: () => Promise<StreamsU
       expect(taken).toHaveLength(1);
     });
 
+    test('answer a read of messages that are not there yet with nothing', async () => {
+      await publish(2);
+      await until(async () => (await streams.read(STREAM, 2, 10)).length === 1);
+      expect(await streams.read(STREAM, 3, 10)).toEqual([]);
+    });
+
     test('put a marker after all other messages', async () => {
       await publish(2);
       expect(await streams.mark(STREAM, 'settler')).toBe(3);

@@ -13,6 +13,8 @@ const FLUSH_WITHIN_MS = 5_000;
 const WAITING_CALLS = 10_000;
 /** Metering settles a grant within this time after it can. */
 const SETTLED_WITHIN_MS = 2_000;
+/** A caller tries again at the latest after this time: other gateways may return permits sooner than a grant ends. */
+const LONGEST_RETRY_AFTER_SECONDS = 15;
 
 export type Admitted = Exclude<Admission, { kind: 'empty' }>;
 
@@ -212,7 +214,8 @@ export class Quota {
 
 /** @param backInMs how soon permits may come back, if that is known */
 function noPermit(backInMs = 0): Fault {
+  const seconds = Math.ceil((backInMs + SETTLED_WITHIN_MS) / 1_000);
   return new Fault('unavailable', 'no permit could be had in time', {
-    ...(backInMs > 0 && { retryAfterSeconds: Math.ceil((backInMs + SETTLED_WITHIN_MS) / 1_000) }),
+    ...(backInMs > 0 && { retryAfterSeconds: Math.min(seconds, LONGEST_RETRY_AFTER_SECONDS) }),
   });
 }

@@ -200,6 +200,8 @@ function unlessMissing(error: unknown): undefined {
 
 /** JetStream's error codes for "consumer not found" and "stream not found". */
 const MISSING = [10_014, 10_059];
+/** The status of an answer without messages. A copy that is behind does not have those that are asked for yet. */
+const NO_MESSAGE = 404;
 
 /** Whether the consumer exists. Returns true also if NATS does not answer. */
 function consumerIsThere({ consumers }: JetStreamManager, stream: string): Promise<boolean> {
@@ -269,7 +271,7 @@ function readFrom<Read>(
     ...wanted,
     callback: (done, message) => {
       if (!done) found.push(readOne(message));
-      else if (done.err) reject(done.err);
+      else if (done.err && (done.err as { code?: number }).code !== NO_MESSAGE) reject(done.err);
       else resolve(found);
     },
   });
