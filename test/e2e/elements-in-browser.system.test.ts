@@ -287,6 +287,18 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
     expect(await page.evaluate('calls.length')).toBe(1);
   });
 
+  test('see the theme of the page whatever colours it gives their parts', async () => {
+    await show(card({ id: 'card', identifier: 'AAPL' }));
+    await expect.poll(() => imageTheme('card')).toBe('light');
+    await page.evaluate(`(() => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync('::part(card) { color: red; transition: none; }');
+      document.adoptedStyleSheets.push(sheet);
+      document.body.style.colorScheme = 'dark';
+    })()`);
+    await expect.poll(() => imageTheme('card')).toBe('dark');
+  });
+
   test('keep a mark on the plate of its theme, on a page of any colour', async () => {
     await show(logo({ id: 'logo', identifier: 'AAPL' }));
     await expect.poll(() => imageTheme('logo')).toBe('light');

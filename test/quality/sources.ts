@@ -13,6 +13,9 @@ import {
 
 const SAMPLE = join(import.meta.dirname, '../../deploy/local/catalogue');
 
+/** Enough for all rows of FinanceDatabase. */
+const MEMORY_MIB = 1_000;
+
 /** A source of brands, under the name that it has in the catalogue. */
 export interface QualitySource {
   readonly source: string;
@@ -48,7 +51,7 @@ export function financeDatabase(folders: readonly string[]): QualitySource {
         for (const folder of folders)
           for (const name of await readdir(folder))
             if (name.endsWith('.csv')) await copyFile(join(folder, name), join(copy, name));
-        yield* brandsOf(readFinanceDatabase(copy));
+        yield* brandsOf(readFinanceDatabase(copy, { memoryMib: MEMORY_MIB }));
       } finally {
         await rm(copy, { recursive: true });
       }

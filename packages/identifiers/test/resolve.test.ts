@@ -662,11 +662,12 @@ describe('precedence', () => {
   });
 
   test('a much better known company goes before a little known one with exactly the name, unless their legal forms differ', () => {
-    const listed = { id: 'listed', name: 'Winmark', names: ['WINMARK CORP.'], rank: 300 };
-    const known = { id: 'known', name: 'Winmark Corporation', rank: 450 };
+    const listed = { id: 'listed', name: 'Winmark', names: ['WINMARK CORP.'], rank: 450 };
+    const known = { id: 'known', name: 'Winmark Corporation', rank: 600 };
     expect(among('Winmark', listed, known)).toMatchObject({ id: 'known', strength: 'legal_form' });
     expect(among('WINMARK CORP.', listed, known)?.id).toBe('known');
-    expect(among('Winmark', listed, { ...known, rank: 449 })?.id).toBe('listed');
+    expect(among('Winmark', listed, { ...known, rank: 599 })?.id).toBe('listed');
+    expect(among('Winmark', { ...listed, rank: 300 }, { ...known, rank: 599 })?.id).toBe('listed');
     expect(among('Winmark', { ...listed, rank: 600 }, { ...known, rank: 900 })?.id).toBe('listed');
     expect(among('WINMARK AG', { ...listed, names: ['WINMARK AG'] }, known)?.id).toBe('listed');
   });

@@ -1,6 +1,7 @@
 import { BrandDataError } from '../error.ts';
 import type { FlatRecord } from '../gen/types.ts';
 import { styleSheet } from './dom.ts';
+import { isThemeChange } from './picture.ts';
 import { sharedRecord } from './shared-calls.ts';
 
 /** What an element shows. */
@@ -58,8 +59,9 @@ export abstract class BrandElement extends Base {
     super();
     this.root = this.attachShadow({ mode: 'open' });
     this.root.adoptedStyleSheets = [styleSheet(css)];
-    // The page's theme has changed (PAGE_THEME in picture.ts).
-    this.root.addEventListener('transitionrun', () => this.render(this.#state));
+    this.root.addEventListener('transitionrun', (event) => {
+      if (isThemeChange(event)) this.render(this.#state);
+    });
     this.#takeEarlyProperties();
   }
 

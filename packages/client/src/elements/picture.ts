@@ -13,6 +13,7 @@ export const PICTURE_STYLES = `
   inline-size: 1em;
   block-size: 1em;
   contain: strict;
+  forced-color-adjust: none;
   border-radius: 16%;
 }
 .picture img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: contain; }
@@ -37,14 +38,22 @@ export const HOST_STYLES = `
 :host([theme='light']) { color-scheme: light; }
 :host([theme='dark']) { color-scheme: dark; }
 :host([hidden]) { display: none; }
-.frame { color: light-dark(#1a1d23, ${DARK_TEXT}); transition: color 1ms; }
+.frame { color: light-dark(#1a1d23, ${DARK_TEXT}); }
+.sense { position: absolute; color: light-dark(#1a1d23, ${DARK_TEXT}); transition: color 1ms; forced-color-adjust: none; }
 `;
 
 export type Theme = 'light' | 'dark';
 
-/** Returns the theme at the place of a frame, which is in the page. */
+/** Returns the theme at the place of a frame, which is in the page. Adds an element that no style of the page reaches, by which it is seen. */
 export function themeOf(frame: HTMLElement): Theme {
-  return getComputedStyle(frame).color === DARK_TEXT ? 'dark' : 'light';
+  const sense = element('span', { class: 'sense' });
+  frame.append(sense);
+  return getComputedStyle(sense).color === DARK_TEXT ? 'dark' : 'light';
+}
+
+/** Checks whether an event in a shadow root says that the theme has changed. */
+export function isThemeChange({ target }: Event): boolean {
+  return target instanceof Element && target.className === 'sense';
 }
 
 interface LogoOptions {

@@ -185,8 +185,9 @@ function isMeantBy(
     const { kind, strength, rank, hasOtherForm } = match;
     if (isName && kind === 'ticker' && !isAlsoTicker(identifier, match, candidates, matches)) return false;
     if (!isOfMany) return true;
-    if (kind === 'ticker' && !isTicker && rank < RANK_OF_LISTED) return false;
-    return !isWeak(strength) && (strength !== 'legal_form' || rank >= LARGE || !(isAlone || hasOtherForm));
+    if (kind === 'ticker' && /\p{Ll}/u.test(identifier) && !isTicker && rank < RANK_OF_LISTED) return false;
+    if (isWeak(strength)) return rank >= LARGE && !isFirstWordOfMany(coreName(identifier));
+    return strength !== 'legal_form' || rank >= LARGE || !(isAlone || hasOtherForm);
   };
 }
 
@@ -249,7 +250,7 @@ function betterKnownNamesake(first: Match, matches: readonly Match[]): Match | u
       kind === 'name' &&
       strength === 'legal_form' &&
       !(hasOtherForm || isOther) &&
-      rank >= first.rank + MUCH_BETTER_KNOWN,
+      rank >= Math.max(RANK_OF_LISTED, first.rank + MUCH_BETTER_KNOWN),
   );
 }
 
@@ -275,22 +276,22 @@ function firstOf(matches: readonly Match[]): Match | undefined {
 }
 
 /**
- * Checks whether no other company matches by this strength. Bare records do not count beside a fuller one. Nor does a company with the
- * same whole name that only lacks "Group" or the like here, because the whole name means the better known one too.
+ * Checks whether no other company matches by this strength. Bare records do not count beside a fuller one. If the next company has the
+ * same whole name and only lacks "Group" or the like here, the better known one is meant, as by the whole name. A look-up may not have
+ * read the companies after that one.
  */
 function fitsOneCompany(
   { id, strength, rank }: Match,
   candidates: readonly Candidate[],
   matches: readonly Match[],
 ): boolean {
-  const names = strength === 'group_word' ? wholeNamesOf(candidates, id) : [];
-  return matches.every(
+  const next = matches.find(
     (other) =>
-      other.id === id ||
-      other.strength !== strength ||
-      (isBareRank(other.rank) && !isBareRank(rank)) ||
-      wholeNamesOf(candidates, other.id).some((name) => names.includes(name)),
+      other.id !== id && other.strength === strength && (isBareRank(rank) || !isBareRank(other.rank)),
   );
+  if (next === undefined) return true;
+  const names = strength === 'group_word' ? wholeNamesOf(candidates, id) : [];
+  return wholeNamesOf(candidates, next.id).some((name) => names.includes(name));
 }
 
 function wholeNamesOf(candidates: readonly Candidate[], id: string): string[] {

@@ -21,6 +21,7 @@ const STATED = typedPatterns(PATTERNS.stated);
  */
 const FORMS_OF_VENUE = Map.groupBy(
   PATTERNS.tickers.flatMap((row) => {
+    if (row.startsWith('#')) return [];
     const [venues = '', ...form] = row.split('  ');
     return typedPatterns([form.join('  ')]).flatMap((each) =>
       venues.split(' ').map((venue) => ({ venue, ...each })),

@@ -1,4 +1,4 @@
-import type { LedgerUsage, Plan } from '@brand-data/contracts';
+import type { LedgerUsage, Plan, Route } from '@brand-data/contracts';
 import { readPages } from '../connection/reading.ts';
 import { limitsText } from '../options/readers.ts';
 import { type Context, confirm } from '../terminal/context.ts';
@@ -29,10 +29,10 @@ function wordsOf({ pools, limits }: Terms): Map<string, string> {
 
 /** Whether calls that were answered before can be refused, or limits that protected the service are gone, whatever was used. */
 function isWorse(before: Terms, after: Terms): boolean {
-  const routes = new Set(after.pools.flatMap((pool) => pool.routes));
+  const poolOf = (route: Route) => after.pools.find(({ routes }) => routes.includes(route))?.name;
   const [old, now] = [limitValues(before), limitValues(after)];
   return (
-    before.pools.some((pool) => pool.routes.some((route) => !routes.has(route))) ||
+    before.pools.some(({ name, routes }) => routes.some((route) => poolOf(route) !== name)) ||
     // Another limit than before is either lower, or, if it is gone, no protection any more.
     old.some((was, place) => was !== now[place] && (now[place] ?? 0) < (was ?? Number.POSITIVE_INFINITY))
   );

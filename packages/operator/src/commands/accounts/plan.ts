@@ -129,14 +129,16 @@ function planToJson({ name, pools, limits, revision }: Plan) {
 }
 
 function planTable(plans: readonly Plan[]): string {
-  const rows = plans.flatMap((plan) => plan.pools.map((pool) => ({ plan, pool })));
+  const rows = plans.flatMap((plan): { plan: Plan; pool?: Pool }[] =>
+    plan.pools.length === 0 ? [{ plan }] : plan.pools.map((pool) => ({ plan, pool })),
+  );
   return listTable(COLUMNS, rows);
 }
 
-const COLUMNS: Columns<{ plan: Plan; pool: Pool }> = {
+const COLUMNS: Columns<{ plan: Plan; pool?: Pool }> = {
   PLAN: ({ plan }) => plan.name,
-  POOL: ({ pool }) => pool.name,
-  'CALLS A MONTH': ({ pool }) => pool.allowance,
-  ROUTES: ({ pool }) => pool.routes.map(routeWord).join(', '),
+  POOL: ({ pool }) => pool?.name ?? '',
+  'CALLS A MONTH': ({ pool }) => pool?.allowance ?? 0,
+  ROUTES: ({ pool }) => pool?.routes.map(routeWord).join(', ') ?? '',
   LIMITS: ({ plan }) => limitsText(plan.limits),
 };
