@@ -119,7 +119,7 @@ test('progress is the place of the line that was taken, however much of the file
       let [taken, farthest] = [0, 0];
       for await (const _ of readLines(await fileOf(stored), progress))
         farthest = Math.max(farthest, Math.abs(progress.read / progress.total - ++taken / lines));
-      // What is packed is read in blocks of 16 KiB, of which a part may be a line's that the next block ends.
+      // What is packed is read in blocks of 4 KiB, of which a part may be a line's that the next block ends.
       expect(farthest).toBeLessThan(0.001 + 1 / lines + (isPacked ? 32_768 / progress.total : 0));
       expect(progress.read).toBe(progress.total);
     }),
