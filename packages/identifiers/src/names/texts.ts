@@ -19,6 +19,11 @@ export function remembered<Result>(of: (text: string) => Result, most = 64): (te
   };
 }
 
+/** Returns the rows of a table in a data file, without its comments, which begin with "#". */
+export function rowsOf(lines: readonly string[]): string[] {
+  return lines.filter((line) => !line.startsWith('#'));
+}
+
 /** Returns the words of lines of text, in which data files write long lists. */
 export function wordsIn(lines: readonly string[]): ReadonlySet<string> {
   return new Set(lines.join(' ').split(' '));

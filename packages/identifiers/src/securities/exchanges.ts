@@ -1,3 +1,4 @@
+import { rowsOf } from '../names/texts.ts';
 import CURRENCIES from './currencies.json' with { type: 'json' };
 import TABLE from './exchange-table.json' with { type: 'json' };
 
@@ -45,10 +46,7 @@ const CURRENCY_OF_COUNTRY: ReadonlyMap<string, string> = new Map(
  * The world's main venues, one a row of the file. Within a country the primary venue comes first. Values in one column are separated by
  * spaces, and "-" stands for none.
  */
-export const EXCHANGES: readonly Exchange[] = TABLE.rows
-  .slice(1)
-  .filter((row) => !row.startsWith('#'))
-  .map(exchangeFromLine);
+export const EXCHANGES: readonly Exchange[] = rowsOf(TABLE.rows.slice(1)).map(exchangeFromLine);
 
 function exchangeFromLine(line: string): Exchange {
   const cells = line.split('|').map((cell) => cell.trim());

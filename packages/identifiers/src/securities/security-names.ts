@@ -1,4 +1,5 @@
 import { LONGEST_NAME } from '../names/names-of-brand.ts';
+import { rowsOf } from '../names/texts.ts';
 import PATTERNS from './security-patterns.json' with { type: 'json' };
 
 /**
@@ -140,10 +141,8 @@ function withArticle(company: string): string {
 
 /** Reads rows of a type, a regular expression and its flags, with two spaces between them. "#" begins a comment. */
 export function typedPatterns(rows: readonly string[]): TypedPattern[] {
-  return rows
-    .filter((row) => !row.startsWith('#'))
-    .map((row) => {
-      const [type, pattern = '', flags] = row.split('  ');
-      return { type: type as SecurityType, pattern: new RegExp(pattern, flags) };
-    });
+  return rowsOf(rows).map((row) => {
+    const [type, pattern = '', flags] = row.split('  ');
+    return { type: type as SecurityType, pattern: new RegExp(pattern, flags) };
+  });
 }

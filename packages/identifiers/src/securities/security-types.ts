@@ -1,3 +1,4 @@
+import { rowsOf } from '../names/texts.ts';
 import { exchangeOfMic } from './exchanges.ts';
 import { readSecurityName, type SecurityType, typedPatterns } from './security-names.ts';
 import PATTERNS from './security-patterns.json' with { type: 'json' };
@@ -20,8 +21,7 @@ const STATED = typedPatterns(PATTERNS.stated);
  * matches at a venue decides.
  */
 const FORMS_OF_VENUE = Map.groupBy(
-  PATTERNS.tickers.flatMap((row) => {
-    if (row.startsWith('#')) return [];
+  rowsOf(PATTERNS.tickers).flatMap((row) => {
     const [venues = '', ...form] = row.split('  ');
     return typedPatterns([form.join('  ')]).flatMap((each) =>
       venues.split(' ').map((venue) => ({ venue, ...each })),
