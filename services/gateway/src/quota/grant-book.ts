@@ -3,7 +3,6 @@ import {
   type AcquireRequest,
   dayOf,
   type Grant,
-  markOfGrant,
   monthOf,
   type Route,
   type UsageNews,
@@ -173,7 +172,7 @@ export class GrantBook {
     const held = newHeldGrant(grant, holding, since, now);
     // A list that `push` has extended has room for 17 more, which would be wasted in each of 100,000 holdings.
     holding.grants = holding.grants.concat(held);
-    this.#marked.set(markOfGrant(held.id), held);
+    this.#marked.set(held.mark, held);
     this.#queue(holding, now);
     holding.pendingAcquire = undefined;
     noteTaken(holding, { month: monthOf(fromMs), seq }, monthOf(now.wallMs));
@@ -308,7 +307,7 @@ export class GrantBook {
   #remove(holding: Holding, grants: ReadonlySet<HeldGrant>): void {
     for (const grant of holding.grants) {
       if (!grants.has(grant)) continue;
-      this.#marked.delete(markOfGrant(grant.id));
+      this.#marked.delete(grant.mark);
       if (holding.used?.periodEndMs === grant.periodEndMs) holding.used.permits += uncountedOf(grant);
     }
     holding.grants = holding.grants.filter((grant) => !grants.has(grant));
@@ -363,10 +362,9 @@ export class GrantBook {
     if (isOlder && before.periodEndMs === periodEndMs) return;
     holding.used = { permits: told.used, atMs: now.monotonicMs, periodEndMs };
     for (const grant of holding.grants) {
-      const mark = markOfGrant(grant.id);
       // A grant that is not told of was closed before, or given out after.
       const unnamed = grant.closed ? grant.used : 0;
-      grant.counted = told.grants.find((each) => each.mark === mark)?.used ?? unnamed;
+      grant.counted = told.grants.find(({ mark }) => mark === grant.mark)?.used ?? unnamed;
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Grant, GrantUsage, UsageCell } from '@brand-data/contracts';
+import { type Grant, type GrantUsage, markOfGrant, type UsageCell } from '@brand-data/contracts';
 import { elapsedMs, type Fault, type Instant } from '@brand-data/runtime';
 
 /** A cell of a grant's breakdown. */
@@ -9,6 +9,8 @@ interface HeldCell extends UsageCell {
 
 /** A grant that this gateway holds. */
 export interface HeldGrant extends Readonly<Omit<Grant, 'remaining' | 'used'>> {
+  /** Names the grant in metering's news. */
+  readonly mark: string;
   /** Account and pool of the grant's holding. */
   readonly accountId: string;
   readonly pool: string;
@@ -78,6 +80,7 @@ export function newHeldGrant(
 ): HeldGrant {
   return {
     id,
+    mark: markOfGrant(id),
     accountId,
     pool,
     size,
