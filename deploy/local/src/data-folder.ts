@@ -43,8 +43,8 @@ export async function replaceFile(file: string, text: string, mode = 0o600): Pro
 }
 
 /**
- * Creates the folder, which only its owner can enter, and locks it for this process. The returned function unlocks it. The system also unlocks the folder when the
- * process ends in any way. Rejects with a Problem if another process has locked it.
+ * Creates the folder, which only its owner can enter, and locks it for this process. The returned function unlocks it. The system
+ * also unlocks the folder when the process ends in any way. Rejects with a Problem if another process has locked it.
  */
 export async function lockDataFolder(folder: string): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: Error) => {

@@ -62,7 +62,8 @@ interface PublicServerParts<RequestProblem extends HttpProblem<string>> {
 
 /**
  * Creates a public HTTP server without routes (`routesOf` adds them). It refuses requests without a valid Host or with a body
- * whose end cannot be known, answers bytes that are not HTTP, traces requests, and logs failures of the service. Call the returned `endTrace` for each answer.
+ * whose end cannot be known, answers bytes that are not HTTP, traces requests, and logs failures of the service. Call the returned
+ * `endTrace` for each answer.
  */
 export function createPublicServer<RequestProblem extends HttpProblem<string>>(
   service: PublicService,

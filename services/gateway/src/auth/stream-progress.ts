@@ -13,8 +13,8 @@ const MOST_BEATS_ON_THE_WAY = 64;
  * Messages and heartbeats of NATS do not prove that a gateway is up to date. A NATS server that is cut off from its cluster
  * delivers the messages that it has, and then reports that there are no more. Each gateway therefore publishes beats into the stream.
  * Once a majority of the servers has stored a beat, the consumer of all gateways delivers it in the stream's order. When a beat comes
- * back, the gateway has also received every message since the first of this unbroken sequence. A beat's payload is random, so no other process can make a gateway believe that
- * one of its beats has come back.
+ * back, the gateway has also received every message since the first of this unbroken sequence. A beat's payload is random, so no
+ * other process can make a gateway believe that one of its beats has come back.
  */
 export class StreamProgress {
   readonly #clock: Pick<Clock, 'now'>;
