@@ -136,7 +136,7 @@ describe.each(IMAGES)('what the image of %s holds', (image) => {
     expect(found).toEqual([]);
   });
 
-  test('names no file of TypeScript that it would load', async () => {
+  test('names no file of TypeScript that it would load, and holds each file that it loads', async () => {
     const own = (await contents(image)).filter(
       ({ path }) =>
         /\.m?js$/.test(path) && (!path.includes('/node_modules/') || path.includes('/@brand-data/')),
@@ -145,7 +145,8 @@ describe.each(IMAGES)('what the image of %s holds', (image) => {
     for (const { path } of own) {
       const text = await readFile(path, 'utf8');
       expect(text, path).not.toMatch(/['"`]\.{1,2}\/[^'"`\s]*\.ts['"`]/);
-      for (const [, url = ''] of text.matchAll(/new URL\('(\.{1,2}\/[^']+)', import\.meta\.url\)/g)) {
+      const loaded = /(?:\bfrom |\bimport[ (]|new URL\()'(\.{1,2}\/[^']+)'/g;
+      for (const [, url = ''] of text.matchAll(loaded)) {
         expect(existsSync(join(dirname(path), url)), `${path}: ${url}`).toBe(true);
       }
     }
