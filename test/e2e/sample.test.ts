@@ -4,6 +4,7 @@ import { loadIcons, storePicture, takePictures } from '@brand-data/importers';
 import { type Connection, openConnection } from '@brand-data/operator';
 import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
 import type { BrandRecord } from '@brand-data/records';
+import fc from 'fast-check';
 import Compile from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Caller, callerOf, untilAnswered } from './caller.ts';
@@ -23,7 +24,9 @@ const CONTENT_TYPES: Record<string, string> = {
 const records = await readSample();
 const organisations = records.filter(({ type }) => type !== 'superinvestor');
 const superinvestors = records.filter(({ type }) => type === 'superinvestor');
-const icons = someOf([...(await loadIcons()).values()], ICONS_TRIED);
+// Other icons in each run, as with properties. A failure names the icon.
+const length = { minLength: ICONS_TRIED, maxLength: ICONS_TRIED };
+const icons = fc.sample(fc.shuffledSubarray([...(await loadIcons()).values()], length), 1).flat();
 const recordOfDescription = new Map(records.map((record) => [record.description, record]));
 
 let stack: SampleStack;
@@ -47,17 +50,6 @@ afterAll(async () => {
   connection?.close();
   await stack?.stop();
 });
-
-/**
- * Chooses `count` of the items at random, different ones on every run. A failure names the item, so that you can try it again.
- */
-function someOf<T>(all: readonly T[], count: number): T[] {
-  return all
-    .map((item) => ({ item, place: Math.random() }))
-    .toSorted((a, b) => a.place - b.place)
-    .slice(0, count)
-    .map(({ item }) => item);
-}
 
 interface Found {
   status: number;
