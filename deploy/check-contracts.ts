@@ -1,6 +1,5 @@
 // Part of npm run lint: compares the contracts with those of the last release, and names each change that breaks those who use them.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { type Json, OPENAPI, RECORD_SCHEMA, RELEASED_PROTO } from './release/contracts.ts';
 
 /**
@@ -107,8 +106,8 @@ if (import.meta.main) {
   const found = [
     { ...OPENAPI, name: 'The OpenAPI document', direction: 'sent' as const },
     { ...RECORD_SCHEMA, name: 'The schema of records', direction: 'accepted' as const },
-  ].flatMap(({ file, present, name, direction }) =>
-    breakingChanges(JSON.parse(readFileSync(file, 'utf8')), present(), direction).map(
+  ].flatMap(({ released, present, name, direction }) =>
+    breakingChanges(released(), present(), direction).map(
       (change) => `${name} breaks the last release's: ${change}.`,
     ),
   );

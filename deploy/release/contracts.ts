@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXAMPLE_DOCS_URL, openApiDocument } from '@brand-data/gateway/openapi';
+import { EXAMPLE_DOCS_URL, openApiDocument, published } from '@brand-data/gateway/openapi';
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
@@ -15,22 +15,32 @@ const RELEASED = join(ROOT, 'proto/released');
 /** The messages and RPCs between the services, as a compiled set of descriptors. */
 export const RELEASED_PROTO = join(RELEASED, 'proto.binpb');
 
-/** A contract in JSON: the file with its released form, and how to get the present form. */
+/** A contract in JSON: the file with its released form, and how to get the two forms that are compared. */
 interface Document {
   file: string;
+  released: () => Json;
   present: () => Json;
 }
 
+const RELEASED_OPENAPI = join(RELEASED, 'openapi.json');
+const RELEASED_RECORD_SCHEMA = join(RELEASED, 'record.schema.json');
+
 /** What callers get from the public API. */
 export const OPENAPI: Document = {
-  file: join(RELEASED, 'openapi.json'),
+  file: RELEASED_OPENAPI,
+  // 0.1.0 wrote the same schemas in another way.
+  released: () =>
+    JSON.parse(readFileSync(RELEASED_OPENAPI, 'utf8'), (_, node) =>
+      node !== null && typeof node === 'object' && !Array.isArray(node) ? published(node) : node,
+    ),
   present: () =>
     withoutProse(JSON.parse(openApiDocument({ docsUrl: EXAMPLE_DOCS_URL, logoHost: 'https://example.com' }))),
 };
 
 /** What operators may write in files of records. */
 export const RECORD_SCHEMA: Document = {
-  file: join(RELEASED, 'record.schema.json'),
+  file: RELEASED_RECORD_SCHEMA,
+  released: () => JSON.parse(readFileSync(RELEASED_RECORD_SCHEMA, 'utf8')),
   present: () =>
     withoutProse(JSON.parse(readFileSync(join(ROOT, 'packages/records/record.schema.json'), 'utf8'))),
 };

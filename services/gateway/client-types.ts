@@ -36,13 +36,15 @@ function typeOf(schema: Schema, indent = ''): string {
   if (schema.enum !== undefined) return unionOf(schema.enum.map(String));
   const choices = schema.oneOf ?? schema.anyOf;
   if (choices !== undefined) return choiceOf(choices.map((choice) => typeOf(choice, indent)));
+  if (Array.isArray(schema.type))
+    return schema.type.map((type) => typeOf({ ...schema, type }, indent)).join(' | ');
   if (schema.type === 'array') {
     const item = typeOf(schema.items ?? {}, indent);
     return item.includes(' ') ? `(${item})[]` : `${item}[]`;
   }
   if (schema.type === 'object') return objectOf(schema, indent);
   if (schema.type === 'integer') return 'number';
-  if (['string', 'number', 'boolean', 'null'].includes(schema.type ?? '')) return String(schema.type);
+  if (['string', 'number', 'boolean', 'null'].includes(String(schema.type))) return String(schema.type);
   throw new Error(`no type for the schema ${JSON.stringify(schema)}`);
 }
 

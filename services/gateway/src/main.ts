@@ -39,7 +39,7 @@ v8.setFlagsFromString('--no-parallel-scavenge');
 
 await runService('gateway', serviceSpec, async (service, config) => {
   const docsUrl = docsUrlOf(config);
-  const description = openApiDocument({ docsUrl, logoHost: config.LOGO_HOST });
+  const description = openApiDocument({ docsUrl, logoHost: config.LOGO_HOST, publicUrl: config.PUBLIC_URL });
   const pages = createPages(readSite(), {
     publicUrl: config.PUBLIC_URL,
     logoHost: config.LOGO_HOST,

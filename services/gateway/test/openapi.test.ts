@@ -22,7 +22,11 @@ const json = openApiDocument({ docsUrl: EXAMPLE_DOCS_URL, logoHost: 'https://api
 const document: OpenApi = JSON.parse(json);
 
 const ajv = formats.default(new Ajv2020({ strict: false, allErrors: true }));
-ajv.addSchema(document, 'openapi.json');
+// Clients must accept fields of later versions. What this version answers has no fields but the described ones.
+const closed = JSON.parse(json, (_, node) =>
+  node?.type === 'object' && node.properties ? { ...node, additionalProperties: false } : node,
+);
+ajv.addSchema(closed, 'openapi.json');
 const compiled = new Map<string, ReturnType<typeof ajv.compile>>();
 /** Returns what is wrong with the value. Undefined if nothing is. */
 function flawOf(schema: object, value: unknown): string | undefined {
@@ -58,6 +62,22 @@ describe('the OpenAPI document', () => {
     expect(flaws).toEqual([]);
     for (const [name, { schema, example }] of Object.entries(document.components.headers))
       expect([name, flawOf(schema, example)]).toEqual([name, undefined]);
+  });
+
+  test('lets later versions add fields, and needs no choice between schemas for a value that may be null', () => {
+    expect(json).not.toContain('additionalProperties');
+    expect(document.components.schemas.FlatRecord?.properties?.price).toMatchObject({
+      type: ['number', 'null'],
+    });
+    expect(json).not.toMatch(/"anyOf":\[\{"type":"\w+"[^[\]]*\},\{"type":"null"\}\]/);
+  });
+
+  test('names the server by its public URL, where the gateway knows it', () => {
+    const publicUrl = 'https://example.com/brands';
+    const { servers } = JSON.parse(
+      openApiDocument({ docsUrl: '', logoHost: 'https://example.com/images', publicUrl }),
+    );
+    expect(servers).toEqual([{ url: publicUrl }]);
   });
 
   test('has an example of every error code', () => {

@@ -7,14 +7,19 @@ export { EXAMPLE_DOCS_URL };
 
 type ParameterName = keyof typeof description.parameters;
 
-/**
- * Returns the OpenAPI document of the public API, as JSON. Its server's URL is relative, so it is right under every host and prefix.
- *
- * @param docsUrl the URL of the page of errors, for examples
- * @param logoHost the base URL of images, for examples
- */
-export function openApiDocument({ docsUrl, logoHost }: { docsUrl: string; logoHost: string }): string {
+interface Addresses {
+  /** The URL of the page of errors, for examples. */
+  docsUrl: string;
+  /** The base URL of images, for examples. */
+  logoHost: string;
+  /** The base URL of the API. Empty: unknown. The server's URL is relative then, which is right under every host and prefix. */
+  publicUrl?: string;
+}
+
+/** Returns the OpenAPI document of the public API, as JSON. */
+export function openApiDocument({ docsUrl, logoHost, publicUrl = '' }: Addresses): string {
   const { document, operations, securitySchemes, headers } = description;
+  const servers = publicUrl === '' ? document.servers : [{ url: publicUrl }];
   const { value: paths, schemas } = withComponents(
     Object.fromEntries(
       Object.entries(operations).map(([path, { problems: _, parameters, ...operation }]) => {
@@ -23,7 +28,7 @@ export function openApiDocument({ docsUrl, logoHost }: { docsUrl: string; logoHo
       }),
     ),
   );
-  return JSON.stringify({ ...document, paths, components: { securitySchemes, headers, schemas } })
+  return JSON.stringify({ ...document, servers, paths, components: { securitySchemes, headers, schemas } })
     .replaceAll(EXAMPLE_DOCS_URL, inJson(docsUrl))
     .replaceAll(EXAMPLE_LOGO_HOST, inJson(logoHost));
 }
@@ -51,11 +56,13 @@ function withComponents(value: unknown): { value: unknown; schemas: Record<strin
     if (typeof node !== 'object' || node === null) return node;
     const { title, ...rest } = node as Node;
     const isNamed = typeof title === 'string';
-    const copy = Object.fromEntries(
-      Object.entries(isNamed ? rest : node).map(([key, part]) => [
-        key,
-        DATA.has(key) ? part : replaced(part),
-      ]),
+    const copy = published(
+      Object.fromEntries(
+        Object.entries(isNamed ? rest : node).map(([key, part]) => [
+          key,
+          DATA.has(key) ? part : replaced(part),
+        ]),
+      ),
     );
     if (!isNamed) return copy;
     const schema = 'anyOf' in copy ? withDiscriminator(copy, node as Node) : copy;
@@ -68,6 +75,17 @@ function withComponents(value: unknown): { value: unknown; schemas: Record<strin
 
   const result = replaced(value);
   return { value: result, schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))) };
+}
+
+/**
+ * Returns a schema as generators of clients want it. Objects are open, because a later version may add fields, and a generated
+ * client must not refuse them. "Text or null" is one type with two names and not a choice between two schemas.
+ */
+export function published({ additionalProperties: _, ...schema }: Node): Node {
+  const { anyOf, ...about } = schema;
+  const [choice, none, ...others] = (anyOf ?? []) as Node[];
+  if (typeof choice?.type !== 'string' || none?.type !== 'null' || others.length > 0) return schema;
+  return { ...choice, ...about, type: [choice.type, 'null'] };
 }
 
 const referenceTo = (title: string) => `#/components/schemas/${title}`;

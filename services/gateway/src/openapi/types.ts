@@ -4,7 +4,7 @@
 export interface Schema {
   $ref?: string;
   description?: string;
-  type?: string;
+  type?: string | readonly string[];
   properties?: Readonly<Record<string, Schema>>;
   required?: readonly string[] | undefined;
   items?: Schema;

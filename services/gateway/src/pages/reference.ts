@@ -175,6 +175,7 @@ function typeOf(schema: Schema): Html {
   if (choices) return choiceOf(choices.map(typeOf));
   if (schema.const !== undefined) return codeOf(JSON.stringify(schema.const));
   if (schema.enum) return choiceOf(schema.enum.map((value) => codeOf(JSON.stringify(value))));
+  if (Array.isArray(schema.type)) return choiceOf(schema.type.map((type) => typeOf({ ...schema, type })));
   if (schema.type === 'array') return html`list of ${typeOf(schema.items ?? {})}`;
   return html`${schema.type ?? 'any'}`;
 }
