@@ -39,7 +39,7 @@ export { isInCapitals, publishedName } from './names/published-names.ts';
 export { withoutMarks } from './names/registry-names.ts';
 export { compareTexts, remembered } from './names/texts.ts';
 export { properName } from './names/weak-names.ts';
-export { type Reading, readIdentifier, readNamesWithCodes } from './read/readings.ts';
+export { type Reading, type ReadOptions, readIdentifier, readNamesWithCodes } from './read/readings.ts';
 export { isUnspecific, leadingKeysToRead, TOO_MANY_LED } from './resolve/leading-words.ts';
 export { type Meant, type NoCompany, noCompanyMeant } from './resolve/no-company.ts';
 export {

@@ -67,6 +67,29 @@ test('results are in the order of the queries, and a query that resolves to noth
   expect(acme).toMatchObject({ brand: { id: 'acme' }, match: { kind: MatchKind.DOMAIN, value: 'acme.com' } });
 });
 
+test('a query that names a kind finds a record by this kind alone, and suggests identifiers of this kind', async () => {
+  const listings = [{ ticker: 'ACME', mic: 'XNAS' }];
+  const [acme] = [
+    brandOf('acme', { type: BrandType.STOCK, listings, links: { websites: ['https://www.acme.com/'] } }),
+  ];
+  await catalog.put('sample', [acme]);
+  const ask = (identifier: string, kind: MatchKind) =>
+    catalog.query({ identifier, superinvestors: true, suggest: true, kind });
+  for (const [identifier, kind] of [
+    ['acme', MatchKind.TICKER],
+    ['acme', MatchKind.NAME],
+    ['acme.com', MatchKind.DOMAIN],
+  ] as const)
+    expect(await ask(identifier, kind)).toMatchObject([{ brand: { id: 'acme' }, match: { kind } }]);
+  const [miss] = await ask('acme', MatchKind.ISIN);
+  expect(miss?.brand).toBeUndefined();
+  const [other] = await ask('acme.com', MatchKind.TICKER);
+  const [suggestion] = other?.suggestions ?? [];
+  expect(await ask(suggestion?.identifier ?? '', MatchKind.TICKER)).toMatchObject([
+    { brand: { id: 'acme' } },
+  ]);
+});
+
 test('another security is looked up, replaced and pruned as a record, but is no company', async () => {
   const listings = [{ ticker: 'SPY', mic: 'ARCX' }];
   const fund = brandOf('arcx-spy', {

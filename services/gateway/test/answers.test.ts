@@ -218,6 +218,15 @@ const CASES: Record<string, string[]> = {
         body: 'token=good',
       }),
     ),
+  'the kind of the identifier': [
+    ...both('Acme', '?token=good&kind=ticker'),
+    ...both('No%20Such', '?token=good&kind=isin'),
+    ...['', 'Ticker', 'ticker,name', 'name&kind=name'].map((kind) =>
+      get(`/v1/brands/Acme?token=good&kind=${kind}`),
+    ),
+    get('/v1/brands/Acme?token=bad&kind=no'),
+    get('/v1/brands/%00?token=good&kind=no'),
+  ],
   'plan and origin': [
     ...both('Acme', '?token=free'),
     ...both('%', '?token=free'),

@@ -1,4 +1,5 @@
 import { isMonth, type MeteringServiceClient, MonthUsage, Route } from '@brand-data/contracts';
+import { IDENTIFIER_KINDS } from '@brand-data/identifiers';
 import { encodeProblem } from '@brand-data/runtime/http';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -127,6 +128,7 @@ describe('an answer is as the document says: its status, its headers and its bod
     [path as Path, at(path, 'Nestl%C3%A9?token=rated'), 200],
     [path as Path, at(path, 'Acme?token=new'), 200],
     [path as Path, at(path, 'a%0Ab?token=good'), 400, 'identifier_invalid'],
+    [path as Path, at(path, 'Acme?token=good&kind=no'), 400, 'parameter_invalid'],
     [path as Path, at(path, 'Acme'), 401, 'token_missing'],
     [path as Path, at(path, 'Acme?token=bad'), 401, 'token_invalid'],
     [path as Path, at(path, 'Acme?token=listed'), 403, 'origin_not_allowed'],
@@ -267,6 +269,11 @@ describe('what the gateway accepts and answers is what the schemas allow', () =>
         },
       ),
     );
+  });
+
+  test('the kinds that the document names are those that identifiers have', () => {
+    const kind = document.paths['/v1/brands/{identifier}']?.get.parameters?.[1];
+    expect(kind?.schema.enum).toEqual(IDENTIFIER_KINDS);
   });
 
   test('a month is accepted exactly if its schema allows it', () => {

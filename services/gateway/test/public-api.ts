@@ -137,7 +137,11 @@ const SUGGESTIONS = [
  * @param held the look-up of `Held` waits for this promise
  */
 const catalogWith = (held: Promise<void>) => {
-  const answer = async ({ identifier: name, superinvestors }: LookupQuery): Promise<LookupResult> => {
+  const answer = async ({
+    identifier: name,
+    superinvestors,
+    kind = MatchKind.NAME,
+  }: LookupQuery): Promise<LookupResult> => {
     if (name === 'Held') await held;
     if (name === 'catalog-away') return outOfReach();
     if (name.includes('No Such'))
@@ -149,7 +153,7 @@ const catalogWith = (held: Promise<void>) => {
       };
     const images = { logo: { big: { path: '/logos/acme.svg' } } };
     const facts = { id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' };
-    const match = { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT };
+    const match = { kind, value: name, strength: MatchStrength.EXACT };
     return { ...NO_ANSWER, brand: Brand.fromPartial({ ...facts, images }), match };
   };
   return unaryMethod(async ({ queries }: LookupRequest) => ({
@@ -198,9 +202,9 @@ export function createPublicApi({
       chargedCalls,
       now: () => NOW_MS,
       records: {
-        find: (variant, identifier) => {
+        find: (variant, identifier, kind) => {
           lookedUp.push(identifier);
-          return records.find(variant, identifier);
+          return records.find(variant, identifier, kind);
         },
       },
       usageAnswers: createUsageAnswers({ readUsage } as unknown as MeteringServiceClient, { now }),

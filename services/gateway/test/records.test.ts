@@ -297,6 +297,36 @@ test('suggestions are asked for in a second request, with the misses alone, and 
   ]);
 });
 
+test('an identifier is cached apart for each kind that callers name, and catalog is asked for this kind', async () => {
+  const { catalog, records } = setUp(undefined);
+  const asked: unknown[] = [];
+  catalog.answer = async ({ queries }) => {
+    const answers = queries.map(({ kind }) => {
+      asked.push(kind);
+      const [result] = found(`as ${kind}`).results;
+      return result?.match ? [{ ...result, match: { ...result.match, kind: kind ?? MatchKind.NAME } }] : [];
+    });
+    return { results: answers.flat() };
+  };
+  // "ticker AAPL" is an identifier too.
+  const calls = [['AAPL'], ['AAPL', 'ticker'], ['AAPL', 'name'], ['ticker AAPL']] as const;
+  const names = async () => {
+    const answers = await Promise.all(
+      calls.map(([identifier, kind]) => records.find('grouped', identifier, kind)),
+    );
+    return answers.map(({ record }) => JSON.parse(String(record?.content.body)).name);
+  };
+  const kinds = [undefined, MatchKind.TICKER, MatchKind.NAME, undefined];
+  for (let times = 0; times < 2; times++) expect(await names()).toEqual(kinds.map((kind) => `as ${kind}`));
+  expect(asked.toSorted()).toEqual(kinds.toSorted());
+});
+
+test('a catalog that does not know kinds yet never answers by another kind: the answer is 503', async () => {
+  const { records } = setUp('Acme');
+  expect(await records.find('grouped', 'acme', 'name')).toMatchObject({ record: {} });
+  await expect(records.find('grouped', 'acme', 'ticker')).rejects.toMatchObject({ kind: 'unavailable' });
+});
+
 test('results that had no room in an answer are asked for again, in batches of the size that fitted', async () => {
   const { catalog, records } = setUp('Acme');
   const batches: number[] = [];

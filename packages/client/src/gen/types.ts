@@ -315,7 +315,7 @@ export interface Problem {
 }
 
 /** The codes of this version. */
-export type ProblemCode = 'identifier_invalid' | 'month_invalid' | 'request_invalid' | 'token_missing' | 'token_invalid' | 'plan_required' | 'origin_not_allowed' | 'address_blocked' | 'route_not_found' | 'identifier_not_found' | 'method_not_allowed' | 'quota_exceeded' | 'rate_limited' | 'internal' | 'overloaded' | 'upstream_unavailable';
+export type ProblemCode = 'identifier_invalid' | 'parameter_invalid' | 'month_invalid' | 'request_invalid' | 'token_missing' | 'token_invalid' | 'plan_required' | 'origin_not_allowed' | 'address_blocked' | 'route_not_found' | 'identifier_not_found' | 'method_not_allowed' | 'quota_exceeded' | 'rate_limited' | 'internal' | 'overloaded' | 'upstream_unavailable';
 
 /** A profile on a social network. */
 export interface SocialProfile {

@@ -4,7 +4,7 @@ import { readWebHost } from '../keys/domains.ts';
 import { normalTicker } from '../keys/tickers.ts';
 import { isCommonAsTicker } from '../names/common-words.ts';
 import { INVISIBLE } from '../names/names.ts';
-import { type Reading, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
+import { type Reading, type ReadOptions, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
 import { namesVenue } from '../read/ticker-readings.ts';
 import type { NoCompany } from '../resolve/no-company.ts';
 import { exchangeOfMic } from '../securities/exchanges.ts';
@@ -46,30 +46,33 @@ const HALF_COLON = /^\s*(?::\s*([\w.&-]{1,12})|([\w.&-]{1,12})\s*:)\s*$/;
  * Explains to a caller why an identifier resolves to nothing: how the service read it, and what is wrong with it if that is
  * known. Never repeats a token or a password.
  *
- * @param options whether the identifier could have meant a superinvestor, whether it would have, if superinvestors counted, and
- *   what it means that is no company
+ * @param options how it was read, whether it would have meant a superinvestor, if superinvestors counted, and what it means that
+ *   is no company
  */
 export function explainMiss(
   identifier: string,
-  options: {
-    readonly superinvestors: boolean;
+  options: ReadOptions & {
     readonly namesSuperinvestor?: boolean;
     readonly noCompany?: NoCompany | undefined;
   },
 ): string {
   const flaw = flawOf(identifier);
   if (flaw?.isSecret) return flaw.explanation;
-  const { noCompany } = options;
+  const { noCompany, kind } = options;
   if (noCompany !== undefined)
     return `${shortened(identifier)} is a ${noCompany.kind}, ${shortened(noCompany.name)}. It is no company. If you mean a company, give its name, or its ticker with the exchange.`;
+  const wrong = kind === undefined ? flaw : flawOfSecurityId(identifier);
   const who = options.superinvestors ? 'No company and no superinvestor' : 'No company';
-  const tried = triedAs(readIdentifier(identifier, options));
-  return [`${who} is known by "${shortened(identifier)}".`, tried, flaw?.explanation ?? adviceFor(options)]
+  const tried =
+    triedAs(readIdentifier(identifier, options)) ||
+    (kind === undefined ? '' : `It cannot be read as \`kind=${kind}\`.`);
+  return [`${who} is known by "${shortened(identifier)}".`, tried, wrong?.explanation ?? adviceFor(options)]
     .filter((sentence) => sentence !== '')
     .join(' ');
 }
 
-function adviceFor({ superinvestors, namesSuperinvestor }: Parameters<typeof explainMiss>[1]): string {
+function adviceFor({ superinvestors, namesSuperinvestor, kind }: Parameters<typeof explainMiss>[1]): string {
+  if (kind !== undefined && !namesSuperinvestor) return 'Without `kind`, every kind is tried.';
   if (superinvestors) return 'Give a ticker, a domain, or the name of a company or superinvestor.';
   if (namesSuperinvestor)
     return 'A superinvestor has this name. Only /v1/brands/{identifier} answers superinvestors.';
@@ -265,7 +268,11 @@ function triedAs(readings: readonly Reading[]): string {
     ...SECURITY_KINDS.flatMap((kind) => valuesOf(kind).map((value) => `the ${kind.toUpperCase()} ${value}`)),
     ...tickersTried(valuesOf('ticker')),
     ...valuesOf('domain').map((domain) => `the domain ${shortened(domain)}`),
-    ...(valuesOf('name').length > 0 ? ['a name'] : []),
+    ...(valuesOf('name').length > 0
+      ? ['a name']
+      : valuesOf('superinvestor').length > 0
+        ? ['the name of a superinvestor']
+        : []),
   ];
   const last = parts.pop();
   if (last === undefined) return '';

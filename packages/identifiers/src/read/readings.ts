@@ -19,13 +19,20 @@ export interface Reading {
   readonly step: number;
 }
 
+/** Which readings of an identifier count. */
+export interface ReadOptions {
+  readonly superinvestors: boolean;
+  /** The only kind that counts. Undefined: every kind. */
+  readonly kind?: IdentifierKind | undefined;
+}
+
 /**
  * Returns the readings of an identifier in order of precedence, at most a few dozen: security identifier (its check digits leave
  * little doubt), lower-case domain ("sap.de"), ticker, other domain, name, superinvestor, and last the text without spaces and
  * punctuation. A ticker with its exchange precedes the same text read as a share class ("BT.L"), an exact host its registrable
  * domain.
  */
-export function readIdentifier(identifier: string, options: { superinvestors: boolean }): Reading[] {
+export function readIdentifier(identifier: string, options: ReadOptions): Reading[] {
   const { steps: tickers, joined: joinedTickers } = readTicker(identifier);
   const securitySteps = readSecurityIds(identifier).map(({ kind, key }) => [exact(kind, key)]);
   const tickerSteps = tickers.map((keys) => keys.map((key) => exact('ticker', key)));
@@ -53,7 +60,9 @@ export function readIdentifier(identifier: string, options: { superinvestors: bo
       ...(isName ? turned(identifier) : []),
     ],
   ];
-  return steps.flatMap((readings, step) => readings.map((reading) => ({ ...reading, step })));
+  return steps.flatMap((readings, step) =>
+    readings.filter(({ kind }) => (options.kind ?? kind) === kind).map((reading) => ({ ...reading, step })),
+  );
 }
 
 /** Returns the forms of the text as a name, and as the name of a share, such as "Alibaba American Depositary Shares". */
@@ -96,9 +105,11 @@ const SPACES = /\s+/gu;
 
 /**
  * Reads a text as a name together with a ticker or a security identifier: "Apple Inc. (NASDAQ: AAPL)", "AAPL - Apple". Of two parts
- * with a dash, either one may be the name, so there are at most two readings. A reading means a company only if both parts do.
+ * with a dash, either one may be the name, so there are at most two readings. A reading means a company only if both parts do. A text
+ * of one kind is not read so.
  */
-export function readNamesWithCodes(identifier: string): NameWithCode[] {
+export function readNamesWithCodes(identifier: string, kind?: IdentifierKind): NameWithCode[] {
+  if (kind !== undefined) return [];
   const read = (text: string) => readIdentifier(text, { superinvestors: false });
   return partsOf(identifier).flatMap(([name, code]): NameWithCode[] => {
     const nameReadings = read(name).filter(({ kind }) => kind === 'name');

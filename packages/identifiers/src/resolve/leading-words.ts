@@ -3,6 +3,7 @@ import { readLeadingWords, wordsLeftOut } from '../keys/leading-words.ts';
 import { isCommonAsName } from '../names/common-words.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
 import { isGivenName } from '../names/published-names.ts';
+import type { ReadOptions } from '../read/readings.ts';
 import lists from './leading-words.json' with { type: 'json' };
 import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
 
@@ -32,14 +33,16 @@ interface Led extends Ranked {
  */
 export function leadingKeysToRead(
   identifier: string,
-  options: { superinvestors: boolean },
+  options: ReadOptions,
 ): { readonly key: string; readonly kind: 'name' | 'superinvestor' }[] {
   const leading = readLeadingWords(identifier);
   if (leading === undefined || isUnspecific(leading)) return [];
   // The keys of firms hold all words but "Capital" and the like, so "Tiger Global" says enough.
   const firms = options.superinvestors ? (['superinvestor'] as const) : [];
   const kinds = leading.split(' ').every(isUnspecific) ? firms : (['name', ...firms] as const);
-  return kinds.map((kind) => ({ key: `${kind}:${leading}`, kind }));
+  return kinds
+    .filter((kind) => (options.kind ?? kind) === kind)
+    .map((kind) => ({ key: `${kind}:${leading}`, kind }));
 }
 
 /** Checks whether words mean no one company: a place, an adjective, a common word. */

@@ -2,6 +2,7 @@ import type { Brand } from '@brand-data/contracts';
 import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey, normalTicker } from '../keys/tickers.ts';
 import { isCommonAsTicker } from '../names/common-words.ts';
 import { coreName, normalName } from '../names/names.ts';
+import type { ReadOptions } from '../read/readings.ts';
 import { isAmerican, lookupRank, RANK_OF_OTHER_SECURITY } from './rank.ts';
 import RESERVED from './reserved-codes.json' with { type: 'json' };
 import type { Resolution } from './resolve.ts';
@@ -31,13 +32,15 @@ const CURRENCY_NAMES = new Intl.DisplayNames('en', { type: 'currency' });
  *
  * @param company what the identifier means among the companies
  * @param security what it means among the other securities
+ * @param options.kind as for `readIdentifier`: a code is a ticker, and a coin's name a name
  */
 export function noCompanyMeant(
   identifier: string,
   company: Meant | undefined,
   security: Meant | undefined,
+  { kind }: Pick<ReadOptions, 'kind'> = {},
 ): NoCompany | undefined {
-  const reserved = reservedMeaning(identifier);
+  const reserved = reservedMeaning(identifier, kind);
   if (reserved !== undefined && !(company && precedesReserved(identifier, company, reserved)))
     return reserved;
   if (security === undefined || security.resolution.strength !== 'exact') return undefined;
@@ -47,11 +50,12 @@ export function noCompanyMeant(
 }
 
 /** Reads codes in capitals or small letters, other than common words ("all"), and the names of coins. */
-function reservedMeaning(identifier: string): NoCompany | undefined {
+function reservedMeaning(identifier: string, only: ReadOptions['kind']): NoCompany | undefined {
   const text = identifier.trim();
   const code = text.toUpperCase();
-  const coinName = COIN_NAMES.get(normalName(text));
+  const coinName = (only ?? 'name') === 'name' ? COIN_NAMES.get(normalName(text)) : undefined;
   if (coinName !== undefined) return { kind: 'coin', name: coinName };
+  if ((only ?? 'ticker') !== 'ticker') return undefined;
   if (text !== code && (text !== text.toLowerCase() || isCommonAsTicker(text))) return undefined;
   const coin = COINS.get(code);
   if (coin !== undefined) return { kind: 'coin', name: coin };

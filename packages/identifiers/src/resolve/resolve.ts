@@ -11,7 +11,7 @@ import { compareLegalFamilies, legalFamiliesOf } from '../names/legal-families.t
 import { coreName, legalFormOf, normalName } from '../names/names.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
 import { compareTexts } from '../names/texts.ts';
-import { type Reading, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
+import { type Reading, type ReadOptions, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
 import { isUnspecific, leadingKeysToRead, meantByLeadingWords } from './leading-words.ts';
 import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
 
@@ -68,19 +68,22 @@ interface Match extends Omit<Resolution, 'keys'>, Ranked {
 export function resolve(
   identifier: string,
   candidates: readonly Candidate[],
-  options: { superinvestors: boolean },
+  options: ReadOptions,
 ): Resolution | undefined {
   const all = matchesOf(identifier, candidates, readIdentifier(identifier, options));
-  const matches = all.filter(isMeantBy(identifier, candidates, all)).sort(byPrecedence);
+  const matches = all.filter(isMeantBy(identifier, candidates, all, options)).sort(byPrecedence);
   const best = bestOf(identifier, candidates, matches);
   if (best !== undefined) return resolutionOf(best, matches);
-  return resolveNameWithCode(identifier, candidates) ?? resolveLeadingWords(identifier, candidates, options);
+  return (
+    resolveNameWithCode(identifier, candidates, options) ??
+    resolveLeadingWords(identifier, candidates, options)
+  );
 }
 
 function resolveLeadingWords(
   identifier: string,
   candidates: readonly Candidate[],
-  options: { superinvestors: boolean },
+  options: ReadOptions,
 ): Resolution | undefined {
   for (const { key, kind } of leadingKeysToRead(identifier, options)) {
     const meant = meantByLeadingWords(key, candidates);
@@ -91,8 +94,12 @@ function resolveLeadingWords(
 }
 
 /** Reads the text as a name with a code: the company that the code means most likely among those with the name. */
-function resolveNameWithCode(identifier: string, candidates: readonly Candidate[]): Resolution | undefined {
-  for (const { name, nameReadings, code, codeReadings } of readNamesWithCodes(identifier)) {
+function resolveNameWithCode(
+  identifier: string,
+  candidates: readonly Candidate[],
+  { kind }: ReadOptions,
+): Resolution | undefined {
+  for (const { name, nameReadings, code, codeReadings } of readNamesWithCodes(identifier, kind)) {
     const named = matchesOf(name, candidates, nameReadings);
     const isWhole = named.some(({ strength }) => strength === 'exact');
     // If a company has the whole name, "Merck & Co.", it is not that of another one, "Merck KGaA".
@@ -162,15 +169,17 @@ function hasOtherFamily(families: readonly string[], keys: readonly BrandKey[]):
 /**
  * Checks whether a match counts. A common word means a company only if it is its whole current name, or is written as its ticker, and in
  * small letters no icon. A place or an adjective with which many names begin does not match weakly, without the legal form or with
- * another one ("United Company") only if the company is large, and in small letters not as a little known company's ticker.
+ * another one ("United Company") only if the company is large, and in small letters not as a little known company's ticker. A text
+ * that can only be a ticker is written as one.
  */
 function isMeantBy(
   identifier: string,
   candidates: readonly Candidate[],
   matches: readonly Match[],
+  { kind: only }: ReadOptions,
 ): (match: Match) => boolean {
   if (matches.length === 0) return () => true;
-  const isTicker = AS_TICKER.test(identifier);
+  const isTicker = only === 'ticker' || AS_TICKER.test(identifier);
   if (isCommonAsName(identifier)) {
     const isWord = isCommonAsTicker(identifier) && !isTicker;
     return ({ kind, strength, key, rank }) =>
@@ -178,7 +187,7 @@ function isMeantBy(
         ? !isWord && strength === 'exact' && !isBoardTickerKey(key)
         : kind !== 'name' || (strength === 'exact' && (/\p{Lu}/u.test(identifier) || !isBareRank(rank)));
   }
-  const isName = ONE_WORD.test(identifier) && hasMixedCase(identifier);
+  const isName = !isTicker && ONE_WORD.test(identifier) && hasMixedCase(identifier);
   const isAlone = isUnspecific(normalName(identifier));
   const isOfMany = isAlone || isFirstWordOfMany(coreName(identifier));
   return (match) => {

@@ -10,9 +10,11 @@ import {
   type BrandKey,
   type Candidate,
   compareTexts,
+  IDENTIFIER_KINDS,
   keysOfBrand,
   type NoCompany,
   noCompanyMeant,
+  type ReadOptions,
   type Resolution,
   readNamesWithCodes,
   resolve,
@@ -39,10 +41,13 @@ const MAX_COMMON_ENTRIES = 10_000;
 /** BEST_OF_ENTRY for a name with a ticker. The company that has both need not be one of the two best known with either. */
 const BEST_OF_ENTRY_OF_BOTH = 20;
 
-type Query = Pick<LookupQuery, 'identifier' | 'superinvestors'>;
+type Query = Pick<LookupQuery, 'identifier' | 'superinvestors' | 'kind'>;
+
+const KINDS = new Map(IDENTIFIER_KINDS.map((kind) => [MatchKind[upperCase(kind)] as MatchKind, kind]));
 
 /** A query with the index entries to look up for it. */
 export interface ReadQuery extends Query {
+  readonly options: ReadOptions;
   readonly entries: readonly string[];
 }
 
@@ -66,8 +71,9 @@ export function readQueries<Asked extends Query>(queries: readonly Asked[]): (As
 }
 
 export function readQuery<Asked extends Query>(query: Asked): Asked & ReadQuery {
-  const { identifier, superinvestors } = query;
-  return { ...query, entries: indexKeysToRead(identifier, { superinvestors }) };
+  const { identifier, superinvestors, kind } = query;
+  const options = { superinvestors, kind: kind && KINDS.get(kind) };
+  return { ...query, options, entries: indexKeysToRead(identifier, options) };
 }
 
 /** Returns how many of the best records of each entry the queries need. */
@@ -229,7 +235,7 @@ export function isUnknown({ meanings, noCompany }: Answer): boolean {
 
 /** Returns what the query means. At most `most` records. */
 export function answerOf(
-  { identifier, superinvestors, entries }: ReadQuery,
+  { identifier, options, entries }: ReadQuery,
   candidates: CandidatesByEntry,
   most: number,
 ): Answer {
@@ -237,9 +243,9 @@ export function answerOf(
   const { companies = [], securities = [] } = Object.groupBy(found.values(), ({ id }) =>
     isOtherSecurity(id) ? 'securities' : 'companies',
   );
-  const meant = meantAmong(identifier, companies, { superinvestors, most });
-  const [security] = meantAmong(identifier, securities, { superinvestors: false, most: 1 });
-  const noCompany = noCompanyMeant(identifier, meant[0], security);
+  const meant = meantAmong(identifier, companies, { ...options, most });
+  const [security] = meantAmong(identifier, securities, { ...options, superinvestors: false, most: 1 });
+  const noCompany = noCompanyMeant(identifier, meant[0], security, options);
   if (noCompany !== undefined) return { meanings: [], noCompany };
   const meanings = meant.map(({ brand, resolution }) => {
     return { brand, match: matchToProto(resolution, matchedValue(brand, resolution.keys)) };
@@ -271,18 +277,18 @@ export async function findAnswers<Asked extends ReadQuery>(
 
 /** Returns the query with the index entries of names that begin with its text. */
 export function leadingQuery(query: ReadQuery): ReadQuery {
-  return { ...query, entries: leadingEntriesToRead(query.identifier, query) };
+  return { ...query, entries: leadingEntriesToRead(query.identifier, query.options) };
 }
 
 function meantAmong(
   identifier: string,
   candidates: readonly CandidateRecord[],
-  { superinvestors, most }: { superinvestors: boolean; most: number },
+  { most, ...options }: ReadOptions & { most: number },
 ): { brand: Brand; resolution: Resolution }[] {
   const left = new Map(candidates.map((one) => [one.id, one]));
   const meant: { brand: Brand; resolution: Resolution }[] = [];
   while (meant.length < most && left.size > 0) {
-    const resolution = resolve(identifier, [...left.values()], { superinvestors });
+    const resolution = resolve(identifier, [...left.values()], options);
     const candidate = left.get(resolution?.id ?? '');
     if (resolution === undefined || candidate === undefined) break;
     left.delete(candidate.id);

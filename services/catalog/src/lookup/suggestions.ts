@@ -115,7 +115,7 @@ async function suggest(
   if (entries.length === 0) return [];
   const ofEntry = recordsByEntry(await findSimilar(entries), new Set(entries));
   const guesses = queries.map((query, index) => {
-    const { superinvestors = false } = missed[index] ?? {};
+    const { superinvestors = false, kind } = missed[index] ?? {};
     if (query === undefined) return { similar: [], namesSuperinvestor: false };
     const all = [...new Set(query.entries.flatMap((entry) => ofEntry.get(entry) ?? []))];
     const found = all.filter(({ id }) => !isOtherSecurity(id));
@@ -123,7 +123,7 @@ async function suggest(
       .slice(0, EXAMINED)
       .map(({ id, keys }) => ({
         id,
-        identifiers: identifiersOf(keys).map((identifier) => readQuery({ identifier, superinvestors })),
+        identifiers: identifiersOf(keys).map((identifier) => readQuery({ identifier, superinvestors, kind })),
       }));
     return { similar, namesSuperinvestor: namesSuperinvestor(query, found) };
   });

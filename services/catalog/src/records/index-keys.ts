@@ -12,6 +12,7 @@ import {
   namesOfBrand,
   normalName,
   type Reading,
+  type ReadOptions,
   readIdentifier,
   readNamesWithCodes,
   type Strength,
@@ -29,10 +30,10 @@ export function indexKeysOf({ key, strength, value }: Omit<BrandKey, 'kind'>): s
 }
 
 /** Returns the index entries to look up for an identifier, each once. */
-export function indexKeysToRead(identifier: string, options: { superinvestors: boolean }): string[] {
+export function indexKeysToRead(identifier: string, options: ReadOptions): string[] {
   const entries = [
     ...entriesToRead(identifier, readIdentifier(identifier, options)),
-    ...readNamesWithCodes(identifier).flatMap(({ name, nameReadings, code, codeReadings }) => [
+    ...readNamesWithCodes(identifier, options.kind).flatMap(({ name, nameReadings, code, codeReadings }) => [
       ...entriesToRead(name, nameReadings),
       ...entriesToRead(code, codeReadings),
     ]),
@@ -41,7 +42,7 @@ export function indexKeysToRead(identifier: string, options: { superinvestors: b
 }
 
 /** Returns the index entries by which names that begin with the identifier are found, if nothing else has it. */
-export function leadingEntriesToRead(identifier: string, options: { superinvestors: boolean }): string[] {
+export function leadingEntriesToRead(identifier: string, options: ReadOptions): string[] {
   return leadingKeysToRead(identifier, options).map(({ key }) => key + MARKS.leading_words);
 }
 

@@ -26,11 +26,8 @@ export function noMainListing(listing: string): string {
 export function keysOfQuote({ symbol, mic, isin }: Quote): string[] {
   const identifier = symbol === '' ? isin : mic === '' ? symbol : `${mic}:${symbol}`;
   const kind = symbol === '' ? 'isin' : 'ticker';
-  const readings = readIdentifier(identifier, { superinvestors: false }).filter(
-    (reading) =>
-      reading.kind === kind &&
-      !isWeak(reading.strength) &&
-      (kind === 'isin' || mic === '' || AT_VENUE.test(reading.key)),
+  const readings = readIdentifier(identifier, { superinvestors: false, kind }).filter(
+    (reading) => !isWeak(reading.strength) && (kind === 'isin' || mic === '' || AT_VENUE.test(reading.key)),
   );
   return readings.toSorted((a, b) => a.step - b.step).map(({ key }) => key);
 }

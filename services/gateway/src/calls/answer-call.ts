@@ -1,12 +1,12 @@
 import { type Credential, Route } from '@brand-data/contracts';
-import { explainMiss } from '@brand-data/identifiers';
+import { explainMiss, IDENTIFIER_KINDS, type IdentifierKind } from '@brand-data/identifiers';
 import { chooseEncoding, matchesTag } from '@brand-data/runtime/http';
 import type { AdmissionParts } from '../admission/admission.ts';
 import { releaseOf, type SecondPolicy } from '../admission/limits/call-limits.ts';
 import type { Turn } from '../admission/turns.ts';
 import { type CallAnswer, cacheHeader, encodeBody } from '../answers/answer.ts';
 import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
-import { authenticate, type CallerClaims, checkOrigin } from '../auth/caller.ts';
+import { authenticate, type CallerClaims, checkOrigin, type ParsedQuery } from '../auth/caller.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { ChargedCalls } from '../quota/connect-quota.ts';
 import type { Permit } from '../quota/grant-book.ts';
@@ -15,6 +15,7 @@ import type { Admitted, Quota } from '../quota/quota.ts';
 import type { CatalogAnswer, Variant } from '../records/catalog-answer.ts';
 import type { Records } from '../records/records.ts';
 import { monthAround, quotaHeaders, recordHead } from './call-headers.ts';
+import { choiceFrom } from './parameters.ts';
 
 /** How long caches may keep that an identifier finds nothing. */
 const MISS_SECONDS = 60;
@@ -32,6 +33,7 @@ export interface BrandRequest {
   variant: Variant;
   /** The path's segment, still percent-encoded. */
   segment: string;
+  query: ParsedQuery;
   ifNoneMatch: string | undefined;
   acceptEncoding: string | undefined;
   /** `destroyed`: the caller can get no answer any more. */
@@ -74,6 +76,7 @@ export async function answerCall(
   try {
     checkOrigin(credential, request.caller);
     const identifier = identifierFromSegment(request);
+    const kind = choiceFrom(request.query, 'kind', IDENTIFIER_KINDS);
     const decision = limits.admit(credential);
     second = decision?.second;
     releaseLimits = releaseOf(decision);
@@ -81,7 +84,7 @@ export async function answerCall(
     turn = begun instanceof Promise ? await begun : begun;
     const admitted = quota.admit(allowance);
     permit = permitOf(admitted instanceof Promise ? await admitted : admitted, allowance, now);
-    const looked = findOrRelease(records, permit, request, identifier);
+    const looked = findOrRelease(records, permit, request.variant, identifier, kind);
     const found = looked instanceof Promise ? await looked : looked;
     const { record } = found;
     const status = !record ? 404 : matchesTag(request.ifNoneMatch, record.content.tag) ? 304 : 200;
@@ -96,7 +99,7 @@ export async function answerCall(
     chargedCalls.answered += 1;
     const isPrivate = credential.allowedOrigins.length > 0;
     if (!record)
-      return notFound(request, identifier, found, {
+      return notFound(request.variant, identifier, kind, found, {
         ...headersOfQuota(),
         'Cache-Control': cacheHeader(MISS_SECONDS, isPrivate),
       });
@@ -160,10 +163,9 @@ function permitOf(admitted: Admitted, { limit }: Allowance, now: () => number): 
 function findOrRelease(
   records: Pick<Records, 'find'>,
   permit: Permit,
-  { variant }: BrandRequest,
-  identifier: string,
+  ...wanted: Parameters<Records['find']>
 ): CatalogAnswer | Promise<CatalogAnswer> {
-  const found = records.find(variant, identifier);
+  const found = records.find(...wanted);
   if (!(found instanceof Promise)) return found;
   return found.catch((error) => {
     permit.release();
@@ -172,14 +174,20 @@ function findOrRelease(
 }
 
 function notFound(
-  { variant }: BrandRequest,
+  variant: Variant,
   identifier: string,
+  kind: IdentifierKind | undefined,
   { suggestions, namesSuperinvestor, noCompany }: CatalogAnswer,
   headers: Record<string, string>,
 ): CallAnswer {
   return {
     code: 'identifier_not_found',
-    detail: explainMiss(identifier, { superinvestors: variant === 'grouped', namesSuperinvestor, noCompany }),
+    detail: explainMiss(identifier, {
+      superinvestors: variant === 'grouped',
+      kind,
+      namesSuperinvestor,
+      noCompany,
+    }),
     headers,
     more: {
       suggestions: suggestions.map(({ name, identifier }) => ({ name, identifier })),

@@ -75,11 +75,12 @@ export function addRoutes(
     });
   // No async function: it and Fastify's wait for it would make three more promises for each call.
   const brand = (variant: Variant) => (request: WithIdentifier, reply: FastifyReply) => {
-    const { params, headers } = request;
+    const { params, query, headers } = request;
     const call = {
       caller: callerWith(request),
       variant,
       segment: params.identifier,
+      query,
       ifNoneMatch: headers['if-none-match'],
       acceptEncoding: headers['accept-encoding']?.toString(),
       connection: request.raw.socket,

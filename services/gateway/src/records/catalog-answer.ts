@@ -1,4 +1,5 @@
 import { MatchKind, MatchStrength, type NoCompany, type Suggestion } from '@brand-data/contracts';
+import type { IdentifierKind } from '@brand-data/identifiers';
 import type { Encodable } from '../answers/answer.ts';
 
 export type Variant = 'grouped' | 'flat';
@@ -38,4 +39,9 @@ const namesOf = <Value extends string>(values: Record<string, Value>) =>
   >;
 
 export const KIND = namesOf(MatchKind);
+
+/** The value of each kind that callers name. */
+export const MATCH_KIND = Object.fromEntries(
+  Object.entries(KIND).map(([value, name]) => [name, value]),
+) as Record<IdentifierKind, MatchKind>;
 export const STRENGTH = namesOf(MatchStrength);

@@ -1,10 +1,18 @@
 import type { CatalogServiceClient, LookupQuery, LookupResult, Match } from '@brand-data/contracts';
+import type { IdentifierKind } from '@brand-data/identifiers';
 import { type PresentOptions, presentFlat, presentGrouped } from '@brand-data/presenters';
-import { answerWithin, systemClock, type Tracer } from '@brand-data/runtime';
+import { answerWithin, Fault, systemClock, type Tracer } from '@brand-data/runtime';
 import { tagOf } from '@brand-data/runtime/http';
 import { DisplayString, serializeDictionary, Token } from 'structured-headers';
 import type { CacheStats } from '../metrics/upstream-metrics.ts';
-import { type CatalogAnswer, type FoundRecord, KIND, STRENGTH, type Variant } from './catalog-answer.ts';
+import {
+  type CatalogAnswer,
+  type FoundRecord,
+  KIND,
+  MATCH_KIND,
+  STRENGTH,
+  type Variant,
+} from './catalog-answer.ts';
 import { LookupBatches } from './look-ups.ts';
 import { type Cached, RecordCache } from './record-cache.ts';
 
@@ -64,9 +72,13 @@ export class Records {
     this.#cache = new RecordCache({ maxBytes: cacheBytes, now });
   }
 
-  /** Returns a promise unless a cached answer may be used. It rejects with Fault `unavailable` if catalog does not answer. */
-  find(variant: Variant, identifier: string): CatalogAnswer | Promise<CatalogAnswer> {
-    const key = `${variant} ${identifier}`;
+  /**
+   * Returns a promise unless a cached answer may be used. It rejects with Fault `unavailable` if catalog does not answer.
+   *
+   * @param kind the only kind that the identifier may be. Undefined: any
+   */
+  find(variant: Variant, identifier: string, kind?: IdentifierKind): CatalogAnswer | Promise<CatalogAnswer> {
+    const key = kind === undefined ? `${variant} ${identifier}` : `${variant}:${kind} ${identifier}`;
     const cached = this.#cache.get(key);
     const nowMs = this.#now();
     if (cached && nowMs < cached.freshUntilMs) {
@@ -75,9 +87,9 @@ export class Records {
     }
     // A 404 is billed. Therefore the gateway never answers 404 from an outdated cache entry.
     if (!cached?.record || nowMs - cached.fetchedAtMs >= STALE_SERVED_MS)
-      return this.#fetchOnce(key, variant, identifier);
+      return this.#fetchOnce(key, variant, identifier, kind);
     if (nowMs < cached.notAskedUntilMs) return this.#serveStale(cached);
-    const pending = this.#fetchOnce(key, variant, identifier);
+    const pending = this.#fetchOnce(key, variant, identifier, kind);
     if (nowMs >= cached.servedUntilMs) return this.#renewed(cached, pending);
     this.#stats.hits += 1;
     return cached;
@@ -97,10 +109,10 @@ export class Records {
   }
 
   /** Concurrent look-ups of one identifier share one request. */
-  #fetchOnce(key: string, variant: Variant, identifier: string): Promise<CatalogAnswer> {
+  #fetchOnce(key: string, ...wanted: Parameters<Records['find']>): Promise<CatalogAnswer> {
     let pending = this.#fetching.get(key);
     if (!pending) {
-      pending = this.#fetch(key, variant, identifier).finally(() => this.#fetching.delete(key));
+      pending = this.#fetch(key, ...wanted).finally(() => this.#fetching.delete(key));
       // No caller may be waiting for it.
       pending.catch(() => this.#askNoMoreForAWhile(this.#cache.get(key)));
       this.#fetching.set(key, pending);
@@ -109,15 +121,26 @@ export class Records {
   }
 
   /** If a change overtakes the look-up, its answer may be of the time before or after. It is then repeated, for as long as one may take. */
-  async #fetch(key: string, variant: Variant, identifier: string): Promise<CatalogAnswer> {
+  async #fetch(
+    key: string,
+    variant: Variant,
+    identifier: string,
+    kind?: IdentifierKind,
+  ): Promise<CatalogAnswer> {
     const repeatedUntilMs = this.#now() + LOOKUP_WITHIN_MS;
     for (;;) {
       this.#stats.misses += 1;
       const fetchedAtMs = this.#now();
       const watch = this.#cache.watch();
       try {
-        const query = { identifier, superinvestors: variant === 'grouped' };
+        const query = {
+          identifier,
+          superinvestors: variant === 'grouped',
+          kind: kind && MATCH_KIND[kind],
+        };
         const result = await this.#lookupWithSuggestions(query);
+        if (kind && result.match && result.match.kind !== query.kind)
+          throw new Fault('unavailable', 'this catalog does not know kinds of look-ups yet');
         const { suggestions, namesSuperinvestor, noCompany, keys } = result;
         const changed = watch.overtakes(keys);
         if (changed && this.#now() < repeatedUntilMs) continue;

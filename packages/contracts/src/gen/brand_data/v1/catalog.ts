@@ -268,6 +268,8 @@ export interface LookupQuery {
    * gateways ask for them in a second call, with only the queries that missed.
    */
   suggest: boolean;
+  /** The only kind of identifier that the text may be. Absent: any. Catalog 0.1.0 ignores it, so gateways compare it with Match.kind. */
+  kind?: MatchKind | undefined;
 }
 
 export interface LookupResponse {
@@ -309,7 +311,7 @@ export interface NoCompany {
  */
 export interface Suggestion {
   name: string;
-  /** An identifier that resolves to this record in a query with the same `superinvestors`. */
+  /** An identifier that resolves to this record in a query with the same `superinvestors` and `kind`. */
   identifier: string;
 }
 
@@ -846,7 +848,7 @@ export const LookupRequest: MessageFns<LookupRequest> = {
 };
 
 function createBaseLookupQuery(): LookupQuery {
-  return { identifier: "", superinvestors: false, suggest: false };
+  return { identifier: "", superinvestors: false, suggest: false, kind: undefined };
 }
 
 export const LookupQuery: MessageFns<LookupQuery> = {
@@ -859,6 +861,9 @@ export const LookupQuery: MessageFns<LookupQuery> = {
     }
     if (message.suggest !== false) {
       writer.uint32(24).bool(message.suggest);
+    }
+    if (message.kind !== undefined) {
+      writer.uint32(32).int32(matchKindToNumber(message.kind));
     }
     return writer;
   },
@@ -900,6 +905,14 @@ export const LookupQuery: MessageFns<LookupQuery> = {
             message.suggest = reader.bool();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.kind = matchKindFromJSON(reader.int32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -920,6 +933,7 @@ export const LookupQuery: MessageFns<LookupQuery> = {
     message.identifier = object.identifier ?? "";
     message.superinvestors = object.superinvestors ?? false;
     message.suggest = object.suggest ?? false;
+    message.kind = object.kind ?? undefined;
     return message;
   },
 };
