@@ -82,6 +82,28 @@ describe('behind a proxy that serves the gateway below a path prefix', () => {
     expect(visited.size).toBeGreaterThan(12);
   });
 
+  test('a page whose address ends with a slash leads to the page', async () => {
+    for (const path of ['docs', 'docs/errors', 'playground']) {
+      const answer = await fetch(`${root}${path}/`);
+      expect([answer.status, answer.url]).toEqual([200, `${root}${path}`]);
+    }
+  });
+
+  test('a browser at a mistyped address gets a page that leads on, and a program gets a problem', async () => {
+    for (const path of ['dosc', 'docs/erors', 'docs/errors/all/of/them']) {
+      const page = await fetch(`${root}${path}`, { headers: { accept: 'text/html,*/*;q=0.8' } });
+      const body = await page.text();
+      expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+      const links = linksIn(body).filter((link) => !link.startsWith('#'));
+      expect(links.length).toBeGreaterThan(9);
+      for (const link of links) expect([...visited.keys()]).toContain(new URL(link, page.url).href);
+      const problem = await fetch(`${root}${path}`);
+      expect([problem.status, await problem.json()]).toMatchObject([404, { code: 'route_not_found' }]);
+    }
+    const deep = await fetch(`${root}${'a/'.repeat(4_000)}`, { headers: { accept: 'text/html' } });
+    expect((await deep.text()).length).toBeLessThan(5_000);
+  });
+
   test('llms.txt names pages to which the links of the docs lead', async () => {
     const llms = await (await fetch(`${root}llms.txt`)).text();
     const pages = [...llms.matchAll(/\]\(([^)]+)\)/g)].map(([, page = '']) => new URL(page, root).href);
@@ -120,6 +142,21 @@ test('every page has one main heading, its language, and a link past the navigat
     expect(html).toMatch(/<a class="skip" href="#[\w-]+">/);
     expect(html).not.toMatch(/<script>|<style>| style="| on\w+="/);
   }
+});
+
+test('search engines find every page and no record, and the address of an icon has one', async () => {
+  const robots = await (await fetch(`${url}/robots.txt`)).text();
+  expect(robots).toContain('Disallow: /v1/\nDisallow: /api/\n');
+  const [, map = ''] = /^Sitemap: (\S+)$/m.exec(robots) ?? [];
+  const listed = [...(await (await fetch(map)).text()).matchAll(/<loc>([^<]+)<\/loc>/g)].map(
+    ([, page]) => page,
+  );
+  expect(listed).toEqual(
+    expect.arrayContaining(['/docs', '/docs/errors', '/playground'].map((path) => url + path)),
+  );
+  for (const page of listed) expect([page, (await fetch(page ?? '')).status]).toEqual([page, 200]);
+  const icon = await fetch(`${url}/favicon.ico`);
+  expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
 });
 
 test('a gateway serves the script of the elements to pages of any origin', async () => {

@@ -69,6 +69,15 @@ ${onward}
 </div>`;
 }
 
+/** Returns the body of the page that browsers get at a path without one. */
+export function notFoundBody(): Html {
+  return html`<main id="content" tabindex="-1">
+<h1>Page not found</h1>
+<p>There is no page at this address. The pages of the API are these:</p>
+${list([...DOCS, { path: '/playground', name: 'Playground' }].map(({ path, name }) => html`<a href="${path.slice(1)}">${name}</a>`))}
+</main>`;
+}
+
 /** Returns a list of links. `isPart` marks the entry to which the page belongs, if it is not the page itself. */
 function navigation(
   path: string,

@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bundle } from '@brand-data/client/bundle';
 import { Html } from '@brand-data/runtime/html';
-import { docsBody, sitePage } from './layout.ts';
+import { docsBody, notFoundBody, sitePage } from './layout.ts';
 import { llmsText } from './llms.ts';
 import { guideFrom } from './markdown.ts';
 import { DOCS } from './pages.ts';
@@ -37,6 +37,17 @@ export async function buildSite(folder: string): Promise<void> {
     const style = 'docs/style.css';
     await write(`${path.slice(1)}.html`, sitePage({ path, title, summary, body, style, skip }));
   }
+  await write(
+    'not-found.html',
+    sitePage({
+      path: '/not-found',
+      title: 'Page not found',
+      summary: 'There is no page here.',
+      body: notFoundBody(),
+      style: 'docs/style.css',
+      skip: { text: 'Skip to the content', to: 'content' },
+    }),
+  );
   await write('llms.txt', llmsText());
   for (const file of ['style/base.css', 'style/icon.svg', 'docs/style.css', 'playground/style.css'])
     await cp(join(SITE, file), join(folder, file));

@@ -7,6 +7,7 @@ import { type ParsedQuery, queryValues, readCaller } from '../auth/caller.ts';
 import { answerCall, type CallParts } from '../calls/answer-call.ts';
 import { answerUsage, type UsageAnswers } from '../calls/answer-usage.ts';
 import type { Path } from '../openapi/responses.ts';
+import type { Pages } from '../pages/pages.ts';
 import { createStaticFile, type FileAnswer } from '../pages/static-file.ts';
 import type { Variant } from '../records/catalog-answer.ts';
 import type { AccessLog } from './access-log.ts';
@@ -42,8 +43,7 @@ export interface RouteParts extends CallParts {
   usageAnswers: UsageAnswers;
   /** The OpenAPI document. */
   description: string;
-  /** The pages for people and their files, by path. */
-  pages: ReadonlyMap<string, FileAnswer>;
+  pages: Pages;
 }
 
 export interface AnswerSenders {
@@ -107,9 +107,12 @@ export function addRoutes(
   });
 
   const add = routesOf(app, (reply, preflight) => sendUncounted(reply, preflight, { cost: PREFLIGHT_COST }));
-  app.addHook('onRequest', (request, _reply, next) =>
-    next(parts.blocked.refusalOf(request) ?? (request.is404 ? routeNotFound() : undefined)),
-  );
+  app.addHook('onRequest', (request, reply, next) => {
+    const refusal = parts.blocked.refusalOf(request);
+    if (refusal || !request.is404) return next(refusal);
+    if (!isOfBrowser(request)) return next(routeNotFound());
+    sendUncounted(reply, parts.pages.notFound(request.url.split('?', 1)[0] ?? '')).catch(next);
+  });
   // The page of errors is among the pages.
   const handlers: Record<Exclude<Path, '/docs/errors'>, RouteHandlerMethod> = {
     '/v1/brands/{identifier}': brand('grouped') as RouteHandlerMethod,
@@ -118,7 +121,12 @@ export function addRoutes(
     '/openapi.json': file(openApi),
   };
   for (const [path, handler] of Object.entries(handlers)) add(patternOf(path), handler);
-  for (const [path, answer] of parts.pages) add(path, file(answer));
+  for (const [path, answer] of parts.pages.byPath) add(path, file(answer));
+}
+
+/** Whether somebody has opened the URL in a browser: programs do not ask for HTML. */
+function isOfBrowser({ method, headers }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && (headers.accept?.includes('text/html') ?? false);
 }
 
 function routeNotFound(): ProblemError {

@@ -30,11 +30,14 @@ export interface Installation {
   description: string;
 }
 
-/** Returns the answers of the pages for people and of the files of packages/site, by path. */
-export function createPages(
-  files: readonly SiteFile[],
-  installation: Installation,
-): ReadonlyMap<string, FileAnswer> {
+export interface Pages {
+  /** The answers of the pages for people and of the files of packages/site, by path. */
+  byPath: ReadonlyMap<string, FileAnswer>;
+  /** Returns the page for browsers at a path of no route. */
+  notFound: (path: string) => Content;
+}
+
+export function createPages(files: readonly SiteFile[], installation: Installation): Pages {
   const policy = contentSecurityPolicy(installation.logoHost);
   const fill = fillingFor(installation);
   const answers = files.map(({ path, type, body }): [string, FileAnswer] => {
@@ -48,15 +51,59 @@ export function createPages(
     const isText = type.startsWith('text/html') || type.startsWith('text/plain');
     return [path, createStaticFile(isText ? Buffer.from(fill(body.toString())) : body, { type, headers })];
   });
-  return new Map([['/', async () => TO_DOCS], ...answers]);
+  const byPath = new Map([['/', redirectTo('docs')], ...answers]);
+  const pages = files.filter(({ type, path }) => type.startsWith('text/html') && path !== NOT_FOUND);
+  for (const { path } of pages) byPath.set(`${path}/`, redirectTo(`..${path.slice(path.lastIndexOf('/'))}`));
+  for (const { path, type, text } of forCrawlers(pages, installation.publicUrl))
+    byPath.set(
+      path,
+      createStaticFile(Buffer.from(text), { type, headers: { 'Cache-Control': CACHE_CONTROL } }),
+    );
+  const icon = byPath.get('/style/icon.svg');
+  if (icon) byPath.set('/favicon.ico', icon);
+  byPath.delete(NOT_FOUND);
+  const missing = files.find(({ path }) => path === NOT_FOUND)?.body.toString() ?? '';
+  return { byPath, notFound: (path) => notFoundPage(missing, { path, policy }) };
 }
 
-/** Relative, because a proxy may serve the gateway under a path prefix. */
-const TO_DOCS: Content = {
-  status: 302,
-  headers: { Location: 'docs', 'Cache-Control': CACHE_CONTROL },
-  body: Buffer.alloc(0),
-};
+/** The path of the page for browsers that ask for one that does not exist. It is no route. */
+const NOT_FOUND = '/not-found';
+
+/** Leads to a page. `location` is relative, because a proxy may serve the gateway under a path prefix. */
+function redirectTo(location: string): FileAnswer {
+  const headers = { Location: location, 'Cache-Control': CACHE_CONTROL };
+  return async () => ({ status: 302, headers, body: Buffer.alloc(0) });
+}
+
+/** What search engines may read: the pages, and not the records, which need a token. A site map needs the public URL. */
+function forCrawlers(pages: readonly SiteFile[], publicUrl: string) {
+  const robots = 'User-agent: *\nDisallow: /v1/\nDisallow: /api/\n';
+  if (publicUrl === '') return [{ path: '/robots.txt', type: TEXT, text: robots }];
+  const urls = pages.map(({ path }) => html`<url><loc>${publicUrl}${path}</loc></url>\n`);
+  const map = html`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls}</urlset>\n`;
+  return [
+    { path: '/robots.txt', type: TEXT, text: `${robots}Sitemap: ${publicUrl}/sitemap.xml\n` },
+    { path: '/sitemap.xml', type: 'application/xml', text: map.markup },
+  ];
+}
+const TEXT = 'text/plain; charset=utf-8';
+
+/** No page of the gateway is nearly as deep. More steps up for each link would make long answers to long paths. */
+const DEEPEST = 8;
+
+/** Its links lead from the gateway's root, so they get as many steps up as the path is deep. */
+function notFoundPage(page: string, { path, policy }: { path: string; policy: string }): Content {
+  const depth = path.split('/').length - 2;
+  const root = '../'.repeat(Math.max(0, Math.min(depth, DEEPEST)));
+  const headers = {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': policy,
+    'Referrer-Policy': 'no-referrer',
+    'Cache-Control': 'no-store',
+  };
+  const body = page.replaceAll(/ href="(?!#)/g, `$&${root}`);
+  return { status: 404, headers, body: Buffer.from(body) };
+}
 
 /** Returns the function that puts the installation's own addresses, demo token, errors and reference into a page. */
 function fillingFor({ publicUrl, logoHost, docsUrl, demoToken, description }: Installation) {
