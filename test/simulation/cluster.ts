@@ -136,6 +136,19 @@ export class QuotaCluster {
     if (goesOn) this.#world.after(POISONED_EVERY_MS, () => this.attack(planned));
   }
 
+  /** Asks each replica whether the accounts' figures of this month are final. */
+  askWhetherFinal(month: string): void {
+    for (const { process, readUsage } of this.#replicas.values())
+      for (const { accountId } of this.#plan.accounts)
+        process.reach(async () => {
+          const { final, pools } = await readUsage(accountId, month).catch(() => ({
+            final: false,
+            pools: [],
+          }));
+          if (final) this.checker.saidFinal(accountId, month, pools[0]?.used ?? 0);
+        });
+  }
+
   /** A gateway learns of an account's plan. */
   tellPlan(gateway: number, accountId: string, plan: KnownPlan): void {
     this.#plans[gateway]?.set(accountId, plan);

@@ -306,6 +306,21 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
     const calls = Array.from({ length: 80 }, () => call(fromMs + random.between(0, 19_000), gateway));
     return { limit: random.whole(65, 200), calls };
   }),
+  // The clocks of the gateways and of one replica are minutes slow, and that of the other replica is minutes fast. Calls come when
+  // only the fast clock says that the month is over, and when only the slow ones say that it is not.
+  'opened-in-time': everywhere(250_000, (random, fromMs) => {
+    const jump = (machine: string, byMs: number) => fault(fromMs, 1, { kind: 'wall jump', machine, byMs });
+    const slowMs = -random.between(240_000, 270_000);
+    const callsFrom = (ms: number) =>
+      GATEWAYS.flatMap((_, gateway) => callsEvery(2_000, 4, ms + random.between(0, 1_000), gateway));
+    return {
+      limit: random.whole(20, 30),
+      calls: [...callsFrom(fromMs + 6_000), ...callsFrom(fromMs + 170_000)],
+      faults: [...GATEWAYS, REPLICAS[0]]
+        .map((machine) => jump(machine, slowMs))
+        .concat(jump(REPLICAS[1], -slowMs)),
+    };
+  }),
   // The database cannot store usage from the stream, or does not show its grants. No gateway sends that usage again.
   'acknowledged-once-stored': unstored,
   'unstored-comes-again': unstored,
@@ -378,7 +393,9 @@ export function planOfScenario(rule: RuleName, random: Random): Plan {
     streams: 2,
     misdirected: 0.5,
     healAtMs: 2_000 + lastsMs,
-    startWallMs: rule === 'months-cut' ? Date.UTC(2026, 11, 1) - monthEndsAtMs : MID_MONTH,
+    startWallMs: ['months-cut', 'opened-in-time'].includes(rule)
+      ? Date.UTC(2026, 11, 1) - monthEndsAtMs
+      : MID_MONTH,
   };
 }
 

@@ -140,6 +140,21 @@ export class InvariantChecker {
     for (const { accountId, month } of ledgers) this.#readBill(accountId, month);
   }
 
+  /** Called when metering has said that these figures are final. */
+  saidFinal(accountId: string, month: string, used: number): void {
+    const account = this.#accountOf(accountId, month);
+    account.final ??= account.bill ?? { used: 0, committed: 0, cells: new Map() };
+    this.#requireFinal(account, `${accountId} in ${month}`, { used, committed: used });
+  }
+
+  #requireFinal({ final }: Account, name: string, now: { used: number; committed: number }): void {
+    this.#require(
+      !final || (now.used === final.used && now.committed === final.committed),
+      '14 the figures of a month that is final never change',
+      `${name}: ${JSON.stringify(final)} was final, now ${now.used} are used and ${now.committed} committed`,
+    );
+  }
+
   stopped(holder: string, grantsInBook: number): void {
     this.#require(
       grantsInBook === 0,
@@ -247,6 +262,7 @@ export class InvariantChecker {
     const bill = billOf(ledger, cells);
     if (before && unheldOf(account) <= 0) account.noneUnheldAtMs = this.#world.now();
     account.bill = bill;
+    this.#requireFinal(account, name, bill);
 
     if (!account.known || ledger.limitRevision > account.known.revision) {
       account.known = {

@@ -15,6 +15,7 @@ export type Invariant =
   | '11 a rolling restart fails no call and loses no permit'
   | '12 memory is bounded'
   | '13 an account driven past its limit has billed exactly its allowance'
+  | '14 the figures of a month that is final never change'
   | 'healthy: no call fails while allowance remains'
   | 'a lost replica leaves no account without permits'
   | 'settled: no grant stays open';
@@ -54,6 +55,8 @@ export interface Account {
   limits: { fromMs: number; limit: number }[];
   openGrants: Set<number>;
   closedGrants: Set<number>;
+  /** The bill when metering first said that it is final. */
+  final: Bill | undefined;
 }
 
 interface Bill {
@@ -76,6 +79,7 @@ export function newAccount(): Account {
     limits: [],
     openGrants: new Set(),
     closedGrants: new Set(),
+    final: undefined,
   };
 }
 

@@ -7,7 +7,10 @@ import {
   type LedgerDatabase,
   type OpenCursor,
   openOf,
+  opensGrant,
+  opensUntilMs,
   overdueOf,
+  type Stored,
   type StoredLedger,
   type StoredMonth,
   type UseChange,
@@ -30,9 +33,15 @@ export interface DatabaseRules {
   compareAndSet: boolean;
   /** A closed grant's breakdown is merged into a day only if the day does not contain the grant. */
   mergedOnce: boolean;
+  /** A grant is opened only while its month goes on, by the clock of the database. */
+  openedInTime: boolean;
 }
 
-export const ALL_DATABASE_RULES: DatabaseRules = { compareAndSet: true, mergedOnce: true };
+export const ALL_DATABASE_RULES: DatabaseRules = {
+  compareAndSet: true,
+  mergedOnce: true,
+  openedInTime: true,
+};
 
 export const NO_DOCUMENTS: Documents = { ledgers: new Map(), breakdowns: new Map(), days: new Map() };
 
@@ -44,11 +53,12 @@ interface Operations {
   read<Answer>(of: (documents: Documents) => Answer | Promise<Answer>): Promise<Answer>;
   /** Carries out the single writes of one command. */
   writeAll<Answer>(changes: readonly Write<Answer>[]): Promise<Answer[]>;
+  nowMs(): number;
   rules: DatabaseRules;
 }
 
 /** Returns a database of `Documents`. */
-export function documentDatabase({ read, writeAll, rules }: Operations): LedgerDatabase {
+export function documentDatabase({ read, writeAll, nowMs, rules }: Operations): LedgerDatabase {
   return {
     readLedgers: (ids) => read(({ ledgers }) => ids.flatMap((id) => ledgers.get(id) ?? [])),
     readWithBreakdowns: (id) =>
@@ -56,7 +66,7 @@ export function documentDatabase({ read, writeAll, rules }: Operations): LedgerD
         const ledger = documents.ledgers.get(id);
         return { ledger, breakdowns: breakdownsOf(documents, ledger) };
       }),
-    storeLedgers: (changes) => writeAll(changes.map((change) => storedLedger(change, rules))),
+    storeLedgers: (changes) => writeAll(changes.map((change) => storedLedger(change, rules, nowMs))),
     replaceUse: (changes) => writeAll(changes.map((change) => replacedUse(change, rules))),
     raiseCells: async (grants) => {
       await writeAll(grants.map(raisedCells));
@@ -71,6 +81,7 @@ export function documentDatabase({ read, writeAll, rules }: Operations): LedgerD
       await writeAll(merges.map((merge) => mergedDay(key, merge, mergedBelow, rules)));
     },
     readMonth: (accountId, month) => read((documents) => monthOfAccount(documents, accountId, month)),
+    nowMs: () => read(nowMs),
     listOverdue: (nowMs, limit) => read(({ ledgers }) => overdueOf([...ledgers.values()], nowMs, limit)),
     listOpen: (after, limit) => read((documents) => openOf(openLedgers(documents, after), limit)),
   };
@@ -78,13 +89,16 @@ export function documentDatabase({ read, writeAll, rules }: Operations): LedgerD
 
 function storedLedger(
   { before: decidedOn, after: wanted }: LedgerChange,
-  { compareAndSet }: DatabaseRules,
-): Write<boolean> {
+  { compareAndSet, openedInTime }: DatabaseRules,
+  nowMs: () => number,
+): Write<Stored> {
   return (before) => {
     const id = ledgerIdOf(wanted);
     const stored = before.ledgers.get(id);
     const isFit = decidedOn ? stored && (!compareAndSet || stored.version === decidedOn.version) : !stored;
     if (!isFit) return { after: before, answer: false };
+    const isLate = openedInTime && opensGrant(decidedOn, wanted) && nowMs() >= opensUntilMs(wanted.month);
+    if (isLate) return { after: before, answer: 'over' };
     const ledger = { ...wanted, version: (stored?.version ?? 0) + 1 };
     return { after: withLedger(before, id, ledger), answer: true };
   };
@@ -186,13 +200,14 @@ function breakdownsOf({ breakdowns }: Documents, ledger: StoredLedger | undefine
   );
 }
 
-/** Creates a database in memory, without latency and faults. */
+/** Creates a database in memory, without latency and faults. Its clock stands still, so no month ends. */
 export function createMemoryDatabase(
   initial: Documents = NO_DOCUMENTS,
 ): LedgerDatabase & { documents(): Documents } {
   let documents = initial;
   const database = documentDatabase({
     rules: ALL_DATABASE_RULES,
+    nowMs: () => 0,
     read: async (of) => of(documents),
     writeAll: async (changes) =>
       changes.map((change) => {

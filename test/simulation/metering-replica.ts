@@ -1,7 +1,8 @@
-import type { Recall } from '@brand-data/contracts';
+import type { MonthUsage, Recall } from '@brand-data/contracts';
 import { Metering } from '@brand-data/metering/src/granting/metering.ts';
 import type { LedgerDatabase } from '@brand-data/metering/src/ledger/ledger-database.ts';
 import { LedgerStore } from '@brand-data/metering/src/ledger/ledger-store.ts';
+import { readMonthUsage } from '@brand-data/metering/src/rpc/usage-answers.ts';
 import { startSettler, usageBarrier } from '@brand-data/metering/src/settling/settler.ts';
 import { UsageConsumer } from '@brand-data/metering/src/usage/usage-consumer.ts';
 import { keepRoom } from '@brand-data/metering/src/usage/usage-retention.ts';
@@ -18,6 +19,7 @@ const MOST_UNMERGED_CELLS = 3;
 export interface MeteringReplica {
   readonly process: Process;
   readonly metering: Metering;
+  readUsage(accountId: string, month: string): Promise<MonthUsage>;
 }
 
 interface ReplicaParts {
@@ -101,5 +103,7 @@ export function startReplica({
     },
   );
   world.note(() => `${name} starts`);
-  return { process, metering: rules.metering(metering) };
+  const readUsage = (accountId: string, month: string) =>
+    readMonthUsage({ store, catchUp: async () => undefined }, { accountId, month });
+  return { process, metering: rules.metering(metering), readUsage };
 }

@@ -125,6 +125,7 @@ export class ReplicaSet {
           void Promise.resolve(of(behind ?? durable)).then(reply);
         }),
       writeAll: (changes) => this.#writeAll(client, changes),
+      nowMs: () => this.#world.trueWallMs(),
     });
     return this.#rules.noLockOutlivesItsHolder ? database : this.#withLocks(client, database);
   }

@@ -39,6 +39,7 @@ const NEEDED_FOR: Record<RuleName, Invariant> = {
   'no-lock-outlives-its-holder': 'a lost replica leaves no account without permits',
   'revision-order': '3 counted answers stay within the allowance',
   'months-cut': '9 no permit is spent outside its month',
+  'opened-in-time': '14 the figures of a month that is final never change',
   'acknowledged-once-stored': '2 every counted answer is billed',
   'unstored-comes-again': '2 every counted answer is billed',
   'only-applied-purged': '2 every counted answer is billed',

@@ -229,6 +229,7 @@ export const WITHOUT = {
   'no-lock-outlives-its-holder': mongo({ noLockOutlivesItsHolder: false }),
   'revision-order': instead({ database: showing({ limitRevision: -1 }) }),
   'months-cut': instead({ Book: BookWithoutMonths }),
+  'opened-in-time': mongo({ openedInTime: false }),
   'acknowledged-once-stored': instead({
     taken: (batch) => {
       for (const message of batch) message.ack();

@@ -1,4 +1,4 @@
-import { monthOf, Route, type UsageEvent } from '@brand-data/contracts';
+import { boundsOfMonth, monthOf, Route, type UsageEvent } from '@brand-data/contracts';
 import { createRandom } from '@brand-data/testing/random';
 import { ATTACKER } from './attacker.ts';
 import { QuotaCluster } from './cluster.ts';
@@ -16,6 +16,8 @@ import { LATEST_MESSAGE_MS, NO_LINK_FAULTS, World } from './world.ts';
 const SETTLED_WITHIN_MS = 645_000;
 /** The time to finish calls that wait, look up records and report usage, and to publish the last batch. */
 const STOPPED_WITHIN_MS = 30_000;
+/** How often somebody asks whether the figures of the month are final in which the world began. */
+const ASKS_WHETHER_FINAL_EVERY_MS = 5_000;
 const MOST_CALLS_TO_DRIVE = 60;
 /** The name under which strange messages are published. */
 const STRANGER = 'stranger';
@@ -86,6 +88,12 @@ function schedule(world: World, cluster: QuotaCluster, plan: Plan): void {
     if (world.now() < plan.healAtMs) world.after(1_000, lookAtMemory);
   };
   lookAtMemory();
+  const month = monthOf(plan.startWallMs);
+  const askWhetherFinal = () => {
+    cluster.askWhetherFinal(month);
+    world.after(ASKS_WHETHER_FINAL_EVERY_MS, askWhetherFinal);
+  };
+  if (boundsOfMonth(month).endMs < plan.startWallMs + plan.healAtMs) askWhetherFinal();
 }
 
 function heal(cluster: QuotaCluster): void {

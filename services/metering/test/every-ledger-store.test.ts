@@ -1,10 +1,20 @@
-import type { GrantUsage } from '@brand-data/contracts';
+import { addMonths, type GrantUsage, monthOf } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { grantIdOf, newGrantSecret, newLedger, usedOf } from '../src/ledger/ledger.ts';
 import type { OpenCursor } from '../src/ledger/ledger-database.ts';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
-import { answerOf, NOW_MS, newKey, openGrant, read, settlingOf, sumOf, usageOf } from './ledger-actions.ts';
+import {
+  answerOf,
+  NOW_MS,
+  newKey,
+  openGrant,
+  openOldGrant,
+  read,
+  settlingOf,
+  sumOf,
+  usageOf,
+} from './ledger-actions.ts';
 import { memoryStore, mongoLedgers } from './ledger-stores.ts';
 
 const SIZE = 10;
@@ -23,9 +33,9 @@ const arrivals = fc.record({
 const mongo = mongoLedgers();
 
 describe.each([
-  ['in memory', async () => memoryStore()],
-  ['on MongoDB', mongo.open],
-] as const)('ledgers %s', (_where, open) => {
+  ['in memory', async () => memoryStore(), '1969-10'],
+  ['on MongoDB', mongo.open, addMonths(monthOf(Date.now()), -2)],
+] as const)('ledgers %s', (_where, open, over) => {
   let store: LedgerStore;
   beforeAll(async () => {
     store = await open();
@@ -57,6 +67,17 @@ describe.each([
     expect(await read(store, key)).toEqual(before);
   });
 
+  test('open no grant of a month that is over, and store usage that comes at the same moment', async () => {
+    const key = { ...newKey(), month: over };
+    const { id } = await openOldGrant(store, key);
+    const opened = Promise.allSettled([openGrant(store, key), openGrant(store, key)]);
+    expect(await store.applyUsage([usageOf(id, 4)])).toEqual(answerOf());
+    const rejected = { status: 'rejected', reason: { kind: 'failed_precondition' } };
+    expect(await opened).toMatchObject([rejected, rejected]);
+    const { ledger } = await read(store, key);
+    expect(ledger.grants).toMatchObject([{ used: 4 }]);
+  });
+
   test('stores nothing if the decision throws', async () => {
     const key = newKey();
     const decision = store.update(key, () => {
@@ -81,7 +102,7 @@ describe.each([
   test("shows an account's ledgers of the requested month, and no other account's", async () => {
     const key = newKey();
     const others = [
-      { ...key, month: '2026-10' },
+      { ...key, month: '2099-10' },
       { ...key, accountId: `${key.accountId}x` },
     ];
     for (const ledger of [key, { ...key, pool: 'other' }, ...others]) await openGrant(store, ledger);

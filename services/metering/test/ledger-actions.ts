@@ -4,20 +4,21 @@ import { acquire, grantIdOf, type LedgerKey, newGrantSecret, type OpenGrant } fr
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
 import type { NotApplied } from '../src/ledger/usage-by-ledger.ts';
 
-export const NOW_MS = Date.UTC(2026, 10, 20);
+/** A time far off: MongoDB's clock is real, and opens no grant of a month that is over. */
+export const NOW_MS = Date.UTC(2099, 10, 20);
 
 export const newKey = (): LedgerKey => ({
   accountId: `acct-${randomBytes(6).toString('hex')}`,
   pool: 'calls',
-  month: '2026-11',
+  month: '2099-11',
 });
 
 /** Cells that sum to `used`, with two keys. */
 function cellsOf(used: number): UsageCell[] {
   const half = Math.floor(used / 2);
   return [
-    { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20', count: used - half },
-    { keyId: 'key-2', route: Route.LOGOS, status: 404, day: '2026-11-20', count: half },
+    { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2099-11-20', count: used - half },
+    { keyId: 'key-2', route: Route.LOGOS, status: 404, day: '2099-11-20', count: half },
   ].filter(({ count }) => count > 0);
 }
 
@@ -76,6 +77,19 @@ export async function openGrant(
     };
     return { ledger, result: { id: grantIdOf(key, grant), grant } };
   });
+}
+
+/** Opens a grant of any month, as if it had been opened in time. */
+export async function openOldGrant(
+  store: LedgerStore,
+  key: LedgerKey,
+  more: Partial<OpenGrant> = {},
+): Promise<{ id: string; grant: OpenGrant }> {
+  const number = await store.update(key, (before) => {
+    const ledger = { ...before, nextGrant: before.nextGrant + 1 };
+    return { ledger, result: before.nextGrant };
+  });
+  return openGrant(store, key, { number, ...more });
 }
 
 /** Asks for a grant as metering does. Returns the grant's id. undefined: there was none. */

@@ -1,7 +1,9 @@
+import { addMonths, monthOf } from '@brand-data/contracts';
 import { describe, expect, test } from 'vitest';
 import {
   grantIdOf,
   type Ledger,
+  type LedgerKey,
   ledgerIdOf,
   newGrantSecret,
   newLedger,
@@ -82,6 +84,26 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
       ]);
       const after = await answer(database.readLedgers([ledgerIdOf(first), ledgerIdOf(second)]));
       expect(after.map(({ limit }) => limit).sort()).toEqual([1, 3]);
+    });
+
+    test('opens a grant only before the end of its month and a margin, by its own clock, and stores all else', async () => {
+      const target = await open();
+      const { database, answer } = target;
+      const month = addMonths(monthOf(await answer(database.nowMs())), -2);
+      const opening = (key: LedgerKey) => ({ ...newLedger(key), grants: [grantOf(1)], nextGrant: 2 });
+      const late = opening({ ...newKey(), month });
+      const changes = [{ after: late }, { after: opening(newKey()) }];
+      expect(await answer(database.storeLedgers(changes))).toEqual(['over', true]);
+      expect(await answer(database.readLedgers([ledgerIdOf(late)]))).toEqual([]);
+      const before = await stored(target, { ...late, grants: [] });
+      const another = { ...before, grants: [grantOf(2)], nextGrant: 3 };
+      const old = { ...before, version: 9 };
+      expect(await answer(database.storeLedgers([{ before: old, after: another }]))).toEqual([false]);
+      expect(await answer(database.storeLedgers([{ before, after: another }]))).toEqual(['over']);
+      const billed = { before, after: { ...before, closedUsed: 1 } };
+      expect(await answer(database.storeLedgers([billed]))).toEqual([true]);
+      const [after] = await answer(database.readLedgers([ledgerIdOf(late)]));
+      expect(after).toEqual({ ...before, closedUsed: 1, version: 2 });
     });
 
     test('stores usage of open grants only if these are as they were read, for all of a ledger or none', async () => {

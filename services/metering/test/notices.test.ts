@@ -25,7 +25,9 @@ import { NOW_MS, usageOf } from './ledger-actions.ts';
 import { mongoLedgers } from './ledger-stores.ts';
 
 const mongo = mongoLedgers();
-const MONTH = '2026-11';
+const MONTH = '2099-11';
+/** When the notices are made that a webhook gets. Its library compares their times with the real one. */
+const PASSED_AT_MS = Date.UTC(2026, 10, 20);
 const SILENT: NoticeEvents = {
   found: () => {},
   searchFailed: () => {},
@@ -226,7 +228,7 @@ async function openSender(answer: () => { status: number; headers?: Record<strin
   const receiver = await startWebhookReceiver(answer);
   receivers.push(receiver);
   const store = await openMongoNotices(mongo.openDatabase());
-  const clock = testClock();
+  const clock = testClock(PASSED_AT_MS);
   const keys = [secret(), secret()];
   const published: string[] = [];
   let isNatsAway = false;
@@ -244,7 +246,7 @@ async function openSender(answer: () => { status: number; headers?: Record<strin
       SILENT,
     );
   const passed = { accountId: 'acme', pool: 'calls', month: MONTH, allowance: 50, threshold: 80, used: 41 };
-  await store.add([passed], new Date(NOW_MS), 'pending');
+  await store.add([passed], new Date(PASSED_AT_MS), 'pending');
   return {
     receiver,
     store,
@@ -263,13 +265,13 @@ describe('the webhook', () => {
   test('gets a CloudEvent that each of two secrets verifies as Standard Webhooks prescribe, with the same id in each attempt', async () => {
     let status = 500;
     const { receiver, send, clock, keys, notice } = await openSender(() => ({ status }));
-    clock.pass(Date.now() - NOW_MS);
+    clock.pass(Date.now() - PASSED_AT_MS);
     await send();
     status = 200;
     clock.pass(10_000);
     await send();
     expect(receiver.received).toHaveLength(2);
-    const id = 'acme/calls/2026-11/50/80';
+    const id = `acme/calls/${MONTH}/50/80`;
     for (const { headers, body } of receiver.received) {
       expect(headers).toMatchObject({ 'webhook-id': id, 'content-type': 'application/cloudevents+json' });
       for (const key of keys) {
@@ -280,7 +282,7 @@ describe('the webhook', () => {
           source: '/brand-data/metering',
           subject: 'acme',
           type: 'brand-data.allowance.threshold-passed',
-          time: new Date(NOW_MS).toISOString(),
+          time: new Date(PASSED_AT_MS).toISOString(),
           datacontenttype: 'application/json',
           data: { account: 'acme', pool: 'calls', month: MONTH, threshold: 80, allowance: 50, used: 41 },
         });
@@ -321,7 +323,7 @@ describe('the webhook', () => {
   test('is tried again at once if an operator redelivers a notice whose next attempt is later, also while NATS is away', async () => {
     let status = 503;
     const { receiver, send, clock, store, notice, setNats } = await openSender(() => ({ status }));
-    const redeliver = () => store.redeliver(['acme/calls/2026-11/50/80'], new Date(clock.now().wallMs));
+    const redeliver = () => store.redeliver([`acme/calls/${MONTH}/50/80`], new Date(clock.now().wallMs));
     setNats(true);
     expect(await redeliver()).toEqual([]);
     await send();

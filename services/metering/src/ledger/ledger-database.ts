@@ -1,4 +1,4 @@
-import type { UsageCell } from '@brand-data/contracts';
+import { boundsOfMonth, MONTH_MARGIN_MS, type UsageCell } from '@brand-data/contracts';
 import {
   type ClosedGrant,
   grantIdOf,
@@ -38,6 +38,9 @@ export interface LedgerChange {
   before?: StoredLedger | undefined;
   after: Ledger;
 }
+
+/** Whether a change is stored. `over`: it is not, because it opens a grant of a month that is over. */
+export type Stored = boolean | 'over';
 
 /** New numbers of used and returned permits for some open grants of one ledger. */
 export interface UseChange {
@@ -86,9 +89,10 @@ export interface LedgerDatabase {
   readWithBreakdowns(id: string): Promise<{ ledger: StoredLedger | undefined; breakdowns: Breakdowns }>;
   /**
    * Stores each new state if the ledger's stored version is still that of `before` or, without `before`, if the ledger does not
-   * exist yet. Returns whether each state is stored.
+   * exist yet. It opens a grant only before `opensUntilMs`, by the clock of the database at the moment of the write. Returns
+   * whether each state is stored.
    */
-  storeLedgers(changes: readonly LedgerChange[]): Promise<boolean[]>;
+  storeLedgers(changes: readonly LedgerChange[]): Promise<Stored[]>;
   /**
    * Stores how much of these open grants is used and returned. It changes a ledger only if all of the ledger's grants that are to
    * change are still as in `before`. Other changes of the ledger do not matter. Returns for each ledger whether it is changed.
@@ -109,6 +113,11 @@ export interface LedgerDatabase {
   ): Promise<void>;
   /** An account's ledgers of one month, one for each pool, with their breakdowns, as of one moment. */
   readMonth(accountId: string, month: string): Promise<StoredMonth[]>;
+  /**
+   * Returns a time that the clock of the database has reached, in milliseconds since 1970. This clock never goes back, not even in an
+   * election: every later write has a later time.
+   */
+  nowMs(): Promise<number>;
   /** Open grants that ended before `nowMs` by the wall clock, at most `limit`, the earliest end first. */
   listOverdue(nowMs: number, limit: number): Promise<OverdueGrant[]>;
   /**
@@ -116,6 +125,16 @@ export interface LedgerDatabase {
    * `limit`. It contains all grants of that ledger, so it may be longer than `limit`.
    */
   listOpen(after: OpenCursor | undefined, limit: number): Promise<OpenGrants>;
+}
+
+/** From this time on, no grant of the month is opened. In milliseconds since 1970, by the clock of the database. */
+export function opensUntilMs(month: string): number {
+  return boundsOfMonth(month).endMs + MONTH_MARGIN_MS;
+}
+
+export function opensGrant(before: Ledger | undefined, after: Ledger): boolean {
+  const next = before?.nextGrant ?? 1;
+  return after.grants.some(({ number }) => number >= next);
 }
 
 /**

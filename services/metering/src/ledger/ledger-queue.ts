@@ -8,7 +8,7 @@ import {
   newLedger,
   parseGrantId,
 } from './ledger.ts';
-import type { LedgerDatabase, StoredLedger, UseChange } from './ledger-database.ts';
+import type { LedgerDatabase, Stored, StoredLedger, UseChange } from './ledger-database.ts';
 import {
   type Breakdowns,
   mergedBelow,
@@ -22,8 +22,11 @@ import { largerCells } from './usage-merge.ts';
 /** A decision on a ledger. If the ledger has changed before the result is stored, it is made again on the newer state. */
 export interface LedgerDecision {
   key: LedgerKey;
-  /** @param stored the breakdowns of the open grants, if a decision needs them */
-  decide(before: Ledger, stored: Breakdowns | undefined): Decided;
+  /**
+   * @param stored the breakdowns of the open grants, if a decision needs them
+   * @param isOver whether the database opens no grant of this month any more
+   */
+  decide(before: Ledger, stored: Breakdowns | undefined, isOver: boolean): Decided;
 }
 
 type Decided = Pick<UsageDecision, 'ledger'> &
@@ -79,16 +82,19 @@ export class LedgerQueue {
     const { clock, database, random } = this.#parts;
     const began = clock.now();
     let withBreakdowns = false;
+    let isOver = false;
     for (let attempt = 1; elapsedMs(began, clock.now()) < CONTENDS_FOR_MS; attempt++) {
       const { ledger: stored, breakdowns } = withBreakdowns
         ? await database.readWithBreakdowns(id)
         : { ledger: await this.#commands.read(id), breakdowns: undefined };
-      const change = decideAll(stored ?? newLedger(key), decisions, breakdowns);
+      const change = decideAll(stored ?? newLedger(key), decisions, breakdowns, isOver);
       if (change.needsBreakdowns && !withBreakdowns) {
         withBreakdowns = true;
         continue;
       }
-      if (await this.#write(stored, change)) return;
+      const isStored = await this.#write(stored, change);
+      if (isStored === true) return;
+      isOver ||= isStored === 'over';
       // Another replica stored a change first, or the read showed an old state.
       await clock.sleep(1 + random() * Math.min(4 * attempt, LONGEST_PAUSE_MS));
     }
@@ -99,7 +105,7 @@ export class LedgerQueue {
   async #write(
     stored: StoredLedger | undefined,
     { before, ledger, raised, closed }: Change,
-  ): Promise<boolean> {
+  ): Promise<Stored> {
     if (raised.length > 0) await this.#commands.raiseCells(raised);
     if (ledger === before) return true;
     const use = stored && useChange(stored, ledger);
@@ -109,7 +115,7 @@ export class LedgerQueue {
     const isStored = use
       ? await this.#commands.replaceUse(use)
       : await this.#commands.storeLedger({ before: stored, after });
-    if (!isStored) return false;
+    if (isStored !== true) return isStored;
     this.#parts.changed(before, after);
     if (closed.length > 0) this.#commands.dropCells(closed);
     return true;
@@ -138,6 +144,7 @@ function decideAll(
   before: Ledger,
   decisions: readonly LedgerDecision[],
   stored: Breakdowns | undefined,
+  isOver: boolean,
 ): Change {
   const known = stored && new Map(stored);
   const raised: GrantUsage[] = [];
@@ -145,7 +152,7 @@ function decideAll(
   let ledger = before;
   let needsBreakdowns = false;
   for (const { decide } of decisions) {
-    const decided = decide(ledger, known);
+    const decided = decide(ledger, known, isOver);
     ledger = decided.ledger;
     if (decided.raised) raised.push(...decided.raised);
     if (decided.closed) closed.push(...decided.closed);

@@ -1,4 +1,4 @@
-import type { UsageCell } from '@brand-data/contracts';
+import { MONTH_MARGIN_MS, type UsageCell } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
 import { type Ledger, type LedgerKey, usedOf } from './ledger.ts';
@@ -9,6 +9,8 @@ import {
   type OpenCursor,
   type OpenGrants,
   type OverdueGrant,
+  opensGrant,
+  opensUntilMs,
 } from './ledger-database.ts';
 import { LedgerQueue, type LedgerQueueParts } from './ledger-queue.ts';
 import { decideOnUsage } from './ledger-usage.ts';
@@ -100,6 +102,8 @@ export class LedgerStore {
    * unless it is the same object. If another replica has changed the ledger since the read, reads it and runs `decide` again. A
    * decision that changes nothing may be based on an old state.
    *
+   * Rejects with Fault `failed_precondition` if the decision opens a grant of a month that is over.
+   *
    * @param usage usage of this ledger's grants, which is applied before `decide` and stored by the same write. If some of it
    * could not be applied, `update` rejects with Fault `unavailable`, although the decision may be stored
    * @param answered gets the ids of the grants whose usage was not applied
@@ -117,9 +121,11 @@ export class LedgerStore {
     const applying = this.#applyAll(byLedger(mergeByGrant(usage)));
     await this.#queue.store({
       key,
-      decide: (before) => {
+      decide: (before, _stored, isOver) => {
         try {
           const { ledger, result } = decide(before);
+          if (isOver && opensGrant(before, ledger))
+            throw new Fault('failed_precondition', 'the month is over: ask with a new seq');
           outcome = () => result;
           return { ledger };
         } catch (error) {
@@ -161,6 +167,14 @@ export class LedgerStore {
   /** See LedgerDatabase. */
   listOpen(after: OpenCursor | undefined, limit: number): Promise<OpenGrants> {
     return this.#database.listOpen(after, limit);
+  }
+
+  /**
+   * Whether no grant of the month is opened any more, whatever the clocks of the replicas say. A read after this shows every grant of
+   * the month that was ever opened: the last ones were stored within the second margin.
+   */
+  async isOver(month: string): Promise<boolean> {
+    return (await this.#database.nowMs()) >= opensUntilMs(month) + MONTH_MARGIN_MS;
   }
 
   /** An account's ledgers of one month, each with the breakdown of its closed and open grants, all as of one moment. */

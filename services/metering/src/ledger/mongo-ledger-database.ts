@@ -1,14 +1,7 @@
 import type { UsageCell } from '@brand-data/contracts';
 import type { Mongo } from '@brand-data/runtime';
-import type { AnyBulkWriteOperation, Document, Filter, UpdateFilter, WriteError } from 'mongodb';
-import {
-  CHANGING_FIELDS,
-  grantIdOf,
-  type Ledger,
-  type LedgerKey,
-  ledgerIdOf,
-  parseGrantId,
-} from './ledger.ts';
+import type { AnyBulkWriteOperation, Document, WriteError } from 'mongodb';
+import { CHANGING_FIELDS, grantIdOf, type LedgerKey, ledgerIdOf, parseGrantId } from './ledger.ts';
 import {
   asOfOneMoment,
   cellsFromCounts,
@@ -32,7 +25,10 @@ import {
   type OpenGrants,
   type OverdueGrant,
   openOf,
+  opensGrant,
+  opensUntilMs,
   overdueOf,
+  type Stored,
   type StoredLedger,
   type StoredMonth,
   type UseChange,
@@ -43,6 +39,8 @@ const LEDGERS_READ_AT_ONCE = 500;
 const DUPLICATE_KEY = 11_000;
 const PATH_NOT_VIABLE = 28;
 const BAD_VALUE = 2;
+const NO_NUMBER = 241;
+const IMMUTABLE_FIELD = 66;
 
 /** Opens the ledgers in MongoDB, one document each, and creates the indexes. Every replica may do so at any time. */
 export async function openMongoLedgerDatabase(mongo: Mongo): Promise<LedgerDatabase> {
@@ -87,16 +85,17 @@ class MongoLedgerDatabase implements LedgerDatabase {
     });
   }
 
-  storeLedgers(changes: readonly LedgerChange[]): Promise<boolean[]> {
-    return this.#writeEach(
-      changes.map(({ before, after }) =>
-        before ? failingUnlessMatched(changeUpdate(before, after)) : insertion(after),
-      ),
-    );
+  async storeLedgers(changes: readonly LedgerChange[]): Promise<Stored[]> {
+    const failed = await this.#writeEach(changes.map(ledgerWrite));
+    return changes.map((_, index) => {
+      const failure = failed.get(index);
+      return failure?.code === IMMUTABLE_FIELD ? 'over' : failure === undefined;
+    });
   }
 
-  replaceUse(changes: readonly UseChange[]): Promise<boolean[]> {
-    return this.#writeEach(changes.map((change) => failingUnlessMatched(useUpdate(change))));
+  async replaceUse(changes: readonly UseChange[]): Promise<boolean[]> {
+    const failed = await this.#writeEach(changes.map(useWrite));
+    return changes.map((_, index) => !failed.has(index));
   }
 
   async raiseCells(grants: readonly GrantCells[]): Promise<void> {
@@ -135,6 +134,12 @@ class MongoLedgerDatabase implements LedgerDatabase {
     });
   }
 
+  /** Returns the time of the latest write that a majority has, so a new primary has it, too. An idle set writes every 10 s. */
+  async nowMs(): Promise<number> {
+    const { lastWrite } = await withLedgerDeadline(this.#mongo.db.command({ hello: 1 }));
+    return lastWrite.majorityOpTime.ts.t * 1_000;
+  }
+
   async listOverdue(nowMs: number, limit: number): Promise<OverdueGrant[]> {
     // The overdue grants that end first are in the ledgers whose first grants end first, so `limit` ledgers are enough.
     const docs = this.#stored.ledgers
@@ -166,14 +171,13 @@ class MongoLedgerDatabase implements LedgerDatabase {
     return new Map(stored.map(({ _id, cells }) => [_id, cellsFromCounts(cells)]));
   }
 
-  /** Runs writes that fail if their condition does not hold. Returns for each whether it held. */
-  async #writeEach(writes: AnyBulkWriteOperation<LedgerDoc>[]): Promise<boolean[]> {
+  /** Runs writes that fail if their condition does not hold. Returns those that failed, by their places. */
+  async #writeEach(writes: AnyBulkWriteOperation<LedgerDoc>[]): Promise<Map<number, WriteError>> {
     try {
       await withLedgerDeadline(this.#stored.ledgers.bulkWrite(writes, { ordered: false }));
-      return writes.map(() => true);
+      return new Map();
     } catch (error) {
-      const unmet = unmetWrites(error, isUnmet);
-      return writes.map((_, index) => !unmet.has(index));
+      return unmetWrites(error, isUnmet);
     }
   }
 }
@@ -203,36 +207,36 @@ function ofLedger(doc: LedgerDoc, breakdowns: ReadonlyMap<string, UsageCell[]>):
   return new Map(doc.grants.map((grant) => [grant.number, breakdowns.get(grantIdOf(doc, grant)) ?? []]));
 }
 
-/** Fails if the ledger exists. */
-function insertion(ledger: Ledger): AnyBulkWriteOperation<LedgerDoc> {
-  const _id = ledgerIdOf(ledger);
-  const overdueAtMs = firstEndOf(ledger.grants);
-  return {
-    insertOne: { document: { ...ledger, _id, version: 1, overdueAtMs, expiresAt: expiryOf(ledger) } },
+/**
+ * Stores the changed fields if the stored version is still that of `before`, or if neither exists, and opens a grant only in time.
+ * MongoDB tells which of several writes failed, but not which of them had no effect. Therefore a write whose condition does not
+ * hold is made to fail: it would give the document another `_id`.
+ */
+function ledgerWrite({ before, after }: LedgerChange): AnyBulkWriteOperation<LedgerDoc> {
+  const _id = ledgerIdOf(after);
+  const version = before?.version ?? 0;
+  const changed = CHANGING_FIELDS.filter((field) => after[field] !== before?.[field]);
+  const fields = Object.fromEntries(changed.map((field) => [field, { $literal: after[field] }]));
+  const { accountId, pool, month } = after;
+  const isAsRead = { $eq: [{ $ifNull: ['$version', 0] }, version] };
+  // The time of the set's latest write. Unlike the clock of one server, it does not go back when another becomes primary.
+  const isInTime = { $lt: [{ $toDate: '$$CLUSTER_TIME' }, new Date(opensUntilMs(month))] };
+  const sameId = opensGrant(before, after) ? { $cond: [isInTime, '$_id', ''] } : '$_id';
+  const set = {
+    ...(!before && { accountId, pool, month, expiresAt: expiryOf(after) }),
+    ...fields,
+    overdueAtMs: firstEndOf(after.grants) ?? '$$REMOVE',
+    version: version + 1,
+    _id: { $cond: [isAsRead, sameId, { $toInt: '$_id' }] },
   };
+  return { updateOne: { filter: { _id }, update: [{ $set: set }], upsert: true } };
 }
 
-/** Stores the changed fields if the stored version is still that of `before`. */
-function changeUpdate(before: StoredLedger, after: Ledger): ConditionalUpdate {
-  const _id = ledgerIdOf(before);
-  const { version } = before;
-  const changed = Object.fromEntries(
-    CHANGING_FIELDS.filter((field) => after[field] !== before[field]).map((field) => [field, after[field]]),
-  );
-  const overdueAtMs = firstEndOf(after.grants);
-  const set = { ...changed, version: version + 1 };
-  return {
-    ledger: before,
-    filter: { _id, version },
-    update:
-      overdueAtMs === undefined
-        ? { $set: set, $unset: { overdueAtMs: '' } }
-        : { $set: { ...set, overdueAtMs } },
-  };
-}
-
-/** Usage of other grants may be stored at the same moment. Only these grants have to be as in `before`. */
-function useUpdate({ ledger, grants }: UseChange): ConditionalUpdate {
+/**
+ * Usage of other grants may be stored at the same moment. Only these grants have to be as in `before`. Otherwise the write is made to
+ * fail: it would insert a document, but cannot, because it would give a field to `month`, which is a text.
+ */
+function useWrite({ ledger, grants }: UseChange): AnyBulkWriteOperation<LedgerDoc> {
   const asBefore = grants.map(({ before: { number, used, returned } }) => ({
     grants: { $elemMatch: { number, used, returned } },
   }));
@@ -240,48 +244,22 @@ function useUpdate({ ledger, grants }: UseChange): ConditionalUpdate {
     [`grants.$[g${index}].used`, used],
     [`grants.$[g${index}].returned`, returned],
   ]);
-  return {
-    ledger,
-    filter: { _id: ledgerIdOf(ledger), $and: asBefore },
-    update: { $set: Object.fromEntries(use), $inc: { version: 1 } },
-    arrayFilters: grants.map(({ before }, index) => ({ [`g${index}.number`]: before.number })),
-  };
-}
-
-/** Whether a write failed because the ledger exists already or, in `failingUnlessMatched`, because it matched no document. */
-function isUnmet({ code, errmsg = '' }: WriteError): boolean {
-  if (code === DUPLICATE_KEY) return true;
-  // An update of elements of an array fails in the document that it would insert, because that one has no array.
-  return code === PATH_NOT_VIABLE || (code === BAD_VALUE && errmsg.includes('must exist in the document'));
-}
-
-/** An update of a ledger that takes effect only if the filter matches. */
-interface ConditionalUpdate {
-  ledger: LedgerKey;
-  filter: Filter<LedgerDoc>;
-  update: UpdateFilter<LedgerDoc>;
-  arrayFilters?: Document[];
-}
-
-/**
- * MongoDB tells how many of several updates matched a document, but not which ones. It tells which ones failed. Therefore each
- * update that matches nothing is made to fail: it would insert a document, but cannot, because it would give a field to `month`,
- * which is a text.
- */
-function failingUnlessMatched({
-  ledger,
-  filter,
-  update,
-  arrayFilters,
-}: ConditionalUpdate): AnyBulkWriteOperation<LedgerDoc> {
+  const fails: Document = { 'month.fails': true };
   return {
     updateOne: {
-      filter: { ...filter, month: ledger.month },
-      update: { ...update, $setOnInsert: { 'month.fails': true } } as UpdateFilter<LedgerDoc>,
+      filter: { _id: ledgerIdOf(ledger), month: ledger.month, $and: asBefore },
+      update: { $set: Object.fromEntries(use), $inc: { version: 1 }, $setOnInsert: fails },
       upsert: true,
-      ...(arrayFilters && { arrayFilters }),
+      arrayFilters: grants.map(({ before }, index) => ({ [`g${index}.number`]: before.number })),
     },
   };
+}
+
+/** Whether a write failed because its condition did not hold, or because another process created the ledger at the same moment. */
+function isUnmet({ code, errmsg = '' }: WriteError): boolean {
+  if (code === DUPLICATE_KEY || code === NO_NUMBER || code === IMMUTABLE_FIELD) return true;
+  // An update of elements of an array fails in the document that it would insert, because that one has no array.
+  return code === PATH_NOT_VIABLE || (code === BAD_VALUE && errmsg.includes('must exist in the document'));
 }
 
 function cellsWrite({ grantId, cells }: GrantCells): AnyBulkWriteOperation<GrantCellsDoc> {

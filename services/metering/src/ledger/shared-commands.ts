@@ -1,6 +1,13 @@
 import { createKeyedBatches, Fault } from '@brand-data/runtime';
 import { ledgerIdOf } from './ledger.ts';
-import type { GrantCells, LedgerChange, LedgerDatabase, StoredLedger, UseChange } from './ledger-database.ts';
+import type {
+  GrantCells,
+  LedgerChange,
+  LedgerDatabase,
+  Stored,
+  StoredLedger,
+  UseChange,
+} from './ledger-database.ts';
 
 /** Commands of one kind that run at once. */
 const LANES = 4;
@@ -19,9 +26,9 @@ export class SharedCommands {
   /** See `raiseCells` of LedgerDatabase. */
   readonly raiseCells: (grants: readonly GrantCells[]) => Promise<void>;
   /** Returns whether the change is stored. See `storeLedgers` of LedgerDatabase. */
-  readonly storeLedger: (change: LedgerChange) => Promise<boolean>;
+  readonly storeLedger: (change: LedgerChange) => Promise<Stored>;
   /** Returns whether the change is stored. See `replaceUse` of LedgerDatabase. */
-  readonly replaceUse: (change: UseChange) => Promise<boolean>;
+  readonly replaceUse: (change: UseChange) => Promise<Stored>;
   /** See `dropCells` of LedgerDatabase. Does not throw: a breakdown that is not deleted expires. */
   readonly dropCells: (grantIds: readonly string[]) => void;
   #lane = 0;
@@ -46,11 +53,11 @@ export class SharedCommands {
     this.dropCells = (grantIds) => void drop(grantIds).catch(() => {});
   }
 
-  #sharedWrite<Change>(write: (changes: readonly Change[]) => Promise<boolean[]>) {
+  #sharedWrite<Change>(write: (changes: readonly Change[]) => Promise<Stored[]>) {
     return this.#shared(async (changes: readonly Change[]) => {
       const stored = await write(changes);
       const isStored = new Map(changes.map((change, index) => [change, stored[index]]));
-      return (change) => isStored.get(change) === true;
+      return (change) => isStored.get(change) ?? false;
     });
   }
 

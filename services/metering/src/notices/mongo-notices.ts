@@ -201,11 +201,11 @@ export class MongoNotices {
     return passed.filter((_, index) => !stored.has(ids[index] ?? ''));
   }
 
-  /** Returns the places of the notices that were stored already. */
-  async #insert(docs: readonly NoticeDoc[]): Promise<Set<number>> {
+  /** Returns the failures of the notices that were stored already, by their places. */
+  async #insert(docs: readonly NoticeDoc[]): Promise<ReadonlyMap<number, unknown>> {
     try {
       await this.#notices.insertMany(docs, { ordered: false });
-      return new Set();
+      return new Map();
     } catch (error) {
       return unmetWrites(error, ({ code }) => code === DUPLICATE_KEY);
     }

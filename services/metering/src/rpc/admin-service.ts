@@ -35,7 +35,7 @@ export function meteringAdminService(
     })),
 
     listUsage: unary(service, (request) =>
-      withLedgerDeadline(listUsage({ lists, catchUp: catchUp.now }, request)),
+      withLedgerDeadline(listUsage({ lists, store, catchUp: catchUp.now }, request)),
     ),
 
     listLastCalls: unary(service, (request) => listLastCalls({ lists }, request)),

@@ -27,10 +27,10 @@ export async function readMonthUsage(
   { store, catchUp }: { store: LedgerStore; catchUp: () => Promise<Parked> },
   { accountId, ...request }: { accountId: string; month: string },
 ): Promise<MonthUsage> {
-  const { month, isOver } = monthAsked(request.month);
+  const month = monthAsked(request.month);
   if (accountId === '')
     throw new Fault('invalid_argument', 'the id of the account is missing: bds account list shows all');
-  const parked = await catchUp();
+  const [isOver, parked] = await Promise.all([store.isOver(month), catchUp()]);
   const usage = await store.readUsage(accountId, month);
   const pools = usage.map(({ ledger, cells }) => ({
     pool: ledger.pool,
@@ -56,10 +56,14 @@ export async function readMonthUsage(
  * proto/brand_data/v1/metering.proto.
  */
 export async function listUsage(
-  { lists, catchUp }: { lists: UsageLists; catchUp: () => Promise<Parked> },
+  {
+    lists,
+    store,
+    catchUp,
+  }: { lists: UsageLists; store: Pick<LedgerStore, 'isOver'>; catchUp: () => Promise<Parked> },
   { accountIds, limit, after, ...request }: ListUsageRequest,
 ): Promise<ListUsageResponse> {
-  const { month, isOver } = monthAsked(request.month);
+  const month = monthAsked(request.month);
   if (limit < 0 || limit > MOST_LEDGERS)
     throw new Fault('invalid_argument', `a page can have at most ${MOST_LEDGERS} entries`);
   requireFew(accountIds);
@@ -71,6 +75,7 @@ export async function listUsage(
   const isWaiting = async () =>
     asked.length > 0 && (await lists.list({ ...page, accountIds: asked, limit: 1 })).ledgers.length > 0;
   const complete = parked !== undefined && !(await isWaiting());
+  const isOver = await store.isOver(month);
   const { ledgers, next, anyOpen } = await lists.list(page);
   return { month, ledgers, next, complete, final: isOver && !anyOpen };
 }
@@ -94,14 +99,13 @@ function accountsWith(parked: NonNullable<Parked>, month: string): Set<string> {
   return new Set(keys.flatMap((key) => (key?.month === month ? [key.accountId] : [])));
 }
 
-/** Returns the month, and whether no call of it can be billed any more, except those of open grants. */
-function monthAsked(asked: string): { month: string; isOver: boolean } {
+function monthAsked(asked: string): string {
   const nowMs = Date.now();
   const month = asked || monthOf(nowMs);
   if (!isMonth(month)) throw new Fault('invalid_argument', 'a month is YYYY-MM, for example 2026-11');
   if (month > monthOf(nowMs + MONTH_MARGIN_MS))
     throw new Fault('invalid_argument', `the month ${month} has not begun`);
-  return { month, isOver: month < monthOf(nowMs - MONTH_MARGIN_MS) };
+  return month;
 }
 
 /** A page ends with the id of its last ledger, which begins with the account's. */

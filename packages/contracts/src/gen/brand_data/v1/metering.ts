@@ -418,7 +418,7 @@ export interface TestWebhookResponse {
 export interface MonthUsage {
   month: string;
   pools: PoolUsage[];
-  /** The figures will not change any more: no grant is open, and the month ended more than about a minute ago. */
+  /** The figures will not change any more: no grant is open, and the month ended more than about two minutes ago by MongoDB's clock. */
   final: boolean;
   /**
    * The figures include every call that was answered before the time that the method names. false: metering could not apply all
