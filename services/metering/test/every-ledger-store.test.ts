@@ -208,6 +208,30 @@ describe.each([
     );
   });
 
+  test('a grant is settled with all calls that its holder reported, though a part of their breakdown is missing', async () => {
+    const key = newKey();
+    const { id } = await openGrant(store, key);
+    await store.applyUsage([{ ...usageOf(id, 7), cells: usageOf(id, 4).cells, partial: true }]);
+    expect(await store.settle([id])).toEqual([id]);
+    const { ledger, cells } = await read(store, key);
+    expect(ledger).toMatchObject({ closedUsed: 7, grants: [] });
+    expect(cells.map(({ keyId, count }) => [keyId, count])).toContainEqual(['unattributed', 3]);
+    expect(sumOf(cells)).toBe(7);
+  });
+
+  test('usage under a guessed id changes nothing, whoever sends it', async () => {
+    const key = newKey();
+    const { grant } = await openGrant(store, key);
+    const before = await read(store, key);
+    const guessed = grantIdOf(key, { ...grant, secret: newGrantSecret() });
+    for (const sender of [grant.holder, undefined])
+      for (const closed of [false, true]) {
+        const usage = { ...usageOf(guessed, 3, { closed }), ...(sender && { sender }) };
+        expect(await store.applyUsage([usage])).toEqual(answerOf({ foreign: [guessed] }));
+      }
+    expect(await read(store, key)).toEqual(before);
+  });
+
   test('a closed grant never opens again and never changes', async () => {
     const key = newKey();
     const { id } = await openGrant(store, key);

@@ -34,8 +34,9 @@ async function outcomeOf(
   };
   const batch = Object.entries(messages).map(([name, message], index): UsageMessage => {
     const { usage, deliveries = 1, isForged = false } = message;
+    // The stream heeds only the first word about a delivery.
     const is = (what: string) => {
-      outcome[name] = what;
+      outcome[name] ??= what;
     };
     return {
       stream,
