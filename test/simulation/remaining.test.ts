@@ -12,22 +12,29 @@ const { startMs: periodStartMs, endMs: periodEndMs } = boundsOfMonth(MONTH);
 const TICK_MS = 250;
 /** After this time a gateway has noticed that it hears no news. */
 const NOTICED_MS = 2_000;
+type Replica = 'one' | 'two';
 const answer = { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20' };
 
-/** Two gateways and one replica of metering, which applies usage and sends news four times a second. */
+/** Two gateways, and two replicas of metering, which apply usage and send news four times a second. */
 function startWorld(limit: number) {
   let ms = 0;
   let used = 0;
   let ledger = newLedger({ accountId: 'acct', pool: 'calls', month: MONTH });
   const history = [{ ms, used }];
-  let sent: UsageNews[] = [];
-  const sender = new UsageNewsSender((news) => sent.push(news));
-  const books = { a: new GrantBook(), b: new GrantBook() };
+  const sent: Record<Replica, UsageNews[]> = { one: [], two: [] };
+  const senders = {
+    one: new UsageNewsSender((news) => sent.one.push(news)),
+    two: new UsageNewsSender((news) => sent.two.push(news)),
+  };
+  /** Stores the gateways' usage. */
+  let replica: Replica = 'one';
+  let isTwoCutOff = false;
+  const books = { a: new GrantBook(() => 2), b: new GrantBook(() => 2) };
   const now = () => ({ monotonicMs: ms, wallMs: periodStartMs + 86_400_000 + ms });
   const holdingOf = (name: 'a' | 'b') =>
     books[name].holding({ accountId: 'acct', pool: 'calls', limit, limitRevision: 1 }, now());
   const change = (after: Ledger) => {
-    sender.changed(ledger, after);
+    senders[replica].changed(ledger, after);
     ledger = after;
   };
   const report = (name: 'a' | 'b', grants: readonly HeldGrant[]) => {
@@ -59,6 +66,13 @@ function startWorld(limit: number) {
     );
   };
   return {
+    reportTo: (to: Replica) => {
+      replica = to;
+    },
+    /** Nobody hears the news of the second replica any more, or everybody does again. */
+    cutOff: (isCutOff: boolean) => {
+      isTwoCutOff = isCutOff;
+    },
     /** `told`: the calls that are left, as the gateway tells them. */
     call: (name: 'a' | 'b') => {
       const holding = holdingOf(name);
@@ -82,12 +96,12 @@ function startWorld(limit: number) {
         report(name, books[name].sweep(now()));
         report(name, holdingOf(name).grants);
       }
-      sender.send();
-      for (const news of sent) {
+      for (const sender of Object.values(senders)) sender.send();
+      const [one, two] = [sent.one.splice(0), sent.two.splice(0)];
+      for (const news of isTwoCutOff ? one : [...one, ...two]) {
         books.b.heard(news, now());
         if (!isLost) books.a.heard(news, now());
       }
-      sent = [];
     },
     /** The calls that were left lately. */
     left: () => {
@@ -98,16 +112,24 @@ function startWorld(limit: number) {
   };
 }
 
-const step = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({ at: fc.constantFrom('a', 'b'), calls: fc.integer({ min: 1, max: 400 }) }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({ ticks: fc.integer({ min: 1, max: 12 }), areLost: fc.constant(false) }),
-  },
-  { weight: 2, arbitrary: fc.record({ ticks: fc.integer({ min: 1, max: 12 }), areLost: fc.constant(true) }) },
+interface Step {
+  calls?: number;
+  at: 'a' | 'b';
+  to: Replica;
+  ticks?: number;
+  /** Gateway a hears no news. */
+  areLost?: boolean;
+  /** From now on, the second replica is cut off from NATS or not. */
+  isCutOff?: boolean;
+}
+
+const place = { at: fc.constantFrom('a' as const, 'b'), to: fc.constantFrom('one' as const, 'two') };
+const ticks = fc.integer({ min: 1, max: 12 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ ...place, calls: fc.integer({ min: 1, max: 400 }) }) },
+  { weight: 4, arbitrary: fc.record({ ...place, ticks }) },
+  { weight: 2, arbitrary: fc.record({ ...place, ticks, areLost: fc.constant(true) }) },
+  { weight: 1, arbitrary: fc.record({ ...place, isCutOff: fc.boolean() }) },
 );
 
 test('a gateway tells the calls that are left within 2 % of the allowance or ten calls, or does not tell them', () => {
@@ -119,15 +141,12 @@ test('a gateway tells the calls that are left within 2 % of the allowance or ten
         const world = startWorld(limit);
         world.tick(false);
         let isAnyLost = false;
-        for (const { at, calls = 0, ticks = 0, areLost = false } of steps as {
-          at?: 'a' | 'b';
-          calls?: number;
-          ticks?: number;
-          areLost?: boolean;
-        }[]) {
-          isAnyLost ||= areLost;
+        for (const { at, to, calls = 0, ticks = 0, areLost = false, isCutOff } of steps) {
+          isAnyLost ||= areLost || isCutOff === true;
+          world.reportTo(to);
+          if (isCutOff !== undefined) world.cutOff(isCutOff);
           for (let tick = 0; tick < ticks; tick++) world.tick(areLost);
-          for (let call = 0; at && call < calls; call++) {
+          for (let call = 0; call < calls; call++) {
             const { isAdmitted, told } = world.call(at);
             if (at === 'b') continue;
             if (isAdmitted && !isAnyLost) expect(told, 'nothing was lost').toBeDefined();

@@ -114,10 +114,35 @@ describe('calls to the replicas of a service', () => {
       await connectToAll(others.slice(1)),
     ];
     const key = 'account';
-    expect(await ask({ key, attempt: 2, waiting: 2 })).not.toBe(await ask({ key, attempt: 0, waiting: 0 }));
-    for (const again of [ask({ key, attempt: 3, waiting: 3 }), alone({ key, attempt: 1, waiting: 1 })])
-      await expect(again).rejects.toMatchObject({ kind: 'unavailable' });
-    expect(await alone({ key, attempt: 1, waiting: 0 })).toBe('three');
+    const sent: ReplicaChoice[] = [];
+    const names = new Set<string>();
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const choice = { key, attempt: 0, others: [...sent] };
+      names.add(await ask(choice));
+      sent.push(choice);
+    }
+    expect(names.size).toBe(3);
+    for (const again of [ask, alone])
+      await expect(again({ key, attempt: 3, others: sent })).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(await alone({ key, attempt: 1 })).toBe('three');
+  });
+
+  test('go to the replica that does not have the request, also if it was not connected when the request was first sent', async () => {
+    const servers = [await startServer('one'), await startServer('two')] as const;
+    const ask = await connectToAll(servers);
+    const sent: ReplicaChoice[] = Array.from({ length: 10 }, (_, number) => ({
+      key: `${number}`,
+      attempt: 0,
+    }));
+    servers[0].stop();
+    await vi.waitFor(async () => {
+      for (const choice of sent) expect(await ask(choice)).toBe('two');
+    }, WAITED_FOR);
+    await startServer('one', servers[0].port);
+    await vi.waitFor(async () => expect(new Set([await ask(), await ask()]).size).toBe(2), WAITED_FOR);
+    for (const first of sent)
+      for (let attempt = 0; attempt < 3; attempt++)
+        expect(await ask({ key: first.key, attempt, others: [first] })).toBe('one');
   });
 
   test('of many keys are spread over all replicas', async () => {

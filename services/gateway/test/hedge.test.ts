@@ -79,6 +79,20 @@ describe('a hedged request', () => {
     expect((await ask([{ afterMs: 200, ends: 'answer' }])).sent).toHaveLength(1);
   });
 
+  test('tells with each attempt which ones are not answered yet, so that no replica gets a second copy', async () => {
+    const clock = createVirtualClock(0);
+    const { send } = replicas(clock, [undefined, cannotBeReached, undefined, { afterMs: 5, ends: 'answer' }]);
+    const choices: ReplicaChoice[] = [];
+    const answer = hedge(clock, WITHIN_MS, { key: 'account' }, (withinMs, replica) => {
+      choices.push(replica);
+      return send(withinMs, replica);
+    });
+    await clock.advance(WITHIN_MS);
+    expect(await answer).toBe(3);
+    const others = choices.map((choice) => choice.others?.map((other) => choices.indexOf(other)));
+    expect(others).toEqual([[], [0], [0], [0, 2]]);
+  });
+
   test('also accepts a slow answer of the replica that was asked first', async () => {
     expect(await ask([{ afterMs: 700, ends: 'answer' }])).toMatchObject({ answer: 0, atMs: 700 });
   });

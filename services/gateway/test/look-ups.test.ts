@@ -1,4 +1,5 @@
 import type { CatalogServiceClient, LookupRequest, LookupResponse } from '@brand-data/contracts';
+import { replicaNamed } from '@brand-data/runtime/src/grpc/replica-order.ts';
 import { createVirtualClock } from '@brand-data/testing/virtual-clock';
 import { describe, expect, test } from 'vitest';
 import { LookupBatches } from '../src/records/look-ups.ts';
@@ -17,12 +18,12 @@ function setUp(answersAfterMs: readonly number[]) {
   let requests = 0;
   const lookup = async (
     request: LookupRequest,
-    metadata: { get(name: string): unknown[] },
+    metadata: Parameters<typeof replicaNamed>[0],
     _options: unknown,
     callback: (error: null, response: LookupResponse) => void,
   ) => {
-    const [key, attempt] = ['replica-key', 'replica-attempt'].map((name) => String(metadata.get(name)[0]));
-    asked.set(String(key), [...(asked.get(String(key)) ?? []), Number(attempt)]);
+    const { key = '', attempt = -1 } = replicaNamed(metadata) ?? {};
+    asked.set(key, [...(asked.get(key) ?? []), attempt]);
     await clock.sleep(answersAfterMs[requests++] ?? Number.POSITIVE_INFINITY);
     callback(null, missed(request));
   };

@@ -14,7 +14,7 @@ import {
 } from '@grpc/grpc-js';
 import { retryUntilStopped, type Service } from '../service/service.ts';
 import { observeClient } from './observed.ts';
-import { nameReplica, REPLICA_ORDER, type ReplicaChoice } from './replica-order.ts';
+import { CONNECTED, nameReplica, REPLICA_ORDER, type ReplicaChoice } from './replica-order.ts';
 import { errorOfStatus } from './status.ts';
 import { channelTo, type Transport } from './transport.ts';
 
@@ -62,15 +62,26 @@ export function connectChannel<C extends Client>(
 ): C {
   const uri = /^(dns|ipv4|ipv6|unix):/.test(target) ? target : `dns:///${target}`;
   const { credentials, options } = channelTo(peer, transport);
-  return new Constructor(uri, credentials, {
+  const connected = { replicas: 0 };
+  const client = new Constructor(uri, credentials, {
     ...OPTIONS,
     ...options,
+    [CONNECTED]: connected,
     'grpc.service_config': JSON.stringify({
       ...REPLICA_ORDER,
       ...(isIdempotent ? { methodConfig: [RESEND_LOST_REQUESTS] } : {}),
     }),
     ...(service && observeClient(service)),
   });
+  connections.set(client, connected);
+  return client;
+}
+
+const connections = new WeakMap<Client, { replicas: number }>();
+
+/** Returns how many replicas a client of `connectChannel` is connected to now. */
+export function connectedReplicas(client: Client): number {
+  return connections.get(client)?.replicas ?? 0;
 }
 
 /** Resolves when a server first accepts a connection. Services start in any order, so this may take a while. */

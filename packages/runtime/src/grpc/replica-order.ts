@@ -1,34 +1,50 @@
 import { hash } from 'node:crypto';
-import { type ChannelOptions, connectivityState, experimental, Metadata, status } from '@grpc/grpc-js';
+import {
+  type ChannelOptions,
+  connectivityState,
+  experimental,
+  Metadata,
+  type MetadataOptions,
+  status,
+} from '@grpc/grpc-js';
 
 const { READY, CONNECTING, TRANSIENT_FAILURE, IDLE } = connectivityState;
 const { DROP } = experimental.PickResultType;
 const POLICY = 'brand_data_replica_order';
-const KEY = 'replica-key';
-const ATTEMPT = 'replica-attempt';
-const WAITING = 'replica-waiting';
 
 /** Which replica of a service a call goes to. */
 export interface ReplicaChoice {
   /** Each key has its own order of the replicas, which is the same for all clients. */
   key: string;
-  /** 0 for the first connected replica in that order, 1 for the next. After the last comes the first again. */
+  /**
+   * 0 for the first connected replica in that order, 1 for the next. After the last comes the first again. The channel sets it to
+   * the place of the replica that the call goes to.
+   */
   attempt: number;
   /**
-   * How many replicas have the same request already and have not answered it, by default none. If no other replica is connected,
-   * the call fails at once, because a second copy would only slow a replica that is late.
+   * The calls with the same request that are not answered yet. The call goes to a replica that has none of them. If no such replica
+   * is connected, it fails at once, because a second copy would only slow a replica that is late.
    */
-  waiting?: number;
+  others?: readonly ReplicaChoice[];
+  /** The replica that the call goes to, set by the channel. Places in the order change when a connection is lost or made. */
+  address?: string;
 }
+
+/** The option of a channel under which it counts the replicas that it is connected to: `{ replicas: 0 }`. */
+export const CONNECTED = 'brand_data.connected';
 
 /** The part of a channel's service configuration that chooses this policy. Calls that name no replica go to all in turn. */
 export const REPLICA_ORDER = { loadBalancingConfig: [{ [POLICY]: {} }] };
 
-export function nameReplica(metadata: Metadata, { key, attempt, waiting = 0 }: ReplicaChoice): void {
-  // A header can hold only ASCII.
-  metadata.set(KEY, hash('sha1', key));
-  metadata.set(ATTEMPT, String(attempt));
-  metadata.set(WAITING, String(waiting));
+/** gRPC copies the metadata of a call, and the copies share its options. */
+const choices = new WeakMap<MetadataOptions, ReplicaChoice>();
+
+export function nameReplica(metadata: Metadata, replica: ReplicaChoice): void {
+  choices.set(metadata.getOptions(), replica);
+}
+
+export function replicaNamed(metadata: Metadata): ReplicaChoice | undefined {
+  return choices.get(metadata.getOptions());
 }
 
 /** gRPC does not repeat a dropped call. */
@@ -55,14 +71,19 @@ class OrderPicker implements experimental.Picker {
   }
 
   pick(args: experimental.PickArgs): experimental.PickResult {
-    const [key] = args.metadata.get(KEY);
-    const [attempt] = args.metadata.get(ATTEMPT);
-    const [waiting] = args.metadata.get(WAITING);
-    if (Number(waiting ?? 0) >= this.#replicas.length) return ALL_ASKED;
-    const replicas = key === undefined ? this.#replicas : orderOf(String(key), this.#replicas);
-    const position = key === undefined ? this.#turn++ : Number(attempt);
-    const replica = replicas[position % replicas.length];
-    return (replica?.picker ?? new experimental.UnavailablePicker()).pick(args);
+    const choice = replicaNamed(args.metadata);
+    const replica = choice ? this.#choose(choice) : this.#replicas[this.#turn++ % this.#replicas.length];
+    return replica ? replica.picker.pick(args) : ALL_ASKED;
+  }
+
+  #choose(choice: ReplicaChoice): Replica | undefined {
+    const order = orderOf(choice.key, this.#replicas);
+    const asked = new Set(choice.others?.map(({ address }) => address));
+    const isFree = ({ address }: Replica) => !asked.has(address);
+    const start = choice.attempt % order.length;
+    const replica = order.slice(start).find(isFree) ?? order.find(isFree);
+    if (replica) Object.assign(choice, { attempt: order.indexOf(replica), address: replica.address });
+    return replica;
   }
 }
 
@@ -95,6 +116,7 @@ class OrderBalancer implements experimental.LoadBalancer {
   #children: { address: string; balancer: experimental.LeafLoadBalancer }[] = [];
   #state = IDLE;
   #lastError: string | null = null;
+  #connected = { replicas: 0 };
 
   constructor(channel: experimental.ChannelControlHelper) {
     this.#channel = channel;
@@ -107,6 +129,7 @@ class OrderBalancer implements experimental.LoadBalancer {
     resolutionNote: string,
   ): boolean {
     if (!(config instanceof OrderConfig)) return false;
+    this.#connected = options[CONNECTED] ?? this.#connected;
     if (!endpoints.ok) {
       this.#lastError = endpoints.error.details;
       if (this.#children.length === 0) this.#report();
@@ -136,7 +159,9 @@ class OrderBalancer implements experimental.LoadBalancer {
     // The replica that replaces a lost one has a new address.
     if (this.#state === READY && states.some((each) => each !== READY)) this.#channel.requestReresolution();
     this.#state = state;
-    if (state === READY) this.#channel.updateState(state, new OrderPicker(this.#ready()), null);
+    const ready = this.#ready();
+    this.#connected.replicas = ready.length;
+    if (state === READY) this.#channel.updateState(state, new OrderPicker(ready), null);
     else if (state === TRANSIENT_FAILURE) {
       const details = `no replica can be reached: ${this.#lastError ?? 'its name has no address'}`;
       this.#channel.updateState(state, new experimental.UnavailablePicker({ details }), details);

@@ -16,6 +16,7 @@ import {
 import {
   activeSpanContext,
   callUnary,
+  connectedReplicas,
   countBy,
   inBatchSpan,
   type Nats,
@@ -57,7 +58,7 @@ export function connectQuota(
       callUnary(metering, metering.report, request, { deadlineMs, replica, metadata: proof() }),
   };
   const traced = service.tracer && tracedPaths(paths, service.tracer);
-  const book = new GrantBook();
+  const book = new GrantBook(() => connectedReplicas(metering));
   const events = { ...quotaMetrics(service, book), waits: () => traced?.wait() };
   const journal = new UsageJournal({ book, holder, clock, paths: traced ?? paths, events });
   const quota = new Quota({ book, journal, acquire, clock, holder, events });

@@ -83,7 +83,13 @@ export class GrantBook {
   /** The held grants by the marks by which metering names them in its news. */
   readonly #marked = new Map<string, HeldGrant>();
   readonly #news = new NewsSeries();
+  readonly #replicas: () => number;
   #outcome: (holding: Holding, isReleased: boolean) => void = () => {};
+
+  /** @param replicas returns how many replicas of metering the gateway is connected to */
+  constructor(replicas = () => 1) {
+    this.#replicas = replicas;
+  }
 
   /** Makes the book call `listener` for each released permit and, once a holding was recalled, for each of its used permits. */
   onOutcome(listener: (holding: Holding, isReleased: boolean) => void): void {
@@ -212,7 +218,7 @@ export class GrantBook {
 
   /** Retires grants of the holdings that are due, and forgets holdings that are no longer used. Returns the closed grants. */
   sweep(now: Instant): HeldGrant[] {
-    this.#news.tick(now.monotonicMs);
+    this.#news.tick(now.monotonicMs, this.#replicas());
     const wallOffsetMs = now.wallMs - now.monotonicMs;
     // Due times are times of the monotonic clock. After a change of the wall clock every holding may be due.
     if (Math.abs(wallOffsetMs - this.#wallOffsetMs) > CLOCKS_APART_MS) return this.sweepAll(now);

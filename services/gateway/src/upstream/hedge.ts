@@ -34,7 +34,7 @@ export function hedge<Answer>(
   const first = firstAttempt(preference, began);
   return new Promise((resolve, reject) => {
     let next = first;
-    let unanswered = 0;
+    const unanswered = new Set<ReplicaChoice>();
     let isOver = false;
     const end = (preferred: number, settle: () => void): void => {
       if (isOver) return;
@@ -43,15 +43,18 @@ export function hedge<Answer>(
       settle();
     };
     const attemptOn = async (attempt: number, leftMs: number): Promise<void> => {
-      unanswered += 1;
+      const choice = { key, attempt, others: [...unanswered] };
+      unanswered.add(choice);
       try {
-        const answer = await send(leftMs, { key, attempt, waiting: unanswered - 1 });
-        end(attempt, () => resolve(answer));
+        const answer = await send(leftMs, choice);
+        end(choice.attempt, () => resolve(answer));
       } catch (error) {
-        unanswered -= 1;
-        if (!(error instanceof Fault && error.kind === 'unavailable')) end(attempt, () => reject(error));
+        unanswered.delete(choice);
+        if (!(error instanceof Fault && error.kind === 'unavailable'))
+          end(choice.attempt, () => reject(error));
         // A connection may fail although its replica works, because gRPC is replacing it: ask one other replica.
-        else if (unanswered === 0 && !(attempt === first && sendNext())) end(first + 1, () => reject(error));
+        else if (unanswered.size === 0 && !(attempt === first && sendNext()))
+          end(first + 1, () => reject(error));
       }
     };
     const sendNext = (): boolean => {
