@@ -352,6 +352,11 @@ const SCENARIOS: Record<string, Scenario> = {
     at: '8m',
     firing: ['BrandDataMeteringAway critical'],
   },
+  'a gateway that hears no account changes': {
+    series: counter('gateway_account_changes_age_seconds', 'gateway', '', '0x5 0+60x20'),
+    at: '8m',
+    firing: ['BrandDataAccountChangesNotHeard warning'],
+  },
   'MongoDB that is away from one service': {
     series: {
       ...counter('mongodb_connected', 'catalog', '', '1x30'),

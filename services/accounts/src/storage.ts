@@ -22,6 +22,7 @@ import { openStore } from './storage/store.ts';
 import { ensureAuditStream } from './trail/audit-events.ts';
 
 const MINUTES_NS = 60_000_000_000;
+const LOOK_FOR_CONSUMER_EVERY_MS = 10_000;
 
 /**
  * Connects to the database and the streams, and creates them or brings them up to date.
@@ -53,14 +54,20 @@ export async function openStorage(
     num_replicas: config.STREAM_REPLICAS,
     deny_purge: true,
   });
+  const { consumers } = nats.manager;
   const deliver = () =>
-    nats.manager.consumers.add(ACCOUNT_CHANGES_STREAM, {
-      durable_name: ACCOUNT_CHANGES_CONSUMER,
-      deliver_subject: ACCOUNT_CHANGES_DELIVERY_SUBJECT,
-      deliver_policy: DeliverPolicy.New,
-      ack_policy: AckPolicy.None,
-    });
+    consumers.info(ACCOUNT_CHANGES_STREAM, ACCOUNT_CHANGES_CONSUMER).catch(() =>
+      consumers.add(ACCOUNT_CHANGES_STREAM, {
+        durable_name: ACCOUNT_CHANGES_CONSUMER,
+        deliver_subject: ACCOUNT_CHANGES_DELIVERY_SUBJECT,
+        deliver_policy: DeliverPolicy.New,
+        ack_policy: AckPolicy.None,
+      }),
+    );
   await retryUntilStopped(`the consumer ${ACCOUNT_CHANGES_CONSUMER}`, deliver, service);
+  // Somebody may remove it, and gateways have no right to make it again. While NATS cannot make it, an alert of theirs fires.
+  const looking = setInterval(() => deliver().catch(() => {}), LOOK_FOR_CONSUMER_EVERY_MS);
+  service.onStop(`the consumer ${ACCOUNT_CHANGES_CONSUMER}`, () => clearInterval(looking));
   // However many wait: without a gateway all do.
   const consumer = { stream: ACCOUNT_CHANGES_STREAM, consumer: ACCOUNT_CHANGES_CONSUMER, most: Infinity };
   checkConsumer(service, nats.manager, consumer);

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type AccountChanged, Route, TokenRefusal } from '@brand-data/contracts';
+import {
+  ACCOUNT_CHANGES_CONSUMER,
+  ACCOUNT_CHANGES_STREAM,
+  type AccountChanged,
+  Route,
+  TokenRefusal,
+} from '@brand-data/contracts';
 import { startTestNats, type TestServer } from '@brand-data/testing/servers';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { MongoClient } from 'mongodb';
 import { describe, expect, inject, type TestContext, test, vi } from 'vitest';
 import { present, type RunningAccounts, readNotices, startAccounts } from './running-accounts.ts';
@@ -88,6 +96,17 @@ describe.concurrent('while NATS is away', () => {
     expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
   });
 });
+
+test.concurrent('the consumer of the gateways is made again if somebody removes it', async (context) => {
+  const { nats, startReplica } = await newSite(context);
+  await startReplica();
+  const connection = await connect({ servers: nats.url });
+  context.onTestFinished(() => connection.close());
+  const { consumers } = await jetstreamManager(connection);
+  const removed = [ACCOUNT_CHANGES_STREAM, ACCOUNT_CHANGES_CONSUMER] as const;
+  expect(await consumers.delete(...removed)).toBe(true);
+  await vi.waitFor(() => consumers.info(...removed), { timeout: 120_000, interval: 500 });
+}, 180_000);
 
 describe.concurrent('a crash between a change and its notice', () => {
   /** A replica that commits a change, cannot send its notice, and is killed. */

@@ -447,3 +447,17 @@ test('beats are sent while calls use tokens, and stop once every cached token is
   changes.allArrivedSince(clock.now());
   expect(isBeating()).toBe(true);
 });
+
+test('the age of what is heard grows while no beat comes back, also after a loss, and is 0 while no beats are sent', () => {
+  const clock = manualClock();
+  const changes = new StreamProgress(clock);
+  const beat = changes.beat() ?? 'none';
+  clock.advance(300);
+  changes.returned(beat);
+  expect(changes.ageMs).toBe(300);
+  changes.lost();
+  clock.advance(MINUTE_MS);
+  expect(changes.ageMs).toBe(300 + MINUTE_MS);
+  clock.advance(10 * MINUTE_MS);
+  expect(changes.ageMs).toBe(0);
+});

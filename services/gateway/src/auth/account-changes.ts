@@ -7,6 +7,8 @@ import {
   accountBeatsSubject,
 } from '@brand-data/contracts';
 import type { Nats, Service } from '@brand-data/runtime';
+import { Gauge } from 'prom-client';
+import { readAtScrape } from '../metrics/series.ts';
 import type { Messages } from '../upstream/messages.ts';
 import type { StreamProgress } from './stream-progress.ts';
 
@@ -53,4 +55,9 @@ export function followAccountChanges(
     if (payload !== undefined) nats.connection.publish(beats, payload);
   }, BEAT_EVERY_MS);
   service.onStop('beats', () => clearInterval(beating));
+  const age = {
+    name: 'gateway_account_changes_age_seconds',
+    help: 'Seconds since the gateway sent the newest beat that has come back with the account changes; 0 while it sends none',
+  };
+  readAtScrape(Gauge, service.metrics, age, () => [[{}, progress.ageMs / 1000]]);
 }

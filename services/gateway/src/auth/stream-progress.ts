@@ -21,6 +21,8 @@ export class StreamProgress {
   /** The deliveries without a gap: when the first one came, and the number of the last one. */
   #followed: { since: Instant; delivered: number } | undefined;
   #currentAsOf: Instant | undefined;
+  /** When the newest beat was sent that has come back. At first, when the process started. */
+  #heardAsOf: Instant;
   #askedAt: Instant;
   /** The beats on their way, by payload, the oldest first. */
   readonly #sent = new Map<string, Instant>();
@@ -28,14 +30,23 @@ export class StreamProgress {
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
     this.#askedAt = clock.now();
+    this.#heardAsOf = this.#askedAt;
+  }
+
+  get #isIdle(): boolean {
+    return elapsedMs(this.#askedAt, this.#clock.now()) >= IDLE_AFTER_MS;
+  }
+
+  /** How old the newest beat is that has come back, in milliseconds. 0 while no beats are sent. */
+  get ageMs(): number {
+    return this.#isIdle ? 0 : elapsedMs(this.#heardAsOf, this.#clock.now());
   }
 
   /** Returns the payload of a beat that is sent now, or undefined if no call has needed a beat for a long time. */
   beat(): string | undefined {
-    const now = this.#clock.now();
-    if (elapsedMs(this.#askedAt, now) >= IDLE_AFTER_MS) return undefined;
+    if (this.#isIdle) return undefined;
     const payload = randomUUID();
-    this.#sent.set(payload, now);
+    this.#sent.set(payload, this.#clock.now());
     for (const oldest of this.#sent.keys())
       if (this.#sent.size > MOST_BEATS_ON_THE_WAY) this.#sent.delete(oldest);
     return payload;
@@ -71,6 +82,7 @@ export class StreamProgress {
     if (sentAt === undefined) return;
     this.#sent.delete(payload);
     this.#currentAsOf = sentAt;
+    this.#heardAsOf = sentAt;
   }
 
   /** Whether this gateway has received every change that was confirmed since `since`, except for changes of the last second. */
