@@ -1,9 +1,7 @@
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startWebServer, type WebServer } from '@brand-data/testing/web-server';
 import { stringify } from 'yaml';
 import type { Rule } from '../monitoring/promql.ts';
 import { startPrometheus } from '../monitoring/running-prometheus.ts';
@@ -33,13 +31,13 @@ export async function startClusterPrometheus(api: string, namespace: string, gro
     global: { scrape_interval: SCRAPE_INTERVAL, scrape_timeout: SCRAPE_INTERVAL, evaluation_interval: '1s' },
     rule_files: ['rules.yml'],
     scrape_configs: [{ job_name: 'pods', http_sd_configs: [{ url: discovery.url, refresh_interval: '1s' }] }],
-  }).catch((error: unknown) => {
-    discovery.stop();
+  }).catch(async (error: unknown) => {
+    await discovery.stop();
     throw error;
   });
   const stop = async () => {
     await stopServer();
-    discovery.stop();
+    await discovery.stop();
     await rm(folder, { recursive: true, force: true });
   };
   /** Resolves to the labels of the series that the expression returns. Rejects with Prometheus' error. */
@@ -83,7 +81,7 @@ interface Pod {
  * Its own Kubernetes discovery with the role `pod` could do so, but Debian builds Prometheus without it. Pods are scraped through
  * the cluster's API, so no route to the pods' own addresses is needed.
  */
-async function startDiscovery(api: string, namespace: string): Promise<{ url: string; stop(): void }> {
+function startDiscovery(api: string, namespace: string): Promise<WebServer> {
   const targetsOf = ({ metadata: { name, annotations = {} }, status }: Pod) => {
     const about = (what: string) => annotations[`prometheus.io/${what}`];
     if (about('scrape') !== 'true' || status.phase !== 'Running' || status.podIP === undefined) return [];
@@ -97,7 +95,7 @@ async function startDiscovery(api: string, namespace: string): Promise<{ url: st
     };
     return [{ targets: [api], labels }];
   };
-  const server = createServer(async (_, response) => {
+  return startWebServer(async (_, response) => {
     try {
       const answer = await fetch(`http://${api}/api/v1/namespaces/${namespace}/pods`);
       const { items } = (await answer.json()) as { items: Pod[] };
@@ -106,12 +104,4 @@ async function startDiscovery(api: string, namespace: string): Promise<{ url: st
       response.writeHead(502).end(String(error));
     }
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    stop: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 }

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { startWebServer } from '@brand-data/testing/web-server';
 
 /** A span that a collector received, with the name of its service. */
 export interface CollectedSpan {
@@ -37,24 +35,17 @@ interface Export {
 export async function startCollector() {
   const spans: CollectedSpan[] = [];
   let received = '';
-  const server = createServer(async (request, response) => {
+  const server = await startWebServer(async (request, response) => {
     const body = await text(request);
     received += body;
     if (request.url === '/v1/traces') spans.push(...spansOf(JSON.parse(body)));
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...server,
     spans,
     /** Returns the bodies of all requests, unparsed. */
     received: () => received,
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
   };
 }
 

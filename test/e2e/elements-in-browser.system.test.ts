@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { BrandType } from '@brand-data/contracts';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
+import { startWebServer, type WebServer } from '@brand-data/testing/web-server';
 import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
@@ -47,8 +46,7 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
   let page: Page;
   let api: string;
   let token: string;
-  let server: Server;
-  let origin: string;
+  let server: WebServer;
   const files = new Map<string, { type: string; text: string }>();
 
   beforeAll(async () => {
@@ -78,7 +76,7 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
     files.set('/elements.js', { type: javascript, text: await readFile(join(dist, 'elements.js'), 'utf8') });
     files.set('/watch.js', { type: javascript, text: WATCH });
     files.set('/page.css', { type: 'text/css', text: STYLES });
-    server = createServer(({ url = '' }, response) => {
+    server = await startWebServer(({ url = '' }, response) => {
       const { type, text } = files.get(url) ?? { type: 'text/plain', text: '' };
       const policy = `default-src 'none'; script-src 'self'; style-src 'self'; connect-src ${api}; img-src ${imagesOrigin()}`;
       response.writeHead(200, {
@@ -88,15 +86,12 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
       });
       response.end(text);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     browser = await startBrowser(folder);
     page = await browser.newPage();
   });
   afterAll(async () => {
     await browser?.stop();
-    server?.closeAllConnections();
-    server?.close();
+    await server?.stop();
     await stack?.stop();
   });
 
@@ -117,7 +112,7 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
     const text = `<!doctype html><html lang="en"><head>${head}</head><body><main>${content}<div id="below">Below</div></main></body></html>`;
     files.set('/strict', { type: 'text/html', text });
     await page.open('about:blank');
-    await page.open(`${origin}/strict${isHeld ? '#held' : ''}`, theme === undefined ? {} : { theme });
+    await page.open(`${server.url}/strict${isHeld ? '#held' : ''}`, theme === undefined ? {} : { theme });
   }
 
   /** Returns an expression inside the shadow root of the element with this id. */
@@ -331,7 +326,7 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
         Object.assign(document.querySelector('#late'), { api: '${api}', token: '${token}', identifier: 'AAPL' });
         </script><script type="module" src="/elements.js"></script>`,
     });
-    await page.open(`${origin}/late`);
+    await page.open(`${server.url}/late`);
     await expect.poll(() => hasImage('late')).toBe(true);
     await page.evaluate(`document.querySelector('#late').identifier = 'OTHR'`);
     await expect.poll(() => inside('late', `root.querySelector('[role=img]').ariaLabel`)).toBe('Other');
@@ -400,10 +395,10 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
       headquarters: { city: HOSTILE, state: null, country: null },
     };
     files.set('/api/logos/bad/info?token=t', { type: 'application/json', text: JSON.stringify(record) });
-    const hostile = { identifier: 'bad', token: 't', api: origin };
+    const hostile = { identifier: 'bad', token: 't', api: server.url };
     const text = `<!doctype html><script src="/watch.js"></script><script type="module" src="/elements.js"></script>${card({ id: 'card', ...hostile })}${logo({ id: 'logo', ...hostile })}`;
     files.set('/lax', { type: 'text/html', text });
-    await page.open(`${origin}/lax`);
+    await page.open(`${server.url}/lax`);
     await expect.poll(async () => (await seen()).length).toBe(2);
     expect(await inside('card', `root.querySelector('.name').textContent`)).toBe(HOSTILE);
     expect(await inside('card', `root.querySelectorAll('img, a, script').length`)).toBe(0);
@@ -417,7 +412,7 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
     for (const text of examples) {
       files.set('/example', { type: 'text/html', text });
       await page.open('about:blank');
-      await page.open(`${origin}/example`);
+      await page.open(`${server.url}/example`);
       await expect
         .poll(() =>
           page.evaluate(

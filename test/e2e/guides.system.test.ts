@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
+import { startWebServer, type WebServer } from '@brand-data/testing/web-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasPython, PYTHON_PROGRAMS } from '../python/python.ts';
 import { chromium } from './browser.ts';
@@ -217,24 +216,20 @@ test.skipIf(!hasPython)('every example in Python runs, also with a generated cli
 describe.skipIf(chromium === undefined)('in Chromium', () => {
   let browser: Browser;
   let page: Page;
-  let own: Server;
-  let ownUrl: string;
+  let own: WebServer;
   let served = '';
 
   beforeAll(async () => {
     browser = await startBrowser(folder);
     page = await browser.newPage();
     await page.beforeEachPage(NOTE_VIOLATIONS);
-    own = createServer((_request, response) => {
+    own = await startWebServer((_request, response) => {
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(served);
     });
-    await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve));
-    ownUrl = `http://127.0.0.1:${(own.address() as AddressInfo).port}/`;
   });
   afterAll(async () => {
     await browser?.stop();
-    own?.closeAllConnections();
-    own?.close();
+    await own?.stop();
   });
 
   test.each([...GUIDES, '/docs/reference'])(
@@ -248,7 +243,7 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
   async function openOwnPage(example: string): Promise<void> {
     served = example;
     await page.open('about:blank');
-    await page.open(ownUrl);
+    await page.open(own.url);
   }
 
   test('the page of the start shows logo, name and headquarters', async () => {

@@ -1,5 +1,5 @@
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
+import { startWebServer, type WebServer } from '@brand-data/testing/web-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 
@@ -15,8 +15,8 @@ afterAll(() => stack?.stop());
 const PREFIX = '/brand-data';
 
 /** Serves the gateway below PREFIX, as a reverse proxy that strips it. */
-async function startProxy(): Promise<Server> {
-  const proxy = createServer((incoming, outgoing) => {
+function startProxy(): Promise<WebServer> {
+  return startWebServer((incoming, outgoing) => {
     if (!incoming.url?.startsWith(`${PREFIX}/`)) {
       outgoing.writeHead(404).end();
       return;
@@ -30,8 +30,6 @@ async function startProxy(): Promise<Server> {
     onward.on('error', () => outgoing.destroy());
     onward.end();
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  return proxy;
 }
 
 const linksIn = (html: string) =>
@@ -39,13 +37,13 @@ const linksIn = (html: string) =>
 const idsIn = (html: string) => new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id));
 
 describe('behind a proxy that serves the gateway below a path prefix', () => {
-  let proxy: Server;
+  let proxy: WebServer;
   let root: string;
   const visited = new Map<string, string>();
 
   beforeAll(async () => {
     proxy = await startProxy();
-    const { origin } = new URL(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    const { url: origin } = proxy;
     root = `${origin}${PREFIX}/`;
     const found = [root];
     for (const address of found) {
@@ -60,7 +58,7 @@ describe('behind a proxy that serves the gateway below a path prefix', () => {
       }
     }
   });
-  afterAll(() => void proxy?.close());
+  afterAll(() => proxy?.stop());
 
   test('the root leads to the docs, and every link on every page to a page, a file or a section that is there', () => {
     const missing = [...visited].filter(([, text]) => text === '').map(([address]) => address);

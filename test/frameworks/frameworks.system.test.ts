@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,6 +10,7 @@ import { TestOperator } from '@brand-data/test/e2e/operator.ts';
 import { type Browser, type Page, startBrowser } from '@brand-data/test/e2e/page.ts';
 import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
+import { startWebServer, type WebServer } from '@brand-data/testing/web-server';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import vue from '@vitejs/plugin-vue';
 import { build, type PluginOption } from 'vite';
@@ -32,6 +31,28 @@ const PLUGINS: Readonly<Record<string, () => PluginOption>> = {
 };
 /** The projects whose server renders the page, which the browser then takes over. */
 const SERVERS: Readonly<Record<string, string>> = { react: 'server.tsx', vue: 'server.ts' };
+
+/** The page of each project that Vite builds. It loads the project's main. */
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="color-scheme" content="light" />
+    <title>Elements</title>
+  </head>
+  <body>
+    <main id="app"></main>
+    <script type="module" src="./main"></script>
+  </body>
+</html>
+`;
+const isPage = (id: string) => id.endsWith('/index.html');
+const pageOfProject: PluginOption = {
+  name: 'page',
+  enforce: 'pre',
+  resolveId: (id) => (isPage(id) ? id : undefined),
+  load: (id) => (isPage(id) ? PAGE : undefined),
+};
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -54,9 +75,8 @@ describe.skipIf(chromium === undefined)('the elements in Chromium, in a project 
   let stack: TestStack;
   let browser: Browser;
   let page: Page;
-  let server: Server;
+  let server: WebServer;
   let folder: string;
-  let origin: string;
   let api: string;
   let token: string;
 
@@ -83,14 +103,12 @@ describe.skipIf(chromium === undefined)('the elements in Chromium, in a project 
     } finally {
       operator.close();
     }
-    server = createServer(({ url = '' }, response) => {
+    server = await startWebServer(({ url = '' }, response) => {
       answer(new URL(url, 'http://localhost')).then(
         ({ type, body }) => response.writeHead(200, { 'Content-Type': type }).end(body),
         () => response.writeHead(404).end(),
       );
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     browser = await startBrowser(folder);
     page = await browser.newPage();
     await page.beforeEachPage(NOTE_PROBLEMS);
@@ -98,8 +116,7 @@ describe.skipIf(chromium === undefined)('the elements in Chromium, in a project 
   afterAll(async () => {
     vi.unstubAllEnvs();
     await browser?.stop();
-    server?.closeAllConnections();
-    server?.close();
+    await server?.stop();
     await stack?.stop();
   });
 
@@ -119,7 +136,7 @@ describe.skipIf(chromium === undefined)('the elements in Chromium, in a project 
       base: './',
       configFile: false,
       logLevel: 'error',
-      plugins: [PLUGINS[name]?.()],
+      plugins: [pageOfProject, PLUGINS[name]?.()],
       define: { API: JSON.stringify(api), TOKEN: JSON.stringify(token) },
       build: { outDir, emptyOutDir: true, ...(ssr !== undefined && { ssr }) },
       ssr: { noExternal: true },
@@ -134,7 +151,7 @@ describe.skipIf(chromium === undefined)('the elements in Chromium, in a project 
     const output = () => page.evaluate(`document.querySelector('output').textContent`);
     for (const { declared, visitor } of CROSSINGS) {
       await page.open('about:blank');
-      await page.open(`${origin}${path}?scheme=${declared}`, { theme: visitor });
+      await page.open(`${server.url}${path}?scheme=${declared}`, { theme: visitor });
       const look = () =>
         page.evaluate(`[...document.querySelectorAll('brand-logo, brand-card')].map(({ shadowRoot }) => {
           const image = shadowRoot?.querySelector('img');

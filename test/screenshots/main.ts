@@ -3,15 +3,13 @@
  * `npm start` has to run beside it, with its data in `.local`, and Chromium has to be installed. It makes some calls of the demo
  * accounts, and an operator, whom it revokes.
  */
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bdsWith, type Demo } from '@brand-data/local';
 import { openConnection, serveUsagePage } from '@brand-data/operator';
+import { startWebServer } from '@brand-data/testing/web-server';
 import { startBrowser } from '../e2e/page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -63,15 +61,11 @@ await until(`document.querySelector('#status').textContent.startsWith('200')`);
 await page.evaluate(`document.querySelector('#token').value = 'pk_…'`);
 await take('packages/site/screenshots/playground', { width: 1_100, height: 1_000 });
 
-const site = createServer((_request, response) => {
+const site = await startWebServer((_request, response) => {
   response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(ELEMENTS);
-}).listen(0, '127.0.0.1');
-await once(site, 'listening');
-open.defer(() => {
-  site.close();
-  site.closeAllConnections();
 });
-await page.open(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+open.defer(() => site.stop());
+await page.open(site.url);
 await until(
   `[...document.querySelectorAll('brand-logo, brand-card')].every(({ shadowRoot }) => {
     const image = shadowRoot?.querySelector('img');

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { startWebServer } from '@brand-data/testing/web-server';
 
 /** Data or annotations by the object's name. */
 type Objects = Record<string, Record<string, string>>;
@@ -21,7 +19,7 @@ export async function startKubeApi(
   { annotations = {}, configMaps = {} }: Partial<Given> = {},
 ): Promise<KubeApi> {
   const writes: string[] = [];
-  const server = createServer(({ method, url = '' }, response) => {
+  const server = await startWebServer(({ method, url = '' }, response) => {
     const { pathname } = new URL(url, 'http://localhost');
     if (method !== 'GET') writes.push(`${method} ${pathname}`);
     const answer = method === 'GET' ? answerOf(pathname, { secrets, annotations, configMaps }) : undefined;
@@ -29,15 +27,7 @@ export async function startKubeApi(
     response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer ?? notFound));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    writes,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await server[Symbol.asyncDispose]();
-    },
-  };
+  return { url: server.url, writes, [Symbol.asyncDispose]: server.stop };
 }
 
 /** The kinds of objects in an install without the Prometheus operator, by group and version. */

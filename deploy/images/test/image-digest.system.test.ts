@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
+import { startWebServer } from '@brand-data/testing/web-server';
 import { expect, onTestFinished, test } from 'vitest';
 import { digestOf, readReference } from '../image-digest.ts';
 import { dockerfile, ROOT } from './versions.ts';
@@ -29,13 +29,9 @@ async function registry(named = DIGEST): Promise<string> {
       response.writeHead(406).end();
     } else response.writeHead(200, { 'docker-content-digest': named }).end(MANIFEST);
   };
-  const server = createServer(answer).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, stop } = await startWebServer(answer);
+  onTestFinished(stop);
+  return new URL(url).host;
 }
 
 test('an image without a registry is one of Docker Hub', () => {

@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import { startWebServer, type WebServer } from '@brand-data/testing/web-server';
 
 export interface ScriptedAnswer {
   status: number;
@@ -10,16 +10,14 @@ export interface ScriptedAnswer {
   isSilent?: boolean;
 }
 
-export interface ScriptedServer {
-  url: string;
+export interface ScriptedServer extends WebServer {
   requests: { path: string; query: URLSearchParams; headers: IncomingHttpHeaders; hasEnded: boolean }[];
-  stop(): Promise<void>;
 }
 
 /** Starts a server that gives these answers one after another, and goes on with the last. */
 export async function startScriptedServer(...answers: ScriptedAnswer[]): Promise<ScriptedServer> {
   const requests: ScriptedServer['requests'] = [];
-  const server = createServer((request, response) => {
+  const server = await startWebServer((request, response) => {
     const [path = '', query] = (request.url ?? '').split('?');
     const seen = { path, query: new URLSearchParams(query), headers: request.headers, hasEnded: false };
     response.on('close', () => {
@@ -31,14 +29,5 @@ export async function startScriptedServer(...answers: ScriptedAnswer[]): Promise
     const { status, headers = {}, body = '' } = answer;
     response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { ...server, requests };
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { startWebServer, type WebServer } from './web-server.ts';
 
 /** A request that a webhook has got. */
 export interface Received {
@@ -10,11 +9,9 @@ export interface Received {
   body: string;
 }
 
-export interface WebhookReceiver {
-  url: string;
+export interface WebhookReceiver extends WebServer {
   /** Everything that it has got, in this order. */
   received: Received[];
-  stop(): Promise<void>;
 }
 
 /**
@@ -28,20 +25,12 @@ export async function startWebhookReceiver(
   }),
 ): Promise<WebhookReceiver> {
   const received: Received[] = [];
-  const server = createServer(async (request, response) => {
+  const { url, stop } = await startWebServer(async (request, response) => {
     const body = await text(request);
     const got = { id: String(request.headers['webhook-id']), headers: request.headers, body };
     received.push(got);
     const { status, headers } = answer(got);
     response.writeHead(status, headers).end();
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/notices`,
-    received,
-    stop: async () => {
-      server.closeAllConnections();
-      await server[Symbol.asyncDispose]();
-    },
-  };
+  return { url: `${url}/notices`, received, stop };
 }
