@@ -1,13 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-
-/** The folder into which `deploy/chart/test/get-tools` puts the tools. */
-const FETCHED = join(
-  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
-  'brand-data-service',
-  'chart-tools',
-);
+import { spawnSync } from 'node:child_process';
+import { findTool } from '@brand-data/testing/tools';
 
 /** Prometheus and promtool, from the PATH or fetched. undefined: tests that need the program are skipped. */
 export const promtool = findTool('promtool');
@@ -23,15 +15,4 @@ if (missing.length > 0)
 export function runPromtool(args: string[], input?: string): { isGood: boolean; output: string } {
   const { status, stdout, stderr } = spawnSync(promtool ?? '', args, { input, encoding: 'utf8' });
   return { isGood: status === 0, output: stdout + stderr };
-}
-
-function findTool(name: string): string | undefined {
-  return [name, join(FETCHED, name)].find((path) => {
-    try {
-      execFileSync(path, ['--version'], { stdio: 'ignore' });
-      return true;
-    } catch {
-      return false;
-    }
-  });
 }

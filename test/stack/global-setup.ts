@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keepCertificates } from '@brand-data/local';
 import { startMongod } from '@brand-data/servers';
+import { isRunning } from '@brand-data/testing/is-running';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
@@ -38,15 +39,6 @@ async function removeLeftovers(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const [, pid] = /^brand-data-tests-(\d+)-/.exec(name) ?? [];
     if (pid !== undefined && !isRunning(Number(pid))) await remove(join(parent, name));
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // A process of another user runs, although it takes no signals from here.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

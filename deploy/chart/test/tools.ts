@@ -1,15 +1,8 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { accessSync, constants, existsSync, globSync, readdirSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { existsSync, globSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-
-/** The folder into which `get-tools` puts the tools. */
-const FETCHED = join(
-  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
-  'brand-data-service',
-  'chart-tools',
-);
+import { FETCHED, findTool } from '@brand-data/testing/tools';
 
 export interface Helm {
   major: number;
@@ -79,18 +72,4 @@ function findHelms(): Helm[] {
     const path = found.find((each) => each.major === major)?.path;
     return { major, path: path ?? 'helm', isThere: path !== undefined };
   });
-}
-
-function findTool(name: string): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), FETCHED];
-  return folders
-    .map((folder) => join(folder, name))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
 }

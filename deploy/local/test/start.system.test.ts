@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '@brand-data/servers';
+import { isRunning } from '@brand-data/testing/is-running';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bdsWith } from '../src/index.ts';
@@ -66,16 +67,7 @@ async function descendants(of: number | undefined): Promise<{ pid: number; args:
   return below(of);
 }
 
-function areGone(processes: { pid: number }[]): boolean {
-  return processes.every(({ pid }) => {
-    try {
-      process.kill(pid, 0);
-      return false;
-    } catch {
-      return true;
-    }
-  });
-}
+const areGone = (processes: { pid: number }[]) => !processes.some(({ pid }) => isRunning(pid));
 
 describe('npm start', () => {
   let dataDir: string;

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isRunning } from '@brand-data/testing/is-running';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Child, type ChildOptions } from '../src/process.ts';
@@ -28,21 +29,13 @@ async function child(script: string, options: Partial<ChildOptions> = {}) {
   return { child: made, said };
 }
 
-function isAlive(pid: number | undefined): boolean {
-  try {
-    return pid !== undefined && process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
 test('a process that is killed from outside is restarted, and the user gets a message', async () => {
   const { child: sleeper, said } = await child('exec sleep 600');
   await sleeper.start();
   const first = sleeper.pid ?? 0;
   process.kill(first, 'SIGKILL');
   await vi.waitFor(() => expect(said).toContain('sleeper is back'), PATIENCE);
-  expect(isAlive(sleeper.pid)).toBe(true);
+  expect(isRunning(sleeper.pid)).toBe(true);
   expect(sleeper.pid).not.toBe(first);
   expect(said[0]).toMatch(/^sleeper ended \(SIGKILL\); starting it again in 0\.25 s/);
 });
@@ -61,10 +54,10 @@ test.for(['stop', 'kill'] as const)('after %s it stays down until it is started'
   await sleeper.start();
   const first = sleeper.pid;
   await sleeper[end]();
-  expect(isAlive(first)).toBe(false);
+  expect(isRunning(first)).toBe(false);
   expect(sleeper.pid).toBeUndefined();
   await sleeper.start();
-  expect(isAlive(sleeper.pid)).toBe(true);
+  expect(isRunning(sleeper.pid)).toBe(true);
   expect(said).toEqual([]);
 });
 
@@ -75,7 +68,7 @@ test('a process that ignores SIGTERM is killed at its deadline', async () => {
   await deaf.start();
   const { pid } = deaf;
   await deaf.stop();
-  expect(isAlive(pid)).toBe(false);
+  expect(isRunning(pid)).toBe(false);
 });
 
 test('if a process ends before it is ready, the Problem contains the last line of its log', async () => {
@@ -90,11 +83,11 @@ test('aborting a start ends its process', async () => {
     signal: stopping.signal,
   });
   const start = slow.start();
-  await vi.waitFor(() => expect(isAlive(slow.pid)).toBe(true), PATIENCE);
+  await vi.waitFor(() => expect(isRunning(slow.pid)).toBe(true), PATIENCE);
   const { pid } = slow;
   stopping.abort();
   await expect(start).rejects.toThrow();
-  expect(isAlive(pid)).toBe(false);
+  expect(isRunning(pid)).toBe(false);
 });
 
 test('a process ends when its parent is killed with SIGKILL', async () => {
@@ -113,9 +106,9 @@ test('a process ends when its parent is killed with SIGKILL', async () => {
      console.log(child.pid);`,
   ]);
   const [pid] = (await once(parent.stdout, 'data')).map(Number);
-  expect(isAlive(pid)).toBe(true);
+  expect(isRunning(pid)).toBe(true);
   parent.kill('SIGKILL');
-  await vi.waitFor(() => expect(isAlive(pid)).toBe(false), PATIENCE);
+  await vi.waitFor(() => expect(isRunning(pid)).toBe(false), PATIENCE);
 });
 
 test('if a process ends at its start, the error has its name and the line of its log that reports the error', async () => {
