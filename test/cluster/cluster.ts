@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { SERVICES } from '@brand-data/contracts';
+import { until } from '@brand-data/testing/until';
 import { parse } from 'yaml';
 import { helm as found } from '../../deploy/chart/test/tools.ts';
 
@@ -114,18 +114,8 @@ export async function installQuickstart(
 }
 
 /** Waits until `isSo` returns a truthy value. When it gives up, its error names the condition. */
-export async function waitFor<T>(
-  what: string,
-  isSo: () => Promise<T | undefined | false>,
-  withinMs = 120_000,
-): Promise<T> {
-  const deadline = performance.now() + withinMs;
-  for (;;) {
-    const answer = await isSo();
-    if (answer !== undefined && answer !== false) return answer;
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs / 1_000} s: ${what}`);
-    await delay(500);
-  }
+export function waitFor<T>(what: string, isSo: () => Promise<T | undefined | false>, withinMs = 120_000) {
+  return until(what, isSo, { withinMs, everyMs: 500 });
 }
 
 /** Waits until old pods of the component are deleted, and this many are ready. */

@@ -2,13 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '@brand-data/servers';
+import { until } from '@brand-data/testing/until';
 import { stringify } from 'yaml';
 import { ruleFiles } from './promql.ts';
 import { prometheus } from './tools.ts';
-
-const READY_WITHIN_MS = 30_000;
 
 export type RunningPrometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
@@ -38,18 +36,15 @@ export async function startPrometheus(folder: string, config: object) {
     server.kill('SIGTERM');
     await exit;
   };
-  const isReady = () =>
-    fetch(`${url}/-/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  const began = performance.now();
-  while (!(await isReady())) {
-    if (server.exitCode === null && performance.now() - began < READY_WITHIN_MS) await delay(100);
-    else {
-      await stop();
-      throw new Error('Prometheus did not become ready');
-    }
+  const isReady = async () => {
+    if (server.exitCode !== null) throw new Error('Prometheus has ended');
+    return (await fetch(`${url}/-/ready`).catch(() => undefined))?.ok;
+  };
+  try {
+    await until('Prometheus is ready', isReady, { withinMs: 30_000 });
+  } catch (error) {
+    await stop();
+    throw error;
   }
   return {
     url,

@@ -6,15 +6,14 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { bdsWith, type Demo } from '@brand-data/local';
 import { openConnection, serveUsagePage } from '@brand-data/operator';
+import { until } from '@brand-data/testing/until';
 import { startWebServer } from '@brand-data/testing/web-server';
 import { startBrowser } from '../e2e/page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const OPERATOR = 'screenshots';
-const WAIT_AT_MOST_MS = 20_000;
 
 const { gateways, tokens }: Demo = JSON.parse(await readFile(join(ROOT, '.local/demo.json'), 'utf8'));
 const api = gateways[0] ?? '';
@@ -56,7 +55,7 @@ await page.evaluate(`{
   document.querySelector('#call').dispatchEvent(new Event('input'));
   document.querySelector('#send').click();
 }`);
-await until(`document.querySelector('#status').textContent.startsWith('200')`);
+await untilTrue(`document.querySelector('#status').textContent.startsWith('200')`);
 // The token is publishable, but it would look like one that works.
 await page.evaluate(`document.querySelector('#token').value = 'pk_…'`);
 await take('packages/site/screenshots/playground', { width: 1_100, height: 1_000 });
@@ -66,7 +65,7 @@ const site = await startWebServer((_request, response) => {
 });
 open.defer(() => site.stop());
 await page.open(site.url);
-await until(
+await untilTrue(
   `[...document.querySelectorAll('brand-logo, brand-card')].every(({ shadowRoot }) => {
     const image = shadowRoot?.querySelector('img');
     return image?.complete && image.naturalWidth > 0;
@@ -102,16 +101,12 @@ async function take(path: string, size: { width: number; height: number }): Prom
   await mkdir(join(ROOT, path, '..'), { recursive: true });
   for (const theme of ['light', 'dark'] as const) {
     await page.show({ theme, ...size });
-    await until('[...document.images].every((image) => image.complete)');
+    await untilTrue('[...document.images].every((image) => image.complete)');
     await writeFile(join(ROOT, `${path}-${theme}.webp`), await page.screenshot());
   }
 }
 
 /** Waits until the expression is true in the page. */
-async function until(expression: string): Promise<void> {
-  const began = performance.now();
-  while (!(await page.evaluate(expression))) {
-    if (performance.now() - began > WAIT_AT_MOST_MS) throw new Error(`Not true in time: ${expression}`);
-    await delay(100);
-  }
+function untilTrue(expression: string): Promise<boolean> {
+  return until(expression, () => page.evaluate<boolean>(expression), { withinMs: 20_000 });
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { usageStream } from '@brand-data/contracts';
 import { type Child, freePort, mongodProcess, natsServerProcess, REPLICA_SET } from '@brand-data/servers';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { type Document, MongoClient } from 'mongodb';
+import { until } from './until.ts';
 import { Wire } from './wire.ts';
 
 /** The settings that deploy/operations.md recommends. */
@@ -16,7 +16,7 @@ const SETTINGS = {
 };
 const PARAMETERS = { oplogNetworkTimeoutBufferSeconds: 1 };
 const MEMBERS = 3;
-const JOINED_WITHIN_MS = 60_000;
+const JOINED = { withinMs: 60_000 };
 const ASK_WITHIN_MS = 3_000;
 
 /** Three servers, one of which is the leader. The cluster works as long as two of them run. */
@@ -90,7 +90,7 @@ export async function startMongodCluster(dataDir: string): Promise<MongodCluster
     const of = hosts.map((host, _id) => ({ _id, host }));
     const config = { _id: REPLICA_SET, settings: SETTINGS, members: of };
     await ask(ports.values().next().value ?? 0, { replSetInitiate: config });
-    await until('a whole replica set', isWhole);
+    await until('a whole replica set', isWhole, JOINED);
   });
   const url = `mongodb://${hosts.join()}/?replicaSet=${REPLICA_SET}`;
   return { url, members, leader, isWhole, command, isolate, heal: () => healAll(wires), stop };
@@ -159,9 +159,7 @@ async function joinNatsServers(dataDir: string, wires: ReadonlyMap<string, Wire>
     }
   };
   const streamState = () => asked(async ({ streams }) => (await streams.info(usageStream(1).name)).cluster);
-  await startAll(members, stop, () =>
-    until('a JetStream that answers', async () => (await asked(() => true)) ?? false),
-  );
+  await startAll(members, stop, () => until('a JetStream that answers', () => asked(() => true), JOINED));
   return {
     url: urls.join(),
     members,
@@ -198,7 +196,7 @@ function names(kind: string): string[] {
 async function startAll(
   members: ReadonlyMap<string, Child>,
   stop: () => Promise<void>,
-  join: () => Promise<void>,
+  join: () => Promise<unknown>,
 ): Promise<void> {
   try {
     await Promise.all([...members.values()].map((child) => child.start()));
@@ -216,14 +214,6 @@ function stopAll(members: ReadonlyMap<string, Child>, wires: ReadonlyMap<string,
     await Promise.all([...members.values()].map((child) => child.kill()));
     for (const wire of wires.values()) wire.close();
   };
-}
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const lateMs = performance.now() + JOINED_WITHIN_MS;
-  while (!(await holds())) {
-    if (performance.now() > lateMs) throw new Error(`no ${what} in ${JOINED_WITHIN_MS / 1_000} s`);
-    await delay(100);
-  }
 }
 
 const hello = (port: number) => ask(port, { hello: 1 });

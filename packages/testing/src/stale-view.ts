@@ -1,8 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { MongodCluster } from './clusters.ts';
-
-const ELECTED_WITHIN_MS = 30_000;
-const WHOLE_WITHIN_MS = 60_000;
+import { until } from './until.ts';
 
 /**
  * Runs `before`, makes another member primary, and then runs `during`. Until `during` has ended, majority reads of the new
@@ -29,8 +26,9 @@ export async function inStaleView<T>(
   } finally {
     await keepView(mongodb, others, 'off');
     await mongodb.members.get(primary ?? '')?.start();
-    const lateMs = performance.now() + WHOLE_WITHIN_MS;
-    while (!(await mongodb.isWhole()) && performance.now() < lateMs) await delay(50);
+    // If it does not become whole, the next test that needs it fails.
+    const whole = until('the replica set is whole', mongodb.isWhole, { withinMs: 60_000, everyMs: 50 });
+    await whole.catch(() => {});
   }
 }
 
@@ -39,15 +37,14 @@ export async function inStaleView<T>(
  * members would not elect a member that lacks writes that other members have.
  */
 async function elect(mongodb: MongodCluster, members: readonly string[]): Promise<void> {
-  const lateMs = performance.now() + ELECTED_WITHIN_MS;
-  for (;;) {
+  const isElected = async () => {
     const leader = await mongodb.leader();
-    if (leader !== undefined && members.includes(leader)) return;
-    if (performance.now() > lateMs) throw new Error(`none of ${members} was elected`);
+    if (leader !== undefined && members.includes(leader)) return true;
     const newest = await newestOf(mongodb, members);
     await mongodb.command(newest, { replSetStepUp: 1, skipDryRun: true });
-    await delay(50);
-  }
+    return false;
+  };
+  await until(`one of ${members} is elected`, isElected, { withinMs: 30_000, everyMs: 50 });
 }
 
 /** Returns the name of the member that has replicated the most. */
