@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { SweepImagesRequest } from '@brand-data/contracts';
-import { importBrands, type LogoFileFigures, readLogoFiles } from '@brand-data/importers';
+import { type LogoFileFigures, readLogoFiles } from '@brand-data/importers';
 import { inBatches } from '@brand-data/runtime';
 import { Command } from '@commander-js/extra-typings';
 import type { Connection } from '../../connection/connection.ts';
@@ -14,7 +14,7 @@ import { type Context, commandGroup } from '../../terminal/context.ts';
 import { figure } from '../../text/reports.ts';
 import { facts } from '../../text/tables.ts';
 import type { ImportFigures } from '../imports/import-report.ts';
-import { noBytes, portsOf, reportedImport } from '../imports/reported-import.ts';
+import { reportedRecords } from '../imports/reported-import.ts';
 import { logoSetCommand, logoUnsetCommand } from './logo-set.ts';
 
 /** Catalog's list of precedence names this source. */
@@ -46,18 +46,11 @@ function importFolderCommand(context: Context) {
     .option('--conflicts <file>', 'write conflicts to this file (default: logo-files.conflicts.ndjson)')
     .action((folder, options) => {
       let figures: ImportFigures = {};
-      return reportedImport(
-        context,
-        { ...options, source: SOURCE },
-        noBytes(),
-        (run) => {
-          const brands = readLogoFiles(pathOf(folder), logoFiles(catalog()), (found) => {
-            figures = figuresOf(found);
-          });
-          return importBrands(portsOf(context), brands, run);
-        },
-        () => figures,
-      );
+      const read = () =>
+        readLogoFiles(pathOf(folder), logoFiles(catalog()), (found) => {
+          figures = figuresOf(found);
+        });
+      return reportedRecords(context, { ...options, source: SOURCE }, read, undefined, () => figures);
     });
 }
 

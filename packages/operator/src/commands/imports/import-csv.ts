@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import {
   FIELDS_HELP,
-  importBrands,
   proposeMapping,
   readConditions,
   readCsv,
@@ -13,22 +12,11 @@ import { UsageError } from '../../connection/failures.ts';
 import { collected, wholeNumber } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { wrapped } from '../../text/tables.ts';
-import {
-  dateOrderOption,
-  ENCODING_OPTION,
-  HEADING_LINE_OPTION,
-  MEMORY_OPTION,
-  noBytes,
-  portsOf,
-  readDate,
-  reportedImport,
-  sourceCommand,
-} from './reported-import.ts';
+import { formOf, noBytes, readDate, reportedRecords, tableCommand } from './reported-import.ts';
 
 export function importCsvCommand(context: Context) {
   const description = 'Import records from a table: CSV, TSV or JSON';
-  return sourceCommand('csv', description)
-    .argument('<file>', 'the file to read; it may be compressed')
+  return tableCommand('csv', description)
     .option('--map <column=field,…>', 'fill a field from a column; repeatable', collected)
     .option(
       '--map-file <file>',
@@ -45,11 +33,7 @@ export function importCsvCommand(context: Context) {
       'skip the rows without this cell; several cells of one column are alternatives; repeatable',
       collected,
     )
-    .option(...HEADING_LINE_OPTION)
-    .option(...ENCODING_OPTION)
     .option('--separator <text>', 'split cells into the items of a list at this text', ';')
-    .option('--decimal-comma', 'read numbers with a decimal comma, such as 1.234,5')
-    .addOption(dateOrderOption())
     .option(
       '--join <file:column=column>',
       'add the columns of a second table to the rows with the same value in these two columns',
@@ -58,16 +42,12 @@ export function importCsvCommand(context: Context) {
       '--merge',
       'merge rows with the same id: the first row gives the facts, the others add their names and listings',
     )
-    .option(...MEMORY_OPTION)
     .option('--id-prefix <text>', 'put this text, such as cik-, before each id that a column gives', '')
     .option(
       '--rank <0-1000>',
       'use this rank (how well known a company is) for rows that have neither a rank nor a market value (default: 300)',
       readRank,
     )
-    .option('--origin <name>', 'state that the facts come from here (default: the name of the source)')
-    .option('--url <url>', 'state the URL of the origin')
-    .option('--licence <text>', 'state the licence of the origin')
     .option('--date <date>', 'state the date of the facts: YYYY, YYYY-MM or YYYY-MM-DD', readDate)
     .addHelpText('after', () => `\n${wrapped(FIELDS_HELP)}`)
     .action(async (file, options) => {
@@ -81,32 +61,23 @@ export function importCsvCommand(context: Context) {
           : readMappingFile(await readFile(context.pathOf(mapFile), 'utf8'), mapFile);
       const bytes = noBytes();
       const securities: Record<string, number> = {};
-      const brands = readCsv(context.pathOf(file), {
+      const form = {
+        ...formOf(options),
         mapping: { ...mapping, columns: [...inFile, ...mapping.columns] },
         join: options.join === undefined ? undefined : joinOf(options.join, context.pathOf),
         merge: options.merge ?? false,
         skip: readConditions(options.skip ?? []),
         only: readConditions(options.only ?? []),
-        headingLine: options.headingLine,
-        encoding: options.encoding,
-        dateOrder: options.dateOrder,
         separator: options.separator,
-        decimalComma: options.decimalComma ?? false,
         idPrefix: options.idPrefix,
-        memoryMib: options.memory,
         rank,
         source,
         origin: { name: origin, ...(url && { url }), ...(licence && { licence }), ...(date && { date }) },
         progress: bytes,
-        onSecurities: (counts) => Object.assign(securities, counts),
-      });
-      await reportedImport(
-        context,
-        options,
-        bytes,
-        (run) => importBrands(portsOf(context), brands, run),
-        () => ({ securities }),
-      );
+        onSecurities: (counts: object) => Object.assign(securities, counts),
+      };
+      const read = () => readCsv(context.pathOf(file), form);
+      await reportedRecords(context, options, read, bytes, () => ({ securities }));
     });
 }
 

@@ -1,6 +1,4 @@
 import {
-  type ImportOptions,
-  importBrands,
   readFinanceDatabase,
   readRecords,
   readSimpleIcons,
@@ -12,7 +10,7 @@ import { type Context, commandGroup } from '../../terminal/context.ts';
 import { importCsvCommand } from './import-csv.ts';
 import { importMarketDataCommand } from './import-market-data.ts';
 import type { ImportFigures } from './import-report.ts';
-import { MEMORY_OPTION, noBytes, portsOf, reportedImport, sourceCommand } from './reported-import.ts';
+import { MEMORY_OPTION, noBytes, reportedRecords, sourceCommand } from './reported-import.ts';
 
 export function importCommand(context: Context) {
   const description = 'Import records into the catalogue; repeating an import changes nothing';
@@ -41,17 +39,15 @@ function importRecordsCommand(context: Context) {
           `${table} is a table, not a file of records: bds import csv ${table} --source NAME --map column=field,…`,
         );
       const bytes = noBytes();
-      const brands = readRecords(paths.map(context.pathOf), { progress: bytes });
-      return reportedImport(context, options, bytes, (run) => importBrands(portsOf(context), brands, run));
+      const read = () => readRecords(paths.map(context.pathOf), { progress: bytes });
+      return reportedRecords(context, options, read, bytes);
     });
 }
 
 function importSimpleIconsCommand(context: Context) {
   const description = 'Import the brands and logos of the npm package simple-icons';
   return sourceCommand('simple-icons', description, 'simple-icons').action((options) =>
-    reportedImport(context, options, noBytes(), (run) =>
-      importBrands(portsOf(context), readSimpleIcons(), run),
-    ),
+    reportedRecords(context, options, readSimpleIcons),
   );
 }
 
@@ -61,13 +57,8 @@ function importFinanceDatabaseCommand(context: Context) {
     .argument('<folder>', 'the folder with one CSV file for each exchange')
     .option(...MEMORY_OPTION)
     .action((folder, options) => {
-      const run = (put: ImportOptions) =>
-        importBrands(
-          portsOf(context),
-          readFinanceDatabase(context.pathOf(folder), { memoryMib: options.memory }),
-          put,
-        );
-      return reportedImport(context, options, noBytes(), run);
+      const read = () => readFinanceDatabase(context.pathOf(folder), { memoryMib: options.memory });
+      return reportedRecords(context, options, read);
     });
 }
 
@@ -79,21 +70,19 @@ function importWikidataCommand(context: Context) {
       '--work <folder>',
       'store several gigabytes of temporary files in this folder (default: the system folder for temporary files)',
     )
-    .action((file, options) => {
+    .action(async (file, options) => {
+      const path = context.pathOf(file);
       const figures: ImportFigures = {};
-      const bytes = noBytes();
-      const run = async (put: ImportOptions) => {
-        bytes.total = await sizeOf([context.pathOf(file)]);
-        const brands = readWikidata(context.pathOf(file), {
+      const bytes = { read: 0, total: await sizeOf([path]) };
+      const read = (signal: AbortSignal | undefined) =>
+        readWikidata(path, {
           ...(options.work === undefined ? {} : { workDir: context.pathOf(options.work) }),
           progress: bytes,
-          signal: put.signal,
+          signal,
           onFigures({ unknownExchanges, ...dump }) {
             Object.assign(figures, { dump, unknown_exchanges: unknownExchanges });
           },
         });
-        return importBrands(portsOf(context), brands, put);
-      };
-      return reportedImport(context, options, bytes, run, () => figures);
+      return reportedRecords(context, options, read, bytes, () => figures);
     });
 }

@@ -3,7 +3,7 @@ import {
   type BytesRead,
   DEFAULT_MEMORY_MIB,
   ImportJournal,
-  type importBrands,
+  importBrands,
   reportImport,
 } from '@brand-data/importers';
 import { problemOfSource } from '@brand-data/records';
@@ -60,23 +60,39 @@ export const MEMORY_OPTION = [
   DEFAULT_MEMORY_MIB,
 ] as const;
 
-export const HEADING_LINE_OPTION = [
-  '--heading-line <number>',
-  'read the names of the columns from this line',
-  readCount,
-] as const;
+/** Creates a command for a source that is a table, with the options for its form and its origin. */
+export function tableCommand(name: string, description: string, source?: string) {
+  return sourceCommand(name, description, source)
+    .argument('<file>', 'the file to read; it may be compressed')
+    .option('--heading-line <number>', 'read the names of the columns from this line', readCount)
+    .option('--encoding <name>', 'read a file that is not UTF-8, such as windows-1252', readEncoding)
+    .option('--decimal-comma', 'read numbers with a decimal comma, such as 1.234,5')
+    .addOption(
+      new Option('--date-order <order>', 'read 3/4/2026 as 3 April (dmy) or as 4 March (mdy)').choices([
+        'dmy',
+        'mdy',
+      ] as const),
+    )
+    .option(...MEMORY_OPTION)
+    .option('--origin <name>', 'state that the facts come from here (default: the name of the source)')
+    .option('--url <url>', 'state the URL of the origin')
+    .option('--licence <text>', 'state the licence of the origin');
+}
 
-export const ENCODING_OPTION = [
-  '--encoding <name>',
-  'read a file that is not UTF-8, such as windows-1252',
-  reader('Write the name of an encoding, such as windows-1252 or shift_jis.', (label) => {
-    try {
-      return new TextDecoder(label).encoding;
-    } catch {
-      return undefined;
-    }
-  }),
-] as const;
+type TableOptions = ReturnType<ReturnType<typeof tableCommand>['opts']>;
+
+/** Returns the form of a table, as its readers take it. */
+export function formOf({ headingLine, encoding, decimalComma, dateOrder, memory }: TableOptions) {
+  return { headingLine, encoding, decimalComma: decimalComma ?? false, dateOrder, memoryMib: memory };
+}
+
+const readEncoding = reader('Write the name of an encoding, such as windows-1252 or shift_jis.', (label) => {
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return undefined;
+  }
+});
 
 function readMemory(value: string): number {
   const most = Math.floor((getHeapStatistics().heap_size_limit / (1 << 20)) * MOST_OF_HEAP);
@@ -91,20 +107,8 @@ export const readDate = reader('Write YYYY, YYYY-MM or YYYY-MM-DD.', (text) =>
   /^\d{4}(-\d{2}(-\d{2})?)?$/.test(text) ? text : undefined,
 );
 
-/** For tables: how dates such as 3/4/2026 are read. */
-export function dateOrderOption() {
-  return new Option('--date-order <order>', 'read 3/4/2026 as 3 April (dmy) or as 4 March (mdy)').choices([
-    'dmy',
-    'mdy',
-  ] as const);
-}
-
 export function noBytes(): BytesRead {
   return { read: 0, total: 0 };
-}
-
-export function portsOf({ catalog, images }: Context): Parameters<typeof importBrands>[0] {
-  return { catalog: catalog(), images };
 }
 
 /** The options that every import has. */
@@ -160,4 +164,18 @@ export async function reportedImport(
     throw new PartlyFailed(
       `${figure(summary.refusedPictures)} pictures were refused, and their records imported without them (see ${rejectsFile})`,
     );
+}
+
+/** Runs an import of the records that `read` yields. */
+export function reportedRecords(
+  context: Context,
+  options: ReportedOptions,
+  read: (signal: AbortSignal | undefined) => Parameters<typeof importBrands>[1],
+  bytes = noBytes(),
+  figuresOf?: () => ImportFigures,
+): Promise<void> {
+  const { catalog, images } = context;
+  const run: Parameters<typeof reportImport>[1] = (put) =>
+    importBrands({ catalog: catalog(), images }, read(put.signal), put);
+  return reportedImport(context, options, bytes, run, figuresOf);
 }
