@@ -11,13 +11,11 @@ import {
   USAGE_SIGNATURE_HEADER,
   usageStreams,
 } from '@brand-data/contracts';
-import { Fault } from '@brand-data/runtime';
+import { Fault, unlessMissing } from '@brand-data/runtime';
 import { type ConsumerInfo, DeliverPolicy, type JsMsg, jetstream, type StreamInfo } from '@nats-io/jetstream';
 import { type CopiedStream, readCopied, writeCopied } from './copied-files.ts';
 import type { OpenNats } from './servers.ts';
 
-/** JetStream's error codes for "consumer not found" and "stream not found". */
-const MISSING = [10_014, 10_059];
 const MESSAGES_AT_ONCE = 500;
 const ANSWERED_WITHIN_MS = 5_000;
 const MOST_EMPTY_ANSWERS = 3;
@@ -143,11 +141,6 @@ export async function* copiedMessages(folder: string, stream: CopiedStream): Asy
       yield { data: Buffer.from(data, 'base64'), signature };
     }
   }
-}
-
-/** Returns undefined if the stream or consumer does not exist. Throws every other error. */
-function unlessMissing(error: unknown): undefined {
-  if (!MISSING.includes((error as { code?: number }).code ?? 0)) throw error;
 }
 
 /**

@@ -43,7 +43,7 @@ export { answerWithin } from './mongo/answer-within.ts';
 export type { Mongo } from './mongo/connect.ts';
 export { openDatabase } from './mongo/open-database.ts';
 export { bringUpToDate, type Migration } from './mongo/schema.ts';
-export { checkConsumer } from './nats/checks.ts';
+export { checkConsumer, unlessMissing } from './nats/checks.ts';
 export {
   connectionOptions,
   connectNats,

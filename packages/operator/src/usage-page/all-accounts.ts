@@ -6,6 +6,7 @@ import {
   type AllowanceUse,
   MAY_BE_TOO_SMALL,
   type MonthOfAll,
+  readLastCalls,
   readUsageOfAll,
   STATE_NAME,
 } from '../usage/allowance-use.ts';
@@ -63,7 +64,8 @@ export async function allAccountsPage(
   const pages = Math.max(1, Math.ceil(rows.length / ROWS_ON_PAGE));
   const page = Math.min(view.page, pages);
   const shown = rows.slice((page - 1) * ROWS_ON_PAGE, page * ROWS_ON_PAGE);
-  const lastCalls = await readLastCalls(connection, shown);
+  const accountIds = [...new Set(shown.map(({ account }) => account.id))];
+  const lastCalls = await readLastCalls(connection, accountIds);
   return wholePage(
     `Usage in ${usage.month}${usage.final ? '' : ' (so far)'}`,
     html`${usage.isExact ? undefined : html`<p class="notice">${MAY_BE_TOO_SMALL}</p>`}
@@ -95,16 +97,6 @@ function rowsOf({ accounts }: MonthOfAll, { search, plan, state, sort }: View): 
     .flatMap((account) => account.pools.map((use): Row => ({ account, use })));
   if (sort === 'account') return rows.toSorted((one, other) => (one.account.id < other.account.id ? -1 : 1));
   return rows.toSorted((one, other) => SORTS[sort](other) - SORTS[sort](one));
-}
-
-async function readLastCalls(
-  { metering }: Connection,
-  rows: readonly Row[],
-): Promise<ReadonlyMap<string, string>> {
-  const accountIds = [...new Set(rows.map(({ account }) => account.id))];
-  if (accountIds.length === 0) return new Map();
-  const { lastCalls } = await metering().call((client) => client.listLastCalls, { accountIds });
-  return new Map(lastCalls.map(({ accountId, day }) => [accountId, day]));
 }
 
 function listTable(

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isOperatorCredential } from '@brand-data/contracts';
-import { closeHttpServer, Fault, type FaultKind } from '@brand-data/runtime';
+import { answerWithin, closeHttpServer, Fault, type FaultKind } from '@brand-data/runtime';
 import { html } from '@brand-data/runtime/html';
 import type { Connection } from '../connection/connection.ts';
 import { allAccountsPage } from './all-accounts.ts';
@@ -78,10 +78,15 @@ export async function serveUsagePage({ port, allAddresses = false, connectAs, on
     if (open >= PAGES_AT_ONCE)
       return problem(503, 'Too many pages at once', 'Load the page again in a moment.');
     const connection = connectAs(credentialOf(request) ?? '');
+    const over = new AbortController();
     open += 1;
     try {
-      return await within(PAGE_WITHIN_MS, (signal) => pageAt(connection, request, signal));
+      return await answerWithin(pageAt(connection, request, over.signal), {
+        withinMs: PAGE_WITHIN_MS,
+        detail: 'The answer took too long: load the page again, or use bds usage.',
+      });
     } finally {
+      over.abort();
       connection.close();
       open -= 1;
     }
@@ -170,19 +175,6 @@ function decoded(text: string): string | undefined {
     return decodeURIComponent(text);
   } catch {
     return undefined;
-  }
-}
-
-/** Rejects with Fault `unavailable` if the work takes too long, and aborts the signal that the work has. */
-async function within<Result>(ms: number, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-  const late = new AbortController();
-  const fault = new Fault('unavailable', 'The answer took too long: load the page again, or use bds usage.');
-  const timer = setTimeout(() => late.abort(fault), ms);
-  const ended = once(late.signal, 'abort').then(() => Promise.reject(fault));
-  try {
-    return await Promise.race([work(late.signal), ended]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

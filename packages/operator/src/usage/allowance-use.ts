@@ -105,6 +105,16 @@ export async function plansByName({ accounts }: Pick<Connection, 'accounts'>): P
   return new Map(plans.map((plan) => [plan.name, plan]));
 }
 
+/** Returns the day of the last call of each of these accounts, by its id. Metering answers about at most 100 accounts at once. */
+export async function readLastCalls(
+  { metering }: Pick<Connection, 'metering'>,
+  accountIds: string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (accountIds.length === 0) return new Map();
+  const { lastCalls } = await metering().call((client) => client.listLastCalls, { accountIds });
+  return new Map(lastCalls.map(({ accountId, day }) => [accountId, day]));
+}
+
 /**
  * Reads an account and its use of a month, with the breakdown.
  *

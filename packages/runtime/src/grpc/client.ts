@@ -99,11 +99,6 @@ interface OneCall {
   requestId?: string | undefined;
 }
 
-function setOperator(metadata: Metadata, { operatorToken, requestId }: Omit<OneCall, 'deadlineMs'>): void {
-  if (operatorToken !== undefined) metadata.set('authorization', `Bearer ${operatorToken}`);
-  if (requestId !== undefined) metadata.set('x-request-id', requestId);
-}
-
 type Callback<Response> = (error: ServiceError | null, response: Response) => void;
 
 /**
@@ -121,12 +116,10 @@ export function callUnary<Request, Response>(
   ) => unknown,
   request: Request,
   {
-    deadlineMs,
-    operatorToken,
-    requestId,
     waitForReady = false,
     replica,
     metadata: more = {},
+    ...options
   }: OneCall & {
     waitForReady?: boolean;
     replica?: ReplicaChoice;
@@ -134,12 +127,11 @@ export function callUnary<Request, Response>(
     metadata?: Readonly<Record<string, string>>;
   },
 ): Promise<Response> {
-  const metadata = new Metadata({ waitForReady });
-  setOperator(metadata, { operatorToken, requestId });
+  const { metadata, deadline } = callOptions(options, waitForReady);
   for (const [name, value] of Object.entries(more)) metadata.set(name, value);
   if (replica) nameReplica(metadata, replica);
   return new Promise((resolve, reject) =>
-    method.call(client, request, metadata, { deadline: Date.now() + deadlineMs }, (error, response) =>
+    method.call(client, request, metadata, { deadline }, (error, response) =>
       error ? reject(errorOfStatus(error)) : resolve(response),
     ),
   );
@@ -208,8 +200,9 @@ export async function callClientStream<Request, Response>(
   return answer;
 }
 
-function callOptions({ deadlineMs, ...operator }: OneCall) {
-  const metadata = new Metadata();
-  setOperator(metadata, operator);
+function callOptions({ deadlineMs, operatorToken, requestId }: OneCall, waitForReady = false) {
+  const metadata = new Metadata({ waitForReady });
+  if (operatorToken !== undefined) metadata.set('authorization', `Bearer ${operatorToken}`);
+  if (requestId !== undefined) metadata.set('x-request-id', requestId);
   return { metadata, deadline: Date.now() + deadlineMs };
 }

@@ -9,6 +9,7 @@ import {
   type AllowanceUse,
   allowanceUse,
   plansByName,
+  readLastCalls,
   STATE_NAME,
   USE_CSV,
 } from '../../usage/allowance-use.ts';
@@ -65,20 +66,19 @@ async function withUse(
 ): Promise<Listed[]> {
   if (accounts.length === 0) return [];
   const accountIds = accounts.map(({ id }) => id);
-  const [ledgers, { lastCalls }] = await Promise.all([
+  const [ledgers, lastCalls] = await Promise.all([
     readPages<LedgerUsage>({}, async (page) => {
       const request = { month: '', accountIds, ...page };
       const answer = await metering().call((client) => client.listUsage, request);
       return { items: answer.ledgers, next: answer.next };
     }),
-    metering().call((client) => client.listLastCalls, { accountIds }),
+    readLastCalls({ metering }, accountIds),
   ]);
   const ledgersOf = Map.groupBy(ledgers.items, ({ accountId }) => accountId);
-  const lastOf = new Map(lastCalls.map(({ accountId, day }) => [accountId, day]));
   return accounts.map((account) => ({
     account,
     pools: allowanceUse(plans.get(account.plan) ?? { pools: [] }, ledgersOf.get(account.id) ?? []),
-    lastCall: lastOf.get(account.id),
+    lastCall: lastCalls.get(account.id),
   }));
 }
 
