@@ -8,7 +8,7 @@ import {
   type MonthOfAll,
   readLastCalls,
   readUsageOfAll,
-  STATE_NAME,
+  stateWord,
 } from '../usage/allowance-use.ts';
 import {
   accountUrl,
@@ -141,7 +141,7 @@ function listTable(
 }
 
 function stateOf(account: AccountUse['account']): string {
-  return account === undefined ? '' : STATE_NAME[account.state];
+  return account === undefined ? '' : stateWord(account.state);
 }
 
 function filterForm(view: View, accounts: readonly AccountUse[]): Html {

@@ -10,6 +10,7 @@ import {
 import type { Connection } from '../connection/connection.ts';
 import { readPages } from '../connection/reading.ts';
 import { fieldColumns } from '../text/tables.ts';
+import { wordOf } from '../text/words.ts';
 
 /** How much of the allowance of one pool an account has used in a month. */
 export interface AllowanceUse {
@@ -48,17 +49,13 @@ export interface MonthOfAll {
   accounts: AccountUse[];
 }
 
-export const STATE_NAME: Record<AccountState, 'active' | 'closed' | 'unknown'> = {
-  [AccountState.UNSPECIFIED]: 'unknown',
-  [AccountState.ACTIVE]: 'active',
-  [AccountState.CLOSED]: 'closed',
-};
+export function stateWord(state: AccountState): string {
+  return wordOf(AccountState, state);
+}
 
-export const ROUTE_WORDS = { brands: Route.BRANDS, logos: Route.LOGOS } as const;
-
-/** "unknown" for a route that this bds does not know, and for the route of a billed call whose answer is no longer stored. */
+/** "unknown" also for the route of a billed call whose answer is no longer stored. */
 export function routeWord(route: Route): string {
-  return Object.entries(ROUTE_WORDS).find(([, value]) => value === route)?.[0] ?? 'unknown';
+  return wordOf(Route, route);
 }
 
 export const USE_HEADERS = ['ALLOWANCE', 'USED', 'REMAINING', 'HELD BY GATEWAYS'] as const;

@@ -5,12 +5,13 @@ import { readPages } from '../../connection/reading.ts';
 import { readCount } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { type Columns, csvOf, fieldColumns, listTable } from '../../text/tables.ts';
+import { valueNamed } from '../../text/words.ts';
 import {
   type AllowanceUse,
   allowanceUse,
   plansByName,
   readLastCalls,
-  STATE_NAME,
+  stateWord,
   USE_CSV,
 } from '../../usage/allowance-use.ts';
 
@@ -40,7 +41,11 @@ export function accountListCommand({ accounts, metering, output }: Context) {
       const plans = await plansByName({ accounts });
       if (plan !== '' && !plans.has(plan))
         throw new Fault('not_found', `there is no plan ${JSON.stringify(plan)}: bds plan list shows all`);
-      const filters = { plan, text: search, state: STATE[state ?? 'any'] };
+      const filters = {
+        plan,
+        text: search,
+        state: valueNamed(AccountState, state) ?? AccountState.UNSPECIFIED,
+      };
       const pages = { limit, after, pageSize: ACCOUNTS_IN_PAGE };
       const { items, next } = await readPages<Listed>(pages, async (page) => {
         const answer = await accounts().call((client) => client.listAccounts, { ...filters, ...page });
@@ -56,8 +61,6 @@ export function accountListCommand({ accounts, metering, output }: Context) {
       );
     });
 }
-
-const STATE = { any: AccountState.UNSPECIFIED, active: AccountState.ACTIVE, closed: AccountState.CLOSED };
 
 async function withUse(
   metering: Context['metering'],
@@ -83,7 +86,7 @@ async function withUse(
 }
 
 function listedToJson({ account: { id, name, plan, state }, pools, lastCall }: Listed) {
-  return { id, name, plan, state: STATE_NAME[state], pools, last_call: lastCall ?? null };
+  return { id, name, plan, state: stateWord(state), pools, last_call: lastCall ?? null };
 }
 
 /** Returns a line for each pool of the account. An account whose plan has no pool has a line too. */

@@ -2,7 +2,7 @@ import type { Account, Key, RepairedLimit } from '@brand-data/contracts';
 import { Command } from '@commander-js/extra-typings';
 import { type Context, confirm, YES_OPTION } from '../../terminal/context.ts';
 import { type Columns, facts, listTable, time } from '../../text/tables.ts';
-import { plansByName, STATE_NAME } from '../../usage/allowance-use.ts';
+import { plansByName, stateWord } from '../../usage/allowance-use.ts';
 import { confirmTerms } from '../../usage/plan-terms.ts';
 import { accountListCommand } from './account-list.ts';
 import { KEY_COLUMNS, keyToJson } from './key.ts';
@@ -96,7 +96,7 @@ const REPAIRED: Columns<RepairedLimit> = {
 
 export function accountToJson({ id, name, plan, state, createdAtMs, closedAtMs }: Account) {
   const times = { created_at: time(createdAtMs), closed_at: time(closedAtMs) };
-  return { id, name, plan, state: STATE_NAME[state], ...times };
+  return { id, name, plan, state: stateWord(state), ...times };
 }
 
 function accountFacts({ id, name, plan, state, createdAtMs, closedAtMs }: Account): string {
@@ -104,7 +104,7 @@ function accountFacts({ id, name, plan, state, createdAtMs, closedAtMs }: Accoun
     ['Account', id],
     ['Name', name],
     ['Plan', plan],
-    ['State', STATE_NAME[state]],
+    ['State', stateWord(state)],
     ['Created', time(createdAtMs)],
     ['Closed', time(closedAtMs)],
   ]);

@@ -5,9 +5,10 @@ import { readPages } from '../../connection/reading.ts';
 import { readCount, readMonth } from '../../options/readers.ts';
 import { type Context, commandGroup } from '../../terminal/context.ts';
 import { type Columns, csvOf, fieldColumns, listTable, time } from '../../text/tables.ts';
+import { valueNamed, wordOf } from '../../text/words.ts';
 
 const MOST_IN_A_PAGE = 500;
-const STATES = ['none', 'pending', 'delivered', 'failed'] as const;
+const STATES = ['none', 'pending', 'delivered', 'failed'];
 
 export function noticeCommand(context: Context) {
   const description =
@@ -29,7 +30,11 @@ function list({ accounts, metering, output }: Context) {
         '\nnone: no webhook was set.',
     )
     .action(async ({ account = '', month = '', state, csv, limit = csv ? undefined : 100 }) => {
-      const filters = { accountId: account, month, state: STATE[state ?? 'unspecified'] };
+      const filters = {
+        accountId: account,
+        month,
+        state: valueNamed(NoticeState, state) ?? NoticeState.UNSPECIFIED,
+      };
       const pages = { limit, pageSize: MOST_IN_A_PAGE };
       const { items, next } = await readPages<Notice>(pages, async (page) => {
         const answer = await metering().call((client) => client.listNotices, { ...filters, ...page });
@@ -82,18 +87,6 @@ function sendTest({ metering, output }: Context) {
     });
 }
 
-const STATE = {
-  unspecified: NoticeState.UNSPECIFIED,
-  none: NoticeState.NONE,
-  pending: NoticeState.PENDING,
-  delivered: NoticeState.DELIVERED,
-  failed: NoticeState.FAILED,
-} as const;
-
-function stateOf({ state }: Notice): string {
-  return STATES.find((name) => STATE[name] === state) ?? '';
-}
-
 function noticeToJson(notice: Notice) {
   const { id, accountId, pool, month, threshold, allowance, used, atMs, isPublished, attempts } = notice;
   return {
@@ -106,7 +99,7 @@ function noticeToJson(notice: Notice) {
     used,
     at: time(atMs),
     published: isPublished,
-    delivery: stateOf(notice),
+    delivery: wordOf(NoticeState, notice.state),
     attempts,
     failure: notice.failure || null,
     last_attempt: time(notice.lastAttemptMs) || null,
@@ -126,7 +119,7 @@ const TABLE: Columns<Notice> = {
   NOTICE: ({ id }) => id,
   PASSED: ({ threshold }) => `${threshold} %`,
   USED: ({ used, allowance }) => `${used} of ${allowance}`,
-  DELIVERY: stateOf,
+  DELIVERY: ({ state }) => wordOf(NoticeState, state),
   ATTEMPTS: ({ attempts }) => String(attempts),
   'NEXT ATTEMPT': ({ nextAttemptMs }) => time(nextAttemptMs),
   FAILURE: ({ failure }) => failure,

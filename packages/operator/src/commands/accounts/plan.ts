@@ -1,4 +1,4 @@
-import { type Account, AccountState, type Plan, type Pool, type Rate } from '@brand-data/contracts';
+import { type Account, AccountState, type Plan, type Pool, type Rate, Route } from '@brand-data/contracts';
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import { UsageError } from '../../connection/failures.ts';
 import { readPages } from '../../connection/reading.ts';
@@ -15,7 +15,8 @@ import {
 } from '../../options/readers.ts';
 import { type Context, commandGroup, YES_OPTION } from '../../terminal/context.ts';
 import { type Columns, listTable } from '../../text/tables.ts';
-import { plansByName, ROUTE_WORDS, routeWord } from '../../usage/allowance-use.ts';
+import { valueNamed } from '../../text/words.ts';
+import { plansByName, routeWord } from '../../usage/allowance-use.ts';
 import { changesOf, confirmTerms, type Terms } from '../../usage/plan-terms.ts';
 
 export function planCommand(context: Context) {
@@ -101,13 +102,11 @@ function list({ accounts, output }: Context) {
   });
 }
 
-const ROUTES = new Map(Object.entries(ROUTE_WORDS));
-
 function collectPool(value: string, pools = new Map<string, Pool | null>()): Map<string, Pool | null> {
   const [, name, rest] = /^([a-z0-9]+(?:[-_][a-z0-9]+)*)=(.*)$/.exec(value) ?? [];
   const [, figure = '', routes = ''] = /^([^:]*):([a-z,]+)$/.exec(rest ?? '') ?? [];
   const words = routes.split(',');
-  const known = words.flatMap((word) => ROUTES.get(word) ?? []);
+  const known = words.flatMap((word) => valueNamed(Route, word) ?? []);
   if (name === undefined || (rest !== 'none' && (figure === '' || known.length < words.length)))
     throw new InvalidArgumentError(
       'Write name=allowance:routes. The routes are brands, logos or brands,logos.',

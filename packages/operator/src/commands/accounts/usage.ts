@@ -11,7 +11,7 @@ import {
   readUsageOf,
   readUsageOfAll,
   routeWord,
-  STATE_NAME,
+  stateWord,
   USE_CSV,
   USE_HEADERS,
   useCells,
@@ -96,7 +96,7 @@ async function showUsageOfAll({ connect, output }: Context, asked: string, csv?:
   const { month, final, isExact, accounts: uses } = await readUsageOfAll(connect(), asked);
   const accounts = uses.map(({ id, account, pools }) => {
     const { name = null, plan = null } = account ?? {};
-    return { account: id, name, plan, state: account ? STATE_NAME[account.state] : null, pools };
+    return { account: id, name, plan, state: account ? stateWord(account.state) : null, pools };
   });
   const lines = accounts.flatMap(({ pools, ...each }) => pools.map((use) => ({ ...each, month, ...use })));
   if (csv) output.text(csvOf(CSV, lines));

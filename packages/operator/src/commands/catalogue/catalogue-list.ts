@@ -7,23 +7,13 @@ import { resumedStream } from '../../connection/reading.ts';
 import { readCount } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { type Columns, csvLines, listTable, rowsOf, time } from '../../text/tables.ts';
+import { valueNamed, wordOf } from '../../text/words.ts';
 
 const LIST_MS = 3_600_000;
 /** Counting reads the whole catalogue. */
 export const STATISTICS_MS = 60_000;
 const IDENTIFIERS_SHOWN = 3;
-const TYPES = ['stock', 'brand', 'superinvestor'] as const;
-
-const TYPE = {
-  unknown: BrandType.UNSPECIFIED,
-  stock: BrandType.STOCK,
-  brand: BrandType.BRAND,
-  superinvestor: BrandType.SUPERINVESTOR,
-};
-
-export function typeName(type: BrandType): string {
-  return TYPES.find((name) => TYPE[name] === type) ?? 'unknown';
-}
+const TYPES = ['stock', 'brand', 'superinvestor'];
 
 export function catalogueListCommand({ catalog, output }: Context) {
   return new Command('list')
@@ -41,7 +31,7 @@ export function catalogueListCommand({ catalog, output }: Context) {
     .option('--csv', 'print CSV, one line for each record')
     .action(async ({ type, source = '', search = '', lacks = [], csv, after = '', ...options }) => {
       const limit = options.limit ?? (csv ? Number.POSITIVE_INFINITY : 100);
-      const wanted = TYPE[type ?? 'unknown'];
+      const wanted = valueNamed(BrandType, type) ?? BrandType.UNSPECIFIED;
       const filters = { type: wanted, source, text: search, fields: lacks, lacking: lacks, after };
       const listed: ListedBrand[] = [];
       let count = 0;
@@ -93,7 +83,7 @@ export async function* brandPages(
 const CSV: Columns<ListedBrand> = {
   id: ({ id }) => id,
   name: ({ name }) => name,
-  type: ({ type }) => typeName(type),
+  type: ({ type }) => wordOf(BrandType, type),
   rank: ({ rank }) => rank,
   identifiers: ({ identifiers }) => identifiers.join(' '),
   sources: ({ sources }) => sources.join(' '),
@@ -103,7 +93,7 @@ const CSV: Columns<ListedBrand> = {
 const TABLE: Columns<ListedBrand> = {
   ID: ({ id }) => id,
   NAME: ({ name }) => name,
-  TYPE: ({ type }) => typeName(type),
+  TYPE: ({ type }) => wordOf(BrandType, type),
   IDENTIFIERS: ({ identifiers }) => {
     const more = identifiers.length - IDENTIFIERS_SHOWN;
     const shown = identifiers.slice(0, IDENTIFIERS_SHOWN).join(' ');
@@ -115,7 +105,7 @@ const TABLE: Columns<ListedBrand> = {
 
 function listedToJson({ changedAtMs, type, id, name, rank, identifiers, sources }: ListedBrand) {
   const changed_at = time(changedAtMs || undefined) ?? null;
-  return { id, name, type: typeName(type), rank, identifiers, sources, changed_at };
+  return { id, name, type: wordOf(BrandType, type), rank, identifiers, sources, changed_at };
 }
 
 /** Reads fields of records, separated by commas. */

@@ -1,9 +1,10 @@
-import type { SourceStatistics } from '@brand-data/contracts';
+import { BrandType, type SourceStatistics } from '@brand-data/contracts';
 import { Command } from '@commander-js/extra-typings';
 import type { Context } from '../../terminal/context.ts';
 import { duration, figure } from '../../text/reports.ts';
 import { facts, table } from '../../text/tables.ts';
-import { brandPages, readFields, STATISTICS_MS, typeName } from './catalogue-list.ts';
+import { wordOf } from '../../text/words.ts';
+import { brandPages, readFields, STATISTICS_MS } from './catalogue-list.ts';
 
 /** The fields that operators look for in an import. */
 const FIELDS = [
@@ -45,7 +46,8 @@ export function catalogueStatsCommand({ catalog, output }: Context) {
         for (const { id, type, has: present, bytes: size } of brands) {
           records++;
           bytes.all += size;
-          types[typeName(type)] = (types[typeName(type)] ?? 0) + 1;
+          const word = wordOf(BrandType, type);
+          types[word] = (types[word] ?? 0) + 1;
           for (const index of present) has[index] = (has[index] ?? 0) + 1;
           if (size > bytes.largest.bytes) bytes.largest = { id, bytes: size };
         }

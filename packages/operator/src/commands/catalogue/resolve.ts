@@ -5,6 +5,7 @@ import { Command } from '@commander-js/extra-typings';
 import { UsageError } from '../../connection/failures.ts';
 import type { Context } from '../../terminal/context.ts';
 import { table } from '../../text/tables.ts';
+import { wordOf } from '../../text/words.ts';
 
 /** The most identifiers that the catalogue resolves at once. */
 const BATCH = 200;
@@ -86,18 +87,12 @@ function meaningToJson({ id, name, type, rank, match }: Meaning) {
   return {
     id,
     name,
-    type: wordOf(BrandType, 'BRAND_TYPE_', type),
+    type: wordOf(BrandType, type),
     rank,
-    kind: wordOf(MatchKind, 'MATCH_KIND_', match?.kind),
-    strength: wordOf(MatchStrength, 'MATCH_STRENGTH_', match?.strength),
+    kind: wordOf(MatchKind, match?.kind),
+    strength: wordOf(MatchStrength, match?.strength),
     value: match?.value,
   };
-}
-
-/** "MATCH_KIND_TICKER" becomes "ticker". */
-function wordOf(names: Record<string, string>, prefix: string, value: string | undefined): string {
-  const known = Object.values(names).find((name) => name === value) ?? '';
-  return known.slice(prefix.length).toLowerCase();
 }
 
 function rowsOf(resolution: ReturnType<typeof resolutionToJson>): (string | number | undefined)[][] {
