@@ -1,4 +1,3 @@
-import { parse } from 'csv-parse/sync';
 import type { BytesRead, Skipped, Unreadable } from '../framework/source-items.ts';
 import { JSON_FILE, JSON_LINES } from './json.ts';
 import { readJsonTable, type TableRow } from './json-table.ts';
@@ -285,13 +284,24 @@ function hasOddQuotes(text: string): boolean {
   return isOdd;
 }
 
-/** Splits a line into cells. Undefined if the quotes are malformed. */
+/** Splits a line with an even number of quotes into cells. Undefined if the quotes are malformed. */
 function cellsOf(text: string, delimiter: string): string[] | undefined {
   if (!text.includes('"')) return text.split(delimiter);
-  try {
-    const [cells] = parse(text, { delimiter, relax_column_count: true });
-    return cells;
-  } catch {
-    return undefined;
+  const cells: string[] = [];
+  for (let start = 0; ; ) {
+    let end = text.indexOf(delimiter, start);
+    if (end < 0) end = text.length;
+    if (text[start] === '"') {
+      end = text.indexOf('"', start + 1) + 1;
+      while (text[end] === '"') end = text.indexOf('"', end + 1) + 1;
+      cells.push(text.slice(start + 1, end - 1).replaceAll('""', '"'));
+    } else {
+      const cell = text.slice(start, end);
+      if (cell.includes('"')) return undefined;
+      cells.push(cell);
+    }
+    if (/^\r*$/.test(text.slice(end))) return cells;
+    if (!text.startsWith(delimiter, end)) return undefined;
+    start = end + delimiter.length;
   }
 }
