@@ -227,10 +227,10 @@ function rowOf({ from, raw, cells }: Row, names: readonly string[]): TableRow | 
     const problem = `the line has ${cells.length} cells, but the heading has ${names.length}: correct its quotes and delimiters`;
     return { from, problem, raw };
   }
-  const named = names.flatMap((name, at): [string, string][] =>
-    name === '' ? [] : [[name, withPlainSpaces(cells[at] ?? '')]],
-  );
-  return { from, raw, cells: new Map(named) };
+  const named = new Map<string, string>();
+  for (const [at, name] of names.entries())
+    if (name !== '') named.set(name, withPlainSpaces(cells[at] ?? ''));
+  return { from, raw, cells: named };
 }
 
 /** Tells whether the first text of a row is a remark, or is the word for a sum before figures. */

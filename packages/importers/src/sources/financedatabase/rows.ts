@@ -22,6 +22,8 @@ import { formerNamesOf, issuerIn, subjectOf } from './issuer-names.ts';
 const MOST_CHARACTERS = 1_000;
 /** The most characters of a row. The longest of FinanceDatabase has 6,000. */
 const LONGEST_ROW = 32 * 1_024;
+/** V8 copies parts of texts that have so few characters. */
+const SHORT_TEXT = 12;
 /** The most former names in a description that are compared with the names of other rows. */
 const MOST_FORMER_NAMES = 20;
 
@@ -199,9 +201,9 @@ function rowOf(from: string, field: (column: string) => string): Row | Skipped |
   };
 }
 
-/** Copies a text. A part of the row's text that is not copied would keep the whole text in memory. */
+/** Copies a text. A part of the row's text that is not copied would keep the whole text in memory, unless it is short. */
 function ownText(text: string): string {
-  return Buffer.from(text).toString();
+  return text.length <= SHORT_TEXT ? text : Buffer.from(text).toString();
 }
 
 /** Empty cells of the facts about the company, apart from its name and its description. */
