@@ -11,7 +11,7 @@ export {
 } from './keys/brand-key.ts';
 export { MOST_ADDRESSES, readWebHost } from './keys/domains.ts';
 export { keysOfBrand } from './keys/keys-of-brand.ts';
-export { cusipOfIsin, isCusip, isFigi, isIsin, isLei } from './keys/security-ids.ts';
+export { cusipOf, cusipOfIsin, isCusip, isFigi, isIsin, isLei } from './keys/security-ids.ts';
 export { isBareTickerKey } from './keys/tickers.ts';
 export {
   type CompanyName,
@@ -20,24 +20,16 @@ export {
   isNamedAfter,
   isOfOnePlace,
 } from './link/company-names.ts';
-export {
-  type Contradiction,
-  contradictionsBetween,
-} from './link/contradictions.ts';
+export { type Contradiction, contradictionsBetween } from './link/contradictions.ts';
 export { identityOf, kindOf, type RecordIdentity, secondaryKeys } from './link/identity.ts';
-export {
-  haveOneDomain,
-  type Link,
-  linkBetween,
-  whyNotLinked,
-} from './link/link.ts';
+export { haveOneDomain, type Link, linkBetween, whyNotLinked } from './link/link.ts';
 export { compareLegalFamilies, legalFamiliesOf } from './names/legal-families.ts';
 export { coreName, legalFormOf, nameForms, normalName } from './names/names.ts';
 export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names/names-of-brand.ts';
 export { isFirstWordOfMany, regionNames } from './names/places.ts';
 export { isInCapitals, publishedName } from './names/published-names.ts';
 export { withoutMarks } from './names/registry-names.ts';
-export { compareTexts, remembered } from './names/texts.ts';
+export { compareTexts, isShouted, remembered } from './names/texts.ts';
 export { properName } from './names/weak-names.ts';
 export { type Reading, type ReadOptions, readIdentifier, readNamesWithCodes } from './read/readings.ts';
 export { isUnspecific, leadingKeysToRead, TOO_MANY_LED } from './resolve/leading-words.ts';
@@ -60,6 +52,7 @@ export {
   exchangesOfCountry,
   exchangesOfPrefix,
   exchangesOfYahooSuffix,
+  INCORPORATING,
 } from './securities/exchanges.ts';
 export { isinOfMain, orderListings } from './securities/main-listing.ts';
 export { readSecurityName, type SecurityType } from './securities/security-names.ts';

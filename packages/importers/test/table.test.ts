@@ -5,7 +5,7 @@ import { allOf } from './all-of.ts';
 import { fileOf } from './temporary-files.ts';
 
 const cell = fc.string({
-  unit: fc.constantFrom('a', 'B', '7', ' ', ',', ';', '"', '\n', 'é', '東'),
+  unit: fc.constantFrom('a', 'B', '7', ' ', ',', ';', '"', '\n', '\r', 'é', '東'),
   maxLength: 8,
 });
 const quoted = (value: string) => (/[",;\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);

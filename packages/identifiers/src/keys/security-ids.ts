@@ -60,6 +60,11 @@ export function cusipOfIsin(isin: string): string | undefined {
   return /^(?:US|CA)[A-Z0-9]{10}$/.test(isin) ? isin.slice(2, -1) : undefined;
 }
 
+/** Returns the CUSIP in a security's ISIN, else the stated one. '' if neither is valid. */
+export function cusipOf(isin: string, stated: string): string {
+  return [cusipOfIsin(isin) ?? '', stated].find(isCusip) ?? '';
+}
+
 /** Returns keys of a company's securities and of its LEI. Omits identifiers with a wrong check digit. */
 export function securityKeys({ listings, stock, lei }: Brand): BrandKey[] {
   const isins = valid('isin', [...listings.map(({ isin }) => isin), stock?.isin]);

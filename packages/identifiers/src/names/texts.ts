@@ -3,6 +3,11 @@ export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Checks whether a text is all in capitals, as the systems of some exchanges write names, often abbreviated. */
+export function isShouted(text: string): boolean {
+  return text === text.toUpperCase();
+}
+
 /**
  * Returns a pure function that remembers its last results. An import asks for the same name or address several times in a row,
  * for the keys of one record. It forgets all results at once when it has `most`, which costs less than an order of use.

@@ -77,10 +77,6 @@ const plain = (name: string): string => name.toUpperCase().replaceAll(' ', '');
 const mics = (exchange: Exchange): string[] => [exchange.mic, ...exchange.otherMics];
 
 const byMic = new Map(EXCHANGES.flatMap((exchange) => mics(exchange).map((mic) => [mic, exchange])));
-const byYahooSuffix = grouped((exchange) => exchange.yahoo);
-const byReutersCode = grouped((exchange) => exchange.reuters);
-const byBloombergCode = grouped((exchange) => exchange.bloomberg);
-const byCountry = grouped((exchange) => [exchange.country]);
 const byPrefix = grouped((exchange) => [
   ...new Set([...mics(exchange), plain(exchange.code), plain(exchange.name), ...exchange.prefixes]),
 ]);
@@ -91,34 +87,28 @@ export function exchangeOfMic(mic: string): Exchange | undefined {
 }
 
 /** Returns the venues with this Yahoo suffix, such as "DE". It must be in upper case, without the dot. */
-export function exchangesOfYahooSuffix(suffix: string): readonly Exchange[] {
-  return byYahooSuffix.get(suffix) ?? [];
-}
+export const exchangesOfYahooSuffix = grouped(({ yahoo }) => yahoo);
 
 /** Returns the venues with this Reuters code, such as "OQ", if it differs from Yahoo's. In upper case, without the dot. */
-export function exchangesOfReutersCode(code: string): readonly Exchange[] {
-  return byReutersCode.get(code) ?? [];
-}
+export const exchangesOfReutersCode = grouped(({ reuters }) => reuters);
 
 /** Returns the venues of a country, by its upper-case code in ISO 3166-1 alpha-2. */
-export function exchangesOfCountry(country: string): readonly Exchange[] {
-  return byCountry.get(country) ?? [];
-}
+export const exchangesOfCountry = grouped(({ country }) => [country]);
+
+/** Countries with an exchange where companies from elsewhere are often incorporated. */
+export const INCORPORATING: ReadonlySet<string> = new Set(['CH', 'CY', 'IE', 'NL']);
 
 /** Returns the venues with this Bloomberg code, in upper case. A composite code ("US", "GR") means all venues of its country. */
-export function exchangesOfBloombergCode(code: string): readonly Exchange[] {
-  return byBloombergCode.get(code) ?? [];
-}
+export const exchangesOfBloombergCode = grouped(({ bloomberg }) => bloomberg);
 
 /** Returns the venues that a text before a colon means: a MIC, a short code or a name. Ignores upper and lower case. */
 export function exchangesOfPrefix(prefix: string): readonly Exchange[] {
-  return byPrefix.get(plain(prefix)) ?? [];
+  return byPrefix(plain(prefix));
 }
 
-function grouped(namesOf: (exchange: Exchange) => readonly string[]): Map<string, Exchange[]> {
+function grouped(namesOf: (exchange: Exchange) => readonly string[]): (name: string) => readonly Exchange[] {
   const groups = new Map<string, Exchange[]>();
-  for (const exchange of EXCHANGES) {
+  for (const exchange of EXCHANGES)
     for (const name of namesOf(exchange)) groups.set(name, [...(groups.get(name) ?? []), exchange]);
-  }
-  return groups;
+  return (name) => groups.get(name) ?? [];
 }

@@ -3,18 +3,17 @@ import {
   companyName,
   compareNames,
   compareTexts,
-  cusipOfIsin,
+  cusipOf,
   exchangeOfMic,
   exchangesOfCountry,
-  isCusip,
+  INCORPORATING,
+  isShouted,
   normalName,
   orderListings,
 } from '@brand-data/identifiers';
 
 const MOST_NAMES = 10;
 const MOST_WEBSITES = 3;
-/** Countries with an exchange where companies from elsewhere are often incorporated. */
-const INCORPORATING = new Set(['CH', 'CY', 'IE', 'NL']);
 
 /** A record of one listing. */
 interface ListingRecord {
@@ -176,7 +175,7 @@ function securityOf(listed: readonly ListingRecord[]): { isin: string; cusip: st
   const [smallest = ''] = ofClass.flatMap(({ atHome }) => (atHome.isin === '' ? [] : atHome.isin)).toSorted();
   const isin = main.isin || smallest;
   const stated = isin === listed[0]?.listing.isin ? main.cusip : '';
-  return { isin, cusip: [cusipOfIsin(isin) ?? '', stated].find(isCusip) ?? '' };
+  return { isin, cusip: cusipOf(isin, stated) };
 }
 
 /** Returns the first name that is spelled like that of the main listing and is not all in capitals, which are often abbreviated. */
@@ -203,10 +202,6 @@ function areAlike(one: string, other: string): boolean {
   if (one === other) return true;
   const [a, b] = [companyName(one), companyName(other)];
   return a !== undefined && b !== undefined && compareNames(a, b) !== 'other';
-}
-
-function isShouted(name: string): boolean {
-  return name === name.toUpperCase();
 }
 
 /** Returns the names that are spelled otherwise than the known names and those before them. */

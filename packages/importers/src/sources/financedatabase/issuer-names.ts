@@ -2,6 +2,7 @@ import {
   type CompanyName,
   companyName,
   coreName,
+  isShouted,
   isTooLongForName,
   isUnspecific,
 } from '@brand-data/identifiers';
@@ -27,10 +28,12 @@ const MARKS = [RECEIPT, /[\s,]+(?:class [a-z]|pref|preferred|ord|cdi|\(publ\))\.
 
 /** Returns the issuer in the name of a security. Undefined if the name contains no word. */
 export function issuerIn(text: string): CompanyName | undefined {
-  const plain = withoutSecurity(text)
-    .replace(/\b[LD]['’](?=\p{L})/giu, '')
-    .replace(/(?<=\S)\s*\+\s*(?=\S)/g, ' & ');
-  return companyName(plain);
+  return companyName(plainName(text).replace(/\b[LD]['’](?=\p{L})/giu, ''));
+}
+
+/** Removes the marks of the security, and writes "&" for "+" between words, as German exchanges do not. */
+export function plainName(text: string): string {
+  return withoutSecurity(text).replace(/(?<=\S)\s*\+\s*(?=\S)/g, ' & ');
 }
 
 /** Removes the marks of the security: "AMER. EL. PWR  DL 6,50" becomes "AMER. EL. PWR". */
@@ -46,11 +49,6 @@ export function withoutSecurity(name: string): string {
     }
   }
   return text;
-}
-
-/** Tells whether the name is all in capitals, as the systems of German exchanges write it. */
-export function isShouted(name: string): boolean {
-  return name === name.toUpperCase();
 }
 
 const VERBS =

@@ -1,14 +1,14 @@
 import { Brand, type Source } from '@brand-data/contracts';
 import {
   compareNames,
-  cusipOfIsin,
+  cusipOf,
   exchangeOfMic,
-  isCusip,
   isOfOnePlace,
+  isShouted,
   rankOfMarketCapClass,
 } from '@brand-data/identifiers';
 import { countryCodeOf } from '../../formats/places.ts';
-import { formerNamesOf, isShouted, subjectOf, withoutSecurity } from './issuer-names.ts';
+import { formerNamesOf, plainName, subjectOf, withoutSecurity } from './issuer-names.ts';
 import type { Row } from './rows.ts';
 
 const FINANCE_DATABASE: Pick<Source, 'name' | 'url' | 'licence'> = {
@@ -53,7 +53,7 @@ export function recordOfListing(row: Row): Brand {
       exchangeFullName: venue?.name ?? row.market,
       currency: /^[A-Z]{3}$/.test(row.currency) ? row.currency : '',
       isin,
-      cusip: [cusipOfIsin(isin) ?? '', cusip].find(isCusip) ?? '',
+      cusip: cusipOf(isin, cusip),
       isActivelyTrading: !delisted,
     },
     sources: [{ ...FINANCE_DATABASE }],
@@ -72,7 +72,7 @@ function idOf({ mic, ticker }: Row): string {
  * Names in capitals are abbreviated, so the name in full comes first.
  */
 function namesOf({ name, summary, issuer, subject }: Row): string[] {
-  const own = withoutSecurity(name).replace(/(?<=\S)\s*\+\s*(?=\S)/g, ' & ');
+  const own = plainName(name);
   if (issuer === undefined || subject === undefined) return [own];
   const isOfParent = isOfOnePlace(issuer, subject) && subject.words.length < issuer.words.length;
   const described = withoutSecurity(subjectOf(summary).replace(AFTER_SUBJECT, ''));

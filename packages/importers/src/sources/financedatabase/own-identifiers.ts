@@ -1,9 +1,6 @@
-import { cusipOfIsin, exchangeOfMic, exchangesOfCountry } from '@brand-data/identifiers';
+import { cusipOfIsin, exchangeOfMic, exchangesOfCountry, INCORPORATING } from '@brand-data/identifiers';
 import { countryCodeOf } from '../../formats/places.ts';
-import { isGerman, NO_IDENTIFIERS, type Row } from './rows.ts';
-
-/** Countries with an exchange where companies from elsewhere are often incorporated. */
-const INCORPORATING = new Set(['CH', 'CY', 'IE', 'NL']);
+import { NO_IDENTIFIERS, type Row } from './rows.ts';
 
 /**
  * Removes identifiers that were looked up by ticker and belong to another company:
@@ -47,5 +44,5 @@ export function hasIdentifiersOfOther(row: Row): boolean {
     if (home === 'HK' && country === 'CN') return false;
     return country !== 'US' || (row.shareClassFigi !== '' && figi === '');
   }
-  return (isIncoming || isGerman(row)) && country !== 'US' && !INCORPORATING.has(country) && figi === '';
+  return (isIncoming || venue === 'DE') && country !== 'US' && !INCORPORATING.has(country) && figi === '';
 }

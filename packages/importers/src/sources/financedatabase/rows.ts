@@ -16,7 +16,7 @@ import { filesOf, sizeOf } from '../../formats/content.ts';
 import { readEach } from '../../formats/lines.ts';
 import { NoTable, openTable } from '../../formats/table.ts';
 import type { BytesRead, Skipped, Unreadable } from '../../framework/source-items.ts';
-import { formerNamesOf, issuerIn, subjectOf } from './issuer-names.ts';
+import { issuerIn, subjectOf } from './issuer-names.ts';
 
 /** The most characters of a description that are kept. Some descriptions have several thousand. */
 const MOST_CHARACTERS = 1_000;
@@ -24,8 +24,6 @@ const MOST_CHARACTERS = 1_000;
 const LONGEST_ROW = 32 * 1_024;
 /** V8 copies parts of texts that have so few characters. */
 const SHORT_TEXT = 12;
-/** The most former names in a description that are compared with the names of other rows. */
-const MOST_FORMER_NAMES = 20;
 
 /** A row of FinanceDatabase: one listing of one security. A field is '' if its cell is empty. */
 export interface Row {
@@ -46,7 +44,6 @@ export interface Row {
   country: string;
   state: string;
   city: string;
-  zipcode: string;
   website: string;
   marketCap: string;
   isin: string;
@@ -59,8 +56,6 @@ export interface Row {
   issuer: CompanyName | undefined;
   /** The company that `summary` is about. */
   subject: CompanyName | undefined;
-  /** The company's former names in `summary`. */
-  formers: readonly CompanyName[];
   /** The registrable domain of `website`. */
   domain: string;
 }
@@ -83,20 +78,13 @@ export async function* readRows(
   const seen = new Map<string, string>();
   for (const file of files) {
     for await (const row of rowsOf(file, progress)) {
-      if (!('symbol' in row)) {
-        yield row;
-        continue;
-      }
-      const other = seen.get(row.symbol) ?? seen.get(keyOf(row));
+      const keys = 'symbol' in row ? [row.symbol, `${row.ticker}@${row.mic}`] : [];
+      const other = keys.map((key) => seen.get(key)).find((from) => from !== undefined);
       if (other === undefined) {
-        seen.set(row.symbol, row.from).set(keyOf(row), row.from);
+        for (const key of keys) seen.set(key, row.from);
         yield row;
-      } else {
-        yield {
-          from: row.from,
-          skipped: `${row.symbol}: ${other} has the same listing, and is used`,
-        };
-      }
+      } else if ('symbol' in row)
+        yield { from: row.from, skipped: `${row.symbol}: ${other} has the same listing, and is used` };
     }
   }
 }
@@ -183,7 +171,6 @@ function rowOf(from: string, field: (column: string) => string): Row | Skipped |
     country: field('country'),
     state: field('state'),
     city: field('city'),
-    zipcode: field('zipcode'),
     website: field('website'),
     marketCap: field('market_cap'),
     isin: valid(field('isin').toUpperCase(), isIsin),
@@ -194,9 +181,6 @@ function rowOf(from: string, field: (column: string) => string): Row | Skipped |
     delisted: /^(true|1)$/i.test(field('delisted')),
     issuer: issuerIn(name),
     subject: issuerIn(subjectOf(summary)),
-    formers: formerNamesOf(summary)
-      .slice(0, MOST_FORMER_NAMES)
-      .flatMap((former) => issuerIn(former) ?? []),
     domain: readWebHost(field('website'))?.domain ?? '',
   };
 }
@@ -217,15 +201,10 @@ export const NO_FACTS = {
   country: '',
   state: '',
   city: '',
-  zipcode: '',
 } as const satisfies Partial<Row>;
 
 /** Empty cells of the description, and nothing read from it. */
-export const NO_DESCRIPTION = {
-  summary: '',
-  subject: undefined,
-  formers: [],
-} as const satisfies Partial<Row>;
+export const NO_DESCRIPTION = { summary: '', subject: undefined } as const satisfies Partial<Row>;
 
 /** Empty cells of all identifiers. */
 export const NO_IDENTIFIERS = {
@@ -236,19 +215,11 @@ export const NO_IDENTIFIERS = {
   shareClassFigi: '',
 } as const satisfies Partial<Row>;
 
-export function isGerman({ mic }: Row): boolean {
-  return exchangeOfMic(mic)?.country === 'DE';
-}
-
 export function sureIdentifiersOf({ shareClassFigi, isin }: Row): string[] {
   return [
     ...(shareClassFigi === '' ? [] : [`figi:${shareClassFigi}`]),
     ...(isin === '' ? [] : [`isin:${isin}`]),
   ];
-}
-
-function keyOf({ ticker, mic }: Row): string {
-  return `${ticker}@${mic}`;
 }
 
 /** Keeps as many whole sentences as fit. If the first sentence is too long, keeps as many whole words as fit. */

@@ -42,10 +42,7 @@ export function isCompany({ classes, has }: ClassEvidence): boolean {
 }
 
 export function evidenceOf(entity: Entity): ClassEvidence {
-  return {
-    classes: classesOf(entity, 'P31'),
-    has: (property) => statementsOf(entity, property).length > 0,
-  };
+  return { classes: classesOf(entity, 'P31'), has: (property) => statementsOf(entity, property).length > 0 };
 }
 
 export function classesOf(entity: Entity, property: string): ItemNumber[] {
