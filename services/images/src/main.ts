@@ -28,6 +28,7 @@ await runBackend('images', backend, async (service, config, ports) => {
   const pictures = new Pictures(store, workers, {
     cacheBytes: config.IMAGE_CACHE_BYTES,
     monogramKeys: config.MONOGRAM_KEYS,
+    workerCount: config.IMAGE_WORKERS,
   });
   registerPictureMetrics(service, pictures);
   const http = createImageServer(service, pictures, config.TRUSTED_PROXIES);

@@ -59,7 +59,11 @@ test.each(['svg', 'png', 'webp', 'avif'])(
   'a path with .%s before its extension leads to no monogram',
   async (inner) => {
     const store = { findForm: async () => undefined, findStated: async () => undefined };
-    const pictures = new Pictures(store, standInWorkers, { cacheBytes: 1_000_000, monogramKeys: [KEY] });
+    const pictures = new Pictures(store, standInWorkers, {
+      cacheBytes: 1_000_000,
+      monogramKeys: [KEY],
+      workerCount: 8,
+    });
     for (const format of FORMATS) {
       const read = readImageUrl(`/images/monograms/${pathOf('Google')}.${inner}.${format}`);
       expect(typeof read === 'string' ? read : await pictures.find(read, { client: 'any' })).toBe('no_image');

@@ -16,7 +16,12 @@ function formOf(format: Format): Form {
  * Returns a store in which every image exists, except those whose hash begins with "0". Those of "f" are SVG, those of "d" are
  * SVG with a PNG for dark pages, and all others are PNG.
  */
-function testPictures({ cacheBytes = 1_000_000, render = standInWorkers.render, hasSmall = false } = {}) {
+function testPictures({
+  cacheBytes = 1_000_000,
+  render = standInWorkers.render,
+  hasSmall = false,
+  workerCount = 8,
+} = {}) {
   const imageOf = (id: string): { light: Form; dark?: Form } | undefined => {
     if (id.startsWith('logos/0')) return undefined;
     if (id.startsWith('logos/d')) return { light: formOf('svg'), dark: formOf('png') };
@@ -33,7 +38,7 @@ function testPictures({ cacheBytes = 1_000_000, render = standInWorkers.render, 
     findStated: vi.fn(async (id: string) => imageOf(id)),
   };
   const workers = { render: vi.fn(render) };
-  const pictures = new Pictures(store, workers, { cacheBytes, monogramKeys: [KEY] });
+  const pictures = new Pictures(store, workers, { cacheBytes, monogramKeys: [KEY], workerCount });
   const find = (wanted: Wanted, caller: Partial<Parameters<typeof pictures.find>[1]>) =>
     pictures.find(wanted, { client: '192.0.2.1', ...caller });
   return { store, workers, find, stats: pictures.stats.bind(pictures) };
@@ -130,7 +135,7 @@ test('a picture that ends a worker is not tried again at once, and one that the 
   }
 });
 
-test('at most 256 pictures wait to be made and 8 are drawn at once; further ones are refused, others that need no drawing are not, and all are freed', async () => {
+test('at most 248 pictures wait to be drawn by as many at once as there are workers; further ones are refused, others that need no drawing are not, and all are freed', async () => {
   let running = 0;
   let mostRunning = 0;
   let release = () => {};
@@ -278,9 +283,10 @@ test('a picture that waits too long for its turn is refused, and the turn goes t
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Returns pictures of which each is drawn only when the test ends its drawing. */
-function heldPictures() {
+function heldPictures(workerCount = 8) {
   const drawings: (() => void)[] = [];
   const { find } = testPictures({
+    workerCount,
     render: (...given) =>
       new Promise((resolve) => {
         drawings.push(() => resolve(standInWorkers.render(...given)));
@@ -318,6 +324,19 @@ describe('of pictures that wait to be drawn', () => {
     // The newest of the flood lost its place to the other client.
     const drawn = (await flood).filter(({ status }) => status === 'fulfilled');
     expect(drawn).toHaveLength(255);
+  });
+
+  test('one of another client begins when a worker is free, behind no drawing that waits for a worker', async () => {
+    const { ask, end, drawings } = heldPictures(2);
+    const flood = Promise.all(Array.from({ length: 100 }, (_, hash) => ask('flood', hash)));
+    const other = ask('other', 1_000);
+    await settled();
+    expect(drawings).toHaveLength(2);
+    // The two that the workers draw, and its own.
+    await end(3);
+    expect(await other).toMatchObject({ format: 'webp' });
+    await end(100);
+    await flood;
   });
 
   test('clients that ask for many have equal parts, whoever came first', async () => {

@@ -8,7 +8,7 @@ import type { Workers } from '../workers/workers.ts';
 import { type Clients, createLimiter, SharedWork } from './turns.ts';
 
 /**
- * Bounds of the pictures that are only read, and of those that are drawn. `most`: each form in memory may take some MB. `waitMs`:
+ * Bounds of the pictures that are only read, and of those that wait to be drawn. `most`: each form in memory may take some MB. `waitMs`:
  * if the database does not answer, requests wait for so long, and for one look-up that fails.
  */
 const TURNS = { most: 8, mostWaiting: 248, waitMs: 3_000 };
@@ -56,16 +56,19 @@ export class PictureMaker {
   readonly #stating = new SharedWork<StatedForms | 'no_image'>();
   readonly #monogramKeys: readonly string[];
   readonly #reading = createLimiter(TURNS);
-  readonly #drawing = createLimiter(TURNS);
+  /** As many turns as workers: a drawing that waited for a worker would have its turn before those of clients with fewer turns. */
+  readonly #drawing: ReturnType<typeof createLimiter>;
   /** Monograms need no database, so they do not wait behind pictures that wait for it. */
-  readonly #drawingMonograms = createLimiter(TURNS);
+  readonly #drawingMonograms: ReturnType<typeof createLimiter>;
 
   constructor(
     store: Pick<ImageStore, 'findForm' | 'findStated'>,
     workers: Pick<Workers, 'render'>,
-    monogramKeys: readonly string[],
+    { monogramKeys, workerCount }: { monogramKeys: readonly string[]; workerCount: number },
   ) {
     this.#monogramKeys = monogramKeys;
+    this.#drawing = createLimiter({ ...TURNS, most: workerCount });
+    this.#drawingMonograms = createLimiter({ ...TURNS, most: workerCount });
     this.#store = store;
     this.#workers = workers;
   }

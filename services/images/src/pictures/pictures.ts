@@ -47,9 +47,9 @@ export class Pictures {
   constructor(
     store: Pick<ImageStore, 'findForm' | 'findStated'>,
     workers: Pick<Workers, 'render'>,
-    { cacheBytes, monogramKeys }: { cacheBytes: number; monogramKeys: readonly string[] },
+    { cacheBytes, ...drawing }: { cacheBytes: number } & ConstructorParameters<typeof PictureMaker>[2],
   ) {
-    this.#maker = new PictureMaker(store, workers, monogramKeys);
+    this.#maker = new PictureMaker(store, workers, drawing);
     this.#cache = new LRUCache({
       maxSize: cacheBytes,
       sizeCalculation: (pictures, key) =>
