@@ -29,13 +29,15 @@ export function oddRequests(target: string): OddRequest[] {
   ];
 }
 
-/** The whole URL in the request line, and a request for a tunnel. */
+/** The whole URL in the request line, a request for a tunnel, and methods of RTSP, which Node reads too. */
 function oddTargets(target: string): OddRequest[] {
   return [
     [request(`GET http://x${target} HTTP/1.1`, HOST), 'usual'],
     [request('GET http://x/nowhere HTTP/1.1', HOST), 404],
     [request(`GET ftp://x${target} HTTP/1.1`, HOST), 404],
     [request('CONNECT x:443 HTTP/1.1', HOST), 'closed'],
+    [request(`DESCRIBE ${target} RTSP/1.0`, HOST), 405],
+    [request(`PLAY ${target}`), 405],
   ];
 }
 

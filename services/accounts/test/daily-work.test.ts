@@ -96,6 +96,7 @@ describe('the list of accounts', () => {
     expect(await list({ text: 'list 3' })).toEqual(['list-b']);
     expect(await list({ text: 'c.*' })).toEqual(['list-c']);
     expect(await list({ text: 'list.a' })).toEqual([]);
+    expect(await list({ text: 'list\0a' })).toEqual([]);
   });
 
   test('reads so few accounts for a page that a search among very many is answered, in pages that may be empty', async () => {

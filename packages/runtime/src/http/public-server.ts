@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { METHODS, type Server } from 'node:http';
+import { type IncomingMessage, METHODS, type Server } from 'node:http';
 import {
   type FastifyHttpOptions,
   type FastifyInstance,
@@ -46,7 +46,9 @@ export interface HttpAnswer {
 
 /** The parts in which public servers differ. */
 interface PublicServerParts<RequestProblem extends HttpProblem<string>> {
-  options: Pick<FastifyHttpOptions<Server>, 'rewriteUrl' | 'routerOptions'>;
+  options: Pick<FastifyHttpOptions<Server>, 'routerOptions'> & {
+    rewriteUrl(request: IncomingMessage): string;
+  };
   /** The proxies whose X-Forwarded-For names the client's address. */
   trustedProxies: readonly string[];
   /** Returns the name of a request's span after its method, and the span's attributes. */
@@ -76,6 +78,10 @@ export function createPublicServer<RequestProblem extends HttpProblem<string>>(
     ...PUBLIC_SERVER,
     exposeHeadRoutes: false,
     ...parts.options,
+    rewriteUrl: (request) => {
+      if (!READ_METHODS.has(request.method ?? '')) request.method = 'TRACE';
+      return parts.options.rewriteUrl(request);
+    },
     trustProxy: parts.trustedProxies.length > 0 && inNetworks(parts.trustedProxies),
     clientErrorHandler: ({ code }, socket) => {
       const requestId = randomUUID();
@@ -106,6 +112,11 @@ export function createPublicServer<RequestProblem extends HttpProblem<string>>(
   return { app, endTrace };
 }
 
+/**
+ * Node reads requests with further methods, such as those of RTSP. Fastify cannot have routes for them, and would answer them as
+ * defects. They are answered as TRACE is.
+ */
+const READ_METHODS: ReadonlySet<string> = new Set(METHODS);
 const KNOWN_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
 declare module 'fastify' {

@@ -54,7 +54,9 @@ export function requireAccountPage({ plan, state, text, limit, after }: ListAcco
     throw new Fault('invalid_argument', `a page can have at most ${HIGHEST_LIMIT} accounts`);
   if (text.length > LONGEST_TEXT)
     throw new Fault('invalid_argument', `a text to search for can have at most ${LONGEST_TEXT} characters`);
-  const pattern = { $regex: text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), $options: 'i' };
+  // MongoDB refuses a pattern with a null byte in it.
+  const escaped = text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('\0', '\\x00');
+  const pattern = { $regex: escaped, $options: 'i' };
   const conditions: Filter<AccountDoc>[] = [
     ...(state === AccountState.ACTIVE ? [{ closedAt: { $exists: false } }] : []),
     ...(state === AccountState.CLOSED ? [{ closedAt: { $exists: true } }] : []),
