@@ -1,4 +1,5 @@
 import { createRandom } from '@brand-data/testing/random';
+import { slopeOf } from '@brand-data/testing/slope';
 import { expect, test } from 'vitest';
 import { spreadOf } from './harness/in-turns.ts';
 import { noteResult, whole } from './harness/results.ts';
@@ -31,14 +32,6 @@ const bench = useBench({ environment }, async ({ stack }) => {
 });
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
-
-/** Returns the slope of the line through the points (least squares). */
-function slopeOf(points: readonly { x: number; y: number }[]): number {
-  const mean = (of: (point: { x: number; y: number }) => number) =>
-    points.reduce((sum, point) => sum + of(point), 0) / points.length;
-  const [meanX, meanY] = [mean(({ x }) => x), mean(({ y }) => y)];
-  return mean(({ x, y }) => (x - meanX) * (y - meanY)) / mean(({ x }) => (x - meanX) ** 2);
-}
 
 /** Samples the memory of each process after this many calls. */
 async function sample(calls: number): Promise<void> {

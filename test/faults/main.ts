@@ -4,6 +4,7 @@ import { ROWS, runElections } from './elections.ts';
 import { type CampaignOptions, runCampaign } from './engine.ts';
 import { runFailOvers } from './fail-overs.ts';
 import type { FaultRow } from './fault.ts';
+import { runHostile } from './hostile.ts';
 import { OUTAGE_NAMES, outageCampaign, outages } from './outages.ts';
 import { runQuota } from './quota.ts';
 import { runUpgrades, VERSION_BEFORE } from './upgrades.ts';
@@ -29,6 +30,10 @@ npm run faults -- elections [--minutes M] [--seed S] [--settle-minutes M] [--onl
 npm run faults -- upgrades [--from COMMIT] [--seed S] [--settle-minutes M] [--only TEXT]
   replaces the processes of an earlier version one by one under load, services first and gateways first, and rolls back
   --from COMMIT       the earlier version (default ${VERSION_BEFORE.slice(0, 7)})
+npm run faults -- hostile [--inputs N] [--seed S] [--only INPUT]
+  sends N hostile HTTP inputs (default 50000) and N / 5 hostile gRPC inputs to all ports while honest callers make calls
+  --seed S            repeat the inputs of an earlier run
+  --only INPUT        send only one of these inputs, such as "http 17"
 npm run faults -- changes
   measures how long every gateway takes to apply changes of plans, keys and accounts, also when notices are lost
 `;
@@ -49,7 +54,10 @@ process.exit(violations.length === 0 ? 0 : 1);
 
 function runCommand(args: string[]): Promise<string[]> {
   const { values, positionals } = readArguments(args);
-  const number = (name: 'minutes' | 'seed' | 'settle-minutes' | 'fail-overs' | 'seconds', most: number) => {
+  const number = (
+    name: 'minutes' | 'seed' | 'settle-minutes' | 'fail-overs' | 'seconds' | 'inputs',
+    most: number,
+  ) => {
     const value = Number(values[name]);
     return value > 0 && value <= most
       ? value
@@ -83,8 +91,10 @@ function runCommand(args: string[]): Promise<string[]> {
     return runElections(options());
   }
   if (what === 'upgrades') return runUpgrades({ ...options(), from });
+  if (what === 'hostile')
+    return runHostile({ ...options(), inputs: Math.floor(number('inputs', 100_000_000)) });
   if (what === 'changes') return runAllChanges(say);
-  return wrongUsage('give the name of a run: quota, outages, elections, upgrades or changes');
+  return wrongUsage('give the name of a run: quota, outages, elections, upgrades, hostile or changes');
 }
 
 function readArguments(args: string[]) {
@@ -101,6 +111,7 @@ function readArguments(args: string[]) {
         from: { type: 'string', default: VERSION_BEFORE },
         clusters: { type: 'boolean', default: false },
         seconds: { type: 'string', default: '30' },
+        inputs: { type: 'string', default: '50000' },
       },
     });
   } catch (error) {
