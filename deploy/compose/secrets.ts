@@ -80,7 +80,7 @@ function filesOf(secrets: Kept, natsConf: string): Record<string, Record<string,
     images: { ...stored('images'), PASS_PUBLIC_KEYS, MONOGRAM_KEYS },
     bds: { OPERATOR_TOKEN: operatorToken },
     'usage-page': {},
-    nats: { 'nats.conf': `${natsConf}${natsUsers(serverSecret).join('\n')}\n` },
+    nats: { 'nats.conf': `MAX_FILE_STORE: 2Gi\n${natsConf}${natsUsers(serverSecret).join('\n')}\n` },
     mongodb: { key },
     'mongodb-init': { key, 'users.json': JSON.stringify(users) },
   };

@@ -47,6 +47,7 @@ what each user may do; files/nats-users.conf and files/mongodb-rights.json are m
 
 {{- define "brand-data.serverUsers.natsConfig" -}}
 include ../nats-users/passwords.conf
+MAX_FILE_STORE: {{ .Values.quickstart.nats.storage }}
 {{ .Files.Get "files/nats.conf" }}
 {{ .Files.Get "files/nats-users.conf" }}
 {{- end -}}

@@ -533,6 +533,16 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     expect(named(manifests, 'ConfigMap', 'nats')?.data?.['nats.conf']).not.toContain('no_auth_user');
   });
 
+  test("the quickstart's NATS starts again after its disk was full, and takes its volume as its limit", async () => {
+    const nats = { storage: '3Gi' };
+    const manifests = await objects({ ...QUICKSTART, quickstart: { ...QUICKSTART.quickstart, nats } });
+    const [pod] = podsOf(manifests.filter(({ metadata }) => componentOf(metadata.labels) === 'nats'));
+    expect(pod?.spec.containers[0]?.livenessProbe).toMatchObject({ httpGet: { path: '/healthz' } });
+    const config = named(manifests, 'ConfigMap', 'nats')?.data?.['nats.conf'];
+    expect(config).toContain('MAX_FILE_STORE: 3Gi\n');
+    expect(config).toContain('max_file_store: $MAX_FILE_STORE }');
+  });
+
   test('the set-up before an install needs nothing that the install brings', async () => {
     const manifests = await objects(PLAIN);
     const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] !== undefined;

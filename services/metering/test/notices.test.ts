@@ -375,6 +375,26 @@ describe('the webhook', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  test('does not keep NATS waiting for other notices if it is slow', async () => {
+    const slow = await openSender(() => {
+      if (slow.receiver.received.length === 1) slow.clock.pass(9_000);
+      return { status: 200 };
+    });
+    const { receiver, store, published, send, clock } = slow;
+    const passed = { pool: 'calls', month: MONTH, allowance: 50, threshold: 80, used: 41 };
+    const accounts = Array.from({ length: 99 }, (_, index) => ({ ...passed, accountId: `other-${index}` }));
+    await store.add(accounts, new Date(NOW_MS), 'pending');
+    await send();
+    expect(published).toHaveLength(100);
+    expect(receiver.received.length).toBeLessThan(50);
+    // The notices that waited have lost no attempt.
+    for (; receiver.received.length < 100; clock.pass(2_000)) await send();
+    expect((await allOf(store)).map(({ webhook }) => [webhook.state, webhook.attempts])).toEqual(
+      Array.from({ length: 100 }, () => ['delivered', 1]),
+    );
+    expect(published).toHaveLength(100);
+  });
+
   test('is not tried early because NATS is away', async () => {
     const { receiver, send, clock, setNats } = await openSender(() => ({ status: 500 }));
     setNats(true);

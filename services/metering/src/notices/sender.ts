@@ -1,4 +1,4 @@
-import type { Clock } from '@brand-data/runtime';
+import { type Clock, elapsedMs } from '@brand-data/runtime';
 import { cloudEventOf } from './cloud-event.ts';
 import type { ClaimedNotice, MongoNotices } from './mongo-notices.ts';
 import type { Delivery, Notice } from './notice.ts';
@@ -11,6 +11,11 @@ const SENT_AT_ONCE = 8;
 /** Longer than all attempts at one notice take. Then another replica may continue with the notice of one that crashed. */
 const CLAIM_MS = 60_000;
 const PUBLISH_AGAIN_MS = 5_000;
+/**
+ * After an attempt that took longer than the first time, no other one begins for the second time. Meanwhile the notices that wait for
+ * the webhook go to NATS, which would otherwise get eight in the time of an attempt.
+ */
+const SLOW = { afterMs: 1_000, restMs: 2_000 };
 const LOOK_FOR_WEBHOOK_MS = 300_000;
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -42,6 +47,7 @@ export function createNoticeSender(
 ) {
   const now = () => new Date(clock.now().wallMs);
   const after = (ms: number) => new Date(now().getTime() + ms);
+  let restUntil = new Date(0);
 
   const publishOnce = async (notice: ClaimedNotice): Promise<boolean> => {
     if (notice.isPublished) return true;
@@ -57,7 +63,10 @@ export function createNoticeSender(
   const deliver = async (notice: ClaimedNotice): Promise<Delivery> => {
     const { state, nextAt, attempts } = notice.webhook;
     if (state !== 'pending' || !webhook || (nextAt !== undefined && nextAt > now())) return notice.webhook;
+    if (restUntil > now()) return { ...notice.webhook, nextAt: restUntil };
+    const began = clock.now();
     const answer = await webhook.send(notice.id, cloudEventOf(notice), now().getTime());
+    if (elapsedMs(began, clock.now()) > SLOW.afterMs) restUntil = after(SLOW.restMs);
     const made = attempts + 1;
     const attempted = { attempts: made, lastAt: now() };
     if (answer.kind === 'accepted') {

@@ -83,12 +83,17 @@ export function natsUsageStreams(
       headers: copied,
     });
   };
+  const mark: UsageStreams['mark'] = async ({ subjectOf }, holder) => {
+    const marker = UsageEvent.encode({ holder, usage: [] }).finish();
+    return (await js.publish(subjectOf(holder), marker, { timeout: ASK_WITHIN_MS })).seq;
+  };
   return {
     list: () => listStreams(manager, settings.streams),
     open: async (stream) => {
       await ensureUsageStream(service, nats, stream, settings);
       const consumer = js.consumers.getConsumerFromInfo(await ensureConsumer(manager, stream.name));
       checkConsumer(service, manager, { stream: stream.name, consumer: USAGE_CONSUMER, most: MOST_WAITING });
+      checkWrites(service, stream.name, () => mark(stream, 'bds-doctor'));
       const messages = await consumer.consume({
         max_messages: MESSAGES_AT_ONCE,
         expires: PULL_FOR_MS,
@@ -102,10 +107,7 @@ export function natsUsageStreams(
     lastSequence: async ({ name }) => (await manager.streams.info(name)).state.last_seq,
     acknowledgedUpTo: async ({ name }) =>
       (await manager.consumers.info(name, USAGE_CONSUMER)).ack_floor.stream_seq,
-    mark: async ({ subjectOf }, holder) => {
-      const marker = UsageEvent.encode({ holder, usage: [] }).finish();
-      return (await js.publish(subjectOf(holder), marker, { timeout: ASK_WITHIN_MS })).seq;
-    },
+    mark,
     park: (message) => copyTo(PARKED_USAGE.subjects, message),
     deadLetter: (message, reason) => copyTo(USAGE_DEAD_LETTER_SUBJECT, message, reason),
     read: ({ name }, from, most) =>
@@ -129,6 +131,23 @@ export function natsUsageStreams(
     },
     purge: async ({ name }, firstKept) => (await manager.streams.purge(name, { seq: firstKept })).purged,
   };
+}
+
+/** Adds the check whether a stream stores messages. On a full disk, NATS answers all other questions as usual. */
+function checkWrites({ diagnosis }: Service, stream: string, write: () => Promise<unknown>): void {
+  diagnosis?.add(`writes to ${stream}`, async () => {
+    try {
+      await write();
+      return { state: 'ok', detail: 'a message was stored' };
+    } catch {
+      return {
+        state: 'wrong',
+        detail: 'a message was not stored',
+        advice:
+          'see the log of the nats-servers: is a disk full? Then make room, and restart each server: until then it stores nothing',
+      };
+    }
+  });
 }
 
 /** Creates the usage streams, or updates their settings, before a replica consumes them. */
