@@ -27,6 +27,8 @@ export interface FaultStackOptions {
   canBeCutOff?: Readonly<Record<string, readonly CutFrom[]>>;
   /** Uses three mongods and three nats-servers instead of one of each. Streams then have three copies. */
   clusters?: boolean;
+  /** A NATS without users. By default the stack starts one in which each service has the rights that this version needs. */
+  natsUrl?: string;
   /** Changes the processes before they are started. */
   change?: (service: PlannedService) => PlannedService;
   say?: (line: string) => void;
@@ -36,7 +38,8 @@ export type FaultStack = Awaited<ReturnType<typeof startFaultStack>>;
 
 /** Starts servers and services. Resolves when all are ready. */
 export async function startFaultStack(options: FaultStackOptions = {}) {
-  const { gateways = 2, meterings = 1, others, say = () => {}, change = (service) => service } = options;
+  const { gateways = 2, meterings = 1, others, natsUrl } = options;
+  const { say = () => {}, change = (service) => service } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'brand-data-faults-'));
   const certificates = join(dataDir, 'certificates');
   await keepCertificates(certificates);
@@ -51,6 +54,7 @@ export async function startFaultStack(options: FaultStackOptions = {}) {
     gateways,
     databasePrefix: 'faults',
     certificates,
+    ...(natsUrl !== undefined && { nats: { url: natsUrl, hasUsers: false } }),
     ...(clusters && {
       mongodb: { url: clusters.mongod.url, hasUsers: false },
       nats: { url: clusters['nats-server'].url, hasUsers: false },

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { startNatsServer } from '@brand-data/servers';
 import { type Campaign, type CampaignOptions, type Parts, runCampaign } from './engine.ts';
 import type { FaultRow } from './fault.ts';
 
@@ -40,9 +41,12 @@ export async function runUpgrades({
   ...options
 }: CampaignOptions & { from: string }): Promise<string[]> {
   const checkout = await checkOut(from, options.say);
+  // Here a service may do what either version needs. deploy/operations.md says how an operator gives the rights.
+  const nats = await startNatsServer({ dataDir: join(checkout, '.local/nats-server') });
   const version = new Map<string, Replacement['to']>();
   const campaign: Campaign<Replacement> = {
     stack: {
+      natsUrl: nats.url,
       gateways: 3,
       meterings: 2,
       others: 2,
@@ -66,6 +70,7 @@ export async function runUpgrades({
   try {
     return await runCampaign(campaign, { ...options, minutes: 0 });
   } finally {
+    await nats.stop();
     await rm(checkout, { recursive: true, force: true });
   }
 }

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { promisify } from 'node:util';
 import type { GrantUsage } from '@brand-data/contracts';
 import type { Instant } from '@brand-data/runtime';
 import { startWebhookReceiver, type WebhookReceiver } from '@brand-data/testing/webhook-receiver';
@@ -223,6 +226,32 @@ const secret = () => randomBytes(32);
 const receivers: WebhookReceiver[] = [];
 afterAll(() => Promise.all(receivers.map((receiver) => receiver.stop())));
 
+/** What a webhook may send: `start`, and then either `repeat` without an end, or nothing. */
+const HOSTILE: Record<string, { start: string; repeat?: string; kind: string }> = {
+  'a close after 200': { start: 'HTTP/1.1 200 OK\r\n\r\n', kind: 'accepted' },
+  'less than it has promised': {
+    start: 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n.',
+    kind: 'accepted',
+  },
+  'a body without an end': {
+    start: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n',
+    repeat: `ffff\r\n${'.'.repeat(0xffff)}\r\n`,
+    kind: 'accepted',
+  },
+  'a header without an end': { start: 'HTTP/1.1 200 OK\r\nX: ', repeat: 'x'.repeat(9_999), kind: 'refused' },
+  'an error with a body without an end': {
+    start: 'HTTP/1.1 500 No\r\n\r\n',
+    repeat: 'x'.repeat(9_999),
+    kind: 'refused',
+  },
+  'half a line': { start: 'HTTP/1.', kind: 'refused' },
+  'bytes that are not HTTP': { start: 'hello\r\n\r\n', kind: 'refused' },
+  'another protocol': {
+    start: 'HTTP/1.1 101 x\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
+    kind: 'refused',
+  },
+};
+
 /** Returns a store with one notice, and a sender with a webhook that answers as the test says. */
 async function openSender(answer: () => { status: number; headers?: Record<string, string> }) {
   const receiver = await startWebhookReceiver(answer);
@@ -360,6 +389,31 @@ describe('the webhook', () => {
     await send();
     expect(await notice()).toMatchObject({ webhook: { state: 'pending', failure: 'status 307' } });
     expect(other.received).toEqual([]);
+  });
+
+  test.for(Object.entries(HOSTILE))('may answer with %s', async ([, { start, repeat = '', kind }]) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => {
+        socket.write(start);
+        const more = () => {
+          while (repeat !== '' && socket.writable && socket.write(repeat));
+        };
+        socket.on('drain', more);
+        more();
+        if (repeat === '') socket.end();
+      });
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      const answer = await createWebhook(`http://127.0.0.1:${port}/`, () => [secret()]).send('id', '{}', 0);
+      expect(answer.kind).toBe(kind);
+      // Nothing is read behind the head: the connection is closed.
+      await expect.poll(() => promisify(server.getConnections.bind(server))()).toBe(0);
+    } finally {
+      server.close();
+    }
   });
 
   test('gets a notice while NATS is away, and NATS gets it later', async () => {

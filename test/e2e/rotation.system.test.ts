@@ -1,0 +1,204 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DATABASE_SERVICES, IDENTITIES, natsUser, SERVICES, type ServiceName } from '@brand-data/contracts';
+import { keepCertificates, settingFile } from '@brand-data/local';
+import {
+  certificateFiles,
+  type LocalServer,
+  natsUrlOf,
+  natsUsers,
+  newSecrets,
+  newSigningKeys,
+  publicKeyOf,
+  startNatsServer,
+} from '@brand-data/servers';
+import { newAuthority, newCertificate } from '@brand-data/servers/certificate-maker';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestStack, type TestStack } from '../stack/index.ts';
+import { callerOf, untilAnswered } from './caller.ts';
+import { bareMerchant, fullStock } from './fixtures.ts';
+import { TestOperator } from './operator.ts';
+
+const { serverSecret } = newSecrets();
+const VALID = { nowMs: Date.now(), days: 300 };
+
+let nats: LocalServer;
+let natsConfig: string;
+let certificates: string;
+let stack: TestStack;
+
+beforeAll(async () => {
+  const dataDir = await temporaryFolder();
+  natsConfig = join(dataDir, 'nats-server.conf');
+  certificates = join(dataDir, 'certificates');
+  await keepCertificates(certificates);
+  nats = await startNatsServer({ dataDir, settings: natsUsers(serverSecret, { letsIn: true }) });
+  stack = await startTestStack({
+    gateways: 2,
+    replicas: { images: 0 },
+    natsUrl: nats.url,
+    certificates,
+    change: ({ environment: { PASS_PUBLIC_KEYS, ...environment }, ...service }) => ({
+      ...service,
+      environment,
+      secretSettings: {
+        ...service.secretSettings,
+        NATS_URL: natsUrlOf(service.service, nats.url, serverSecret),
+        // As in the chart, a file that the service reads again.
+        ...(PASS_PUBLIC_KEYS !== undefined && { PASS_PUBLIC_KEYS: String(PASS_PUBLIC_KEYS) }),
+      },
+    }),
+  });
+});
+afterAll(async () => {
+  await stack?.stop();
+  await nats?.stop();
+});
+
+const NAMES = ['accounts', 'catalog', 'metering', 'gateway-1', 'gateway-2'];
+const serviceOf = (name: string) => name.replace(/-\d+$/, '') as ServiceName;
+const fileOf = (name: string, setting: string) => settingFile(stack.dataDir, name, setting);
+const change = async (name: string, setting: string, how: (old: string) => string) =>
+  writeFile(fileOf(name, setting), how(await readFile(fileOf(name, setting), 'utf8')));
+
+/** Replaces every secret that can be replaced, as deploy/operations.md says, in its three steps. */
+async function rotation(admin: MongoClient) {
+  const open = await readFile(natsConfig, 'utf8');
+  const [everything = ''] = /\{ user: admin.*\}/.exec(open) ?? [];
+  const next = SERVICES.map((service) => natsUser(service, `${service}-next`, '"next"'));
+  const setNatsUsers = async (users: readonly string[]) => {
+    const lines = `authorization { users: [\n${users.join('\n')}\n] }\n`;
+    await writeFile(natsConfig, open.replace(/authorization \{[\s\S]*?\n\}\n/, lines));
+    process.kill(nats.child.pid ?? 0, 'SIGHUP');
+  };
+  const oldCa = await readFile(certificateFiles(certificates, 'gateway').ca, 'utf8');
+  const authority = await newAuthority(VALID);
+  const trust = (pem: string) =>
+    Promise.all(IDENTITIES.map((identity) => writeFile(certificateFiles(certificates, identity).ca, pem)));
+  const { allowanceKeyFiles: allowances, operator } = stack;
+  const [allowanceKeys, passKeys] = [newSigningKeys(), newSigningKeys()];
+  const oldAllowances = await readFile(allowances.verifying, 'utf8');
+  const passVerifiers = ['catalog', 'metering'];
+  const operatorTokens = (tokens: string) =>
+    Promise.all(passVerifiers.concat('accounts').map((name) => change(name, 'OPERATOR_TOKEN', () => tokens)));
+  const monograms = (how: (old: string) => string) =>
+    Promise.all(['gateway-1', 'gateway-2'].map((name) => change(name, 'MONOGRAM_KEYS', how)));
+  const [oldToken, newToken] = [operator.operatorToken, 'the next token of the installation'];
+  return {
+    newToken,
+    async addNew() {
+      await setNatsUsers([everything, ...SERVICES.map((service) => natsUser(service)), ...next]);
+      for (const service of DATABASE_SERVICES) {
+        const name = `${stack.databasePrefix}_${service}`;
+        const roles = [{ role: name, db: 'admin' }];
+        await admin.db('admin').command({ createUser: `${name}_next`, pwd: 'next', roles });
+      }
+      await trust(oldCa + authority.cert);
+      await writeFile(allowances.verifying, oldAllowances + allowanceKeys.verifying);
+      for (const name of passVerifiers)
+        await change(name, 'PASS_PUBLIC_KEYS', (old) => old + passKeys.verifying);
+      await operatorTokens(`${oldToken}\n${newToken}\n`);
+      await monograms((old) => `${old}\nthe next key of monograms`);
+    },
+    async useNew() {
+      for (const identity of IDENTITIES) {
+        const files = certificateFiles(certificates, identity);
+        const { cert, key } = await newCertificate(authority, [`${identity}.brand-data.internal`], VALID);
+        await writeFile(files.key, key);
+        await writeFile(files.cert, cert);
+      }
+      await writeFile(allowances.signing, allowanceKeys.signing);
+      await change('accounts', 'PASS_SIGNING_KEY', () => passKeys.signing);
+      for (const name of NAMES) {
+        await change(name, 'NATS_URL', (old) => old.replace(/(?<=\/\/).*@/, `${serviceOf(name)}-next:next@`));
+        const user = `${stack.databasePrefix}_${serviceOf(name)}_next:next@`;
+        if (!name.startsWith('gateway'))
+          await change(name, 'MONGODB_URL', (old) => old.replace(/(?<=\/\/).*@/, user));
+      }
+      await operatorTokens(`${newToken}\n${oldToken}\n`);
+      await monograms((old) => old.split('\n').toReversed().join('\n'));
+    },
+    async removeOld() {
+      await setNatsUsers([everything, ...next]);
+      for (const service of DATABASE_SERVICES)
+        await admin.db('admin').command({ dropUser: `${stack.databasePrefix}_${service}` });
+      await trust(authority.cert);
+      await writeFile(allowances.verifying, publicKeyOf(allowanceKeys.signing));
+      for (const name of passVerifiers) await change(name, 'PASS_PUBLIC_KEYS', () => passKeys.verifying);
+      await operatorTokens(`${newToken}\n`);
+      await monograms((old) => old.split('\n')[0] ?? '');
+    },
+  };
+}
+
+test('all secrets are replaced while each gateway restarts, and every call is answered by a gateway that runs', async () => {
+  const admin = new MongoClient(stack.mongodbUrl);
+  let operator = new TestOperator(stack);
+  await operator.putBrands([fullStock, bareMerchant]);
+  const { accountId, token } = await operator.newAccount(1_000_000);
+  let [answered, unsure, isOver] = [0, 0, false];
+  const failures: unknown[] = [];
+  const call = async (turn: number): Promise<void> => {
+    // As a load balancer does, a call that reaches no gateway goes to the next one.
+    for (const gateway of [0, 1].map((each) => stack.gateways[(turn + each) % 2])) {
+      if (gateway === undefined) continue;
+      const identifier = turn % 3 ? 'ZPHX' : `nobody ${turn}`;
+      const ask = async () => {
+        const response = await callerOf(gateway).brand(identifier, token);
+        if (response.status === 503) unsure += 1;
+        return response;
+      };
+      const response = await untilAnswered(ask).catch((error: Error) => error);
+      if (response instanceof Error) {
+        unsure += 1;
+        continue;
+      }
+      const text = await response.text();
+      if (response.status === 200 || response.status === 404) answered += 1;
+      else failures.push(`${response.status} ${text}`);
+      return;
+    }
+    failures.push('no gateway took the call');
+  };
+  const work = async (from: number) => {
+    for (let turn = from; !isOver; turn++) await call(turn);
+  };
+  const working = Promise.all([work(0), work(1)]);
+  const untilCalled = async (times: number) => {
+    const then = answered;
+    await expect.poll(() => answered + failures.length).toBeGreaterThan(then + times);
+  };
+  try {
+    const { newToken, addNew, useNew, removeOld } = await rotation(admin);
+    for (const step of [addNew, useNew, removeOld]) {
+      for (const name of ['gateway-1', 'gateway-2']) {
+        // The gateway starts with the secrets before this step, those of this step, or some of both.
+        await Promise.all([stack.restart(name), name === 'gateway-1' ? step() : untilCalled(20)]);
+      }
+      await untilCalled(100);
+    }
+    operator.close();
+    operator = new TestOperator({ ...stack, operator: { ...stack.operator, operatorToken: newToken } });
+    isOver = true;
+    await working;
+    expect(failures).toEqual([]);
+    const used = (await operator.usage(accountId))[0]?.used ?? 0;
+    expect(used).toBeGreaterThanOrEqual(answered);
+    expect(used).toBeLessThanOrEqual(answered + unsure);
+    const fresh = await operator.createKey(accountId);
+    for (const gateway of stack.gateways)
+      expect((await untilAnswered(() => callerOf(gateway).brand('ZPHX', fresh.token))).status).toBe(200);
+  } finally {
+    isOver = true;
+    await working;
+    operator.close();
+    for (const service of DATABASE_SERVICES)
+      await admin
+        .db('admin')
+        .command({ dropUser: `${stack.databasePrefix}_${service}_next` })
+        .catch(() => {});
+    await admin.close();
+  }
+}, 240_000);
