@@ -14,7 +14,7 @@ import { type Browser, type Page, startBrowser } from './page.ts';
 import { type SampleStack, startSampleStack } from './sample-stack.ts';
 
 const run = promisify(execFile);
-const GUIDES = ['', '/identifiers', '/quotas', '/caching', '/errors', '/python', '/sources'].map(
+const GUIDES = ['', '/images', '/identifiers', '/quotas', '/caching', '/errors', '/python', '/sources'].map(
   (name) => `/docs${name}`,
 );
 const SOURCES = join(import.meta.dirname, '../../packages/site/docs');
@@ -90,6 +90,7 @@ async function rowsUnder(file: string, heading: string, table = 0): Promise<stri
 
 const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
   '/docs': [/^Apple Cupertino\nhttp.*\ntrue \d+\n$/],
+  '/docs/images': [],
   '/docs/identifiers': [
     /^BRK\/B → Berkshire Hathaway .*\nMcDonald's → McDonald's .*\nNestlé → Nestlé .*\n.* → Toyota .*\n$/,
   ],
@@ -246,8 +247,15 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
     await page.open(own.url);
   }
 
+  test.each(['/docs', '/docs/images'])('the line for an image of %s shows the logo', async (path) => {
+    const [line = ''] = examplesIn(path, 'html');
+    expect(line.trim()).toMatch(/^<img [^>]*>$/);
+    await openOwnPage(line);
+    await expect.poll(() => page.evaluate(`document.querySelector('img').naturalWidth > 0`)).toBe(true);
+  });
+
   test('the page of the start shows logo, name and headquarters', async () => {
-    const [example = ''] = examplesIn('/docs', 'html');
+    const [, example = ''] = examplesIn('/docs', 'html');
     await openOwnPage(example);
     await expect.poll(() => page.evaluate(`document.querySelector('#logo').naturalWidth > 0`)).toBe(true);
     const text = await page.evaluate<string>('document.body.innerText');

@@ -6,8 +6,8 @@ import {
   type Images,
   type ImageVariants,
 } from '@brand-data/contracts';
-import { exchangeOfMic, properName } from '@brand-data/identifiers';
-import { monogramImages, monogramOf } from '@brand-data/monograms';
+import { exchangeOfMic, properName, readWebHost } from '@brand-data/identifiers';
+import { monogramImages, monogramOf, monogramPath } from '@brand-data/monograms';
 import type { CompanyRecord, GroupedRecord, StockRecord, SuperinvestorRecord } from './grouped-schema.ts';
 
 type Group<Name extends keyof StockRecord> = Draft<NonNullable<StockRecord[Name]>>;
@@ -164,6 +164,12 @@ function monogramLogo({ id, type, name, manager }: Brand, { monogramKey }: Prese
     return monogramImages(monogramOf({ id, name: properName(name) }), monogramKey);
   const person = manager && !isEmptyText(manager.portfolioManager) ? manager.portfolioManager : name;
   return monogramImages(monogramOf({ id, name: person, isPerson: true }), monogramKey);
+}
+
+/** Returns the URL of a monogram of a text that finds no record. Equal texts have equal monograms, in any case. */
+export function monogramUrl(text: string, { logoHost, monogramKey }: PresentOptions): string {
+  const name = readWebHost(text)?.domain ?? properName(text);
+  return `${logoHost}/${monogramPath(monogramOf({ id: name.toLowerCase(), name }), monogramKey)}`;
 }
 
 function bannerOf(images: Images | undefined, logoHost: string) {

@@ -2,5 +2,5 @@
 
 export { presentFlat } from './flat.ts';
 export { type FlatRecord, flatRecordSchema } from './flat-schema.ts';
-export { type PresentOptions, presentGrouped } from './grouped.ts';
+export { monogramUrl, type PresentOptions, presentGrouped } from './grouped.ts';
 export { EXAMPLE_LOGO_HOST, type GroupedRecord, groupedRecordSchema } from './grouped-schema.ts';

@@ -1,6 +1,6 @@
 import { type Brand, BrandType, type Image } from '@brand-data/contracts';
 import { drawMonogram, type Monogram, parseMonogramPath } from '@brand-data/monograms';
-import { presentFlat, presentGrouped } from '@brand-data/presenters';
+import { monogramUrl, presentFlat, presentGrouped } from '@brand-data/presenters';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { arbitraryBrand } from './arbitrary-brand.ts';
@@ -25,6 +25,14 @@ function knownPaths({ type, images, manager }: Brand): string[] {
       : [...of(images?.logo), ...(type === BrandType.STOCK ? of(images?.stockLogo) : [])];
   return paths.filter((path) => path.replace(/^\/+/, '').trim() !== '');
 }
+
+test("the address of a typed text's monogram has a mark that needs the key", () =>
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+      expect(monogramAt(monogramUrl(text, options))).toBeDefined();
+      expect(monogramAt(monogramUrl(text, { ...options, monogramKey: 'another' }))).toBeUndefined();
+    }),
+  ));
 
 describe('every record', () => {
   test('has a logo, which is a monogram exactly if no logo is known', () =>

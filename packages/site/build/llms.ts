@@ -10,8 +10,9 @@ export function llmsText(): string {
 
 - Grouped record: GET https://api.example.com/v1/brands/{identifier}?token=pk_…
 - Flat record, always with a logo: GET https://api.example.com/api/logos/{identifier}/info?token=pk_…
+- Logo as an image, for \`<img>\`: https://api.example.com/api/logos/{identifier}?token=pk_… leads to it (302).
 - The identifier is one percent-encoded path segment. The token is a publishable token in the query, and nowhere else.
-- 200, 304 and 404 identifier_not_found are counted against the monthly quota of the account. Records may be cached for an hour.
+- 200, 302, 304 and 404 identifier_not_found are counted against the monthly quota of the account. Records may be cached for an hour.
 - Errors are application/problem+json with a stable \`code\`. Nothing is matched by similar spelling: a 404 has suggestions.
 
 ## Docs

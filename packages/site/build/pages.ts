@@ -1,6 +1,11 @@
 /** The pages of the documentation, in the order of their navigation: the Markdown file in `docs`, name and summary. */
 export const DOCS = [
   ['start', 'Start', 'From zero to a company’s logo and headquarters on a page, in five minutes.'],
+  [
+    'images',
+    'A logo in one line',
+    'A logo by its address: for pages, Markdown, e-mail and spreadsheets, and from other services.',
+  ],
   ['identifiers', 'Identifiers', 'What you can ask for, how it is matched, and every notation of tickers.'],
   ['quotas', 'Quotas and headers', 'Which answers are counted, and the headers that say what is left.'],
   ['caching', 'Caching and CDNs', 'What may be kept and for how long, and what a cache does to the bill.'],

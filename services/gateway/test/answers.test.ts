@@ -69,7 +69,14 @@ const both = (segment: string, query = '?token=good', more: Case = {}) => [
 const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 
 const ETAG = '"ZYvNTS7yHdJsF0--GoV-8G87aNt"';
-const ROUTES = ['/v1/brands/Acme', '/api/logos/Acme/info', '/v1/usage', '/openapi.json', '/docs/errors'];
+const ROUTES = [
+  '/v1/brands/Acme',
+  '/api/logos/Acme/info',
+  '/api/logos/Acme',
+  '/v1/usage',
+  '/openapi.json',
+  '/docs/errors',
+];
 const OTHER_PATHS = [
   '//',
   '/v1',
@@ -84,7 +91,6 @@ const OTHER_PATHS = [
   '/v2/brands/Acme',
   '/%761/brands/Acme',
   '/v1%2Fbrands/Acme',
-  '/api/logos/Acme',
   '/api/logos/Acme/',
   '/api/logos/Acme/info/',
   '/api/logos/Acme/infos',
@@ -226,6 +232,25 @@ const CASES: Record<string, string[]> = {
     ),
     get('/v1/brands/Acme?token=bad&kind=no'),
     get('/v1/brands/%00?token=good&kind=no'),
+  ],
+  'the way to an image': [
+    ...['', '&theme=dark&size=64&format=png', '&size=32&kind=name', '&fallback=monogram'].map((more) =>
+      get(`/api/logos/Acme?token=good${more}`),
+    ),
+    get('/api/logos/Acme?token=good', { method: 'HEAD' }),
+    get('/api/logos/Acme?token=free', { headers: { 'If-None-Match': '*', 'Accept-Encoding': 'br' } }),
+    get('/api/logos/Acme?token=listed', { headers: { Referer: 'https://app.example.com/page' } }),
+    get('/api/logos/Acme?token=listed'),
+    get('/api/logos/No%20Such?token=good'),
+    get('/api/logos/No%20Such?token=good&fallback=404'),
+    get('/api/logos/No%20Such?token=good&fallback=monogram'),
+    get('/api/logos/no%20such?token=listed&fallback=monogram&size=64', {
+      headers: { Referer: 'https://app.example.com/page' },
+    }),
+    get('/api/logos/No%20Such?token=spent&fallback=monogram'),
+    ...['size=63', 'size=', 'theme=auto', 'format=jpg', 'fallback=svg', 'size=32&size=32', 'kind=no'].map(
+      (query) => get(`/api/logos/Acme?token=good&${query}`),
+    ),
   ],
   'plan and origin': [
     ...both('Acme', '?token=free'),

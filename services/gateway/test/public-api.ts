@@ -202,6 +202,7 @@ export function createPublicApi({
       chargedCalls,
       now: () => NOW_MS,
       records: {
+        monogramUrl: (text) => records.monogramUrl(text),
         find: (variant, identifier, kind) => {
           lookedUp.push(identifier);
           return records.find(variant, identifier, kind);

@@ -434,7 +434,7 @@ export interface UsageCell {
   key: string;
   /** "brands": /v1/brands/{identifier}; "logos": /api/logos/{identifier}/info; "unknown": the route is lost. */
   route: 'brands' | 'logos' | 'unknown';
-  /** HTTP status of the answers: 200, 304 or 404; null if it is lost. */
+  /** HTTP status of the answers: 200 (also a 302 to a logo), 304 or 404 (also a 302 to a monogram of the identifier); null if it is lost. */
   status: number | null;
   /** Number of billed calls. */
   count: number;

@@ -14,12 +14,13 @@ import type { Allowance } from '../quota/holding.ts';
 import type { Admitted, Quota } from '../quota/quota.ts';
 import type { CatalogAnswer, Variant } from '../records/catalog-answer.ts';
 import type { Records } from '../records/records.ts';
-import { monthAround, quotaHeaders, recordHead } from './call-headers.ts';
-import { choiceFrom } from './parameters.ts';
+import { imageHead, imageLocation, monthAround, quotaHeaders, recordHead } from './call-headers.ts';
+import { choiceFrom, imageWishesFrom } from './parameters.ts';
 
 /** How long caches may keep that an identifier finds nothing. */
 const MISS_SECONDS = 60;
 const LONGEST_IDENTIFIER = 256;
+const NO_BODY = Buffer.alloc(0);
 
 /** The two counted routes, with their names in messages to callers. */
 const COUNTED_ROUTES: Record<Variant, { route: Route; name: string }> = {
@@ -31,6 +32,8 @@ const COUNTED_ROUTES: Record<Variant, { route: Route; name: string }> = {
 export interface BrandRequest {
   caller: CallerClaims;
   variant: Variant;
+  /** Whether the answer leads to the logo of the flat record, in place of the record. */
+  asImage: boolean;
   /** The path's segment, still percent-encoded. */
   segment: string;
   query: ParsedQuery;
@@ -44,14 +47,15 @@ export interface CallParts extends Pick<AdmissionParts, 'limits' | 'turns'> {
   tokens: Tokens;
   quota: Quota;
   chargedCalls: ChargedCalls;
-  records: Pick<Records, 'find'>;
+  records: Pick<Records, 'find' | 'monogramUrl'>;
   /** Wall clock, milliseconds since 1970. */
   now: () => number;
 }
 
 /**
  * Handles one call: authenticate, authorize, admit, find, record the usage, answer. If the gateway already has the token, a permit
- * and the record, the call waits only until its usage is durable. Throws ProblemError unless the answer is 200, 304 or 404.
+ * and the record, the call waits only until its usage is durable. Throws ProblemError unless the answer is 200, 302, 304 or 404. A
+ * 302 is billed as what was found: 200, or 404 if it leads to a monogram of the identifier.
  */
 export async function answerCall(
   { tokens, limits, turns, quota, chargedCalls, records, now }: CallParts,
@@ -77,6 +81,7 @@ export async function answerCall(
     checkOrigin(credential, request.caller);
     const identifier = identifierFromSegment(request);
     const kind = choiceFrom(request.query, 'kind', IDENTIFIER_KINDS);
+    const image = request.asImage ? imageWishesFrom(request.query) : undefined;
     const decision = limits.admit(credential);
     second = decision?.second;
     releaseLimits = releaseOf(decision);
@@ -87,7 +92,8 @@ export async function answerCall(
     const looked = findOrRelease(records, permit, request.variant, identifier, kind);
     const found = looked instanceof Promise ? await looked : looked;
     const { record } = found;
-    const status = !record ? 404 : matchesTag(request.ifNoneMatch, record.content.tag) ? 304 : 200;
+    const hasIt = record && !image && matchesTag(request.ifNoneMatch, record.content.tag);
+    const status = !record ? 404 : hasIt ? 304 : 200;
     if (request.connection.destroyed) {
       permit.release();
       throw new ProblemError('request_invalid', 'The caller has closed the connection.');
@@ -98,6 +104,11 @@ export async function answerCall(
     bill = 'sure';
     chargedCalls.answered += 1;
     const isPrivate = credential.allowedOrigins.length > 0;
+    if (image && (record || image.monogram)) {
+      const url = record?.content.logo ?? records.monogramUrl(identifier);
+      const headers = { Location: imageLocation(url, image.query), ...headersOfQuota() };
+      return { status: 302, head: imageHead(record, isPrivate), headers, body: NO_BODY };
+    }
     if (!record)
       return notFound(request.variant, identifier, kind, found, {
         ...headersOfQuota(),

@@ -67,6 +67,34 @@ export function recordHead(record: FoundRecord, answer: HeadKind): string {
   return head;
 }
 
+/** Where the heads of images are among those of a record: after the ones of all encodings. */
+const IMAGE_HEADS = ENCODINGS.length * 4;
+
+/**
+ * Returns the header lines, each ending with CRLF, of an answer that leads to an image. Keeps them with the record.
+ *
+ * @param record undefined: the image is a monogram of the identifier
+ */
+export function imageHead(record: FoundRecord | undefined, isPrivate: boolean): string {
+  const kind = IMAGE_HEADS + Number(isPrivate);
+  const kept = record?.heads[kind];
+  if (kept !== undefined) return kept;
+  const head = headText({
+    'Cache-Control': cacheHeader(RECORD_SECONDS, isPrivate),
+    ...(isPrivate && { Vary: 'Origin' }),
+    'Brand-Match': record?.brandMatch ?? 'none',
+    // A page that isolates itself (COEP) shows no other image.
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+  });
+  if (record) record.heads[kind] = head;
+  return head;
+}
+
+/** Returns the URL of an image with the caller's own parameters in place of those that it has. */
+export function imageLocation(url: string, query: string): string {
+  return query === '' ? url : `${url.replace(/\?.*/, '')}?${query}`;
+}
+
 function makeHead({ content, brandMatch }: FoundRecord, { status, encoding, isPrivate }: HeadKind): string {
   const headers: Record<string, string> = {
     'Cache-Control': cacheHeader(RECORD_SECONDS, isPrivate),

@@ -18,7 +18,8 @@ const usageCell = record('UsageCell', 'The billed calls of one day, key, route a
     type: 'string',
   }),
   status: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'HTTP status of the answers: 200, 304 or 404; null if it is lost.',
+    description:
+      'HTTP status of the answers: 200 (also a 302 to a logo), 304 or 404 (also a 302 to a monogram of the identifier); null if it is lost.',
     examples: [200],
   }),
   count: count('Number of billed calls.', 3),

@@ -16,6 +16,7 @@ import type { AccessLog } from './access-log.ts';
 const NAMES: Record<Path, string> = {
   '/v1/brands/{identifier}': 'brands',
   '/api/logos/{identifier}/info': 'logos',
+  '/api/logos/{identifier}': 'logos',
   '/v1/usage': 'usage',
   '/openapi.json': 'openapi',
   '/docs/errors': 'docs',
@@ -74,11 +75,12 @@ export function addRoutes(
       onAuthenticated: accessLog && ((keyId) => accessLog.authenticated(request, keyId)),
     });
   // No async function: it and Fastify's wait for it would make three more promises for each call.
-  const brand = (variant: Variant) => (request: WithIdentifier, reply: FastifyReply) => {
+  const brand = (variant: Variant, asImage: boolean) => (request: WithIdentifier, reply: FastifyReply) => {
     const { params, query, headers } = request;
     const call = {
       caller: callerWith(request),
       variant,
+      asImage,
       segment: params.identifier,
       query,
       ifNoneMatch: headers['if-none-match'],
@@ -115,8 +117,9 @@ export function addRoutes(
   });
   // The page of errors is among the pages.
   const handlers: Record<Exclude<Path, '/docs/errors'>, RouteHandlerMethod> = {
-    '/v1/brands/{identifier}': brand('grouped') as RouteHandlerMethod,
-    '/api/logos/{identifier}/info': brand('flat') as RouteHandlerMethod,
+    '/v1/brands/{identifier}': brand('grouped', false) as RouteHandlerMethod,
+    '/api/logos/{identifier}/info': brand('flat', false) as RouteHandlerMethod,
+    '/api/logos/{identifier}': brand('flat', true) as RouteHandlerMethod,
     '/v1/usage': usage as RouteHandlerMethod,
     '/openapi.json': file(openApi),
   };
@@ -131,6 +134,6 @@ function isOfBrowser({ method, headers }: FastifyRequest): boolean {
 
 function routeNotFound(): ProblemError {
   const detail =
-    'The routes are /v1/brands/{identifier}, /api/logos/{identifier}/info and /v1/usage. /openapi.json describes them.';
+    'The routes are /v1/brands/{identifier}, /api/logos/{identifier}/info, /api/logos/{identifier} and /v1/usage. /openapi.json describes them.';
   return new ProblemError('route_not_found', detail);
 }

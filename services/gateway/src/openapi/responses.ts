@@ -39,6 +39,19 @@ export function responsesOf(path: Path): Responses {
 const SUCCESSES: Record<Path, Responses> = {
   '/v1/brands/{identifier}': recordResponses(groupedRecordSchema, examples.grouped),
   '/api/logos/{identifier}/info': recordResponses(flatRecordSchema, examples.flat),
+  '/api/logos/{identifier}': {
+    302: {
+      description: 'The way to the image. No body. Counted.',
+      headers: headersOf([
+        'Location',
+        'RecordCacheControl',
+        'ImageVary',
+        'ImageMatch',
+        'Cross-Origin-Resource-Policy',
+        ...QUOTA_HEADERS,
+      ]),
+    },
+  },
   '/v1/usage': {
     200: {
       description: 'The usage of the month. Not counted.',

@@ -8,6 +8,8 @@ export type Variant = 'grouped' | 'flat';
 export interface RecordBody extends Encodable {
   /** The ETag without quotes and encoding. Every replica gives the same record the same tag. */
   readonly tag: string;
+  /** The URL of the logo, as a header may hold it. Only of flat records. */
+  readonly logo?: string | undefined;
 }
 
 /** A record as callers get it for an identifier. */

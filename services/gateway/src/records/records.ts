@@ -1,6 +1,12 @@
 import type { CatalogServiceClient, LookupQuery, LookupResult, Match } from '@brand-data/contracts';
 import type { IdentifierKind } from '@brand-data/identifiers';
-import { type PresentOptions, presentFlat, presentGrouped } from '@brand-data/presenters';
+import {
+  type FlatRecord,
+  monogramUrl,
+  type PresentOptions,
+  presentFlat,
+  presentGrouped,
+} from '@brand-data/presenters';
 import { answerWithin, Fault, systemClock, type Tracer } from '@brand-data/runtime';
 import { tagOf } from '@brand-data/runtime/http';
 import { DisplayString, serializeDictionary, Token } from 'structured-headers';
@@ -93,6 +99,11 @@ export class Records {
     if (nowMs >= cached.servedUntilMs) return this.#renewed(cached, pending);
     this.#stats.hits += 1;
     return cached;
+  }
+
+  /** Returns the URL of a monogram of a text that finds no record. */
+  monogramUrl(text: string): string {
+    return monogramUrl(text, this.#shown);
   }
 
   /** Expires what depends on the records that have changed. `keys` are those of CatalogChanged. */
@@ -200,7 +211,8 @@ function present(
   const record = (variant === 'grouped' ? presentGrouped : presentFlat)(brand, options);
   if (!record) return undefined;
   const body = bytesOf(JSON.stringify(record));
-  const content = { tag: tagOf(body), body, encoded: {} };
+  const logo = variant === 'flat' ? new URL((record as FlatRecord).logo).href : undefined;
+  const content = { tag: tagOf(body), body, encoded: {}, logo };
   return { content, brandMatch: brandMatchOf(match as Match), heads: [] };
 }
 
