@@ -812,6 +812,23 @@ test('two codes of Tokyo, and two prefixes of Toronto, belong to two issuers, ev
   expect(together('KIT@XTSE', 'KIT-PA@XTSE')).toBe(true);
 });
 
+test('a company and the holding company of its name in one country are two, and their listings abroad are told apart', async () => {
+  const japan = { country: 'Japan' };
+  const { brands } = await read(
+    await written({
+      'a.csv': csv([
+        { ...japan, symbol: '9602.T', mic: 'XTKS', name: 'Otter Co., Ltd.', city: 'Tokyo' },
+        { ...japan, symbol: '8129.T', mic: 'XTKS', name: 'Otter Holdings' },
+        { ...japan, symbol: 'TON.BE', mic: 'XBER', name: 'OTTER HOLDINGS CO. LTD.' },
+      ]),
+    }),
+  );
+  expect(brands.map(({ listings }) => listings.map(({ ticker }) => ticker).toSorted()).toSorted()).toEqual([
+    ['8129', 'TON'],
+    ['9602'],
+  ]);
+});
+
 test('a Canadian ISIN is not that of a company in London', async () => {
   const misattributed: Facts = { ...KESTREL, isin: 'CA5005000016', figi: '' };
   const [brand] = (await readRows(misattributed)).brands;

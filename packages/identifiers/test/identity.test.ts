@@ -289,8 +289,45 @@ test('names and countries that are equal link if each source has one record of t
   const canada = { company: { headquarters: { countryCode: 'CA' } } };
   expect(mayBeLinked(list, of('b', { ...same, ...canada }))).toBe(false);
   expect(mayBeLinked(list, of('b', { ...same, name: 'Kestrel & Otter Group' }))).toBe(false);
-  expect(mayBeLinked(list, of('b', { ...same, listings: [{ ticker: 'OTR', mic: 'XNYS' }] }))).toBe(false);
   expect(mayBeLinked(list, of('b', { ...same, name: 'Kestrel & Otter plc' }))).toBe(false);
+});
+
+test('another ticker at home keeps records of one name apart, unless it has several words, "Holdings" and the legal form included', () => {
+  const of = (name: string, ticker: string) =>
+    company({ id: ticker, name, listings: [{ ticker, mic: 'XNYS' }] });
+  const mayBeRenamed = (one: string, other: string) => mayBeLinked(of(one, 'KES'), of(other, 'OTR'));
+  expect(mayBeRenamed('Kestrel & Otter Corp', 'The Kestrel and Otter Corporation')).toBe(true);
+  expect(mayBeRenamed('Kestrel Holdings Ltd', 'KESTREL HOLDINGS LIMITED')).toBe(true);
+  expect(mayBeRenamed('Kestrel Corp', 'Kestrel Inc.')).toBe(false);
+  expect(mayBeRenamed('Kestrel & Otter', 'Kestrel & Otter')).toBe(false);
+  expect(mayBeRenamed('Kestrel Foods Holdings Inc.', 'Kestrel Foods Inc.')).toBe(false);
+  expect(mayBeRenamed('Kestrel & Otter Ltd', 'Kestrel & Otter plc')).toBe(false);
+  expect(mayBeRenamed('Kestrel & Otter Inc /MO/', 'Kestrel & Otter Inc')).toBe(false);
+  expect(mayBeRenamed('Kestrel Acquisition Corp.', 'Kestrel Acquisition Corp.')).toBe(false);
+});
+
+test('a name and a ticker in the United States are two facts, also over the counter with its mark of a share from abroad', () => {
+  const of = (name: string, ticker: string, mic: string, countryCode = '') =>
+    company({ id: mic, name, listings: [{ ticker, mic }], company: { headquarters: { countryCode } } });
+  const home = of('Kestrel', 'KSTL', 'XNYS');
+  for (const ticker of ['KSTL', 'KSTLF', 'KSTLY', 'KSTLQ'])
+    expect(areLinked(home, of('KESTREL', ticker, 'OTCM'))).toBe(true);
+  expect(areLinked(home, of('KESTREL', 'KSTLX', 'OTCM'))).toBe(false);
+  expect(areLinked(home, of('Kestrel Foods', 'KSTLF', 'OTCM'))).toBe(false);
+  expect(areLinked(home, of('Kestrel', 'KSTL', 'XTSE'))).toBe(false);
+});
+
+test('a name with its legal form and a ticker are two facts, in whatever countries', () => {
+  const of = (name: string, mic: string, countryCode: string) =>
+    company({
+      id: mic,
+      name,
+      listings: [{ ticker: 'KSTL', mic }],
+      company: { headquarters: { countryCode } },
+    });
+  expect(areLinked(of('Kestrel PLC', 'XNYS', 'US'), of('Kestrel plc', 'XLON', 'GB'))).toBe(true);
+  expect(areLinked(of('Kestrel Corp', 'XNYS', 'US'), of('Kestrel Group Inc', 'XTSE', 'CA'))).toBe(false);
+  expect(areLinked(of('Kestrel', 'XNYS', 'US'), of('Kestrel plc', 'XLON', 'GB'))).toBe(false);
 });
 
 test('if a record does not state the country, "Inc." does, else the ticker at home, the sector or the industry is needed', () => {
@@ -437,7 +474,6 @@ describe('one name, also without "Group", and one ticker on two exchanges', () =
     ['the country is not known', inMexico({ name: 'Altria Group', company: undefined })],
     ['the countries are certain and two', inMexico({ company: at('PE', 'Lima') })],
     ['the exchange has tickers of its own', inMexico({ listings: [{ ticker: 'MO', mic: 'XBER' }] })],
-    ['the exchange is OTC Markets', inMexico({ listings: [{ ticker: 'MO', mic: 'OTCM' }] })],
     ['the ticker has digits', inMexico({ listings: [{ ticker: '0MO', mic: 'XLON' }] })],
   ])('are not one company if %s', (_, other) => {
     expect(areLinked(inNewYork, other)).toBe(false);

@@ -23,8 +23,6 @@ const MAX_FIRST_WORDS = 3;
 /** Mexico's international board lists shares from all over the world under the tickers of their home listings. */
 const BOARD = { mic: BOARD_OF_HOME_TICKERS, country: 'MX' };
 const TICKER_OF_LETTERS = /^[A-Z]{1,6}$/;
-/** Mexico's board adds this letter to many tickers of shares from abroad. */
-const MARK_OF_BOARD = 'N';
 /** The family of "Inc." and "Corp.". */
 const AMERICAN_FORM = 'inc';
 /** In this country all exchanges share one list of tickers. */
@@ -33,6 +31,14 @@ const ONE_LIST_OF_TICKERS = 'DE';
 const ANYWHERE = '*';
 /** OTC Markets, which is never a company's home venue. */
 const OVER_THE_COUNTER = 'OTCM';
+/**
+ * Tickers that may be those of another exchange with one more letter. Mexico's board adds N to many tickers of shares from abroad. OTC
+ * Markets adds F to those of shares from abroad, Y to those of receipts, and Q if the company is bankrupt.
+ */
+const MARKED: Readonly<Record<string, RegExp>> = {
+  [BOARD.mic]: /^..+N$/,
+  [OVER_THE_COUNTER]: /^.{4}[FQY]$/,
+};
 
 /** The evidence that links a record with other sources' records of the same company. It is computed once for each record. */
 export interface RecordIdentity {
@@ -229,16 +235,15 @@ function namedAnywhere([first, ...others]: readonly CompanyName[]): string[] {
 /**
  * Returns the name without its legal form, "Group" and the like, and a ticker of letters on whichever exchange: "altria@MO". With
  * it, "Altria" in New York meets "Altria Group" on Mexico's board. Exchanges on which shares from abroad have other tickers than
- * at home do not count, nor does OTC Markets, where each depositary receipt has a separate ticker.
+ * at home do not count.
  */
 function tradedOf(brand: Brand): string[] {
   const tickers = brand.listings.flatMap(({ ticker, mic }) => {
     const venue = exchangeOfMic(mic);
     const letters = ticker.toUpperCase();
-    const isLeftOut = venue === undefined || venue.ownTickers || venue.mic === OVER_THE_COUNTER;
-    if (isLeftOut || !TICKER_OF_LETTERS.test(letters)) return [];
-    const isMarked = venue.mic === BOARD.mic && letters.length > 2 && letters.endsWith(MARK_OF_BOARD);
-    return isMarked ? [letters, letters.slice(0, -MARK_OF_BOARD.length)] : [letters];
+    if (venue === undefined || venue.ownTickers || !TICKER_OF_LETTERS.test(letters)) return [];
+    const isMarked = MARKED[venue.mic]?.test(letters) === true;
+    return isMarked ? [letters, letters.slice(0, -1)] : [letters];
   });
   if (tickers.length === 0) return [];
   const [name = ''] = comparableNames(coreName(bounded(brand.name)));
@@ -259,9 +264,10 @@ function homesOf(brand: Brand): string[] {
   if (stated.length > 0) return stated.toSorted();
   if (hasAmericanForm(brand)) return ['US'];
   const venues = brand.listings.flatMap(({ mic }) => exchangeOfMic(mic) ?? []);
+  const exchanges = venues.filter(({ mic }) => mic !== OVER_THE_COUNTER);
   return identifiers([
     ...(venues.some(({ mic }) => mic === BOARD.mic) ? ['US'] : []),
-    ...venues.filter(({ mic }) => mic !== OVER_THE_COUNTER).map(({ country }) => country),
+    ...(exchanges.length > 0 ? exchanges : venues).map(({ country }) => country),
   ]).toSorted();
 }
 

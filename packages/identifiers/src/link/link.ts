@@ -1,4 +1,5 @@
 import { compareLegalFamilies } from '../names/legal-families.ts';
+import { exchangeOfMic } from '../securities/exchanges.ts';
 import {
   areAtOneAddress,
   areSisters,
@@ -199,7 +200,7 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
   const isEqual = names === 'equal' || names === 'former';
   if (!isEqual && securitiesDiffer(ofA, ofB)) contradictions.push('security');
   const areHomesSure = ofA.isCountryKnown && ofB.isCountryKnown;
-  const mayDiffer = areListings && !areSisters(a, b);
+  const mayDiffer = (areListings && !areSisters(a, b)) || areNamedAlikeInFull(a, b);
   if (!isSure && !mayDiffer && areHomesSure && areDisjoint(ofA.homeTickers, ofB.homeTickers))
     contradictions.push('ticker');
   if (!isSure && compareLegalFamilies(a.names().legalFamilies, b.names().legalFamilies) === 'converted')
@@ -213,7 +214,7 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
  */
 function isCountrySure(a: RecordIdentity, b: RecordIdentity): boolean {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
-  if (ofA.isCountryKnown && ofB.isCountryKnown) return true;
+  if ((ofA.isCountryKnown && ofB.isCountryKnown) || areNamedAlikeInFull(a, b)) return true;
   if (hasCommon(ofA.business, ofB.business) || haveHomeTicker(ofA, ofB)) return true;
   if (areDisjoint(ofA.homeTickers, ofB.homeTickers) || !haveOneForm(a, b)) return false;
   return (ofA.isCountryKnown && ofB.isListedAtHome) || (ofA.isListedAtHome && ofB.isCountryKnown);
@@ -238,6 +239,7 @@ function haveOneFormAtOneVenue(a: RecordIdentity, b: RecordIdentity): boolean {
   return haveOneForm && hasCommon(a.evidence().mics, b.evidence().mics);
 }
 
+const BLANK_CHECK = /\bacquisitions?\b/;
 /** A name of fewer letters may be that of several companies, even if both have "Group" or neither has it. */
 const LONG_NAME = 9;
 const SHORTEST_NAME = 5;
@@ -247,11 +249,10 @@ const SHORTEST_NAME = 5;
  * does if both listings state one country, or one legal form, or the name is long, because a listing's country is often wrong.
  */
 function isNameDistinctive(a: RecordIdentity, b: RecordIdentity): boolean {
-  if (haveOneCountry(a, b)) return true;
   const [namesOfA, namesOfB] = [a.names(), b.names()];
   const isOneGroup = !areSisters(a, b);
   const haveOneForm = hasCommon(namesOfA.legalFamilies, namesOfB.legalFamilies);
-  if (isOneGroup && haveOneForm) return true;
+  if (isOneGroup && (haveOneForm || haveOneCountry(a, b))) return true;
   if (areDisjoint(namesOfA.legalFamilies, namesOfB.legalFamilies)) return false;
   const shortest = isOneGroup ? SHORTEST_NAME : LONG_NAME;
   return [...namesOfA.current].some((form) => form.length >= shortest && namesOfB.current.has(form));
@@ -265,8 +266,32 @@ function isNameDistinctive(a: RecordIdentity, b: RecordIdentity): boolean {
 function areTradedAlike(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<string>): boolean {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
   if (!common.has('traded') || securitiesDiffer(ofA, ofB)) return false;
-  if (haveOneCountry(a, b)) return true;
-  return hasCommon(a.names().ofSeveralWords, b.names().ofSeveralWords);
+  if (haveOneCountry(a, b) || (isInAmerica(ofA) && isInAmerica(ofB))) return true;
+  return hasCommon(a.names().ofSeveralWords, b.names().ofSeveralWords) || areNamedAlike(a, b);
+}
+
+/** Checks for a listing in the United States, where no two companies have one ticker at a time, also over the counter. */
+function isInAmerica({ mics }: LinkEvidence): boolean {
+  return [...mics].some((mic) => exchangeOfMic(mic)?.country === 'US');
+}
+
+/** Checks whether the names have one legal form, and both or neither have "Group" or the like. */
+function areNamedAlike(a: RecordIdentity, b: RecordIdentity): boolean {
+  return hasCommon(a.names().legalFamilies, b.names().legalFamilies) && !areSisters(a, b);
+}
+
+/**
+ * Checks whether the names are so alike, and have so many words, that seldom two companies have them: neither another ticker nor an
+ * unknown country speaks against one company. The names of companies that are founded to acquire one are used again by their sponsors.
+ */
+function areNamedAlikeInFull(a: RecordIdentity, b: RecordIdentity): boolean {
+  if (!areNamedAlike(a, b)) return false;
+  const namesOfB = new Set(b.names().currentNames.map(({ words }) => words.join(' ')));
+  return a
+    .names()
+    .currentNames.some(
+      ({ words }) => words.length > 1 && !BLANK_CHECK.test(words.join(' ')) && namesOfB.has(words.join(' ')),
+    );
 }
 
 /** Checks whether the country of both records is known, and the same. */

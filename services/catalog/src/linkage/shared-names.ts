@@ -40,13 +40,13 @@ export function namesOfOneRecord(
 ): (a: SourceRecord, b: SourceRecord) => boolean {
   const holders = new Map<string, SourceRecord[]>();
   const known = new Map<string, boolean>();
-  const isUnique = (key: string, record: SourceRecord, forms: readonly string[]) => {
-    const name = [key, record.source, ...forms].join(' ');
+  const isUnique = (key: string, record: SourceRecord, marks: CommonMarks) => {
+    const name = [key, record.source, ...marks].join(' ');
     const isOne =
       known.get(name) ??
       areOfOneCompany(
         (holders.get(key) ?? []).filter(({ source }) => source === record.source),
-        forms,
+        marks,
       );
     known.set(name, isOne);
     return isOne;
@@ -55,36 +55,49 @@ export function namesOfOneRecord(
     if (holders.size === 0)
       for (const record of records) for (const key of nameKeysOf(record)) append(holders, key, record);
     const areListings = a.source === b.source;
-    const forms = areListings ? commonFormsOf(a, b) : [];
+    const marks = areListings ? commonMarksOf(a, b) : [];
     return nameKeysOf(a).some(
       (key) =>
         areListings === key.endsWith(ANYWHERE) &&
         b.identity.keys.includes(key) &&
         commonNames?.has(key) !== true &&
         !isCommonName(holders.get(key) ?? []) &&
-        isUnique(key, a, forms) &&
-        isUnique(key, b, forms),
+        isUnique(key, a, marks) &&
+        isUnique(key, b, marks),
     );
   };
 }
 
-/** Returns the families of the legal form that both names have, in order. */
-function commonFormsOf(a: SourceRecord, b: SourceRecord): string[] {
-  const ofB = b.identity.names().legalFamilies;
-  return [...a.identity.names().legalFamilies].filter((family) => ofB.has(family)).toSorted();
+/** What tells the names of one record from those of a namesake: the families of legal forms, and "Group" and the like. */
+const MARKS: readonly ((record: SourceRecord) => readonly string[])[] = [
+  ({ identity }) => [...identity.names().legalFamilies],
+  ({ identity }) => identity.names().currentNames.map(({ collective }) => collective),
+];
+/** For each of MARKS the values that two records have in common, in order. */
+type CommonMarks = readonly (readonly string[])[];
+
+function commonMarksOf(a: SourceRecord, b: SourceRecord): CommonMarks {
+  return MARKS.map((valuesOf) => {
+    const ofB = valuesOf(b);
+    return valuesOf(a)
+      .filter((value) => ofB.includes(value))
+      .toSorted();
+  });
 }
 
 /**
  * Checks whether the records of one source that share a name are one company's: there is only one, or each is one listing and none
- * contradicts another. If `forms` are given, listings with other legal forms do not count, because they are those of a namesake.
+ * contradicts another. Listings that have none of the common marks do not count, because they are those of a namesake.
  */
-function areOfOneCompany(records: readonly SourceRecord[], forms: readonly string[]): boolean {
+function areOfOneCompany(records: readonly SourceRecord[], marks: CommonMarks): boolean {
   const [first] = records;
   if (first === undefined || !statesListings(first.source)) return records.length <= 1;
-  const namesakes = records.filter(({ identity }) => {
-    const { legalFamilies } = identity.names();
-    return forms.length === 0 || forms.some((form) => legalFamilies.has(form));
-  });
+  const namesakes = records.filter((record) =>
+    marks.every(
+      (common, index) =>
+        common.length === 0 || MARKS[index]?.(record).some((value) => common.includes(value)) === true,
+    ),
+  );
   return !namesakes.some((one, index) =>
     namesakes
       .slice(index + 1)
