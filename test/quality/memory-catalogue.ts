@@ -8,9 +8,10 @@ import {
   byEntry,
   type CandidateRecord,
   candidateFromDoc,
-  isUnknown,
   leadingQuery,
+  mayLead,
   readQueries,
+  withLeadingWords,
 } from '@brand-data/catalog/src/lookup/answers.ts';
 import { RECORDS_OF_ENTRY, suggester } from '@brand-data/catalog/src/lookup/suggestions.ts';
 import {
@@ -104,9 +105,9 @@ export class MemoryCatalogue {
     const [query] = readQueries([{ identifier, superinvestors }]);
     if (query === undefined) return { meanings: [] };
     const answer = answerOf(query, byEntry(this.#candidatesOf(query.entries)), most);
-    if (!isUnknown(answer)) return answer;
+    if (!mayLead(answer)) return answer;
     const leading = leadingQuery(query);
-    return answerOf(leading, byEntry(this.#candidatesOf(leading.entries)), 1);
+    return withLeadingWords(answer, leading, byEntry(this.#candidatesOf(leading.entries)), most);
   }
 
   /** Returns what to suggest for an identifier that resolves to nothing. */

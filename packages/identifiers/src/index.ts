@@ -37,6 +37,7 @@ export { type Meant, type NoCompany, noCompanyMeant } from './resolve/no-company
 export {
   compareRanked,
   lookupRank,
+  RANK_OF_LISTED,
   RANK_OF_UNKNOWN,
   type Ranked,
   rankOfMarketCapClass,

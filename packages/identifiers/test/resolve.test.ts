@@ -479,6 +479,17 @@ describe('precedence', () => {
     expect(among('$COKE', { ...cola, names: ['COKE Inc.'] })?.id).toBe('cola');
   });
 
+  test('a word of five capitals is rather the name of a better known company than a ticker', () => {
+    const ticker = { id: 'ticker', name: 'Delta Electronics', listings: ['DELTA@XBKK'], rank: 800 };
+    const airline = { id: 'airline', name: 'Delta Air Lines', names: ['Delta'], rank: 801 };
+    expect(among('DELTA', ticker, airline)?.id).toBe('airline');
+    expect(among('DELTA', ticker, { ...airline, rank: 800 })?.id).toBe('ticker');
+    expect(among('$DELTA', ticker, airline)?.id).toBe('ticker');
+    expect(among('DELT', { ...ticker, listings: ['DELT@XBKK'] }, { ...airline, names: ['Delt'] })?.id).toBe(
+      'ticker',
+    );
+  });
+
   test('a text in capital and small letters is rather a name without "Group" if a single, much better known company has it', () => {
     const listed = { id: 'listed', name: 'Foldable', listings: ['FOLD@XMEX'], rank: 700 };
     const group = { id: 'group', name: 'Fold Holdings Inc.', rank: 850 };

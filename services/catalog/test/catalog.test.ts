@@ -211,6 +211,17 @@ test('the leading words of one name find its company, and the match says so', as
   expect(none?.brand).toBeUndefined();
 });
 
+test('leading words go before a little known company that is only called so without "Group"', async () => {
+  const group = brandOf('group', { name: 'Ross Group Plc', rank: 400 });
+  await catalog.put('sample', [group, brandOf('stores', { name: 'Ross Stores, Inc.', rank: 850 })]);
+  const [found, whole] = await catalog.lookup('Ross', 'Ross Group');
+  expect(found).toMatchObject({ brand: { id: 'stores' }, match: { strength: MatchStrength.LEADING_WORDS } });
+  expect(whole?.brand?.id).toBe('group');
+  await catalog.put('sample', [{ ...group, rank: 640 }]);
+  const [known] = await catalog.lookup('Ross');
+  expect(known).toMatchObject({ brand: { id: 'group' }, match: { strength: MatchStrength.GROUP_WORD } });
+});
+
 test('a name without "Group" or without its spaces is found if one company has it, and the match says how', async () => {
   const group = brandOf('sachs', { name: 'The Goldman Sachs Group, Inc.' });
   await catalog.put('sample', [group, brandOf('cola', { name: 'Coca-Cola' })]);

@@ -34,6 +34,8 @@ const PLACEHOLDER = 'xq';
 /** Texts that are written as tickers, and not as words: "ALL", "$all". */
 const AS_TICKER = /^\s*(?:\$.*|[A-Z]{1,5}\s*)$/;
 const CASHTAG = /^\s*\$/;
+/** Few tickers in the United States have five letters. A word in capitals is therefore rather the name of a better known company. */
+const LONG_TICKER = /^\s*[A-Z]{5}\s*$/;
 const ONE_WORD = /^\s*\p{L}+\s*$/u;
 
 /** A brand that an identifier may mean. */
@@ -319,7 +321,7 @@ function isMeantRather(identifier: string, match: Match, ticker: Match): boolean
   if (match.id === ticker.id || !(isMain || isAmericanTickerKey(ticker.key))) return false;
   const lead = Math.floor(match.rank) - Math.floor(ticker.rank);
   const isAsTicker = AS_TICKER.test(identifier);
-  const isKnownTicker = isMain && isAsTicker && ticker.rank >= WELL_KNOWN;
+  const isKnownTicker = isMain && isAsTicker && ticker.rank >= WELL_KNOWN && !LONG_TICKER.test(identifier);
   if (match.kind === 'name' && (isKnownTicker || CASHTAG.test(identifier))) return false;
   if (match.kind === 'name' && match.strength === 'exact')
     return lead > 0 || (lead === 0 && hasMixedCase(identifier));

@@ -11,9 +11,12 @@ import {
   type Candidate,
   compareTexts,
   IDENTIFIER_KINDS,
+  isWeak,
   keysOfBrand,
+  lookupRank,
   type NoCompany,
   noCompanyMeant,
+  RANK_OF_LISTED,
   type ReadOptions,
   type Resolution,
   readNamesWithCodes,
@@ -226,6 +229,7 @@ export interface Answer {
 interface BrandMatch {
   readonly brand: Brand;
   readonly match: Match;
+  readonly strength: Resolution['strength'];
 }
 
 /** Checks whether nothing at all is known by the query's identifier. */
@@ -248,14 +252,37 @@ export function answerOf(
   const noCompany = noCompanyMeant(identifier, meant[0], security, options);
   if (noCompany !== undefined) return { meanings: [], noCompany };
   const meanings = meant.map(({ brand, resolution }) => {
-    return { brand, match: matchToProto(resolution, matchedValue(brand, resolution.keys)) };
+    const match = matchToProto(resolution, matchedValue(brand, resolution.keys));
+    return { brand, match, strength: resolution.strength };
   });
   return { meanings };
 }
 
 /**
- * Returns what each query means, at most `most` records. If a query finds nothing, its text may be the leading words of a name. One
- * more search for all such queries finds these names, so that other queries pay nothing for them.
+ * Checks whether a query's text may be the leading words of a name: the query finds nothing, or only weakly a little known company. "Ross"
+ * is Ross Group without "Group", but may mean Ross Stores.
+ */
+export function mayLead(answer: Answer): boolean {
+  const [first] = answer.meanings;
+  return first === undefined
+    ? isUnknown(answer)
+    : isWeak(first.strength) && lookupRank(first.brand) < RANK_OF_LISTED;
+}
+
+/** Returns the answer with what the query means by leading words, which `leading` asks for, as its first meaning. */
+export function withLeadingWords(
+  answer: Answer,
+  leading: ReadQuery,
+  candidates: CandidatesByEntry,
+  most: number,
+): Answer {
+  const { meanings } = answerOf(leading, candidates, 1);
+  return meanings.length === 0 ? answer : { meanings: [...meanings, ...answer.meanings].slice(0, most) };
+}
+
+/**
+ * Returns what each query means, at most `most` records. If a query finds nothing, or only weakly a little known company, its text may be
+ * the leading words of a name. One more search for all such queries finds these names, so that other queries pay nothing for them.
  */
 export async function findAnswers<Asked extends ReadQuery>(
   queries: readonly Asked[],
@@ -266,12 +293,12 @@ export async function findAnswers<Asked extends ReadQuery>(
   const candidates = byEntry(await findCandidates(entriesOf(queries), { perEntry }));
   const answers = queries.map((query) => ({ query, answer: answerOf(query, candidates, most) }));
   const missed = answers.flatMap((each) =>
-    isUnknown(each.answer) ? [{ each, leading: leadingQuery(each.query) }] : [],
+    mayLead(each.answer) ? [{ each, leading: leadingQuery(each.query) }] : [],
   );
   const wanted = entriesOf(missed.map(({ leading }) => leading));
   if (wanted.length === 0) return answers;
   const led = byEntry(await findCandidates(wanted, { perEntry: TOO_MANY_LED }));
-  for (const { each, leading } of missed) each.answer = answerOf(leading, led, 1);
+  for (const { each, leading } of missed) each.answer = withLeadingWords(each.answer, leading, led, most);
   return answers;
 }
 
