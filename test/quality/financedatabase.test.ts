@@ -829,6 +829,19 @@ test('a company and the holding company of its name in one country are two, and 
   ]);
 });
 
+test('a legal form does not lengthen a name that a holding company has too', async () => {
+  const dutch = { country: 'Netherlands' };
+  const { brands } = await read(
+    await written({
+      'a.csv': csv([
+        { ...dutch, symbol: 'KES.AS', mic: 'XAMS', name: 'Kestrels N.V.', city: 'Amsterdam' },
+        { ...dutch, symbol: 'KHN.VI', mic: 'XWBO', name: 'Kestrels Holding N.V.' },
+      ]),
+    }),
+  );
+  expect(brands).toHaveLength(2);
+});
+
 test('a Canadian ISIN is not that of a company in London', async () => {
   const misattributed: Facts = { ...KESTREL, isin: 'CA5005000016', figi: '' };
   const [brand] = (await readRows(misattributed)).brands;

@@ -255,7 +255,10 @@ function isNameDistinctive(a: RecordIdentity, b: RecordIdentity): boolean {
   if (isOneGroup && (haveOneForm || haveOneCountry(a, b))) return true;
   if (areDisjoint(namesOfA.legalFamilies, namesOfB.legalFamilies)) return false;
   const shortest = isOneGroup ? SHORTEST_NAME : LONG_NAME;
-  return [...namesOfA.current].some((form) => form.length >= shortest && namesOfB.current.has(form));
+  const formsOfB = new Set(namesOfB.currentNames.map(({ forms: [form] }) => form));
+  return namesOfA.currentNames.some(
+    ({ forms: [form = ''] }) => form.length >= shortest && formsOfB.has(form),
+  );
 }
 
 /**

@@ -41,7 +41,7 @@ export function namesOfOneRecord(
   const holders = new Map<string, SourceRecord[]>();
   const known = new Map<string, boolean>();
   const isUnique = (key: string, record: SourceRecord, marks: CommonMarks) => {
-    const name = [key, record.source, ...marks].join(' ');
+    const name = JSON.stringify([key, record.source, marks]);
     const isOne =
       known.get(name) ??
       areOfOneCompany(
