@@ -2,6 +2,7 @@
 // Runs on any version of Node. If the version cannot run TypeScript, it starts the workspace's own Node.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
@@ -42,8 +43,8 @@ if (Number.parseInt(process.versions.node, 10) >= 24) {
     const child = spawn(node, [script, ...process.argv.slice(2)], { stdio: 'inherit' });
     // A terminal sends Ctrl-C to the child too, which ignores the second signal.
     for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
-    child.once('exit', (status) => {
-      process.exitCode = status ?? 1;
+    child.once('exit', (status, signal) => {
+      process.exitCode = status ?? 128 + constants.signals[signal];
     });
   }
 }

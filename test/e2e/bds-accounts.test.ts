@@ -264,6 +264,11 @@ test("a key's origins are edited in place", async () => {
   expect(await call(token)).toBe(404);
   await json('key', 'edit', key.id, '--origin', 'https://shop.example', '--yes');
   await expect.poll(() => call(token)).toBe(403);
+  // Nothing is lost, so nothing is asked, in whatever way the same origin is written.
+  for (const same of ['https://SHOP.example', 'https://shop.example:443'])
+    expect(await json('key', 'edit', key.id, '--origin', same)).toMatchObject({
+      key: { origins: ['https://shop.example'] },
+    });
   expect(await json('key', 'edit', key.id, '--all-origins')).toMatchObject({ key: { origins: [] } });
   await expect.poll(() => call(token)).toBe(404);
 });

@@ -16,6 +16,7 @@ let wire: Wire;
 let stack: TestStack;
 let operator: TestOperator;
 let accountId: string;
+let plan: string;
 
 beforeAll(async () => {
   wire = await Wire.start();
@@ -35,7 +36,7 @@ beforeAll(async () => {
   });
   operator = new TestOperator(stack);
   await operator.putBrands([fullStock]);
-  ({ accountId } = await operator.newAccount(1_000_000));
+  ({ accountId, plan } = await operator.newAccount(1_000_000));
 });
 
 afterAll(async () => {
@@ -165,6 +166,8 @@ test("while NATS is down, an account's usage is marked as incomplete, and as com
   try {
     await expect.poll(isComplete).toBe(false);
     expect(await stack.bds('usage', accountId)).toMatchObject({ complete: false });
+    const smaller = stack.bds('plan', 'set', plan, '--pool', 'calls=999999:brands,logos');
+    await expect(smaller).rejects.toThrow('Not all usage is known yet');
   } finally {
     await stack.restart('nats-server');
   }

@@ -162,6 +162,12 @@ describe("an operator's own credential", () => {
   });
 });
 
+test('the gateways of a local stack are its own, whatever the environment says of another installation', async () => {
+  await writeStack(JSON.stringify({ ...stack, gateways: ['http://stack:1'] }));
+  const env = { BDS_GATEWAYS: 'http://other:1' };
+  expect(connectionSettings({}, env, folder)).toMatchObject({ gateways: ['http://stack:1'] });
+});
+
 test('certificates and gateways of the options are used with the local stack too', async () => {
   await writeStack(JSON.stringify({ ...stack, gateways: ['http://stack:1'] }));
   const options = { certificates: '/others', gateway: ['http://other:1'] };

@@ -157,7 +157,7 @@ function readStack(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string
     catalog: field('catalog'),
     metering: field('metering'),
     images: field('images'),
-    gateways: gatewaysOf(options, env) ?? (Array.isArray(gateways) ? gateways.map(String) : undefined),
+    gateways: gatewaysOf(options, {}) ?? (Array.isArray(gateways) ? gateways.map(String) : undefined),
     operatorToken,
     ...certifiedBy(options.certificates ?? field('certificates'), field('transport')),
   };

@@ -44,7 +44,10 @@ function limitValues({ limits: { rate, concurrency } = {} }: Terms): (number | u
 
 const ACCOUNTS_IN_PAGE = 100;
 
-/** Returns those accounts that have used as much of a pool in this month as a smaller allowance of `after` allows. */
+/**
+ * Returns those accounts that have used as much of a pool in this month as a smaller allowance of `after` allows. `isKnown`: metering
+ * knows all usage of the accounts.
+ */
 async function exhausted(
   { metering }: Context,
   before: Terms,
@@ -55,10 +58,12 @@ async function exhausted(
   const smaller = after.pools.filter(({ name, allowance }) => allowance < (allowed.get(name) ?? Infinity));
   const ids = smaller.length === 0 ? [] : await accounts();
   const found: string[] = [];
+  let isKnown = true;
   for (let at = 0; at < ids.length; at += ACCOUNTS_IN_PAGE) {
     const accountIds = ids.slice(at, at + ACCOUNTS_IN_PAGE);
     const { items } = await readPages<LedgerUsage>({}, async (page) => {
       const answer = await metering().call((client) => client.listUsage, { month: '', accountIds, ...page });
+      isKnown &&= answer.complete;
       return { items: answer.ledgers, next: answer.next };
     });
     const used = new Map(items.map(({ accountId, pool, used }) => [`${accountId} ${pool}`, used]));
@@ -66,7 +71,7 @@ async function exhausted(
       smaller.some(({ name, allowance }) => (used.get(`${id} ${name}`) ?? 0) >= allowance);
     found.push(...accountIds.filter(isOver));
   }
-  return found;
+  return { found, isKnown };
 }
 
 /**
@@ -81,9 +86,15 @@ export async function confirmTerms(
   yes: boolean | undefined,
 ): Promise<void> {
   if (yes) return;
-  const [first, ...more] = await exhausted(context, before, after, accounts);
-  if (first === undefined && !isWorse(before, after)) return;
+  const { found, isKnown } = await exhausted(context, before, after, accounts);
+  const [first, ...more] = found;
+  if (first === undefined && isKnown && !isWorse(before, after)) return;
   const others = more.length === 0 ? ' has' : ` and ${more.length} more have`;
   const refused = first && `. ${first}${others} used as much already, and calls are refused until next month`;
-  await confirm(context, `${what} gets ${changesOf(before, after).join('; ')}${refused ?? ''}`, yes);
+  const unknown = isKnown ? '' : '. Not all usage is known yet, so calls of more accounts may be refused';
+  await confirm(
+    context,
+    `${what} gets ${changesOf(before, after).join('; ')}${refused ?? ''}${unknown}`,
+    yes,
+  );
 }

@@ -114,7 +114,12 @@ async function confirmOrigins(context: Context, keyId: string, origins: readonly
   if (yes) return;
   const { key } = await context.accounts().call((client) => client.findKey, byId(keyId));
   const before = key?.allowedOrigins ?? [];
-  const dropped = before.filter((origin) => !origins.includes(origin)).join(', ');
+  const kept = origins.map((origin) => {
+    const url = URL.parse(origin);
+    // As accounts stores it.
+    return url && `${url.protocol}//${url.host.toLowerCase()}`;
+  });
+  const dropped = before.filter((origin) => !kept.includes(origin)).join(', ');
   if (before.length > 0 && dropped === '') return;
   await confirm(context, `${keyId} is refused from ${dropped || 'all other origins'}`, yes);
 }
