@@ -15,6 +15,8 @@ const NEVER_GIVEN = `1000000.${WRONG_SECRET}`;
 interface Target {
   holder: string;
   accountId: string;
+  /** What accounts has signed about the account: the attacker has seen its token. */
+  allowance: string;
   grant: Grant;
   pool: string;
   replica: MeteringReplica;
@@ -87,7 +89,7 @@ export function attack(planned: PlannedAttack, target: Target): void {
       process.reach(() => void overReport().catch(ignored));
       return;
     case 'acquire':
-      acquire(request);
+      acquire({ ...request, allowance: target.allowance });
   }
 }
 

@@ -128,10 +128,19 @@ export class QuotaCluster {
   attack(planned: PlannedAttack): void {
     const target = this.#grants.at(-1 - planned.grant);
     const replica = [...this.#replicas.values()].find(({ process }) => process.isAlive());
-    if (!target || !replica) return;
+    const plan = target && this.#plans[0]?.get(target.accountId);
+    if (!target || !plan || !replica) return;
+    const allowance = this.#allowanceOf(target.accountId, plan).signed ?? '';
     this.#world.note(() => `attack on ${target.grant.id}: ${JSON.stringify(planned)}`);
     const [jetStream] = this.jetStreams;
-    attack(planned, { ...target, replica, pool: POOL, jetStream, wallMs: this.#world.trueWallMs() });
+    attack(planned, {
+      ...target,
+      allowance,
+      replica,
+      pool: POOL,
+      jetStream,
+      wallMs: this.#world.trueWallMs(),
+    });
     const goesOn = planned.kind === 'unknown' && this.isPoisoned;
     if (goesOn) this.#world.after(POISONED_EVERY_MS, () => this.attack(planned));
   }

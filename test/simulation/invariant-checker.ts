@@ -5,9 +5,10 @@ import {
   monthOf,
   type UsageEvent,
 } from '@brand-data/contracts';
-import type { Ledger } from '@brand-data/metering/src/ledger/ledger.ts';
+import { grantIdOf, type Ledger } from '@brand-data/metering/src/ledger/ledger.ts';
 import { breakdownOfMonth } from '@brand-data/metering/src/ledger/ledger-database.ts';
 import { LedgerStore } from '@brand-data/metering/src/ledger/ledger-store.ts';
+import { countOf } from '@brand-data/metering/src/ledger/usage-merge.ts';
 import {
   type Account,
   billOf,
@@ -169,6 +170,25 @@ export class InvariantChecker {
         `${holder} stopped and left ${left.length} grants of ${accountId} open`,
       );
     }
+  }
+
+  /**
+   * Called when calls and faults have been over for a while. A breakdown is stored before its ledger's `used` and hides it from
+   * the bill of a settled grant, so this compares the two while the grants are open.
+   *
+   * @param holders the gateways that are running
+   */
+  atRest(holders: ReadonlySet<string>): void {
+    const { breakdowns } = this.#durable();
+    for (const ledger of this.#openLedgers())
+      for (const grant of ledger.grants.filter(({ holder }) => holders.has(holder))) {
+        const known = countOf(breakdowns.get(grantIdOf(ledger, grant))?.cells ?? []);
+        this.#require(
+          known === grant.used,
+          '6 every acknowledged event is applied',
+          `${grantIdOf(ledger, grant)}: ${grant.used} used, ${known} in its breakdown`,
+        );
+      }
   }
 
   memory(holder: string, { holdings, grants }: { holdings: number; grants: number }): void {

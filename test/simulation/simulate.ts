@@ -114,6 +114,7 @@ async function visit(world: World, cluster: QuotaCluster, { accounts }: Plan): P
     await world.runUntil(world.now() + 300);
   }
   await world.runUntil(world.now() + 5_000);
+  cluster.checker.atRest(new Set(cluster.gateways().map(({ holder }) => holder)));
   cluster.checker.health = 'bad';
 }
 

@@ -18,9 +18,12 @@ const answer = { keyId: 'key', route: Route.BRANDS, status: 200 };
 function journalWith({
   publish = async () => {},
   report,
+  unavailable = [],
 }: {
   publish?: () => Promise<void>;
   report: (request: ReportRequest) => Promise<string[]>;
+  /** The ids of the grants whose usage metering cannot store. */
+  unavailable?: string[];
 }) {
   const clock = createVirtualClock(START_MS);
   const book = new GrantBook();
@@ -35,7 +38,7 @@ function journalWith({
         reports.push(request.usage.map(({ grantId }) => grantId));
         const late = clock.sleep(withinMs).then(() => Promise.reject(new Fault('unavailable', 'late')));
         const refusedGrantIds = await Promise.race([report(request), late]);
-        return { refusedGrantIds, unavailableGrantIds: [] };
+        return { refusedGrantIds, unavailableGrantIds: unavailable };
       },
     },
     events: { waits: () => {}, committed: () => {}, failed: () => {} },
@@ -87,6 +90,18 @@ test('the largest batch fits into a request to metering', () => {
   }));
   const bytes = ReportRequest.encode({ holder: 'x'.repeat(43), usage }).finish().length;
   expect(bytes).toBeLessThan(256 * 1024);
+});
+
+test('a call whose usage neither the stream nor metering can store does not end as counted, and calls of other grants do', async () => {
+  const publish = async () => {
+    throw new Error('the stream is down');
+  };
+  const unavailable = ['stuck/calls/2026-11/1'];
+  const { clock, permitOf, commit, outcomes } = journalWith({ publish, report: async () => [], unavailable });
+  const [stuck, other] = [permitOf('stuck', 600_000), permitOf('other', 600_000)];
+  for (const permit of [stuck, other]) commit(permit);
+  await clock.advance(2_000);
+  expect([stuck, other].map(({ grant }) => outcomes.get(grant))).toEqual(['unsure', 'durable']);
 });
 
 describe('calls share messages', () => {

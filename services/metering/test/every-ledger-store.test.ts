@@ -219,6 +219,14 @@ describe.each([
     expect(sumOf(cells)).toBe(7);
   });
 
+  test('a close with less usage than is stored bills what is stored', async () => {
+    const key = newKey();
+    const { id } = await openGrant(store, key);
+    await store.applyUsage([usageOf(id, 5)]);
+    expect(await store.applyUsage([usageOf(id, 3, { closed: true })])).toEqual(answerOf());
+    expect((await read(store, key)).ledger).toMatchObject({ closedUsed: 5, grants: [] });
+  });
+
   test('usage under a guessed id changes nothing, whoever sends it', async () => {
     const key = newKey();
     const { grant } = await openGrant(store, key);
