@@ -33,8 +33,8 @@ const GOAL_OF_RPCS = { goal: 5, baseline: BASELINE };
 
 let tokens: string[];
 const cacheBytes = Math.max(LEAST_CACHE_BYTES, Math.round(RECORDS * CACHED_SHARE * RECORD_BYTES));
-const environment = { RECORD_CACHE_BYTES: String(cacheBytes), LOG_LEVEL: 'warn' };
-const bench = useBench({ logoHost: LOGO_HOST, environment }, async (begun) => {
+const environment = { RECORD_CACHE_BYTES: String(cacheBytes), LOG_LEVEL: 'warn', LOGO_HOST };
+const bench = useBench({ environment }, async (begun) => {
   await importMadeUp(begun.stack, RECORDS);
   tokens = await begun.createTokens(ACCOUNTS);
 });

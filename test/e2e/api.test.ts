@@ -31,7 +31,7 @@ let paid: { accountId: string; keyId: string; token: string };
 let free: { accountId: string; token: string };
 
 beforeAll(async () => {
-  stack = await startTestStack({ gateways: 2, logoHost: LOGO_HOST, environment: { ACCESS_LOG: 'on' } });
+  stack = await startTestStack({ gateways: 2, environment: { ACCESS_LOG: 'on', LOGO_HOST } });
   operator = new TestOperator(stack);
   await operator.putBrands([fullStock, bareMerchant, fullManager]);
   paid = await operator.newAccount(100_000);

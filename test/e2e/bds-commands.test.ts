@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { USAGE_DEAD_LETTER_SUBJECT } from '@brand-data/contracts';
-import { EXAMPLE_KEY, EXAMPLES } from '@brand-data/operator/src/commands/examples.ts';
+import { EXAMPLES } from '@brand-data/operator/src/commands/examples.ts';
 import { commandTable } from '@brand-data/operator/src/completion/command-table.ts';
 import { createProgram } from '@brand-data/operator/src/program.ts';
 import { runBds } from '@brand-data/operator/test/run-bds.ts';
@@ -100,7 +100,7 @@ describe('the help', () => {
     let key = '';
     for (const [path, example] of EXAMPLES) {
       if (TESTED_ELSEWHERE.includes(path)) continue;
-      const line = example.replace(EXAMPLE_KEY, key);
+      const line = example.replace(/key-[0-9a-f]{12}/, key);
       const { code, out, errors } = await bds(line);
       expect([line, code, errors]).toEqual([line, 0, '']);
       key = path === 'key create' ? (/key-\w+/.exec(out)?.[0] ?? '') : key;

@@ -13,6 +13,7 @@ import {
   startNatsServer,
 } from '@brand-data/servers';
 import { newAuthority, newCertificate } from '@brand-data/servers/certificate-maker';
+import { NO_USER_NEEDED } from '@brand-data/testing/servers';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -34,7 +35,7 @@ beforeAll(async () => {
   natsConfig = join(dataDir, 'nats-server.conf');
   certificates = join(dataDir, 'certificates');
   await keepCertificates(certificates);
-  nats = await startNatsServer({ dataDir, settings: natsUsers(serverSecret, { letsIn: true }) });
+  nats = await startNatsServer({ dataDir, settings: [...natsUsers(serverSecret), NO_USER_NEEDED] });
   stack = await startTestStack({
     gateways: 2,
     replicas: { images: 0 },

@@ -21,7 +21,7 @@ import {
 } from '@brand-data/contracts';
 import { settingFile } from '@brand-data/local';
 import { type LocalServer, natsUrlOf, natsUsers, newSecrets, startNatsServer } from '@brand-data/servers';
-import { startTestNats, type TestServer } from '@brand-data/testing/servers';
+import { NO_USER_NEEDED, startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
@@ -221,7 +221,7 @@ describe('a running stack', () => {
   beforeAll(async () => {
     const dataDir = await temporaryFolder();
     natsConfig = join(dataDir, 'nats-server.conf');
-    nats = await startNatsServer({ dataDir, settings: natsUsers(serverSecret, { letsIn: true }) });
+    nats = await startNatsServer({ dataDir, settings: [...natsUsers(serverSecret), NO_USER_NEEDED] });
     stack = await startTestStack({
       gateways: 1,
       natsUrl: nats.url,

@@ -2,8 +2,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import { DATABASE_SERVICES } from '@brand-data/contracts';
 import { type PlannedService, type PlanOptions, planStack, startStack } from '@brand-data/local';
-import { dropMongodbUsers, newSecrets } from '@brand-data/servers';
+import { newSecrets } from '@brand-data/servers';
 import { startTestMongod, startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { MongoClient } from 'mongodb';
@@ -22,11 +23,9 @@ export interface TestStackOptions {
   natsUrl?: string;
   /** The folder with the certificates of all identities. By default the one that all tests share. */
   certificates?: string;
-  /** The base URL of images in records. By default that of the first replica of images. */
-  logoHost?: string;
   /** Changes the processes before they are started: their settings, their ports, their main files. */
   change?: (service: PlannedService) => PlannedService;
-  /** The services' settings in addition to their addresses, such as { LOG_LEVEL: 'debug' }. */
+  /** Settings of all services, such as { LOG_LEVEL: 'debug' }. */
   environment?: NodeJS.ProcessEnv;
 }
 
@@ -37,7 +36,7 @@ export interface TestStack extends RunningStack {
 
 /** Starts a nats-server, the services behind the gateways, and the gateways. Resolves when all are ready. */
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
-  const { gateways = 2, replicas = {}, natsUrl, logoHost, change = (service) => service } = options;
+  const { gateways = 2, replicas = {}, natsUrl, change = (service) => service } = options;
   const dataDir = await temporaryFolder();
   const databasePrefix = `test_${randomBytes(6).toString('hex')}`;
   const secrets = newSecrets();
@@ -61,7 +60,6 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       nats: { url: nats?.url ?? natsUrl ?? '', hasUsers: nats !== undefined },
       mongodb: { url: mongod?.url ?? inject('mongodbUrl'), hasUsers: true },
       secrets,
-      logoHost,
       // A worker of images loads its libraries at its start, and most tests ask for no image.
       environment: { IMAGE_WORKERS: '1', ...options.environment },
     });
@@ -88,7 +86,13 @@ async function dropDatabases(url: string, prefix: string): Promise<void> {
   try {
     const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
     for (const { name } of databases) if (name.startsWith(`${prefix}_`)) await client.db(name).dropDatabase();
-    await dropMongodbUsers(client, (service) => `${prefix}_${service}`);
+    // A service's user and its role have the database's name.
+    for (const service of DATABASE_SERVICES)
+      for (const kind of ['dropUser', 'dropRole'])
+        await client
+          .db('admin')
+          .command({ [kind]: `${prefix}_${service}` })
+          .catch(() => {});
   } finally {
     await client.close();
   }

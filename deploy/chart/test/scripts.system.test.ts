@@ -102,7 +102,7 @@ describe('the scripts of the quickstart and of helm test', () => {
 });
 
 test('a new MongoDB becomes a replica set that takes writes, with users, and stays one', async () => {
-  const { found, stop } = await startMongod({ dataDir: join(folder, 'found') });
+  const { found, stop } = await startMongod({ dataDir: join(folder, 'found'), secret: 'of a test' });
   await stop();
   const port = await freePort();
   const dbPath = join(folder, 'new');

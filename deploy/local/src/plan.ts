@@ -42,9 +42,7 @@ export interface PlanOptions {
   transport?: 'mutual_tls' | 'insecure_plaintext';
   /** The services' databases are `${databasePrefix}_accounts` and so on. The default is "brand_data". */
   databasePrefix?: string;
-  /** The base URL of images in records. By default that of the first replica of images. */
-  logoHost?: string | undefined;
-  /** Settings of all services, such as LOG_LEVEL. */
+  /** Settings of all services, such as LOG_LEVEL, in place of those that this function chooses. */
   environment?: NodeJS.ProcessEnv;
 }
 
@@ -144,7 +142,7 @@ export async function planStack(options: PlanOptions): Promise<StackPlan> {
     ACCOUNTS_TARGET: targets.accounts,
     CATALOG_TARGET: targets.catalog,
     METERING_TARGET: targets.metering,
-    LOGO_HOST: options.logoHost ?? images[0]?.url ?? 'http://127.0.0.1:9',
+    LOGO_HOST: images[0]?.url ?? 'http://127.0.0.1:9',
   };
   // Each start has new keys of passes, because passes are valid for some minutes only.
   const passKeys = newSigningKeys();
@@ -172,9 +170,9 @@ export async function planStack(options: PlanOptions): Promise<StackPlan> {
       environment: {
         GRPC_TRANSPORT: transport,
         ...certificateSettings(certificates, service),
-        ...options.environment,
         ...(service !== 'gateway' && { MONGODB_DATABASE: database }),
         ...settingsOf(each),
+        ...options.environment,
       },
     };
   });

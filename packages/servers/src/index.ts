@@ -2,14 +2,13 @@
 
 export { certificateFiles, certificateSettings } from './certificate-files.ts';
 export type { LocalServer, ServerOptions } from './local-server.ts';
-export { answersAsMongodb, isPrimary, mongodProcess, REPLICA_SET, startMongod } from './mongod.ts';
+export { answersAsMongodb, mongodProcess, REPLICA_SET, startMongod } from './mongod.ts';
 export { answersAsNats, natsServerProcess, startNatsServer } from './nats-server.ts';
 export { freePort, isFree } from './ports.ts';
 export { type Child, Problem } from './process.ts';
 export { newSecrets, newSigningKeys, publicKeyOf, type Secrets } from './secrets.ts';
 export { serviceProcess, V8_OPTIONS } from './service.ts';
 export {
-  dropMongodbUsers,
   ensureMongodbUsers,
   mongodbAdminUrl,
   mongodbPasswordOf,

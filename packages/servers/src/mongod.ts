@@ -39,28 +39,21 @@ const MONGOD: Binary = {
 };
 
 /**
- * Starts a mongod on 127.0.0.1 as a replica set of one member, with its data in `dataDir`. Resolves once it is primary.
- *
- * @param options `secret`: if it is given, the server lets in only users, and `url` is that of a user that may do everything
+ * Starts a mongod on 127.0.0.1 as a replica set of one member, with its data in `dataDir`. Resolves once it is primary. It lets in
+ * only users, whose passwords the secret determines. `url` is that of the user that may do everything.
  */
-export async function startMongod(options: ServerOptions & { secret?: string }): Promise<LocalServer> {
+export async function startMongod(options: ServerOptions & { secret: string }): Promise<LocalServer> {
   const { secret, dataDir } = options;
-  const keyFile = secret === undefined ? undefined : await writeKeyFile(dataDir, secret);
-  const process = await mongodProcess({
-    ...options,
-    ready: (on) => isPrimary(on, secret),
-    args: keyFile === undefined ? [] : ['--auth', '--keyFile', keyFile],
-  });
+  const args = ['--auth', '--keyFile', await writeKeyFile(dataDir, secret)];
+  const process = await mongodProcess({ ...options, args, ready: (port) => isPrimary(port, secret) });
   const url = `mongodb://127.0.0.1:${process.port}/?replicaSet=${REPLICA_SET}`;
-  return started(process, secret === undefined ? url : mongodbAdminUrl(url, secret));
+  return started(process, mongodbAdminUrl(url, secret));
 }
 
 /** Makes the process of a mongod on 127.0.0.1 that can be a member of a replica set, without starting it. */
 export function mongodProcess(
   options: ServerOptions & {
     ready: (port: number) => Promise<boolean>;
-    /** Further server parameters. This function sets some itself. */
-    parameters?: Readonly<Record<string, string | number>>;
     /** Further arguments of the command line. */
     args?: readonly string[];
   },
@@ -72,7 +65,6 @@ export function mongodProcess(
     diagnosticDataCollectionEnabled: false,
     // MongoDB soon releases the locks of a service that was killed.
     transactionLifetimeLimitSeconds: 5,
-    ...options.parameters,
   };
   return serverProcess(options, {
     binary: MONGOD,
@@ -106,29 +98,26 @@ export async function answersAsMongodb(url: string): Promise<boolean> {
 }
 
 /**
- * Whether the server accepts writes. Initiates the replica set if the server has no configuration. If the server last ran on
- * another port, its configuration names the old port. Then a forced reconfiguration replaces the port.
- *
- * @param secret that of `startMongod`; then the server also has the user that may do everything
+ * Whether the server accepts writes, and has the user that may do everything. Initiates the replica set if the server has no
+ * configuration. If the server last ran on another port, its configuration names the old port. Then a forced reconfiguration
+ * replaces the port.
  */
-export async function isPrimary(port: number, secret?: string): Promise<boolean> {
+async function isPrimary(port: number, secret: string): Promise<boolean> {
   const host = `127.0.0.1:${port}`;
   const client = new MongoClient(`mongodb://${host}/?directConnection=true`, {
     // The driver tries to connect every half second. On a busy machine, a connection may take longer than that.
     serverSelectionTimeoutMS: 5_000,
     socketTimeoutMS: 5_000,
     // The user that members of a replica set are to each other. It exists before the replica set does.
-    ...(secret !== undefined && {
-      auth: { username: '__system', password: keyOf(secret) },
-      authSource: 'local',
-      authMechanism: 'SCRAM-SHA-256',
-    }),
+    auth: { username: '__system', password: keyOf(secret) },
+    authSource: 'local',
+    authMechanism: 'SCRAM-SHA-256',
   });
   try {
     const admin = client.db('admin');
     const hello = await admin.command({ hello: 1 });
     if (hello.isWritablePrimary === true) {
-      if (secret !== undefined) await ensureMongodbAdmin(client, secret);
+      await ensureMongodbAdmin(client, secret);
       return true;
     }
     const config = await admin.command({ replSetGetConfig: 1 }).then(

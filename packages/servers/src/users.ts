@@ -30,17 +30,13 @@ function withUser(url: string, user: string, password: string): string {
   return url.replace('://', `://${user}:${password}@`);
 }
 
-/**
- * Lines of nats-server's configuration that make a user for each service, and one that may do everything.
- *
- * @param letsIn whether connections without a user get the rights of the one that may do everything: for tests
- */
-export function natsUsers(secret: string, { letsIn = false } = {}): string[] {
+/** Lines of nats-server's configuration that make a user for each service, and one that may do everything. */
+export function natsUsers(secret: string): string[] {
   const passwords = SERVICES.map(
     (service) => `${natsPasswordVariable(service)}: "${passwordOf(secret, 'nats', service)}"`,
   );
   const admin = `{ user: ${ADMIN}, password: "${passwordOf(secret, 'nats', ADMIN)}" }`;
-  return [...passwords, natsAuthorization([admin]), ...(letsIn ? [`no_auth_user: ${ADMIN}`] : [])];
+  return [...passwords, natsAuthorization([admin])];
 }
 
 export function natsUrlOf(service: ServiceName, url: string, secret: string): string {
@@ -89,19 +85,6 @@ export async function ensureMongodbUsers(
     }
   } finally {
     await client.close();
-  }
-}
-
-/** Removes the users and roles that `ensureMongodbUsers` has created. */
-export async function dropMongodbUsers(
-  client: MongoClient,
-  databaseOf: (service: DatabaseService) => string,
-): Promise<void> {
-  const admin = client.db('admin');
-  for (const service of DATABASE_SERVICES) {
-    const database = databaseOf(service);
-    await admin.command({ dropUser: database }).catch(() => {});
-    await admin.command({ dropRole: database }).catch(() => {});
   }
 }
 

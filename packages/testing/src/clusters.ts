@@ -14,7 +14,8 @@ const SETTINGS = {
   heartbeatIntervalMillis: 100,
   chainingAllowed: false,
 };
-const PARAMETERS = { oplogNetworkTimeoutBufferSeconds: 1 };
+/** With test commands, members also send their own address when they connect. `isolate` needs this address. */
+const PARAMETERS = ['oplogNetworkTimeoutBufferSeconds=1', 'enableTestCommands=1'];
 const MEMBERS = 3;
 const JOINED = { withinMs: 60_000 };
 const ASK_WITHIN_MS = 3_000;
@@ -62,9 +63,8 @@ export async function startMongodCluster(dataDir: string): Promise<MongodCluster
   const wires = new Map<string, Wire>();
   for (const name of names('mongod')) {
     const ready = async (port: number) => (await hello(port)) !== undefined;
-    // With test commands members also send their own address when they connect. `isolate` needs this address.
-    const parameters = { ...PARAMETERS, enableTestCommands: 1 };
-    const { port, child } = await mongodProcess({ dataDir: join(dataDir, name), name, ready, parameters });
+    const args = PARAMETERS.flatMap((parameter) => ['--setParameter', parameter]);
+    const { port, child } = await mongodProcess({ dataDir: join(dataDir, name), name, ready, args });
     ports.set(name, port);
     members.set(name, child);
     wires.set(name, await Wire.start());

@@ -15,9 +15,12 @@ const say = (line: string) => console.log(line);
  *   tests do
  */
 export function startTestNats(secret?: string): Promise<TestServer> {
-  const settings = secret === undefined ? [] : natsUsers(secret, { letsIn: true });
+  const settings = secret === undefined ? [] : [...natsUsers(secret), NO_USER_NEEDED];
   return inTemporaryFolder((dataDir) => startNatsServer({ dataDir, say, settings }));
 }
+
+/** Lets connections without a user do all that the user may do who may do everything. */
+export const NO_USER_NEEDED = 'no_auth_user: admin';
 
 /** Starts a replica set of one mongod on a random port. The user in the URL may do everything. */
 export function startTestMongod(): Promise<TestServer> {

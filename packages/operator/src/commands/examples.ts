@@ -1,9 +1,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import examples from './examples.json' with { type: 'json' };
 
-/** The id of a key in the examples. The accounts service chooses the real id. */
-export const EXAMPLE_KEY = 'key-4f1c0a9be27d';
-
 /**
  * The example that each command's help shows, by the command's words. A test runs all examples in this order, so each may rely on
  * what the earlier ones have created.
