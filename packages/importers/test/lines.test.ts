@@ -123,6 +123,7 @@ test('progress is the place of the line that was taken, however much of the file
       expect(farthest).toBeLessThan(0.001 + 1 / lines + (isPacked ? 32_768 / progress.total : 0));
       expect(progress.read).toBe(progress.total);
     }),
-    { numRuns: 20 },
+    // The last block of the example's file has no line, but the end of the sum that checks it.
+    { numRuns: 20, examples: [[2_377, 285, true]] },
   );
 });

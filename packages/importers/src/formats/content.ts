@@ -95,7 +95,8 @@ async function* gunzipped(file: string): AsyncGenerator<Chunk> {
     }
     // Only the end shows that a file is truncated: its last chunk is written without an error.
     if (failure === undefined) await settled((done) => gunzip.once('end', done).end());
-    for (const out of ready.splice(0)) yield { bytes: out, position };
+    // Even if nothing is left, the position is that of the end.
+    yield { bytes: Buffer.concat(ready.splice(0)), position };
   } finally {
     gunzip.destroy();
   }

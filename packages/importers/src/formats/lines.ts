@@ -105,6 +105,7 @@ export async function* rawLinesOf(
     yield [{ ...take(Buffer.alloc(0)), problem: error.message }];
     return;
   }
+  onPosition?.(before);
   if (length > 0) yield [take(Buffer.alloc(0))];
 }
 
@@ -149,6 +150,7 @@ export async function* readLines(
       else yield { from, problem: NOT_UTF_8, raw: text };
     }
   }
+  if (progress !== undefined) progress.read = end;
 }
 
 /**
