@@ -22,7 +22,6 @@ test.each([
   ['Liberty Capital Corp/NV', 'Liberty Capital Corp'],
   ['SDH Corp (Cayman Islands)', 'SDH Corp'],
   ['Cisco Systems Inc. (DE)', 'Cisco Systems Inc.'],
-  ['UTD THERAP. (DEL.)', 'UTD THERAP.'],
   ['COMMERCIAL INTERNATIONAL BANK (', 'COMMERCIAL INTERNATIONAL BANK'],
   ['DAETWYLER HOLDING AG DAETWYLER', 'DAETWYLER HOLDING AG'],
   ['Lazard LTD. Lazard, LTD.', 'Lazard LTD.'],

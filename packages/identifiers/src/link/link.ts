@@ -12,7 +12,7 @@ import {
   securitiesDiffer,
   traitsOf,
 } from './contradictions.ts';
-import { kindOf, type LinkEvidence, type RecordIdentity } from './identity.ts';
+import { kindOf, type LinkEvidence, type Names, type RecordIdentity } from './identity.ts';
 import { type NameAgreement, nameAgreementOf } from './name-agreement.ts';
 import { areDisjoint, hasCommon } from './sets.ts';
 
@@ -255,10 +255,10 @@ function isNameDistinctive(a: RecordIdentity, b: RecordIdentity): boolean {
   if (isOneGroup && (haveOneForm || haveOneCountry(a, b))) return true;
   if (areDisjoint(namesOfA.legalFamilies, namesOfB.legalFamilies)) return false;
   const shortest = isOneGroup ? SHORTEST_NAME : LONG_NAME;
-  const formsOfB = new Set(namesOfB.currentNames.map(({ forms: [form] }) => form));
-  return namesOfA.currentNames.some(
-    ({ forms: [form = ''] }) => form.length >= shortest && formsOfB.has(form),
-  );
+  const formsOf = ({ current, currentNames }: Names) =>
+    isOneGroup ? current : new Set(currentNames.flatMap(({ forms: [form = ''] }) => form));
+  const formsOfB = formsOf(namesOfB);
+  return [...formsOf(namesOfA)].some((form) => form.length >= shortest && formsOfB.has(form));
 }
 
 /**

@@ -34,11 +34,11 @@ const PLACES = words.places.join('|');
 const CODES = `[A-Z]{2,3}|${PLACES}`;
 const FORMS = [...LEGAL_FORMS].join('|').replaceAll('.', '\\.');
 /**
- * EDGAR's marks of a state, of a later namesake and of a receipt: "/DE/", "INC/DE", "/NEW", "/ADR", "\DE\", "(DE)", "(DEL.)" and a lone "/" or "(". A code
+ * EDGAR's marks of a state, of a later namesake and of a receipt: "/DE/", "INC/DE", "/NEW", "/ADR", "\DE\", "(DE)" and a lone "/" or "(". A code
  * follows a space or a legal form, or stands between two slashes: "AC/DC" is a name, and "SA/NV" and "A/S" are legal forms.
  */
 const REGISTRY_MARK = new RegExp(
-  `(?:[/\\\\] ?(?:(?:${CODES}) ?[/\\\\]|(?:${PLACES})|(?<=(?: |\\b(?:${FORMS})\\.?)[/\\\\] ?)(?<!\\bSA/(?=NV$))(?:${CODES})|)|(?<=\\b(?:${FORMS})\\.? ?)\\((?:DE|${PLACES})\\)|\\(DEL\\.?\\)|\\()$`,
+  `(?:[/\\\\] ?(?:(?:${CODES}) ?[/\\\\]|(?:${PLACES})|(?<=(?: |\\b(?:${FORMS})\\.?)[/\\\\] ?)(?<!\\bSA/(?=NV$))(?:${CODES})|)|(?<=\\b(?:${FORMS})\\.? ?)\\((?:DE|${PLACES})\\)|\\()$`,
   'i',
 );
 
