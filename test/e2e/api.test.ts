@@ -323,7 +323,7 @@ describe('a call is refused', () => {
       '/v1/brands',
       '/v1/brands/A/B',
       '/v1/brands/ZPHX/',
-      '/api/logos/ZPHX',
+      '/api/logos/ZPHX/infos',
       '/v2/brands/ZPHX',
     ]) {
       await expectProblem(await fetch(`${base}${path}?token=${paid.token}`), 404, 'route_not_found');
