@@ -89,7 +89,7 @@ export async function answerCall(
     turn = begun instanceof Promise ? await begun : begun;
     const admitted = quota.admit(allowance);
     permit = permitOf(admitted instanceof Promise ? await admitted : admitted, allowance, now);
-    const looked = findOrRelease(records, permit, request.variant, identifier, kind);
+    const looked = foundOrReleased(records.find(request.variant, identifier, kind), permit);
     const found = looked instanceof Promise ? await looked : looked;
     const { record } = found;
     const hasIt = record && !image && matchesTag(request.ifNoneMatch, record.content.tag);
@@ -170,13 +170,11 @@ function permitOf(admitted: Admitted, { limit }: Allowance, now: () => number): 
   throw new ProblemError('quota_exceeded', detail, { 'Retry-After': String(monthAround(now()).leftSeconds) });
 }
 
-/** Finds the record. If that fails, the call is not counted, and another call can take its permit. */
-function findOrRelease(
-  records: Pick<Records, 'find'>,
+/** Returns what is found. If that fails, the call is not counted, and another call can take its permit. */
+function foundOrReleased(
+  found: CatalogAnswer | Promise<CatalogAnswer>,
   permit: Permit,
-  ...wanted: Parameters<Records['find']>
 ): CatalogAnswer | Promise<CatalogAnswer> {
-  const found = records.find(...wanted);
   if (!(found instanceof Promise)) return found;
   return found.catch((error) => {
     permit.release();
