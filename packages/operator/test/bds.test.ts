@@ -673,6 +673,7 @@ test.each([
   [['plan', 'set', 'pro']],
   [['plan', 'set', 'pro', '--pool', 'calls=many:brands']],
   [['plan', 'set', 'pro', '--pool', 'calls=1:images']],
+  [['plan', 'set', 'pro', '--pool', 'calls=1:unknown']],
   [['key', 'create', 'one', '--expires', 'tomorrow']],
   [['usage', 'one', '--month', '2026-13']],
   [['import', 'records']],

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -9,24 +9,27 @@ import { expect, test } from 'vitest';
 
 const OLDER =
   "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } });";
+/** Makes standard input a terminal for a process. A real one would need a program that not each machine has. */
+const TERMINAL = `import { syncBuiltinESMExports } from 'node:module';
+import tty from 'node:tty';
+tty.isatty = (descriptor) => descriptor === 0;
+syncBuiltinESMExports();`;
 
 test('a token is not read where a terminal would show it', async () => {
   const folder = await temporaryFolder();
-  const errors = join(folder, 'errors');
-  const command = `exec "$NODE" "$BDS" key find 2> "$ERRORS"`;
-  const inTerminal = 'import pty, sys; sys.exit(pty.spawn(["sh", "-c", sys.argv[1]]) >> 8)';
+  const terminal = join(folder, 'terminal.mjs');
+  await writeFile(terminal, TERMINAL);
   const env = {
     ...process.env,
-    NODE: process.execPath,
-    BDS: join(import.meta.dirname, '../bds.mjs'),
-    ERRORS: errors,
     BDS_ACCOUNTS: '127.0.0.1:9',
     BDS_GRPC_TRANSPORT: 'insecure_plaintext',
     BDS_OPERATOR_TOKEN: 'a token of the installation',
   };
-  const child = spawn('python3', ['-c', inTerminal, command], { cwd: folder, env, stdio: 'ignore' });
-  expect(await once(child, 'exit')).toEqual([2, null]);
-  expect(await readFile(errors, 'utf8')).toContain('a terminal would show what you type');
+  const command = ['--import', terminal, join(import.meta.dirname, '../bds.mjs'), 'key', 'find'];
+  const child = spawn(process.execPath, command, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const [errors, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  expect(errors).toContain('a terminal would show what you type');
+  expect(status).toBe(2);
 });
 
 test('an older Node reports a signal that ends the Node that runs bds as shells do', async () => {

@@ -6,11 +6,11 @@ export function wordOf(names: Names, value: string | undefined): string {
   return name === 'UNSPECIFIED' ? 'unknown' : name.toLowerCase();
 }
 
-/** Returns the value of a word. Undefined if it has none. */
+/** Returns the value of a word. Undefined if it has none, as "unknown" has none. */
 export function valueNamed<Enumeration extends Names>(
   names: Enumeration,
   word: string | undefined,
 ): Enumeration[keyof Enumeration] | undefined {
-  const name = Object.keys(names).find((each) => wordOf(names, names[each]) === word);
+  const name = Object.keys(names).find((each) => each !== 'UNSPECIFIED' && each.toLowerCase() === word);
   return name === undefined ? undefined : names[name as keyof Enumeration];
 }
