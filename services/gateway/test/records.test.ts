@@ -321,6 +321,19 @@ test('an identifier is cached apart for each kind that callers name, and catalog
   expect(asked.toSorted()).toEqual(kinds.toSorted());
 });
 
+test('the URLs of images are such as a header may hold, whatever the letters of the host', async () => {
+  const { catalog } = setUp('Acme');
+  const lookup = unaryMethod((request: LookupRequest) => catalog.answer(request));
+  const records = new Records({ lookup } as unknown as CatalogServiceClient, {
+    logoHost: 'https://löschen.漢字.example/bilder',
+    monogramKey: 'any',
+    cacheBytes: 1_000_000,
+  });
+  const { record } = await records.find('flat', 'acme');
+  for (const url of [record?.content.logo, records.monogramUrl('Acme')])
+    expect(url).toMatch(/^https:\/\/xn--[!-~]+\/bilder\/monograms\/[!-~]+$/);
+});
+
 test('a catalog that does not know kinds yet never answers by another kind: the answer is 503', async () => {
   const { records } = setUp('Acme');
   expect(await records.find('grouped', 'acme', 'name')).toMatchObject({ record: {} });

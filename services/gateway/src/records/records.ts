@@ -101,9 +101,9 @@ export class Records {
     return cached;
   }
 
-  /** Returns the URL of a monogram of a text that finds no record. */
+  /** Returns the URL of a monogram of a text that finds no record, as a header may hold it. */
   monogramUrl(text: string): string {
-    return monogramUrl(text, this.#shown);
+    return new URL(monogramUrl(text, this.#shown)).href;
   }
 
   /** Expires what depends on the records that have changed. `keys` are those of CatalogChanged. */
