@@ -32,7 +32,12 @@ export { withoutMarks } from './names/registry-names.ts';
 export { compareTexts, isShouted, remembered } from './names/texts.ts';
 export { properName } from './names/weak-names.ts';
 export { type Reading, type ReadOptions, readIdentifier, readNamesWithCodes } from './read/readings.ts';
-export { isUnspecific, leadingKeysToRead, TOO_MANY_LED } from './resolve/leading-words.ts';
+export {
+  CLEARLY_BETTER_KNOWN,
+  isUnspecific,
+  leadingKeysToRead,
+  TOO_MANY_LED,
+} from './resolve/leading-words.ts';
 export { type Meant, type NoCompany, noCompanyMeant } from './resolve/no-company.ts';
 export {
   compareRanked,

@@ -220,6 +220,12 @@ test('leading words go before a little known company that is only called so with
   await catalog.put('sample', [{ ...group, rank: 640 }]);
   const [known] = await catalog.lookup('Ross');
   expect(known).toMatchObject({ brand: { id: 'group' }, match: { strength: MatchStrength.GROUP_WORD } });
+  await catalog.put('sample', [
+    { ...group, rank: 590 },
+    brandOf('stores', { name: 'Ross Stores, Inc.', rank: 700 }),
+  ]);
+  const [alike] = await catalog.lookup('Ross');
+  expect(alike?.brand?.id).toBe('group');
 });
 
 test('a name without "Group" or without its spaces is found if one company has it, and the match says how', async () => {

@@ -8,7 +8,7 @@ import lists from './leading-words.json' with { type: 'json' };
 import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
 
 /** By how much a company must be better known than all others whose names begin so: about nine times their market value. */
-const CLEARLY_BETTER_KNOWN = 115;
+export const CLEARLY_BETTER_KNOWN = 115;
 /** The rank from which a company is meant by words that may mean something else too: 20 billion dollars. */
 const LARGE = 780;
 /** Fewer letters abbreviate many things: "ECB". */

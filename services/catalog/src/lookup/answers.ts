@@ -9,6 +9,7 @@ import {
 import {
   type BrandKey,
   type Candidate,
+  CLEARLY_BETTER_KNOWN,
   compareTexts,
   IDENTIFIER_KINDS,
   isWeak,
@@ -269,15 +270,22 @@ export function mayLead(answer: Answer): boolean {
     : isWeak(first.strength) && lookupRank(first.brand) < RANK_OF_LISTED;
 }
 
-/** Returns the answer with what the query means by leading words, which `leading` asks for, as its first meaning. */
+/**
+ * Returns the answer with what the query means by leading words, which `leading` asks for, as its first meaning. A company that is
+ * found weakly stays the first meaning unless the other one is clearly better known.
+ */
 export function withLeadingWords(
   answer: Answer,
   leading: ReadQuery,
   candidates: CandidatesByEntry,
   most: number,
 ): Answer {
-  const { meanings } = answerOf(leading, candidates, 1);
-  return meanings.length === 0 ? answer : { meanings: [...meanings, ...answer.meanings].slice(0, most) };
+  const [led] = answerOf(leading, candidates, 1).meanings;
+  const [weak] = answer.meanings;
+  if (led === undefined) return answer;
+  if (weak !== undefined && lookupRank(led.brand) - lookupRank(weak.brand) < CLEARLY_BETTER_KNOWN)
+    return answer;
+  return { meanings: [led, ...answer.meanings].slice(0, most) };
 }
 
 /**
