@@ -199,14 +199,20 @@ test('while one address floods the service with pictures that must be drawn, eve
       seen.set(status, (seen.get(status) ?? 0) + 1);
     }
   });
+  // A drawing that has begun ends with 503, too, if the machine is too busy for it. Without fair turns, nearly every try would.
+  const answerTo = async (path: string) => {
+    let status = 503;
+    for (let tries = 0; tries < 5 && status === 503; tries++) status = await from('192.0.2.7', path);
+    return status;
+  };
   const answers: number[] = [];
   try {
     // More than the service draws at once, or keeps waiting.
     await expect.poll(() => seen.get(503) ?? 0, { timeout: 30_000 }).toBeGreaterThan(0);
     for (const size of [32, 128, 512]) {
-      answers.push(await from('192.0.2.7', `${big.path}?size=${size}`));
-      answers.push(await from('192.0.2.7', `${big.path}?size=${size}&format=png`));
-      answers.push(await from('192.0.2.7', `${pathOf('other', size)}?size=${size}&format=png`));
+      answers.push(await answerTo(`${big.path}?size=${size}`));
+      answers.push(await answerTo(`${big.path}?size=${size}&format=png`));
+      answers.push(await answerTo(`${pathOf('other', size)}?size=${size}&format=png`));
     }
   } finally {
     isOver = true;

@@ -437,7 +437,7 @@ describe('the webhook', () => {
     const { receiver, store, published, send, clock } = slow;
     const passed = { pool: 'calls', month: MONTH, allowance: 50, threshold: 80, used: 41 };
     const accounts = Array.from({ length: 99 }, (_, index) => ({ ...passed, accountId: `other-${index}` }));
-    await store.add(accounts, new Date(NOW_MS), 'pending');
+    await store.add(accounts, new Date(PASSED_AT_MS), 'pending');
     await send();
     expect(published).toHaveLength(100);
     expect(receiver.received.length).toBeLessThan(50);

@@ -40,7 +40,8 @@ async function applyAll(stream: string): Promise<void> {
   const consumer = await jetstream(connection).consumers.get(stream, USAGE_CONSUMER);
   const { num_pending } = await consumer.info();
   if (num_pending === 0) return;
-  for await (const message of await consumer.fetch({ max_messages: num_pending, expires: 1_000 }))
+  // It ends with the last message. NATS' client expects a sign of life twice in this time, also on a busy machine.
+  for await (const message of await consumer.fetch({ max_messages: num_pending, expires: 60_000 }))
     await message.ackAck();
 }
 
