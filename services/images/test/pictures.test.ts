@@ -326,18 +326,21 @@ describe('of pictures that wait to be drawn', () => {
     expect(drawn).toHaveLength(255);
   });
 
-  test('one of another client begins when a worker is free, behind no drawing that waits for a worker', async () => {
-    const { ask, end, drawings } = heldPictures(2);
-    const flood = Promise.all(Array.from({ length: 100 }, (_, hash) => ask('flood', hash)));
-    const other = ask('other', 1_000);
-    await settled();
-    expect(drawings).toHaveLength(2);
-    // The two that the workers draw, and its own.
-    await end(3);
-    expect(await other).toMatchObject({ format: 'webp' });
-    await end(100);
-    await flood;
-  });
+  test.each([1, 2])(
+    'with %i workers, one of another client begins when a worker is free, behind no drawing that waits for a worker',
+    async (workerCount) => {
+      const { ask, end, drawings } = heldPictures(workerCount);
+      const flood = Promise.all(Array.from({ length: 100 }, (_, hash) => ask('flood', hash)));
+      const other = ask('other', 1_000);
+      await settled();
+      expect(drawings).toHaveLength(workerCount);
+      // Those that the workers draw, and its own.
+      await end(workerCount + 1);
+      expect(await other).toMatchObject({ format: 'webp' });
+      await end(100);
+      await flood;
+    },
+  );
 
   test('clients that ask for many have equal parts, whoever came first', async () => {
     const { ask, end } = heldPictures();

@@ -11,14 +11,16 @@ interface Waiting {
 
 /**
  * Runs at most `most` tasks at once, and shares these turns among clients: a turn goes to a task of the client that has the fewest
- * turns now, and of several such tasks to the one that waits longest. Up to `mostWaiting` further tasks wait, each at most
- * `waitMs`. Beyond that, the client with the most waiting tasks loses its newest. A task that waits too long or loses its place is
- * not run, and its promise rejects with Fault `resource_exhausted`.
+ * of the turns under way and of the last eight that ended, and of several such tasks to the one that waits longest. Up to
+ * `mostWaiting` further tasks wait, each at most `waitMs`. Beyond that, the client with the most waiting tasks loses its newest. A
+ * task that waits too long or loses its place is not run, and its promise rejects with Fault `resource_exhausted`.
  */
 export function createLimiter(bounds: { most: number; mostWaiting: number; waitMs: number }) {
   const waiting = new Set<Waiting>();
   /** The client of each turn. */
   const running: string[] = [];
+  /** The clients of the last turns: if only one task runs at once, nobody has a turn when it ends. */
+  const ended: string[] = [];
 
   const start = (client: string) => {
     running.push(client);
@@ -54,7 +56,9 @@ export function createLimiter(bounds: { most: number; mostWaiting: number; waitM
 
   const pass = (client: string) => {
     running.splice(running.indexOf(client), 1);
-    const turns = countOf(running);
+    ended.push(client);
+    if (ended.length > REMEMBERED) ended.shift();
+    const turns = countOf([...running, ...ended]);
     const [next] = [...waiting]
       .map((task) => ({ task, ...fewest(task.clients, turns) }))
       .toSorted((one, other) => one.count - other.count);
@@ -72,6 +76,7 @@ export function createLimiter(bounds: { most: number; mostWaiting: number; waitM
   };
 }
 
+const REMEMBERED = 8;
 const NO_ROOM = 'too many pictures wait to be made: try again in a second';
 
 /** Refuses the newest task of the client with the most waiting tasks, or throws if the newcomer would then have as many. */
