@@ -199,7 +199,7 @@ test('while one address floods the service with pictures that must be drawn, eve
       seen.set(status, (seen.get(status) ?? 0) + 1);
     }
   });
-  // A drawing that has begun ends with 503, too, if the machine is too busy for it. Without fair turns, nearly every try would.
+  // A drawing that has begun ends with 503, too, if the machine is too busy for it, whoever asked. pictures.test.ts tests the turns.
   const answerTo = async (path: string) => {
     let status = 503;
     for (let tries = 0; tries < 5 && status === 503; tries++) status = await from('192.0.2.7', path);
