@@ -264,7 +264,7 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
   });
 
   test('the elements of the start show a logo and a card', async () => {
-    const [, example = ''] = examplesIn('/docs', 'html');
+    const [, , example = ''] = examplesIn('/docs', 'html');
     await openOwnPage(example);
     const inside = (name: string, expression: string) =>
       page.evaluate(`((root) => ${expression})(document.querySelector('${name}').shadowRoot)`);
