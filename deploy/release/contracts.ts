@@ -15,35 +15,34 @@ const RELEASED = join(ROOT, 'proto/released');
 /** The messages and RPCs between the services, as a compiled set of descriptors. */
 export const RELEASED_PROTO = join(RELEASED, 'proto.binpb');
 
-/** A contract in JSON: the file with its released form, and how to get the two forms that are compared. */
+/** A contract in JSON without texts for readers: as the last release wrote it to `file`, and as this code would. */
 interface Document {
   file: string;
   released: () => Json;
   present: () => Json;
 }
 
-const RELEASED_OPENAPI = join(RELEASED, 'openapi.json');
-const RELEASED_RECORD_SCHEMA = join(RELEASED, 'record.schema.json');
-
 /** What callers get from the public API. */
-export const OPENAPI: Document = {
-  file: RELEASED_OPENAPI,
+export const OPENAPI = contract(
+  'openapi.json',
+  () => JSON.parse(openApiDocument({ docsUrl: EXAMPLE_DOCS_URL, logoHost: 'https://example.com' })),
   // 0.1.0 wrote the same schemas in another way.
-  released: () =>
-    JSON.parse(readFileSync(RELEASED_OPENAPI, 'utf8'), (_, node) =>
-      node !== null && typeof node === 'object' && !Array.isArray(node) ? published(node) : node,
-    ),
-  present: () =>
-    withoutProse(JSON.parse(openApiDocument({ docsUrl: EXAMPLE_DOCS_URL, logoHost: 'https://example.com' }))),
-};
+  (_, node) => (node !== null && typeof node === 'object' && !Array.isArray(node) ? published(node) : node),
+);
 
 /** What operators may write in files of records. */
-export const RECORD_SCHEMA: Document = {
-  file: RELEASED_RECORD_SCHEMA,
-  released: () => JSON.parse(readFileSync(RELEASED_RECORD_SCHEMA, 'utf8')),
-  present: () =>
-    withoutProse(JSON.parse(readFileSync(join(ROOT, 'packages/records/record.schema.json'), 'utf8'))),
-};
+export const RECORD_SCHEMA = contract('record.schema.json', () =>
+  JSON.parse(readFileSync(join(ROOT, 'packages/records/record.schema.json'), 'utf8')),
+);
+
+function contract(name: string, present: () => Json, reviver?: Parameters<typeof JSON.parse>[1]): Document {
+  const file = join(RELEASED, name);
+  return {
+    file,
+    released: () => JSON.parse(readFileSync(file, 'utf8'), reviver),
+    present: () => withoutProse(present()),
+  };
+}
 
 const PROSE = new Set(['description', 'summary', 'title', 'example', 'examples', 'info', 'tags', '$comment']);
 

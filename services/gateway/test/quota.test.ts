@@ -28,7 +28,7 @@ test.each([
   { backInMs: 6_500, told: '9' },
   { backInMs: 600_000, told: '15' },
 ])(
-  'a call that gets no permit is told when metering can have the permits of a crashed gateway back, $told s if it takes $backInMs ms',
+  'a 503 for want of a permit says Retry-After: $told if metering has a crashed gateway’s permits back in $backInMs ms',
   async ({ backInMs, told }) => {
     const clock = createVirtualClock(NOW_MS);
     const quota = new Quota({

@@ -90,7 +90,7 @@ export function imageHead(record: FoundRecord | undefined, isPrivate: boolean): 
   return head;
 }
 
-/** Returns the URL of an image with the caller's own parameters in place of those that it has. */
+/** Returns the URL of an image. Parameters that the caller named replace those of the record's URL. */
 export function imageLocation(url: string, query: string): string {
   return query === '' ? url : `${url.replace(/\?.*/, '')}?${query}`;
 }
