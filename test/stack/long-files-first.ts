@@ -9,7 +9,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const LONG = [
   'deploy/local/test/start.system.test.ts',
-  'test/e2e/sample.test.ts',
+  'test/e2e/sample.system.test.ts',
   'test/simulation/quota.test.ts',
   'services/metering/test/elections.system.test.ts',
   'services/metering/test/usage-consumer.test.ts',
@@ -24,9 +24,9 @@ const LONG = [
   'test/e2e/stop.system.test.ts',
   'test/e2e/set-up.test.ts',
   'test/e2e/logos-in-browser.system.test.ts',
-  'test/e2e/inputs.test.ts',
+  'test/e2e/inputs.system.test.ts',
   'test/e2e/docs.test.ts',
-  'test/e2e/identifiers.test.ts',
+  'test/e2e/identifiers.system.test.ts',
 ];
 
 export class LongFilesFirst extends BaseSequencer {
