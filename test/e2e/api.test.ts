@@ -6,7 +6,7 @@ import {
   sendSlowly,
   statusesIn,
 } from '@brand-data/testing/odd-requests';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { type Caller, callerOf } from './caller.ts';
 import { bareMerchant, flatAnswer, fullManager, fullStock, groupedAnswer } from './fixtures.ts';
@@ -14,8 +14,10 @@ import { TestOperator } from './operator.ts';
 
 const LOGO_HOST = 'https://logos.example.com';
 const EXPOSED = [
+  'Brand-Data',
   'Brand-Match',
   'ETag',
+  'Last-Modified',
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
@@ -168,6 +170,38 @@ describe('an answer', () => {
     expect(one.headers.get('etag')).toMatch(/^"[^"]+"$/);
     expect(two.headers.get('etag')).toBe(one.headers.get('etag'));
     expect(await two.text()).toBe(await one.text());
+  });
+
+  test('says when the record changed and where it comes from, and a change of its date alone reaches who has the body', async () => {
+    const brand = (date: string) => ({
+      ...fullStock,
+      id: 'dated',
+      name: 'Dated Works',
+      listings: [{ ticker: 'ZDAT', mic: 'XETR' }],
+      domains: [],
+      names: [],
+      links: {},
+      history: {},
+      sources: [{ name: 'exchange', date, fields: ['stock'] }],
+    });
+    const dataOf = (date: string) => `sources=("exchange";date="${date}"), price_date="${date}"`;
+    const began = Math.floor(Date.now() / 1_000) * 1_000;
+    await operator.putBrands([brand('2026-11-19')]);
+    const first = await call.brand('Dated Works', paid.token);
+    expect(first.headers.get('brand-data')).toBe(dataOf('2026-11-19'));
+    const changedAt = Date.parse(first.headers.get('last-modified') ?? '');
+    expect(changedAt).toBeGreaterThanOrEqual(began);
+    expect(changedAt).toBeLessThanOrEqual(Date.parse(first.headers.get('date') ?? ''));
+    await operator.putBrands([brand('2026-11-20')]);
+    const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
+    await vi.waitFor(
+      async () => {
+        const again = await call.brand('Dated Works', paid.token, { headers });
+        expect(again.status).toBe(304);
+        expect(again.headers.get('brand-data')).toBe(dataOf('2026-11-20'));
+      },
+      { timeout: 20_000, interval: 200 },
+    );
   });
 
   test('is 304 without a body if the caller has the record, and is counted', async () => {

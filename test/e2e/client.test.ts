@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BrandData, type BrandDataError } from '@brand-data/client/source';
-import { matchOf } from '@brand-data/client/src/answer.ts';
+import { dataFacts, matchOf } from '@brand-data/client/src/answer.ts';
 import { BrandType, MatchKind, MatchStrength } from '@brand-data/contracts';
-import { brandMatchOf } from '@brand-data/gateway/src/records/records.ts';
+import { brandDataOf, brandMatchOf } from '@brand-data/gateway/src/records/records.ts';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -41,6 +41,26 @@ describe('the match', () => {
       }),
     );
   });
+});
+
+test('the sources and the day of the price are those that the gateway wrote, whatever they are called', () => {
+  const day = fc.constantFrom(undefined, '2026', '2026-08-21');
+  const name = fc.string({ unit: 'binary', maxLength: 20 }).filter((text) => !/\p{Cc}/u.test(text));
+  const sources = fc.uniqueArray(fc.record({ name, date: day }), {
+    maxLength: 4,
+    selector: (source) => JSON.stringify(source),
+  });
+  fc.assert(
+    fc.property(sources, day, (written, priceDate) => {
+      const given = written.map(({ name, date = '' }) => ({ name: name.toWellFormed(), date }));
+      const read = dataFacts(new Headers(brandDataOf(given, priceDate)));
+      expect(read).toEqual({
+        sources: given.map(({ name, date }) => ({ name, date: date || undefined })),
+        priceDate,
+        lastModified: undefined,
+      });
+    }),
+  );
 });
 
 describe('the client', () => {

@@ -37,8 +37,21 @@ export interface Match {
   strength: MatchStrength | (string & {});
 }
 
+/** A source of facts of a record. */
+export interface RecordSource {
+  name: string;
+  /** The day at which its facts were true: YYYY, YYYY-MM or YYYY-MM-DD. */
+  date: string | undefined;
+}
+
 export interface RecordAnswer<T> extends Answer<T> {
   match: Match | undefined;
+  /** Where the record comes from. Empty if that is not known. */
+  sources: RecordSource[];
+  /** The day of the record's price, as a source's date. undefined if there is no price, or if the day is not known. */
+  priceDate: string | undefined;
+  /** When the record last changed, if that is known. */
+  lastModified: Date | undefined;
 }
 
 export function answerFacts(headers: Headers): AnswerFacts {
@@ -59,18 +72,44 @@ function limitOf(headers: Headers, period: 'month' | 'second'): Limit | undefine
   return { allowance: Number(policy[1]), remaining: Number(state[1]), resetsIn: Number(state[2]) };
 }
 
+/** Brand-Data is `sources=("one";date="2026-11-22" %"%c3%bc"), price_date="2026-08-21"`, an RFC 9651 dictionary like Brand-Match. */
+export function dataFacts(
+  headers: Headers,
+): Pick<RecordAnswer<unknown>, 'sources' | 'priceDate' | 'lastModified'> {
+  const modified = Date.parse(headers.get('Last-Modified') ?? '');
+  const data = headers.get('Brand-Data') ?? '';
+  const priced = /(?:^|, )price_date="([\d-]+)"$/.exec(data);
+  const items = data
+    .slice(0, priced?.index)
+    .matchAll(/(?:"((?:[^"\\]|\\.)*)"|%"([^"]*)")(?:;date="([\d-]+)")?/g);
+  return {
+    sources: [...items].flatMap(([, ascii, displayed, date]) => {
+      const name = textOf(ascii, displayed);
+      return name === undefined ? [] : { name, date };
+    }),
+    priceDate: priced?.[1],
+    lastModified: Number.isNaN(modified) ? undefined : new Date(modified),
+  };
+}
+
+/** Returns the text of a String or of a Display String. */
+function textOf(ascii: string | undefined, displayed = ''): string | undefined {
+  try {
+    return ascii?.replace(/\\(.)/g, '$1') ?? decodeURIComponent(displayed);
+  } catch {
+    // These facts are beside the record: a Display String that is none must not cost the record.
+    return undefined;
+  }
+}
+
 /** The header is a dictionary of RFC 9651. A value beyond ASCII is a Display String: `%"f%c3%bc"`. */
 export function matchOf(headers: Headers): Match | undefined {
   const form = /^kind=([\w-]+), value=(?:"((?:[^"\\]|\\.)*)"|%"([^"]*)"), strength=([\w-]+)/;
   const parts = form.exec(headers.get('Brand-Match') ?? '');
   if (parts === null) return undefined;
-  const [, kind = '', ascii, displayed = '', strength = ''] = parts;
-  try {
-    return { kind, value: ascii?.replace(/\\(.)/g, '$1') ?? decodeURIComponent(displayed), strength };
-  } catch {
-    // The match is beside the record: a Display String that is none must not cost the record.
-    return undefined;
-  }
+  const [, kind = '', ascii, displayed, strength = ''] = parts;
+  const value = textOf(ascii, displayed);
+  return value === undefined ? undefined : { kind, value, strength };
 }
 
 /** Seconds, from the header Retry-After. */

@@ -1,4 +1,4 @@
-import { type Answer, answerFacts, matchOf, type RecordAnswer, retryAfterOf } from './answer.ts';
+import { type Answer, answerFacts, dataFacts, matchOf, type RecordAnswer, retryAfterOf } from './answer.ts';
 import { BrandDataError, errorFrom, unreadable } from './error.ts';
 import type { FlatRecord, GroupedRecord, Usage } from './gen/types.ts';
 
@@ -94,7 +94,7 @@ export class BrandData {
       const response = await this.#call(path, {}, condition, deadline);
       const { headers } = response;
       const data = response.status === 304 ? (kept?.answer.data as T) : await dataIn<T>(response);
-      const answer = { ...answerFacts(headers), match: matchOf(headers), data };
+      const answer = { ...answerFacts(headers), match: matchOf(headers), ...dataFacts(headers), data };
       const etag = headers.get('ETag');
       if (etag !== null) this.#records.put(path, { etag, answer, freshUntil: freshUntilOf(headers) });
       return answer;

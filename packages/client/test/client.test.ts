@@ -15,6 +15,8 @@ const HEADERS = {
   'RateLimit-Policy': '"month";q=50000;w=2592000, "second";q=2.5;w=1',
   RateLimit: '"month";r=49958;t=907200, "second";r=1;t=1',
   'Brand-Match': 'kind=ticker, value="AAPL", strength=exact',
+  'Brand-Data': 'sources=("hand-written" %"%c3%9c";date="2026-08"), price_date="2026-08-21"',
+  'Last-Modified': 'Thu, 19 Nov 2026 08:30:00 GMT',
 };
 const FOUND: ScriptedAnswer = { status: 200, headers: HEADERS, body: FLAT };
 const STALE: ScriptedAnswer = { ...FOUND, headers: { ...HEADERS, 'Cache-Control': 'public, max-age=0' } };
@@ -70,7 +72,7 @@ describe('a call', () => {
     expect(server.requests[0]?.path).toBe('/brands/api/logos/AAPL/info');
   });
 
-  test('tells the charge, the limits, the request id and the match of its answer', async () => {
+  test('tells the charge, the limits, the request id, the match, the sources and the age of its answer', async () => {
     const client = await clientOf([FOUND]);
     expect(await client.logo('AAPL')).toEqual({
       data: FLAT,
@@ -79,13 +81,20 @@ describe('a call', () => {
       quota: { allowance: 50_000, remaining: 49_958, resetsIn: 907_200 },
       rate: { allowance: 2.5, remaining: 1, resetsIn: 1 },
       match: { kind: 'ticker', value: 'AAPL', strength: 'exact' },
+      sources: [
+        { name: 'hand-written', date: undefined },
+        { name: 'Ü', date: '2026-08' },
+      ],
+      priceDate: '2026-08-21',
+      lastModified: new Date('2026-11-19T08:30:00Z'),
     });
   });
 
-  test('tells no limits that the answer does not have', async () => {
+  test('tells no limits and no sources that the answer does not have', async () => {
     const client = await clientOf([{ status: 200, body: FLAT }]);
     const nothing = { requestId: undefined, charged: undefined, quota: undefined, rate: undefined };
-    expect(await client.logo('AAPL')).toEqual({ data: FLAT, match: undefined, ...nothing });
+    const ofRecord = { match: undefined, sources: [], priceDate: undefined, lastModified: undefined };
+    expect(await client.logo('AAPL')).toEqual({ data: FLAT, ...ofRecord, ...nothing });
   });
 });
 

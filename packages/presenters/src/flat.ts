@@ -1,4 +1,4 @@
-import type { Brand } from '@brand-data/contracts';
+import type { Brand, Source } from '@brand-data/contracts';
 import type { FlatRecord } from './flat-schema.ts';
 import { type PresentOptions, presentGrouped } from './grouped.ts';
 import type { CompanyRecord, StockRecord } from './grouped-schema.ts';
@@ -41,6 +41,29 @@ export function presentFlat(brand: Brand, options: PresentOptions): FlatRecord |
       null,
     wikipedia: merchant?.links?.wikipedia ?? null,
   };
+}
+
+/** What flat records show, by the dotted names of fields in the record format. */
+const FLAT_FIELDS = [
+  ...['type', 'name', 'description', 'listings', 'images.logo', 'images.stock_logo'],
+  ...['links.websites', 'links.social_media', 'links.wikipedia'],
+  ...['founded', 'founders', 'ceo', 'key_people', 'employees', 'industry', 'sector'].map(
+    (name) => `company.${name}`,
+  ),
+  ...['city', 'state', 'country'].map((name) => `company.headquarters.${name}`),
+  ...['exchange', 'isin', 'currency', 'market_cap_usd', 'price', 'is_actively_trading'].map(
+    (name) => `stock.${name}`,
+  ),
+];
+
+/** Returns the sources that state a field of flat records, or that do not say which fields they state. */
+export function sourcesOfFlat(sources: readonly Source[]): Source[] {
+  const isWithin = (field: string, group: string) => `${field}.`.startsWith(`${group}.`);
+  return sources.filter(
+    ({ fields }) =>
+      fields.length === 0 ||
+      fields.some((field) => FLAT_FIELDS.some((shown) => isWithin(shown, field) || isWithin(field, shown))),
+  );
 }
 
 function logoUrlOf({ images }: StockRecord | CompanyRecord): string {

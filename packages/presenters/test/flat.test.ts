@@ -1,7 +1,13 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
 import { properName } from '@brand-data/identifiers';
 import { monogramOf, monogramPath } from '@brand-data/monograms';
-import { type FlatRecord, flatRecordSchema, presentFlat, presentGrouped } from '@brand-data/presenters';
+import {
+  type FlatRecord,
+  flatRecordSchema,
+  presentFlat,
+  presentGrouped,
+  sourcesOfFlat,
+} from '@brand-data/presenters';
 import * as fc from 'fast-check';
 import { Value } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
@@ -18,6 +24,38 @@ const forEveryRecord = (check: (record: FlatRecord, brand: Brand) => void): void
       if (record) check(record, brand);
     }),
   );
+
+test('the sources of a flat record are those that state a field on which such records depend', () => {
+  const stated = (field: string) => {
+    const source = { name: 'A', url: '', licence: '', date: '', fields: [field] };
+    return sourcesOfFlat([source]).length > 0;
+  };
+  const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const groups = ['company', 'stock', 'links', 'images', 'ownership', 'offerings', 'history'] as const;
+  for (const field of ['name', 'listings', 'stock', 'images.logo.big', 'company.headquarters.city'])
+    expect(stated(field), field).toBe(true);
+  for (const field of [
+    'ownership.owner',
+    'stock.range',
+    'company.area_served',
+    'company.headquarters.latitude',
+  ])
+    expect(stated(field), field).toBe(false);
+  return fc.assert(
+    fc.property(arbitraryBrand, arbitraryBrand, fc.constantFrom(...groups), (brand, other, group) => {
+      const [own, others] = [brand[group] ?? {}, other[group] ?? {}];
+      for (const [name, value] of Object.entries(others)) {
+        const changed = { ...brand, [group]: { ...others, ...own, [name]: value } };
+        const before = { ...brand, [group]: { ...others, ...own } };
+        const [shownBefore, shown] = [before, changed].map((each) =>
+          JSON.stringify(presentFlat(each as Brand, options)),
+        );
+        const field = `${group}.${snakeCase(name)}`;
+        if (shown !== shownBefore) expect(stated(field), field).toBe(true);
+      }
+    }),
+  );
+});
 
 describe('the flat record', () => {
   test('exists for every brand except a superinvestor', () =>

@@ -7,6 +7,7 @@ import {
   LookupResponse,
   MatchKind,
   MatchStrength,
+  Source,
   Stock,
 } from '@brand-data/contracts';
 import { callUnary } from '@brand-data/runtime';
@@ -65,6 +66,35 @@ test('results are in the order of the queries, and a query that resolves to noth
   });
   expect(empty).toEqual({ suggestions: [], namesSuperinvestor: false, leftOut: false, keys: [] });
   expect(acme).toMatchObject({ brand: { id: 'acme' }, match: { kind: MatchKind.DOMAIN, value: 'acme.com' } });
+});
+
+test('an answer says when its record last changed and the day of its price, also of a record that 0.1.0 stored', async () => {
+  const ages = async () => {
+    const [{ changedAtMs, priceDate } = {}] = await catalog.lookup('ACME');
+    return { changedAtMs, priceDate };
+  };
+  const began = Date.now();
+  const put = (importId: string) =>
+    catalog.put(
+      'sample',
+      [stockOf('acme', 'ACME@XNAS', { sources: [{ name: 'A', date: '2026-01-02' }] })],
+      importId,
+    );
+  await put('sample-1');
+  const first = await ages();
+  expect(first).toEqual({ changedAtMs: expect.any(Number), priceDate: undefined });
+  expect(first.changedAtMs).toBeGreaterThanOrEqual(began);
+  await put('sample-2');
+  expect(await ages()).toEqual(first);
+  const stock = Stock.fromPartial({ price: 1, currency: 'USD' });
+  const source = Source.fromPartial({ name: 'B', date: '2026-01-03', fields: ['stock'] });
+  await catalog.quote('market-data', [{ symbol: 'ACME', mic: 'XNAS', stock, source }]);
+  const quoted = await ages();
+  expect(quoted.priceDate).toBe('2026-01-03');
+  expect(quoted.changedAtMs).toBeGreaterThanOrEqual(first.changedAtMs ?? 0);
+  const unknown = { changedAt: '', priceDate: '' };
+  await db.collection('brands').updateMany({}, { $unset: unknown });
+  expect(await ages()).toEqual({ changedAtMs: undefined, priceDate: undefined });
 });
 
 test('a query that names a kind finds a record by this kind alone, and suggests identifiers of this kind', async () => {

@@ -1,9 +1,15 @@
-import { Brand, BrandType } from '@brand-data/contracts';
+import { Brand, BrandType, Override } from '@brand-data/contracts';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { withoutDerivedFields } from '../src/records/derive.ts';
-import { mergeBrands, recordOfOne, type SourcedBrand, withListingsInOrder } from '../src/records/merge.ts';
+import {
+  mergeBrands,
+  priceDateOf,
+  recordOfOne,
+  type SourcedBrand,
+  withListingsInOrder,
+} from '../src/records/merge.ts';
 import { statesListings } from '../src/records/precedence.ts';
 
 type Partial = Parameters<typeof Brand.fromPartial>[0];
@@ -228,6 +234,46 @@ test('a quote changes the figures of its own main listing only', () => {
   expect(mergeBrands([company, quote('XETR', 7, '2026-01-02')]).brand.stock).toMatchObject({ price: 1 });
   const twice = [quote('XNAS', 7, '2026-01-02'), company, quote('XNAS', 8, '2026-01-03')];
   expect(mergeBrands(twice).brand.stock?.price).toBe(8);
+});
+
+test('the day of a price is that of the source that gives the price, and of no other', () => {
+  const listings = [{ ticker: 'ACME', mic: 'XNAS' }];
+  const company = (source: string, price: number | undefined, ...sources: object[]) =>
+    statement(source, { type: BrandType.STOCK, listings, stock: { currency: 'USD', price }, sources });
+  const quote = (price: number | undefined, ...sources: object[]) =>
+    statement('market-data', { listings, stock: { price, isActivelyTrading: true }, sources }, true);
+  const sample = company(
+    'sample',
+    1,
+    { name: 'people', date: '2026-11-22' },
+    { name: 'prices', date: '2026-08', fields: ['stock.currency', 'stock.price'] },
+  );
+  const closes = quote(2, { name: 'closes', date: '2026-01-02', fields: ['stock'] });
+  const days: [SourcedBrand[], string | undefined, ...Override[]][] = [
+    [[sample], '2026-08'],
+    [[sample, closes], '2026-01-02'],
+    [[sample, closes, quote(3, { name: 'closes', date: '2026-01-01' })], '2026-01-02'],
+    [[sample, quote(undefined, { name: 'closes', date: '2026-01-02' })], '2026-08'],
+    [[sample, quote(2)], undefined],
+    [[sample, quote(2, { name: 'closes' })], undefined],
+    [[company('feed', undefined, { name: 'feed', date: '2026' })], undefined],
+    [
+      [sample, closes],
+      undefined,
+      Override.fromPartial({ field: 'stock.price', value: { stock: { price: 9 } } }),
+    ],
+    [[sample, closes], undefined, Override.fromPartial({ field: 'stock.price' })],
+  ];
+  for (const [brands, day, ...overrides] of days) expect(mergeBrands(brands, overrides).priceDate).toBe(day);
+  fc.assert(
+    fc.property(stock, fc.constantFrom(...SOURCES), (fields, source) => {
+      const alone = statement(source, { ...fields, sources: [{ name: 'A', date: '2026' }] });
+      expect(priceDateOf(alone)).toBe(
+        mergeBrands([alone]).brand.stock?.price === undefined ? undefined : '2026',
+      );
+      expect(priceDateOf(alone)).toBe(mergeBrands([alone]).priceDate);
+    }),
+  );
 });
 
 test("the home share's ISIN is shown and found, whatever source states that of its receipt", () => {

@@ -138,6 +138,16 @@ const CASES: Record<string, string[]> = {
     get('/v1/brands/Acme?token=good', { method: 'HEAD', headers: { 'If-None-Match': ETAG } }),
     get('/v1/brands/Acme?token=good', { headers: { 'If-None-Match': ETAG, 'Accept-Encoding': 'gzip' } }),
   ],
+  'the age and the sources of a record': [
+    ...both('Priced'),
+    ...both('Priced', '?token=good', { method: 'HEAD' }),
+    ...both('Priced', '?token=good', { headers: { 'If-None-Match': '*' } }),
+    // No 304: the body may have changed although the record has not.
+    get('/v1/brands/Priced?token=good', {
+      headers: { 'If-Modified-Since': 'Thu, 19 Nov 2026 08:30:00 GMT' },
+    }),
+    get('/api/logos/Priced?token=good'),
+  ],
   HEAD: [
     ...both('Acme', '?token=good', { method: 'HEAD' }),
     ...both('Acme', '?token=good', { method: 'HEAD', headers: { 'Accept-Encoding': 'gzip' } }),

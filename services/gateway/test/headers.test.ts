@@ -1,9 +1,10 @@
 import { MatchKind, MatchStrength } from '@brand-data/contracts';
 import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime/http';
 import fc from 'fast-check';
+import { type InnerList, parseDictionary } from 'structured-headers';
 import { describe, expect, test } from 'vitest';
 import { monthAround, quotaHeaders } from '../src/calls/call-headers.ts';
-import { brandMatchOf } from '../src/records/records.ts';
+import { brandDataOf, brandMatchOf } from '../src/records/records.ts';
 
 const match = { kind: MatchKind.NAME, strength: MatchStrength.EXACT };
 
@@ -33,6 +34,40 @@ describe('the headers of an answer', () => {
         const value = `é${text.toWellFormed()}`;
         const [, encoded = ''] = /value=%"(.*)", strength/.exec(brandMatchOf({ ...match, value })) ?? [];
         expect(decodeURIComponent(encoded)).toBe(value);
+      }),
+    );
+  });
+
+  test('Brand-Data is an RFC 9651 dictionary of bounded length, with the sources and dates that it has room for', () => {
+    expect(brandDataOf([], undefined)).toEqual({});
+    expect(
+      brandDataOf(
+        [
+          { name: 'A', date: '2026' },
+          { name: 'é', date: '' },
+        ],
+        '2026-11-19',
+      ),
+    ).toEqual({
+      'Brand-Data': 'sources=("A";date="2026" %"%c3%a9"), price_date="2026-11-19"',
+    });
+    const name = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ maxLength: 2_000 }));
+    const source = fc.record({ name, date: fc.constantFrom('', '2026', '2026-11-19') });
+    const day = fc.option(fc.constant('2026-11-19'), { nil: undefined });
+    fc.assert(
+      fc.property(fc.array(source, { maxLength: 20, size: 'max' }), day, (sources, priceDate) => {
+        const header = brandDataOf(sources, priceDate)['Brand-Data'] ?? '';
+        expect(header.length).toBeLessThan(1_100);
+        const read = parseDictionary(header);
+        expect(read.get('price_date')?.[0]).toBe(priceDate);
+        const shown = ((read.get('sources') as InnerList | undefined)?.[0] ?? []).map(([text, parameters]) =>
+          JSON.stringify([String(text), parameters.get('date') ?? '']),
+        );
+        const lines = sources.map(({ name, date }) =>
+          JSON.stringify([name.replace(/\p{Cc}/gu, ' ').toWellFormed(), date]),
+        );
+        expect([...new Set(lines)].filter((line) => shown.includes(line))).toEqual(shown);
+        if (lines.join('').length < 100) expect(shown).toEqual([...new Set(lines)]);
       }),
     );
   });

@@ -130,7 +130,7 @@ describe('an answer is as the document says: its status, its headers and its bod
     return path.replace('{identifier}', segment) + (query === undefined ? '' : `?${query}`);
   };
   const ofRecords = [BRAND, LOGO, IMAGE].flatMap((path): [Path, string, number, ProblemCode?][] => [
-    ...['Acme?token=good', 'Nestl%C3%A9?token=rated', 'Acme?token=new'].map(
+    ...['Acme?token=good', 'Priced?token=good', 'Nestl%C3%A9?token=rated', 'Acme?token=new'].map(
       (called): [Path, string, number] => [path as Path, at(path, called), path === IMAGE ? 302 : 200],
     ),
     [path as Path, at(path, 'a%0Ab?token=good'), 400, 'identifier_invalid'],

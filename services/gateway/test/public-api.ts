@@ -131,6 +131,23 @@ const SUGGESTIONS = [
   { name: 'Applied "Materials"', identifier: 'AMAT' },
 ];
 
+/** A listed company. Only one of its sources states nothing that flat records show. */
+const priced = (brand: Brand) => ({
+  brand: Brand.fromPartial({
+    ...brand,
+    type: BrandType.STOCK,
+    stock: { currency: 'USD', price: 12.5 },
+    ownership: { owner: ['Ünïon "A"'] },
+    sources: [
+      { name: 'hand-written', date: '2026-11-18' },
+      { name: 'Ünïon "A"', fields: ['ownership.owner'] },
+      { name: 'Prices', date: '2026-11-19', fields: ['stock'] },
+    ],
+  }),
+  changedAtMs: Date.UTC(2026, 10, 19, 8, 30),
+  priceDate: '2026-11-19',
+});
+
 /**
  * Suggestions are only for `No Such Apple`, `No Such Investor` names a superinvestor, and `No Such Fund` is a fund.
  *
@@ -154,7 +171,8 @@ const catalogWith = (held: Promise<void>) => {
     const images = { logo: { big: { path: '/logos/acme.svg' } } };
     const facts = { id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' };
     const match = { kind, value: name, strength: MatchStrength.EXACT };
-    return { ...NO_ANSWER, brand: Brand.fromPartial({ ...facts, images }), match };
+    const found = { ...NO_ANSWER, brand: Brand.fromPartial({ ...facts, images }), match };
+    return name === 'Priced' ? { ...found, ...priced(found.brand) } : found;
   };
   return unaryMethod(async ({ queries }: LookupRequest) => ({
     results: await Promise.all(queries.map(answer)),
@@ -163,7 +181,8 @@ const catalogWith = (held: Promise<void>) => {
 
 /**
  * Starts the public API on stand-ins, with the date 2026-11-20. The token `good` may call both routes. Every other token is named
- * after its special property. Every identifier finds a brand of that name, unless it contains "No Such".
+ * after its special property. Every identifier finds a brand of that name, unless it contains "No Such". `Priced` is a
+ * listed company with a price and three sources.
  *
  * @param blocked networks that are blocked for another hour
  * @param log gets the lines of the access log, unless `accessLog` is off

@@ -234,6 +234,7 @@ test('identifiers of one record share its body, and the cache keeps to its bytes
             : {
                 content: { tag: `tag ${number}`, body: Buffer.alloc(1_500 * (number + 1)), encoded: {} },
                 brandMatch: 'kind=name',
+                dataHeaders: {},
                 heads: [],
               },
         suggestions: [],

@@ -11,7 +11,7 @@ import {
   WAITING,
 } from '../records/catalog-doc.ts';
 import { indexKeysOf, similarityEntriesOf } from '../records/index-keys.ts';
-import { mainListingOf, mergeBrands, recordOfOne } from '../records/merge.ts';
+import { mainListingOf, mergeBrands, priceDateOf, recordOfOne } from '../records/merge.ts';
 import { mergeRecords } from '../records/override-record.ts';
 import { compareSources, decideType, statesListings } from '../records/precedence.ts';
 import { referenceOf, type SourceRecord, statesCompany, statesSecurity } from '../records/source-record.ts';
@@ -40,7 +40,8 @@ function companyOf(
   const records = [...members, ...quotes, ...claimants.map(({ record }) => record)];
   const [founder, ...others] = records;
   const only = others.length === 0 ? founder : undefined;
-  const built = only === undefined ? mergeRecords(records).brand : recordOfOne(only);
+  const { brand: built, priceDate } =
+    only === undefined ? mergeRecords(records) : { brand: recordOfOne(only), priceDate: priceDateOf(only) };
   const brand = built.id === id ? built : { ...built, id };
   const isAlone = only !== undefined && isRestorable(only.brand, brand);
   const keys = new Set(keysOfBrand(brand).flatMap(indexKeysOf));
@@ -66,6 +67,7 @@ function companyOf(
     ...(isAlone ? {} : { parts: records.map(({ bytes }) => bytes) }),
     revision: new ObjectId(),
     changedAt: new Date(),
+    ...(priceDate && { priceDate }),
   };
   return { doc, brand, members };
 }

@@ -1,6 +1,7 @@
 import {
   type Brand,
   type LookupQuery,
+  type LookupResult,
   type Match,
   MatchKind,
   MatchStrength,
@@ -93,11 +94,15 @@ export interface CandidateRecord extends Candidate {
   /** The keys that these entries stand for, and all keys of current names, because their legal forms count too. */
   readonly keys: readonly BrandKey[];
   readonly bytes: Uint8Array;
+  readonly age: RecordAge;
 }
 
-type CandidateDoc = Pick<CatalogDoc, '_id' | 'rank' | 'keys' | 'brand'>;
+/** When the record last changed, and the day of its price, as far as they are known. */
+type RecordAge = Pick<LookupResult, 'changedAtMs' | 'priceDate'>;
 
-const FIELDS = { rank: 1, keys: 1, brand: 1 } as const;
+type CandidateDoc = Pick<CatalogDoc, '_id' | 'rank' | 'keys' | 'brand' | 'changedAt' | 'priceDate'>;
+
+const FIELDS = { rank: 1, keys: 1, brand: 1, changedAt: 1, priceDate: 1 } as const;
 
 export type FindCandidates = ReturnType<typeof candidateFinder>;
 
@@ -156,7 +161,7 @@ export function candidateFinder(companies: Collection<CatalogDoc>) {
 
 /** @param wanted the entries of the look-up */
 export function candidateFromDoc(
-  { _id, rank, keys, brand }: CandidateDoc,
+  { _id, rank, keys, brand, changedAt, priceDate }: CandidateDoc,
   wanted: ReadonlySet<string>,
 ): CandidateRecord {
   const entries = keys.filter((key) => wanted.has(key));
@@ -168,6 +173,7 @@ export function candidateFromDoc(
     entries,
     keys: keys.filter((key) => wanted.has(key) || isCurrentName(key)).map(keyFromIndex),
     bytes: brand,
+    age: { changedAtMs: changedAt?.getTime(), priceDate },
   };
 }
 
@@ -227,7 +233,7 @@ export interface Answer {
   readonly noCompany?: NoCompany;
 }
 
-interface BrandMatch {
+interface BrandMatch extends RecordAge {
   readonly brand: Brand;
   readonly match: Match;
   readonly strength: Resolution['strength'];
@@ -252,9 +258,9 @@ export function answerOf(
   const [security] = meantAmong(identifier, securities, { ...options, superinvestors: false, most: 1 });
   const noCompany = noCompanyMeant(identifier, meant[0], security, options);
   if (noCompany !== undefined) return { meanings: [], noCompany };
-  const meanings = meant.map(({ brand, resolution }) => {
+  const meanings = meant.map(({ brand, resolution, age }) => {
     const match = matchToProto(resolution, matchedValue(brand, resolution.keys));
-    return { brand, match, strength: resolution.strength };
+    return { ...age, brand, match, strength: resolution.strength };
   });
   return { meanings };
 }
@@ -319,15 +325,15 @@ function meantAmong(
   identifier: string,
   candidates: readonly CandidateRecord[],
   { most, ...options }: ReadOptions & { most: number },
-): { brand: Brand; resolution: Resolution }[] {
+): (Pick<CandidateRecord, 'age'> & { brand: Brand; resolution: Resolution })[] {
   const left = new Map(candidates.map((one) => [one.id, one]));
-  const meant: { brand: Brand; resolution: Resolution }[] = [];
+  const meant: ReturnType<typeof meantAmong> = [];
   while (meant.length < most && left.size > 0) {
     const resolution = resolve(identifier, [...left.values()], options);
     const candidate = left.get(resolution?.id ?? '');
     if (resolution === undefined || candidate === undefined) break;
     left.delete(candidate.id);
-    meant.push({ brand: recordFromBytes(candidate.bytes), resolution });
+    meant.push({ brand: recordFromBytes(candidate.bytes), resolution, age: candidate.age });
   }
   return meant;
 }

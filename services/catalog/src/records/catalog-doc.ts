@@ -41,6 +41,8 @@ export interface CatalogDoc {
   revision: ObjectId;
   /** When anything but the ids of imports last changed. Absent if an earlier version wrote the document. */
   changedAt?: Date;
+  /** The day of the record's price, as its source states it. Absent as above, and if that is not known. */
+  priceDate?: string;
 }
 
 /** The facts that a document holds about one of its source records beside the record's bytes. */

@@ -11,7 +11,7 @@ import {
   readWebHost,
   withoutMarks,
 } from '@brand-data/identifiers';
-import { DERIVED, fieldOf, hasData, OPERATOR, recordFieldName } from '@brand-data/records';
+import { DERIVED, fieldOf, hasData, OPERATOR, recordFieldName, statementFor } from '@brand-data/records';
 import { withDerivedFields } from './derive.ts';
 import { companyOfListings } from './merge-listings.ts';
 import { overlaid, setValueOf, withoutOverridden } from './overlay.ts';
@@ -38,6 +38,8 @@ export interface Merged {
   readonly brand: Brand;
   /** By a field's dotted name in records: its source, several with commas, or DERIVED if no source states it. */
   readonly fieldSources: ReadonlyMap<string, string>;
+  /** The day of the price. Undefined if there is no price, or if its source does not state the day. */
+  readonly priceDate: string | undefined;
 }
 
 /** Messages that are taken whole from one source, because their fields belong together: a picture and its size. */
@@ -116,6 +118,11 @@ export function recordOfOne(stated: SourcedBrand): Brand {
   );
 }
 
+/** Returns the day of a source's price. Undefined if the source states none. */
+export function priceDateOf({ brand: { stock, sources } }: Pick<SourcedBrand, 'brand'>): string | undefined {
+  return stock?.price === undefined ? undefined : statementFor('stock.price', sources)?.date || undefined;
+}
+
 /** Returns the record's name as it is published. A person's own spelling stays. */
 function nameIn({ source, brand }: SourcedBrand): string {
   return isCurated(source) || brand.type === BrandType.SUPERINVESTOR ? brand.name : publishedName(brand.name);
@@ -184,9 +191,10 @@ export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly
   const country = countryOf(fields);
   const listings = hasListings ? mergeListings(records, country, override('listings')) : [];
   reportList('listings', listings, ({ listings }) => listings);
+  const figures = hasListings ? stockValues(strongestFirst, listings, country) : [];
   const { stock } = hasListings
     ? overlaid<{ stock?: object }>(
-        { stock: mergeMessages('stock', stockValues(strongestFirst, listings, country), report) },
+        { stock: mergeMessages('stock', figures, report) },
         overrides,
         isStockField,
       )
@@ -220,7 +228,8 @@ export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly
   for (const field of brand.derivedFields) report(field, [DERIVED]);
   for (const { field, value } of overrides)
     if (value !== undefined && hasData(fieldOf(brand, field))) fieldSources.set(field, OPERATOR);
-  return { brand, fieldSources };
+  const priced = figures.find(({ value }) => value.price !== undefined);
+  return { brand, fieldSources, priceDate: priced && priceDateOf(priced) };
 }
 
 /** Merges the records of each source that has one record for each listing. */
@@ -331,12 +340,13 @@ function stockValues(
   strongestFirst: readonly SourcedBrand[],
   listings: readonly Listing[],
   companyCountry: string | undefined,
-): SourcedValue[] {
+): (SourcedValue & SourcedBrand)[] {
   const [main] = listings;
   const mainName = main && nameOfListing(main);
   const country = (main && exchangeOfMic(main.mic)?.country) ?? '';
   const quotesFirst = strongestFirst.toSorted((a, b) => Number(b.isQuote) - Number(a.isQuote));
-  const values = quotesFirst.flatMap(({ source, brand }) => {
+  const values = quotesFirst.flatMap((stated) => {
+    const { source, brand } = stated;
     if (brand.stock === undefined) return [];
     const stock = isCurated(source) ? brand.stock : withIsinOfMain(brand.stock, listings, companyCountry);
     const value: Record<string, unknown> = { ...stock };
@@ -345,7 +355,7 @@ function stockValues(
       // An ISIN of another country belongs to another security, such as a depositary receipt.
       if (!stock.isin.startsWith(country)) for (const field of ['isin', 'cusip']) delete value[field];
     }
-    return [{ source, value }];
+    return [{ ...stated, value }];
   });
   const priced = values.find(({ value }) => value.price !== undefined);
   for (const { value } of values.filter((other) => priced !== undefined && other !== priced)) {

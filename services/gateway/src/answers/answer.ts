@@ -19,9 +19,11 @@ export function cacheHeader(seconds: number, isPrivate: boolean): string {
 }
 
 const EXPOSED_HEADERS = [
+  'Brand-Data',
   'Brand-Match',
   'Cache-Control',
   'ETag',
+  'Last-Modified',
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',

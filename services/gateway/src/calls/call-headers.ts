@@ -95,12 +95,17 @@ export function imageLocation(url: string, query: string): string {
   return query === '' ? url : `${url.replace(/\?.*/, '')}?${query}`;
 }
 
-function makeHead({ content, brandMatch }: FoundRecord, { status, encoding, isPrivate }: HeadKind): string {
+function makeHead(
+  { content, brandMatch, dataHeaders }: FoundRecord,
+  { status, encoding, isPrivate }: HeadKind,
+): string {
   const headers: Record<string, string> = {
     'Cache-Control': cacheHeader(RECORD_SECONDS, isPrivate),
     ETag: etagOf(content.tag, encoding),
     Vary: isPrivate ? 'Accept-Encoding, Origin' : 'Accept-Encoding',
     'Brand-Match': brandMatch,
+    // On a 304 too: they may have changed although the body has not, and caches take them over.
+    ...dataHeaders,
   };
   if (status !== 304) {
     headers['Content-Type'] = 'application/json; charset=utf-8';

@@ -72,7 +72,14 @@ const SUCCESSES: Record<Path, Responses> = {
 };
 
 function recordResponses(record: Schema, examples: Required<Media>['examples']): Responses {
-  const names: HeaderName[] = ['RecordCacheControl', 'ETag', 'RecordVary', 'Brand-Match'];
+  const names: HeaderName[] = [
+    'RecordCacheControl',
+    'ETag',
+    'RecordVary',
+    'Brand-Match',
+    'Brand-Data',
+    'Last-Modified',
+  ];
   const headers = headersOf([...names, ...QUOTA_HEADERS]);
   return {
     200: {

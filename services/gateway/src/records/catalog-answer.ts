@@ -17,6 +17,8 @@ export interface FoundRecord {
   /** All identifiers of a record share it. */
   content: RecordBody;
   readonly brandMatch: string;
+  /** Last-Modified and Brand-Data, as far as catalog knows when the record changed and where it comes from. */
+  readonly dataHeaders: Readonly<Record<string, string>>;
   /** Headers of its answers, by kind of answer (calls/call-headers.ts). */
   readonly heads: string[];
 }

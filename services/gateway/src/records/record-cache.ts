@@ -8,8 +8,10 @@ const NOT_FOUND_FRESH_MS = 10_000;
 const SERVED_WHEN_OLD_MS = 60_000;
 /** The same after a change. The new record has to be answered 5 s after the change, and gateways hear of it only after up to 3.5 s. */
 const SERVED_WHEN_CHANGED_MS = 1_000;
-/** The size of an entry with its headers, in bytes. */
+/** The size of an entry with its headers, in bytes, without Brand-Data. */
 const ENTRY_BYTES = 1_280;
+/** How many kinds of answers a record has headers of, at most. */
+const HEADS = 12;
 const SUGGESTION_BYTES = 256;
 /** The size of a key with its place in the index of dependents. */
 const KEY_BYTES = 96;
@@ -181,8 +183,9 @@ export class RecordCache {
 }
 
 /** Without the body. */
-function bytesOfEntry({ suggestions, keys }: Cached, key: string): number {
-  return key.length * 2 + suggestions.length * SUGGESTION_BYTES + keys.length * KEY_BYTES + ENTRY_BYTES;
+function bytesOfEntry({ record, suggestions, keys }: Cached, key: string): number {
+  const texts = key.length * 2 + (record?.dataHeaders['Brand-Data']?.length ?? 0) * HEADS;
+  return texts + suggestions.length * SUGGESTION_BYTES + keys.length * KEY_BYTES + ENTRY_BYTES;
 }
 
 function bytesOfBody({ body }: RecordBody): number {

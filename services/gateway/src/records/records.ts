@@ -1,4 +1,4 @@
-import type { CatalogServiceClient, LookupQuery, LookupResult, Match } from '@brand-data/contracts';
+import type { CatalogServiceClient, LookupQuery, LookupResult, Match, Source } from '@brand-data/contracts';
 import type { IdentifierKind } from '@brand-data/identifiers';
 import {
   type FlatRecord,
@@ -6,10 +6,18 @@ import {
   type PresentOptions,
   presentFlat,
   presentGrouped,
+  sourcesOfFlat,
 } from '@brand-data/presenters';
 import { answerWithin, Fault, systemClock, type Tracer } from '@brand-data/runtime';
 import { tagOf } from '@brand-data/runtime/http';
-import { DisplayString, serializeDictionary, Token } from 'structured-headers';
+import {
+  DisplayString,
+  type InnerList,
+  type Item,
+  serializeDictionary,
+  serializeItem,
+  Token,
+} from 'structured-headers';
 import type { CacheStats } from '../metrics/upstream-metrics.ts';
 import {
   type CatalogAnswer,
@@ -33,6 +41,8 @@ const LOOK_UP_EVERY_MS = 1_000;
 const LOOKUP_WITHIN_MS = 2_000;
 /** A 404 waits this long for suggestions. Catalog itself gives up their search after 100 ms. */
 const SUGGEST_WITHIN_MS = 200;
+/** The longest list of sources in Brand-Data, in characters. Clients allow the headers of an answer some KiB. */
+const LONGEST_SOURCES = 1_000;
 
 interface RecordsOptions extends PresentOptions {
   cacheBytes: number;
@@ -203,24 +213,68 @@ function bytesOf(text: string): Buffer {
 }
 
 function present(
-  { brand, match }: LookupResult,
+  { brand, match, changedAtMs, priceDate }: LookupResult,
   variant: Variant,
   options: PresentOptions,
 ): FoundRecord | undefined {
   if (!brand || !match) return undefined;
-  const record = (variant === 'grouped' ? presentGrouped : presentFlat)(brand, options);
+  const isFlat = variant === 'flat';
+  const record = (isFlat ? presentFlat : presentGrouped)(brand, options);
   if (!record) return undefined;
   const body = bytesOf(JSON.stringify(record));
-  const logo = variant === 'flat' ? new URL((record as FlatRecord).logo).href : undefined;
+  const logo = isFlat ? new URL((record as FlatRecord).logo).href : undefined;
   const content = { tag: tagOf(body), body, encoded: {}, logo };
-  return { content, brandMatch: brandMatchOf(match as Match), heads: [] };
+  const sources = isFlat ? sourcesOfFlat(brand.sources) : brand.sources;
+  // The record of a company without listings shows no price.
+  const hasPrice = record.type === 'stock' && brand.stock?.price !== undefined;
+  const dataHeaders = {
+    ...(changedAtMs && { 'Last-Modified': httpDate(changedAtMs) }),
+    ...brandDataOf(sources, hasPrice ? priceDate : undefined),
+  };
+  return { content, brandMatch: brandMatchOf(match as Match), dataHeaders, heads: [] };
 }
 
-/** Returns the value of the header Brand-Match: an RFC 9651 dictionary. An identifier that is not ASCII becomes a Display String. */
+/** Returns a time as Last-Modified has it. No answer may be older than its record, so a clock that is ahead counts as right now. */
+function httpDate(timeMs: number): string {
+  return new Date(Math.min(timeMs, Date.now())).toUTCString();
+}
+
+/**
+ * Returns the header Brand-Data, an RFC 9651 dictionary, as an object. Empty if nothing is known. Leaves out sources that the
+ * header has no room for.
+ */
+export function brandDataOf(
+  sources: readonly Pick<Source, 'name' | 'date'>[],
+  priceDate: string | undefined,
+): { 'Brand-Data'?: string } {
+  const items = new Map<string, Item>();
+  let length = 0;
+  for (const { name, date } of sources) {
+    const item: Item = [textItem(name), new Map(date === '' ? [] : [['date', textItem(date)]])];
+    const written = serializeItem(item);
+    if (items.has(written) || length + written.length > LONGEST_SOURCES) continue;
+    length += written.length + 1;
+    items.set(written, item);
+  }
+  const facts = {
+    ...(items.size > 0 && { sources: [[...items.values()], new Map()] satisfies InnerList }),
+    ...(priceDate && { price_date: textItem(priceDate) }),
+  };
+  const header = serializeDictionary(facts);
+  return header === '' ? {} : { 'Brand-Data': header };
+}
+
+/** A text that is not ASCII becomes a Display String. */
+function textItem(text: string): string | DisplayString {
+  const line = text.replace(/\p{Cc}/gu, ' ');
+  return /^[\x20-\x7e]*$/.test(line) ? line : new DisplayString(line);
+}
+
+/** Returns the value of the header Brand-Match: an RFC 9651 dictionary. */
 export function brandMatchOf({ kind, value, strength }: Match): string {
   return serializeDictionary({
     kind: new Token(KIND[kind]),
-    value: /^[\x20-\x7e]*$/.test(value) ? value : new DisplayString(value),
+    value: textItem(value),
     strength: new Token(STRENGTH[strength]),
   });
 }

@@ -1,5 +1,5 @@
-import type { GetBrandResponse, RefusedLink, Source } from '@brand-data/contracts';
-import { OPERATOR, RECORD_JSON_SCHEMA, recordFromBrand } from '@brand-data/records';
+import type { GetBrandResponse, RefusedLink } from '@brand-data/contracts';
+import { nearest, OPERATOR, RECORD_JSON_SCHEMA, recordFromBrand, statementFor } from '@brand-data/records';
 import { Command } from '@commander-js/extra-typings';
 import { type Context, confirm, YES_OPTION } from '../../terminal/context.ts';
 import { table, time } from '../../text/tables.ts';
@@ -117,23 +117,6 @@ function originsOf(
       ...(date && { date }),
     };
   });
-}
-
-/**
- * Returns the source statement that names the field or a group around it, else the statement that names no fields and covers the
- * rest.
- */
-function statementFor(field: string, stated: readonly Source[]): Source | undefined {
-  return (
-    nearest(field, (path) => stated.find(({ fields }) => fields.includes(path))) ??
-    stated.find(({ fields }) => fields.length === 0)
-  );
-}
-
-/** Looks up the field's dotted name, then the groups around the field, the innermost first. */
-function nearest<T>(field: string, find: (path: string) => T | undefined): T | undefined {
-  const end = field.lastIndexOf('.');
-  return find(field) ?? (end < 0 ? undefined : nearest(field.slice(0, end), find));
 }
 
 export function deleteCommand(context: Context) {

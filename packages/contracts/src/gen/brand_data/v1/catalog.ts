@@ -295,7 +295,15 @@ export interface LookupResult {
    */
   keys: number[];
   /** What the identifier means, if that is no company. Then `brand` is absent, and nothing is suggested. */
-  noCompany?: NoCompany | undefined;
+  noCompany?:
+    | NoCompany
+    | undefined;
+  /** When the record last changed. Absent if that is not known, as from catalog 0.1.0. */
+  changedAtMs?:
+    | number
+    | undefined;
+  /** The day of the record's price, as its source states it: YYYY, YYYY-MM or YYYY-MM-DD. Absent as above, and if there is no price. */
+  priceDate?: string | undefined;
 }
 
 /** A security, a currency or a coin. */
@@ -1002,6 +1010,8 @@ function createBaseLookupResult(): LookupResult {
     leftOut: false,
     keys: [],
     noCompany: undefined,
+    changedAtMs: undefined,
+    priceDate: undefined,
   };
 }
 
@@ -1031,6 +1041,12 @@ export const LookupResult: MessageFns<LookupResult> = {
     }
     if (message.noCompany !== undefined) {
       NoCompany.encode(message.noCompany, writer.uint32(58).fork()).join();
+    }
+    if (message.changedAtMs !== undefined) {
+      writer.uint32(64).int64(message.changedAtMs);
+    }
+    if (message.priceDate !== undefined) {
+      writer.uint32(74).string(message.priceDate);
     }
     return writer;
   },
@@ -1114,6 +1130,22 @@ export const LookupResult: MessageFns<LookupResult> = {
             message.noCompany = NoCompany.decode(reader, reader.uint32());
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.changedAtMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.priceDate = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1140,6 +1172,8 @@ export const LookupResult: MessageFns<LookupResult> = {
     message.noCompany = (object.noCompany !== undefined && object.noCompany !== null)
       ? NoCompany.fromPartial(object.noCompany)
       : undefined;
+    message.changedAtMs = object.changedAtMs ?? undefined;
+    message.priceDate = object.priceDate ?? undefined;
     return message;
   },
 };
