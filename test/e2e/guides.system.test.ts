@@ -46,10 +46,11 @@ function examplesIn(path: string, language: string): string[] {
     .filter(([, found]) => found === language)
     .map(([, , html = '']) =>
       html
+        .replaceAll(/<[^>]*>/g, '')
         .replaceAll('&lt;', '<')
         .replaceAll('&gt;', '>')
         .replaceAll('&quot;', '"')
-        .replaceAll('&#39;', "'")
+        .replaceAll(/&#39;|&#x27;/g, "'")
         .replaceAll('&amp;', '&')
         .replaceAll('pk_…', token),
     );
@@ -252,6 +253,44 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
     expect(line.trim()).toMatch(/^<img [^>]*>$/);
     await openOwnPage(line);
     await expect.poll(() => page.evaluate(`document.querySelector('img').naturalWidth > 0`)).toBe(true);
+  });
+
+  test('the search finds a field by the keyboard alone, and leads to it', async () => {
+    await page.open(`${api}/docs`);
+    const press = (key: string) =>
+      page.evaluate(
+        `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: '${key}', bubbles: true }))`,
+      );
+    const found = () =>
+      page.evaluate<string[]>(
+        `[...document.querySelectorAll('#found strong')].map((each) => each.textContent)`,
+      );
+    const selected = () => page.evaluate(`document.querySelector('#found [aria-selected=true]')?.id`);
+    await press('/');
+    expect(await page.evaluate('document.activeElement.id')).toBe('search');
+    await page.evaluate(
+      `{ const box = document.activeElement; box.value = 'Quota charg'; box.dispatchEvent(new Event('input')); }`,
+    );
+    await expect.poll(found).toContain('X-Quota-Charged');
+    const place = (await found()).indexOf('X-Quota-Charged');
+    for (let step = 0; step < place; step++) await press('ArrowDown');
+    await expect.poll(selected).toBe(`found-${place}`);
+    await press('Enter');
+    await expect
+      .poll(() => page.evaluate('location.href'))
+      .toBe(`${api}/docs/reference#header-X-Quota-Charged`);
+  });
+
+  test('the button of an example copies exactly its text, and each logo of the start is a company that is known', async () => {
+    await page.open(`${api}/docs/python`);
+    await page.evaluate(`document.querySelector('.code button').click()`);
+    const shown = await page.evaluate<string>(`document.querySelector('.code code').textContent`);
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(shown);
+    const [, tiles = ''] = /<div class="wall"[^>]*>(.*?)<\/div>/s.exec(pages.get('/docs') ?? '') ?? [];
+    const companies = [...tiles.matchAll(/#([^"]+)">.*?<\/svg>([^<]+)</g)];
+    expect(companies.length).toBeGreaterThan(10);
+    for (const [, identifier = '', name] of companies)
+      expect(await (await answerTo(identifier)).json()).toMatchObject({ name });
   });
 
   test('the page of the start shows logo, name and headquarters', async () => {

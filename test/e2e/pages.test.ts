@@ -105,8 +105,51 @@ describe('behind a proxy that serves the gateway below a path prefix', () => {
   test('llms.txt names pages to which the links of the docs lead', async () => {
     const llms = await (await fetch(`${root}llms.txt`)).text();
     const pages = [...llms.matchAll(/\]\(([^)]+)\)/g)].map(([, page = '']) => new URL(page, root).href);
-    expect(pages).toContain(`${root}docs/errors`);
+    expect(pages).toContain(`${root}docs/errors.md`);
     for (const page of pages) expect([...visited.keys()]).toContain(page);
+  });
+
+  test('each page of the docs is there in Markdown, whose links lead to pages', async () => {
+    const pages = [...visited.keys()].filter((address) => /\/docs(\/[\w-]+)?$/.test(address));
+    expect(pages.length).toBeGreaterThan(8);
+    for (const page of pages) {
+      const answer = await fetch(`${page}.md`);
+      const markdown = await answer.text();
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        200,
+        'text/markdown; charset=utf-8',
+      ]);
+      expect(markdown).toMatch(/^# /);
+      const prose = markdown.replaceAll(/^```.*?^```$/gms, '');
+      expect(prose).not.toMatch(/<!--|api\.example\.com|<\/?(p|code|div|dl)\b/);
+      const broken = [...prose.matchAll(/\]\(([^)\s#]+)/g)]
+        .map(([, link = '']) => new URL(link, `${page}.md`).href)
+        .filter((link) => link.startsWith(root) && !link.startsWith(`${root}api/`) && !visited.has(link));
+      expect(broken).toEqual([]);
+    }
+  });
+
+  test('the search knows every page of the docs, every error and every schema, and where they are', async () => {
+    const sections = (await (await fetch(`${root}docs/sections.json`)).json()) as {
+      path: string;
+      text: string;
+    }[];
+    const known = new Set(sections.map(({ path }) => path));
+    for (const path of known) {
+      const { href, hash } = new URL(path, root);
+      const page = visited.get(href.slice(0, href.length - hash.length)) ?? '';
+      expect([path, page !== '' && (hash === '' || idsIn(page).has(hash.slice(1)))]).toEqual([path, true]);
+    }
+    const headings = [...visited].flatMap(([address, html]) => {
+      const ids = html.matchAll(/<h[23] id="([^"]+)"/g);
+      return [...ids].map(([, id]) => `${address.slice(root.length)}#${id}`);
+    });
+    const sought = headings.filter((heading) => heading.startsWith('docs'));
+    expect(sought.length).toBeGreaterThan(100);
+    expect(sought.filter((heading) => !known.has(heading))).toEqual([]);
+    expect(sections.find(({ path }) => path === 'docs/reference#schema-Transport')?.text).toContain(
+      'fleet_size',
+    );
   });
 });
 
@@ -128,7 +171,7 @@ test('the page of the reference has every operation, status, header and field of
   expect(expected.filter((id) => !ids.has(id))).toEqual([]);
   for (const [name, { properties = {} }] of Object.entries(components.schemas)) {
     const section = html.split(`id="schema-${name}"`)[1]?.split('<section')[0] ?? '';
-    for (const field of Object.keys(properties)) expect(section).toContain(`<td><code>${field}</code></td>`);
+    for (const field of Object.keys(properties)) expect(section).toContain(`<dt><code>${field}</code> `);
   }
 });
 

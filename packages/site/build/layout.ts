@@ -1,6 +1,6 @@
 import { type Html, html } from '@brand-data/runtime/html';
 import { list } from '../src/parts.ts';
-import { DOCS } from './pages.ts';
+import { DOCS, type DocsPage, GROUPS } from './pages.ts';
 
 const SERVICE = 'Brand Data Service';
 
@@ -14,16 +14,19 @@ interface Content {
   summary: string;
   /** Between the page's header and its end. */
   body: Html;
-  /** Paths of the files that it loads, in addition to the style of all pages. */
-  style: string;
-  script?: string;
+  /** The folder of its style.css and main.js. */
+  folder: 'docs' | 'playground';
+  /** The path of the same page in Markdown, if there is one. */
+  markdown?: string;
   /** The first link of the page: its text, and the id of the element to which it leads. */
   skip: { text: string; to: string };
 }
 
 /** Returns a whole page. */
-export function sitePage({ path, title, summary, body, style, script, skip }: Content): string {
+export function sitePage({ path, title, summary, body, folder, markdown, skip }: Content): string {
   const root = rootFrom(path);
+  const alternate =
+    markdown && html`<link rel="alternate" type="text/markdown" href="${root}${markdown.slice(1)}">\n`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -34,18 +37,20 @@ export function sitePage({ path, title, summary, body, style, script, skip }: Co
 <title>${title} · ${SERVICE}</title>
 <meta name="description" content="${summary}">
 <link rel="icon" href="${root}style/icon.svg" type="image/svg+xml">
-${['style/base.css', style].map((file) => html`<link rel="stylesheet" href="${root}${file}">\n`)}
-${script && html`<script type="module" src="${root}${script}"></script>\n`}
+${alternate}<link rel="stylesheet" href="${root}style/base.css">
+<link rel="stylesheet" href="${root}${folder}/style.css">
+<script type="module" src="${root}${folder}/main.js"></script>
 </head>
 <body>
 <a class="skip" href="#${skip.to}">${skip.text}</a>
 <header class="bar">
 <a class="home" href="${root}docs"><span class="mark" aria-hidden="true"></span>${SERVICE}</a>
-${navigation(path, 'Pages', [
-  { path: '/docs', name: 'Docs', isPart: path.startsWith('/docs') && path !== '/docs/reference' },
-  { path: '/docs/reference', name: 'Reference' },
-  { path: '/playground', name: 'Playground' },
-])}
+${folder === 'docs' ? SEARCH : undefined}
+<nav aria-label="Pages">${links(path, [
+    { path: '/docs', name: 'Docs', isPart: path.startsWith('/docs') && path !== '/docs/reference' },
+    { path: '/docs/reference', name: 'Reference' },
+    { path: '/playground', name: 'Playground' },
+  ])}</nav>
 </header>
 ${body}
 </body>
@@ -53,40 +58,54 @@ ${body}
 `.markup;
 }
 
+/** docs/search.ts makes it work. Browsers without scripts do not show it. */
+const SEARCH = html`<div role="search" class="search">
+<input id="search" type="search" role="combobox" aria-label="Search the docs" aria-expanded="false" aria-controls="found" aria-autocomplete="list" autocomplete="off" spellcheck="false" placeholder="Search (press /)">
+<div id="found" role="listbox" aria-label="Pages found" hidden></div>
+<p id="found-count" role="status"></p>
+</div>`;
+
 /** Returns the body of a page of the documentation: the list of its pages, and the page. */
 export function docsBody(path: string, article: Html): Html {
   const index = DOCS.findIndex((page) => page.path === path);
-  const next = DOCS[index + 1];
-  const onward =
-    next &&
-    html`<p class="onward">Next: <a href="${rootFrom(path)}${next.path.slice(1)}">${next.name}</a></p>`;
+  const groups = GROUPS.map(({ name, pages }) => html`<div><p>${name}</p>${links(path, pages)}</div>\n`);
   return html`<div class="docs">
-${navigation(path, 'Documentation', DOCS)}
+<nav aria-label="Documentation"><details id="menu"><summary>All pages</summary>
+<div>${groups}</div>
+</details></nav>
 <main id="content" tabindex="-1">
 ${article}
-${onward}
+<nav class="onward" aria-label="Previous and next page">
+${onward(path, 'prev', DOCS[index - 1])}
+${onward(path, 'next', DOCS[index + 1])}
+</nav>
 </main>
 </div>`;
 }
 
+function onward(from: string, rel: 'prev' | 'next', page: DocsPage | undefined): Html | undefined {
+  const label = rel === 'prev' ? 'Previous' : 'Next';
+  return (
+    page &&
+    html`<a rel="${rel}" href="${rootFrom(from)}${page.path.slice(1)}"><small>${label}</small> ${page.name}</a>`
+  );
+}
+
 /** Returns the body of the page that browsers get at a path without one. */
 export function notFoundBody(): Html {
-  return html`<main id="content" tabindex="-1">
+  return html`<main id="content" class="alone" tabindex="-1">
 <h1>Page not found</h1>
-<p>There is no page at this address. The pages of the API are these:</p>
-${list([...DOCS, { path: '/playground', name: 'Playground' }].map(({ path, name }) => html`<a href="${path.slice(1)}">${name}</a>`))}
+<p>There is no page at this address. Perhaps you are looking for one of these:</p>
+${links('/not-found', [...DOCS, { path: '/playground', name: 'Playground' }])}
 </main>`;
 }
 
 /** Returns a list of links. `isPart` marks the entry to which the page belongs, if it is not the page itself. */
-function navigation(
-  path: string,
-  label: string,
-  entries: readonly { path: string; name: string; isPart?: boolean }[],
-): Html {
-  const links = entries.map((entry) => {
-    const current = entry.path === path ? 'page' : entry.isPart ? 'true' : undefined;
-    return html`<a href="${rootFrom(path)}${entry.path.slice(1)}"${current && html` aria-current="${current}"`}>${entry.name}</a>`;
-  });
-  return html`<nav aria-label="${label}">${list(links)}</nav>`;
+function links(path: string, entries: readonly { path: string; name: string; isPart?: boolean }[]): Html {
+  return list(
+    entries.map((entry) => {
+      const current = entry.path === path ? 'page' : entry.isPart ? 'true' : undefined;
+      return html`<a href="${rootFrom(path)}${entry.path.slice(1)}"${current && html` aria-current="${current}"`}>${entry.name}</a>`;
+    }),
+  );
 }

@@ -2,7 +2,7 @@ import { DOCS } from './pages.ts';
 
 /** Returns what /llms.txt says to language models (https://llmstxt.org): what the API is, and where its pages are. */
 export function llmsText(): string {
-  const pages = DOCS.map(({ path, name, summary }) => `- [${name}](${path.slice(1)}): ${summary}`);
+  const pages = DOCS.map(({ path, name, summary }) => `- [${name}](${path.slice(1)}.md): ${summary}`);
   return `# Brand Data Service
 
 > An HTTP API that turns a ticker, a company name, a domain or a superinvestor's name into one JSON record of the company: logo,

@@ -1,6 +1,7 @@
-import { Html, html } from '@brand-data/runtime/html';
+import { Html, type HtmlPart, html } from '@brand-data/runtime/html';
+import hljs from 'highlight.js';
 import { Marked, type Token, type Tokens } from 'marked';
-import { codeBlock, contents, heading, list, scrollTable } from '../src/parts.ts';
+import { codeBlock, contents, heading, list } from '../src/parts.ts';
 import { rootFrom } from './layout.ts';
 
 interface Guide {
@@ -47,25 +48,30 @@ function rendererFor(path: string) {
       return `<a href="${to}">${this.parser.parseInline(tokens)}</a>`;
     },
     code({ text, lang = '' }: Tokens.Code) {
-      const label = lang === '' ? 'Example' : `Example in ${LANGUAGES[lang] ?? lang}`;
-      return `${codeBlock(text, lang, label).markup}\n`;
+      const language = lang === 'vue' ? 'html' : lang;
+      const marked = new Html(hljs.highlight(text, { language }).value);
+      return codeBlock(text, lang, rootFrom(path), marked).markup;
     },
     table(this: WithParser, { header, rows }: Tokens.Table) {
       const contentOf = ({ tokens }: Tokens.TableCell) => new Html(this.parser.parseInline(tokens));
-      const cells = rows.map((row) => row.map(contentOf));
-      return `${scrollTable('Table', header.map(contentOf), cells).markup}\n`;
+      const names = header.map(({ tokens }) => plainText(tokens));
+      return tableOf(
+        names,
+        header.map(contentOf),
+        rows.map((row) => row.map(contentOf)),
+      ).markup;
     },
   };
 }
 
-const LANGUAGES: Readonly<Record<string, string>> = {
-  html: 'HTML',
-  http: 'HTTP',
-  js: 'JavaScript',
-  json: 'JSON',
-  py: 'Python',
-  sh: 'a shell',
-};
+/** Returns a table whose rows become blocks on narrow screens, where each cell has the name of its column before it. */
+function tableOf(names: string[], columns: HtmlPart[], rows: HtmlPart[][]): Html {
+  const head = columns.map((column) => html`<th scope="col" role="columnheader">${column}</th>`);
+  const cell = (content: HtmlPart, column: number) =>
+    html`<td role="cell" data-column="${names[column]}">${content}</td>`;
+  const body = rows.map((cells) => html`<tr role="row">${cells.map(cell)}</tr>\n`);
+  return html`<table role="table"><thead role="rowgroup"><tr role="row">${head}</tr></thead><tbody role="rowgroup">${body}</tbody></table>\n`;
+}
 
 /** Lower case, without punctuation, hyphens for spaces. */
 function idOf(text: string): string {

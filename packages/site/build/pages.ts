@@ -1,28 +1,66 @@
-/** The pages of the documentation, in the order of their navigation: the Markdown file in `docs`, name and summary. */
-export const DOCS = [
-  ['start', 'Start', 'From zero to a company’s logo and headquarters on a page, in five minutes.'],
+type Entry = [file: string, name: string, summary: string];
+
+const ENTRIES: readonly [group: string, entries: readonly Entry[]][] = [
   [
-    'images',
-    'A logo in one line',
-    'A logo by its address: for pages, Markdown, e-mail and spreadsheets, and from other services.',
+    'Get started',
+    [
+      ['start', 'Quick start', 'From zero to a company’s logo and headquarters on a page, in five minutes.'],
+      ['images', 'A logo in one line', 'A logo by its address, and how to move here from other services.'],
+      ['python', 'Python', 'Calls with httpx, many companies in a row, and a generated client.'],
+    ],
   ],
-  ['identifiers', 'Identifiers', 'What you can ask for, how it is matched, and every notation of tickers.'],
-  ['quotas', 'Quotas and headers', 'Which answers are counted, and the headers that say what is left.'],
-  ['caching', 'Caching and CDNs', 'What may be kept and for how long, and what a cache does to the bill.'],
-  ['errors', 'Errors', 'Every error code: what it means, whether it is counted, and what to do.'],
-  ['python', 'Python', 'Calls with httpx, many companies in a row, and a generated client.'],
   [
-    'sources',
-    'Sources and licences',
-    'Where the data comes from, how old it may be, and what you may do with it.',
+    'How it works',
+    [
+      [
+        'identifiers',
+        'Identifiers',
+        'What you can ask for, how it is matched, and every notation of tickers.',
+      ],
+      ['quotas', 'Quotas and headers', 'Which answers are counted, and the headers that say what is left.'],
+      [
+        'caching',
+        'Caching and CDNs',
+        'What may be kept and for how long, and what a cache does to the bill.',
+      ],
+      ['errors', 'Errors', 'Every error code: what it means, whether it is counted, and what to do.'],
+      ['reference', 'Reference', 'Every operation, parameter, status, header and field.'],
+    ],
   ],
-  ['reference', 'Reference', 'Every operation, parameter, status, header and field.'],
-].map(([file = '', name = '', summary = '']) => ({
+  [
+    'About the service',
+    [
+      [
+        'sources',
+        'Sources and licences',
+        'Where the data comes from, how old it may be, and what you may do with it.',
+      ],
+    ],
+  ],
+];
+
+export interface DocsPage {
   /** The path of its URL. */
-  path: file === 'start' ? '/docs' : `/docs/${file}`,
-  file: `${file}.md`,
+  path: string;
+  /** Its source, in `docs`. */
+  file: string;
   /** Its name in the navigation. */
-  name,
+  name: string;
   /** A description of the page's content, for readers. */
-  summary,
-}));
+  summary: string;
+}
+
+/** The pages of the documentation, in the order of their navigation. */
+export const GROUPS: readonly { name: string; pages: readonly DocsPage[] }[] = ENTRIES.map(
+  ([name, entries]) => ({
+    name,
+    pages: entries.map(([file, name, summary]) => ({
+      path: file === 'start' ? '/docs' : `/docs/${file}`,
+      file: `${file}.md`,
+      name,
+      summary,
+    })),
+  }),
+);
+
+export const DOCS = GROUPS.flatMap(({ pages }) => pages);

@@ -2,12 +2,16 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bundle } from '@brand-data/client/bundle';
 import { Html } from '@brand-data/runtime/html';
-import { docsBody, notFoundBody, sitePage } from './layout.ts';
+import { hero } from './hero.ts';
+import { docsBody, notFoundBody, rootFrom, sitePage } from './layout.ts';
 import { llmsText } from './llms.ts';
 import { guideFrom } from './markdown.ts';
 import { DOCS } from './pages.ts';
 
 const SITE = join(import.meta.dirname, '..');
+
+/** Where the docs show logos. */
+const HERO = '<!-- hero -->\n';
 
 /** Builds all files into the folder. A file's path there is its path in URLs, with `.html` for pages. */
 export async function buildSite(folder: string): Promise<void> {
@@ -25,17 +29,24 @@ export async function buildSite(folder: string): Promise<void> {
       title: 'Playground',
       summary: 'Give a ticker, a domain or a name, and see the record that a program gets.',
       body: new Html(await source('playground/body.html')),
-      style: 'playground/style.css',
-      script: 'playground/main.js',
+      folder: 'playground',
       skip: { text: 'Skip to the answer', to: 'answer-heading' },
     }),
   );
+  const skip = { text: 'Skip to the content', to: 'content' };
   for (const { path, file, summary } of DOCS) {
-    const { title, article } = guideFrom(await source(`docs/${file}`), path);
+    const text = await source(`docs/${file}`);
+    const markdown = `${path}.md`;
+    const { title, article } = guideFrom(
+      text.replace(HERO, () => hero().markup),
+      path,
+    );
     const body = docsBody(path, article);
-    const skip = { text: 'Skip to the content', to: 'content' };
-    const style = 'docs/style.css';
-    await write(`${path.slice(1)}.html`, sitePage({ path, title, summary, body, style, skip }));
+    await write(
+      `${path.slice(1)}.html`,
+      sitePage({ path, title, summary, body, folder: 'docs', markdown, skip }),
+    );
+    await write(markdown.slice(1), withLinks(text.replace(HERO, ''), path));
   }
   await write(
     'not-found.html',
@@ -44,13 +55,22 @@ export async function buildSite(folder: string): Promise<void> {
       title: 'Page not found',
       summary: 'There is no page here.',
       body: notFoundBody(),
-      style: 'docs/style.css',
-      skip: { text: 'Skip to the content', to: 'content' },
+      folder: 'docs',
+      skip,
     }),
   );
   await write('llms.txt', llmsText());
   for (const file of ['style/base.css', 'style/icon.svg', 'docs/style.css', 'playground/style.css'])
     await cp(join(SITE, file), join(folder, file));
   await bundle(join(SITE, '../client/src/elements/index.ts'), join(folder, 'elements.js'));
-  await bundle(join(SITE, 'playground/main.ts'), join(folder, 'playground/main.js'));
+  for (const part of ['docs', 'playground'])
+    await bundle(join(SITE, `${part}/main.ts`), join(folder, `${part}/main.js`));
+}
+
+/** Returns a page's Markdown as it is served: its links are relative, and lead to Markdown where there is some. */
+function withLinks(markdown: string, path: string): string {
+  return markdown.replaceAll(/\]\(\/([\w/.-]*)/g, (_, to: string) => {
+    const ending = DOCS.some((page) => page.path === `/${to}`) ? '.md' : '';
+    return `](${rootFrom(path)}${to}${ending}`;
+  });
 }

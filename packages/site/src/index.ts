@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export { codeBlock, contents, heading, list, scrollTable } from './parts.ts';
+export { codeBlock, contents, fieldList, heading, list } from './parts.ts';
+export { markdownOf, sectionsOf } from './read-html.ts';
 
 /** Where `build.ts` writes the pages. */
 export const BUILT = fileURLToPath(new URL('../dist', import.meta.url));
@@ -20,6 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
   '.webp': 'image/webp',

@@ -13,21 +13,55 @@ export function list(items: readonly HtmlPart[]): Html {
 
 /** Links to the parts of a page. */
 export function contents(label: string, links: HtmlPart): Html {
-  return html`<nav class="contents" aria-label="${label}">${links}</nav>`;
+  return html`<nav class="contents" aria-label="${label}"><div>${links}</div></nav>`;
 }
 
-/** Returns a text in a programming language, in a block that the keyboard can scroll. */
-export function codeBlock(text: string, language: string, label: string): Html {
-  return html`<pre tabindex="0" role="group" aria-label="${label}"><code class="language-${language}">${text}\n</code></pre>`;
+/** A call whose identifier is in the text. */
+const CALL = /\/(?:v1\/brands|api\/logos)\/([^\s/?"'`${}<>]+)[/?]/;
+
+/**
+ * Returns an example in a programming language. If it is a call, a link opens the playground with the same identifier.
+ *
+ * @param root leads from the page to the gateway's root
+ * @param marked the text with the marks of its syntax; absent: without marks
+ */
+export function codeBlock(text: string, language: string, root: string, marked: HtmlPart = text): Html {
+  const [, identifier] = CALL.exec(text) ?? [];
+  const tryIt =
+    identifier &&
+    html`<a href="${root}playground#${identifier}">Try it<span class="hidden"> with ${decodeURIComponent(identifier)}</span></a>`;
+  return html`<figure class="code"><figcaption><span>${LANGUAGES[language] ?? language}</span>${tryIt}</figcaption><pre><code class="language-${language}">${marked}\n</code></pre></figure>\n`;
 }
 
-/** Returns a table that the keyboard can scroll on narrow screens. */
-export function scrollTable(
-  label: string,
-  columns: readonly HtmlPart[],
-  rows: readonly (readonly HtmlPart[])[],
-): Html {
-  const head = columns.map((column) => html`<th scope="col">${column}</th>`);
-  const body = rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`);
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`;
+const LANGUAGES: Readonly<Record<string, string>> = {
+  go: 'Go',
+  html: 'HTML',
+  http: 'HTTP',
+  js: 'JavaScript',
+  json: 'JSON',
+  kotlin: 'Kotlin',
+  py: 'Python',
+  sh: 'Shell',
+  swift: 'Swift',
+  ts: 'TypeScript',
+  tsx: 'TSX',
+  vue: 'Vue',
+  yaml: 'YAML',
+};
+
+interface Field {
+  name: HtmlPart;
+  /** Its type, and whether it must be there. */
+  type: HtmlPart;
+  meaning: HtmlPart;
+  example?: HtmlPart;
+}
+
+/** Returns the fields of an object, or the parameters of an operation. */
+export function fieldList(fields: readonly Field[]): Html {
+  const items = fields.map(
+    ({ name, type, meaning, example }) =>
+      html`<div><dt>${name} <small>${type}</small></dt><dd>${meaning}</dd>${example && html`<dd class="example">${example}</dd>`}</div>\n`,
+  );
+  return html`<dl class="fields">${items}</dl>`;
 }

@@ -1,6 +1,6 @@
 import { EXAMPLE_LOGO_HOST } from '@brand-data/presenters';
 import { escapeHtml, type Html, html } from '@brand-data/runtime/html';
-import { contents, heading, list, type SiteFile } from '@brand-data/site';
+import { contents, heading, list, markdownOf, type SiteFile, sectionsOf } from '@brand-data/site';
 import type { Content } from '../answers/answer.ts';
 import { PROBLEMS, type ProblemCode } from '../answers/problem.ts';
 import { exampleProblem } from '../openapi/responses.ts';
@@ -37,10 +37,20 @@ export interface Pages {
   notFound: (path: string) => Content;
 }
 
+/** Makes the answers of all pages and files, which stay the same while the process runs. */
 export function createPages(files: readonly SiteFile[], installation: Installation): Pages {
   const policy = contentSecurityPolicy(installation.logoHost);
   const fill = fillingFor(installation);
-  const answers = files.map(({ path, type, body }): [string, FileAnswer] => {
+  const filled = files.map((file) =>
+    /^text\/(html|markdown|plain)/.test(file.type)
+      ? { ...file, body: Buffer.from(fill(file.body.toString(), file.type)) }
+      : file,
+  );
+  const served = filled.filter(({ path }) => path !== NOT_FOUND);
+  const pages = served.filter(({ type }) => type.startsWith('text/html'));
+  const made = [...forCrawlers(pages, installation.publicUrl), sectionsFile(pages)];
+  const byPath = new Map([['/', redirectTo('docs')]]);
+  for (const { path, type, body } of [...served, ...made]) {
     const headers = {
       'Cache-Control': CACHE_CONTROL,
       // A page's URL never holds a token, but a caller may put one there by mistake.
@@ -48,21 +58,12 @@ export function createPages(files: readonly SiteFile[], installation: Installati
       ...(type.startsWith('text/html') && { 'Content-Security-Policy': policy }),
       ...(FOR_OTHER_ORIGINS.includes(path) && { 'Cross-Origin-Resource-Policy': 'cross-origin' }),
     };
-    const isText = type.startsWith('text/html') || type.startsWith('text/plain');
-    return [path, createStaticFile(isText ? Buffer.from(fill(body.toString())) : body, { type, headers })];
-  });
-  const byPath = new Map([['/', redirectTo('docs')], ...answers]);
-  const pages = files.filter(({ type, path }) => type.startsWith('text/html') && path !== NOT_FOUND);
+    byPath.set(path, createStaticFile(body, { type, headers }));
+  }
   for (const { path } of pages) byPath.set(`${path}/`, redirectTo(`..${path.slice(path.lastIndexOf('/'))}`));
-  for (const { path, type, text } of forCrawlers(pages, installation.publicUrl))
-    byPath.set(
-      path,
-      createStaticFile(Buffer.from(text), { type, headers: { 'Cache-Control': CACHE_CONTROL } }),
-    );
   const icon = byPath.get('/style/icon.svg');
   if (icon) byPath.set('/favicon.ico', icon);
-  byPath.delete(NOT_FOUND);
-  const missing = files.find(({ path }) => path === NOT_FOUND)?.body.toString() ?? '';
+  const missing = filled.find(({ path }) => path === NOT_FOUND)?.body.toString() ?? '';
   return { byPath, notFound: (path) => notFoundPage(missing, { path, policy }) };
 }
 
@@ -76,17 +77,32 @@ function redirectTo(location: string): FileAnswer {
 }
 
 /** What search engines may read: the pages, and not the records, which need a token. A site map needs the public URL. */
-function forCrawlers(pages: readonly SiteFile[], publicUrl: string) {
+function forCrawlers(pages: readonly SiteFile[], publicUrl: string): SiteFile[] {
   const robots = 'User-agent: *\nDisallow: /v1/\nDisallow: /api/\n';
-  if (publicUrl === '') return [{ path: '/robots.txt', type: TEXT, text: robots }];
+  const robotsFile = (text: string) => ({
+    path: '/robots.txt',
+    type: 'text/plain; charset=utf-8',
+    body: Buffer.from(text),
+  });
+  if (publicUrl === '') return [robotsFile(robots)];
   const urls = pages.map(({ path }) => html`<url><loc>${publicUrl}${path}</loc></url>\n`);
   const map = html`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls}</urlset>\n`;
   return [
-    { path: '/robots.txt', type: TEXT, text: `${robots}Sitemap: ${publicUrl}/sitemap.xml\n` },
-    { path: '/sitemap.xml', type: 'application/xml', text: map.markup },
+    robotsFile(`${robots}Sitemap: ${publicUrl}/sitemap.xml\n`),
+    { path: '/sitemap.xml', type: 'application/xml', body: Buffer.from(map.markup) },
   ];
 }
-const TEXT = 'text/plain; charset=utf-8';
+
+/** What the search of the docs searches. The gateway makes it, because it has filled in the errors and the reference. */
+function sectionsFile(pages: readonly SiteFile[]): SiteFile {
+  const docs = pages.filter(({ path }) => path.startsWith('/docs'));
+  const sections = docs.flatMap(({ path, body }) => sectionsOf(body.toString(), path));
+  return {
+    path: '/docs/sections.json',
+    type: 'application/json',
+    body: Buffer.from(JSON.stringify(sections)),
+  };
+}
 
 /** No page of the gateway is nearly as deep. More steps up for each link would make long answers to long paths. */
 const DEEPEST = 8;
@@ -101,7 +117,7 @@ function notFoundPage(page: string, { path, policy }: { path: string; policy: st
     'Referrer-Policy': 'no-referrer',
     'Cache-Control': 'no-store',
   };
-  const body = page.replaceAll(/ href="(?!#)/g, `$&${root}`);
+  const body = page.replaceAll(/ (?:href|src)="(?!#)/g, `$&${root}`);
   return { status: 404, headers, body: Buffer.from(body) };
 }
 
@@ -113,12 +129,13 @@ function fillingFor({ publicUrl, logoHost, docsUrl, demoToken, description }: In
     '<!-- fill: errors -->': () => errorSections(docsUrl).markup,
     '<!-- fill: reference -->': () => referenceSections(description, api).markup,
   };
-  return (text: string) => {
+  return (text: string, type: string) => {
+    const written = type.startsWith('text/markdown') ? markdownOf : (html: string) => html;
     let filled = text
       .replaceAll(EXAMPLE_LOGO_HOST, () => escapeHtml(logoHost))
       .replaceAll(EXAMPLE_API, () => escapeHtml(api));
     for (const [place, html] of Object.entries(fillings))
-      if (filled.includes(place)) filled = filled.replace(place, html);
+      if (filled.includes(place)) filled = filled.replace(place, () => written(html()));
     return filled;
   };
 }
@@ -132,7 +149,7 @@ function errorSections(docsUrl: string): Html {
     return html`<section aria-labelledby="${code}">
 ${heading(3, code, [codeOf(code), ` (${status})`])}<p><strong>${title}.</strong> ${inline(help)}</p>
 <details><summary>Example of ${codeOf(code)}</summary>
-${jsonBlock(exampleProblem(code, docsUrl), `Example of ${code}`)}</details>
+${jsonBlock(exampleProblem(code, docsUrl))}</details>
 </section>\n`;
   });
   return html`${contents('Codes', list(links))}\n${sections}`;

@@ -1,5 +1,5 @@
 import { escapeHtml, Html, type HtmlPart, html } from '@brand-data/runtime/html';
-import { codeBlock, contents, heading, list, scrollTable } from '@brand-data/site';
+import { codeBlock, contents, fieldList, heading, list } from '@brand-data/site';
 import type { Header, OpenApi, Operation, Parameter, ResponseObject, Schema } from '../openapi/types.ts';
 
 /**
@@ -27,7 +27,8 @@ export function referenceSections(description: string, api: string): Html {
     ['Headers', linksTo('header', components.headers)],
   ];
   const links = sections.map(
-    ([name, links]) => html`<div><p>${linkTo(name.toLowerCase(), name)}</p>${list(links)}</div>\n`,
+    ([name, links]) =>
+      html`<div class="group"><p>${linkTo(name.toLowerCase(), name)}</p>${list(links)}</div>\n`,
   );
   return html`${contents('On this page', links)}
 ${paragraphs(document.info.description)}
@@ -45,6 +46,8 @@ ${Object.entries(components.headers).map(([name, header]) => headerSection(name,
 
 /** Relative to the reference. */
 const ERRORS_PAGE = 'errors';
+/** From the reference and from the page of errors. */
+const ROOT = '../';
 
 const linkTo = (id: string, content: HtmlPart) => html`<a href="#${id}">${content}</a>`;
 const nameIn = ({ $ref }: { $ref: string }) => $ref.slice($ref.lastIndexOf('/') + 1);
@@ -70,8 +73,8 @@ function operationSection(
   return html`<section class="operation" aria-labelledby="${operationId}">
 ${heading(3, operationId, codeOf(`GET ${path}`))}<p><strong>${inline(summary)}.</strong></p>
 ${paragraphs(description)}
-${codeBlock(`curl "${api}${shown}${needsToken ? '?token=pk_…' : ''}"`, 'sh', 'Example in a shell')}
-${parameterTable(operationId, needsToken ? [token, ...parameters] : parameters)}
+${codeBlock(`curl "${api}${shown}${needsToken ? '?token=pk_…' : ''}"`, 'sh', ROOT)}
+${parameterList(needsToken ? [token, ...parameters] : parameters)}
 ${Object.entries(responses).map(([status, response]) => responseSection(operationId, status, response))}
 </section>\n`;
 }
@@ -81,20 +84,23 @@ function exampleOf(parameters: readonly Parameter[], name: string): unknown {
   return example ?? Object.values(examples)[0]?.value;
 }
 
-function parameterTable(operationId: string, parameters: readonly Parameter[]): HtmlPart {
+function parameterList(parameters: readonly Parameter[]): HtmlPart {
   if (parameters.length === 0) return undefined;
-  const rows = parameters.map(
-    ({ name, in: place, required = false, description, schema, example, examples }) => [
-      codeOf(name),
-      `${place}${required ? ', required' : ''}`,
-      [inline(description), ' ', limitsOf(schema)],
-      examplesOf(examples ? Object.values(examples).map(({ value }) => String(value)) : [String(example)]),
-    ],
+  return fieldList(
+    parameters.map(({ name, in: place, required = false, description, schema, example, examples }) => ({
+      name: codeOf(name),
+      type: `${place}${required ? ', required' : ''}`,
+      meaning: [inline(description), ' ', limitsOf(schema)],
+      example: examplesOf(
+        examples ? Object.values(examples).map(({ value }) => String(value)) : [String(example)],
+      ),
+    })),
   );
-  return scrollTable(`Parameters of ${operationId}`, ['parameter', 'in', 'meaning', 'example'], rows);
 }
 
-const examplesOf = (texts: readonly string[]): HtmlPart => joined(texts.map(codeOf), html`<br>`);
+function examplesOf(texts: readonly string[]): HtmlPart {
+  return texts.length === 0 ? undefined : html`<small>For example</small> ${joined(texts.map(codeOf), ' ')}`;
+}
 
 function responseSection(
   operationId: string,
@@ -108,16 +114,15 @@ function responseSection(
   const bodies = Object.entries(content).map(([type, { schema, example, examples }]) => {
     const shown = Object.entries(examples ?? { '': { value: example } }).map(([name, { summary, value }]) => {
       const title = [name && codeOf(name), summary && inline(summary)].filter((part) => part);
-      const label = [name, summary].filter(Boolean).join(': ') || `Example of ${operationId}`;
-      return html`<details><summary>${title.length > 0 ? joined(title, ': ') : 'Example'}</summary>\n${jsonBlock(value, label)}</details>\n`;
+      return html`<details><summary>${title.length > 0 ? joined(title, ': ') : 'Example'}</summary>\n${jsonBlock(value)}</details>\n`;
     });
     return html`<p>Body: ${codeOf(type)}, ${typeOf(schema)}.</p>\n${shown}\n`;
   });
-  return html`<section class="status" aria-labelledby="${id}">
+  return html`<div class="status">
 ${heading(4, id, status)}${Number(status) < 400 ? paragraphs(description) : problemList(description)}
 <p>Headers: ${joined(names, ', ')}.</p>
 ${bodies}
-</section>\n`;
+</div>\n`;
 }
 
 /** Each paragraph begins with an error code, which becomes a link. */
@@ -132,15 +137,15 @@ function problemList(description: string): Html {
 
 function schemaSection(name: string, schema: Schema): Html {
   const { description = '', properties, required = [] } = schema;
-  const rows = Object.entries(properties ?? {}).map(([field, value]) => [
-    codeOf(field),
-    [typeOf(value), required.includes(field) ? html`<br><small>always</small>` : undefined],
-    [inline(value.description ?? ''), ' ', limitsOf(value)],
-    examplesOf((value.examples ?? []).map((example) => JSON.stringify(example))),
-  ]);
+  const fields = Object.entries(properties ?? {}).map(([field, value]) => ({
+    name: codeOf(field),
+    type: [typeOf(value), required.includes(field) ? ', always' : undefined],
+    meaning: [inline(value.description ?? ''), ' ', limitsOf(value)],
+    example: examplesOf((value.examples ?? []).map((example) => JSON.stringify(example))),
+  }));
   return html`<section class="schema" aria-labelledby="schema-${name}">
 ${heading(3, `schema-${name}`, codeOf(name))}${paragraphs(description)}
-${properties ? scrollTable(`Fields of ${name}`, ['field', 'type', 'meaning', 'example'], rows) : html`<p>${typeOf(schema)}</p>`}
+${properties ? fieldList(fields) : html`<p>${typeOf(schema)}</p>`}
 </section>\n`;
 }
 
@@ -212,7 +217,16 @@ function paragraphs(text: string): Html {
 
 export const codeOf = (text: string): Html => html`<code>${text}</code>`;
 
-/** Returns a value as indented JSON. */
-export function jsonBlock(value: unknown, label: string): Html {
-  return codeBlock(JSON.stringify(value, null, 2), 'json', label);
+/** Strings, and whether they are names; then other values. */
+const JSON_PARTS =
+  /(&quot;(?:\\&quot;|\\.|(?!&quot;).)*&quot;)(:?)|\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*/g;
+
+/** Returns a value as indented JSON, whose parts have the classes of highlight.js. */
+export function jsonBlock(value: unknown): Html {
+  const text = JSON.stringify(value, null, 2);
+  const marked = escapeHtml(text).replaceAll(JSON_PARTS, (part, string, colon) => {
+    if (string === undefined) return `<span class="hljs-number">${part}</span>`;
+    return `<span class="hljs-${colon ? 'attr' : 'string'}">${string}</span>${colon}`;
+  });
+  return codeBlock(text, 'json', ROOT, new Html(marked));
 }

@@ -1,0 +1,31 @@
+/** What the pages of the documentation do with scripts. Without scripts they can be read all the same. */
+
+import { element } from '@brand-data/client/source/dom';
+import { startSearch } from './search.ts';
+
+startSearch();
+
+// Wide windows show the list of pages at all times.
+const menu = document.querySelector<HTMLDetailsElement>('#menu');
+const wide = matchMedia('(min-width: 60rem)');
+const adapt = () => menu?.toggleAttribute('open', wide.matches);
+wide.addEventListener('change', adapt);
+adapt();
+
+// Browsers give the clipboard only to pages from https and from the same machine.
+if (navigator.clipboard)
+  for (const caption of document.querySelectorAll('.code > figcaption')) {
+    const button = element('button', { type: 'button' }, 'Copy');
+    button.addEventListener('click', async () => {
+      const code = caption.parentElement?.querySelector('code');
+      const done = await navigator.clipboard.writeText(code?.textContent ?? '').then(
+        () => true,
+        () => false,
+      );
+      button.textContent = done ? 'Copied' : 'Not allowed';
+      setTimeout(() => {
+        button.textContent = 'Copy';
+      }, 2_000);
+    });
+    caption.append(button);
+  }
