@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 const PLACES: { files: string; place: RegExp }[] = [
   { files: '{packages,services,deploy}/*/package.json', place: /(?<="version": ")[^"]*/ },
   { files: 'test/package.json', place: /(?<="version": ")[^"]*/ },
+  { files: 'packages/client/python/pyproject.toml', place: /(?<=^version = ")[^"]*/m },
   { files: 'deploy/chart/Chart.yaml', place: /(?<=^version: ).*$/m },
   { files: 'deploy/chart/Chart.yaml', place: /(?<=^appVersion: ).*$/m },
   { files: 'deploy/images/Dockerfile', place: /(?<=^ARG VERSION=).*$/m },

@@ -10,7 +10,8 @@ import { BUILT } from './src/index.ts';
 /** All that the pages are made of: the files of this package, the client, how HTML is written, and the versions of packages. */
 const SOURCES = [
   'packages/site/{build.ts,build/**,docs/**,playground/**,src/**,style/**}',
-  'packages/client/{bundle.ts,src/**}',
+  'packages/client/{*.ts,*.json,README.md,src/**,released/**,python/pyproject.toml,python/brand_data/*.py}',
+  'tsconfig.json',
   'packages/runtime/src/http/html.ts',
   'pnpm-lock.yaml',
 ];

@@ -14,9 +14,18 @@ import { type Browser, type Page, startBrowser } from './page.ts';
 import { type SampleStack, startSampleStack } from './sample-stack.ts';
 
 const run = promisify(execFile);
-const GUIDES = ['', '/images', '/identifiers', '/quotas', '/caching', '/errors', '/python', '/sources'].map(
-  (name) => `/docs${name}`,
-);
+const GUIDES = [
+  '',
+  '/images',
+  '/identifiers',
+  '/quotas',
+  '/caching',
+  '/errors',
+  '/clients',
+  '/python',
+  '/sources',
+].map((name) => `/docs${name}`);
+const PYTHON_CLIENT = join(import.meta.dirname, '../../packages/client/python');
 const SOURCES = join(import.meta.dirname, '../../packages/site/docs');
 
 let stack: SampleStack;
@@ -98,6 +107,7 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
   '/docs/quotas': [/^\d{4}-\d\d calls \d+ of 10000 used, \d+ left\n$/],
   '/docs/caching': [/^200 304 1\n$/, /^Apple Apple\n$/],
   '/docs/errors': [/^No company .*\nDid you mean McDonald's MCD\n/],
+  '/docs/clients': [/^Apple Cupertino true\nLEGO Billund true\nidentifier_not_found \[\]\n$/],
   '/docs/python': [],
   '/docs/sources': [],
 };
@@ -193,7 +203,7 @@ test.skipIf(!hasPython)('every example in Python runs, also with a generated cli
   const env = {
     ...process.env,
     PATH: `${PYTHON_PROGRAMS}${delimiter}${process.env.PATH}`,
-    PYTHONPATH: join(folder, 'brand-data-service-client'),
+    PYTHONPATH: [join(folder, 'brand-data-service-client'), PYTHON_CLIENT].join(delimiter),
   };
   const options = { cwd: folder, env, timeout: 100_000 };
   const { stdout, stderr } = await run('sh', ['-c', commands[0] ?? ''], options);
@@ -204,6 +214,7 @@ test.skipIf(!hasPython)('every example in Python runs, also with a generated cli
   const printed = [
     /^Apple Cupertino "month";r=\d+;t=\d+\n$/,
     /^identifier,name,city,logo\r?\nAAPL,Apple,Cupertino,http\S+\r?\n7203.T,Toyota,.*\r?\nlego.com,LEGO,Billund,.*\r?\nNestlé,Nestlé,Vevey,.*\r?\nno such company,,,\r?\n$/,
+    /^Apple http\S+ True\nLEGO http\S+ True\nidentifier_not_found \[\]\n$/,
     /^Apple Cupertino\n$/,
   ];
   expect(examples).toHaveLength(printed.length);
@@ -300,6 +311,23 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
     const text = await page.evaluate<string>('document.body.innerText');
     expect(text).toContain('Apple');
     expect(text).toContain('Cupertino, California, United States');
+  });
+
+  test('the page of clients shows the name that its imported client has got', async () => {
+    const [example = ''] = examplesIn('/docs/clients', 'html');
+    await openOwnPage(example);
+    await expect.poll(() => page.evaluate('document.body.innerText')).toContain('Apple');
+  });
+
+  test('the elements of a version load if they have the hash that the page of clients shows, and else not', async () => {
+    const [, script = ''] = examplesIn('/docs/clients', 'html');
+    const isDefined = () => page.evaluate(`customElements.get('brand-logo') !== undefined`);
+    await openOwnPage(script);
+    await expect.poll(isDefined).toBe(true);
+    const other = script.replace(/sha384-./, (start) => (start.endsWith('A') ? 'sha384-B' : 'sha384-A'));
+    await openOwnPage(other.replace('<script', '<script onerror="failed = true"'));
+    await expect.poll(() => page.evaluate('window.failed')).toBe(true);
+    expect(await isDefined()).toBe(false);
   });
 
   test('the elements of the start show a logo and a card', async () => {

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { FILES, versioned } from '@brand-data/client/files';
 import { startWebServer, type WebServer } from '@brand-data/testing/web-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
@@ -200,13 +201,30 @@ test('search engines find every page and no record, and the address of an icon h
   expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
 });
 
-test('a gateway serves the script of the elements to pages of any origin', async () => {
-  const script = await fetch(`${url}/elements.js`, { headers: { origin: 'https://www.example.com' } });
-  expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
-  expect(script.headers.get('access-control-allow-origin')).toBe('*');
-  expect(script.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
-  expect(await script.text()).toContain('brand-logo');
-});
+test.each(FILES)(
+  'a gateway serves %s to pages of any origin and to programs, for ever under its version',
+  async (name) => {
+    for (const [path, caching] of [
+      [name, 'public, max-age=300'],
+      [versioned(name), 'public, max-age=31536000, immutable'],
+    ]) {
+      const { status, headers } = await fetch(`${url}/${path}`);
+      expect([path, status]).toEqual([path, 200]);
+      const isScript = name.endsWith('.js');
+      expect(headers.get('content-type')).toBe(
+        isScript ? 'text/javascript; charset=utf-8' : 'application/gzip',
+      );
+      expect(headers.has('content-encoding')).toBe(isScript);
+      expect(headers.get('cache-control')).toBe(caching);
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+      expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+      const again = await fetch(`${url}/${path}`, {
+        headers: { 'if-none-match': headers.get('etag') ?? '' },
+      });
+      expect(again.status).toBe(304);
+    }
+  },
+);
 
 test('the type of an error leads to its entry on the page of errors', async () => {
   const { type } = (await (await fetch(`${url}/v1/brands/AAPL`)).json()) as { type: string };

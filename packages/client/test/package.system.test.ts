@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { build } from 'rolldown';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { buildFiles, FILES, versioned } from '../files.ts';
 import { startScriptedServer } from './scripted-server.ts';
 
 const CLIENT = join(import.meta.dirname, '..');
@@ -13,6 +14,9 @@ const TSC = join(CLIENT, '../../node_modules/.bin/tsc');
 
 const run = (program: string, args: readonly string[], cwd: string) =>
   promisify(execFile)(program, args, { cwd, timeout: 100_000 });
+
+/** A file of this version that is already released, and one of an earlier version. */
+const RELEASED = [versioned('elements.js'), 'elements.0.0.1.js'];
 
 /** A program that is right only if the types tell the records and the errors apart. */
 const TYPED = `
@@ -40,17 +44,22 @@ export const logo: HTMLElement = document.createElement('brand-logo');
 
 describe('the package, installed offline in an empty folder', () => {
   let folder: string;
+  let files: string;
   let packed: string[];
 
   beforeAll(async () => {
     folder = await temporaryFolder();
-    const built = join(folder, 'built');
-    await run(process.execPath, [join(CLIENT, 'build.ts'), built], CLIENT);
-    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], built);
-    const [{ filename, files }] = JSON.parse(stdout);
-    packed = files.map(({ path }: { path: string }) => path);
+    files = await temporaryFolder();
+    const released = await temporaryFolder();
+    for (const name of RELEASED) await writeFile(join(released, name), 'released');
+    await buildFiles(files, released);
+    const { stdout } = await run('tar', ['-tzf', join(files, 'client.tgz')], folder);
+    packed = stdout
+      .trim()
+      .split('\n')
+      .map((path) => path.replace(/^package\//, ''));
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder, filename)], folder);
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(files, 'client.tgz')], folder);
   });
 
   const bundle = async (name: string, source: string) => {
@@ -74,6 +83,20 @@ describe('the package, installed offline in an empty folder', () => {
     expect(packed.filter((path) => !/^(dist\/|README\.md$|package\.json$)/.test(path))).toEqual([]);
   });
 
+  test('is the same, to the byte, whenever it is built', async () => {
+    const again = await temporaryFolder();
+    await buildFiles(again, join(again, 'none'));
+    for (const name of FILES)
+      expect([name, await readFile(join(again, name))]).toEqual([name, await readFile(join(files, name))]);
+  });
+
+  test('is there under its version too, and no file of a release ever changes', async () => {
+    const textOf = (name: string) => readFile(join(files, name), 'latin1');
+    for (const name of RELEASED) expect([name, await textOf(name)]).toEqual([name, 'released']);
+    for (const name of FILES.filter((each) => !RELEASED.includes(versioned(each))))
+      expect([name, await textOf(versioned(name))]).toEqual([name, await textOf(name)]);
+  });
+
   test('exports only what it holds', async () => {
     const text = await readFile(join(folder, 'node_modules/@brand-data/client/package.json'), 'utf8');
     const targets: Record<string, string>[] = Object.values(JSON.parse(text).exports);
@@ -81,7 +104,7 @@ describe('the package, installed offline in an empty folder', () => {
     expect(packed).toEqual(expect.arrayContaining(paths));
   });
 
-  test('makes a call from plain Node', async () => {
+  test('makes a call from plain Node, imported and required', async () => {
     const server = await startScriptedServer({ status: 200, body: { name: 'Apple' } });
     try {
       const program = `import { BrandData } from '@brand-data/client';
@@ -89,6 +112,10 @@ const client = new BrandData({ api: '${server.url}', token: 'pk_1' });
 process.stdout.write((await client.brand('AAPL')).data.name);`;
       await writeFile(join(folder, 'main.mjs'), program);
       expect((await run(process.execPath, ['main.mjs'], folder)).stdout).toBe('Apple');
+      const required = `const { BrandData } = require('@brand-data/client');
+new BrandData({ api: '${server.url}', token: 'pk_1' }).logo('AAPL').then(({ data }) => process.stdout.write(data.name));`;
+      await writeFile(join(folder, 'main.cjs'), required);
+      expect((await run(process.execPath, ['main.cjs'], folder)).stdout).toBe('Apple');
     } finally {
       await server.stop();
     }

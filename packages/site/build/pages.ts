@@ -6,7 +6,8 @@ const ENTRIES: readonly [group: string, entries: readonly Entry[]][] = [
     [
       ['start', 'Quick start', 'From zero to a company’s logo and headquarters on a page, in five minutes.'],
       ['images', 'A logo in one line', 'A logo by its address, and how to move here from other services.'],
-      ['python', 'Python', 'Calls with httpx, many companies in a row, and a generated client.'],
+      ['clients', 'Clients', 'The client for JavaScript, for Node and pages, and where it comes from.'],
+      ['python', 'Python', 'Calls with httpx, many companies in a row, and two clients.'],
     ],
   ],
   [

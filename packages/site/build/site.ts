@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bundle } from '@brand-data/client/bundle';
+import { buildFiles, versioned } from '@brand-data/client/files';
 import { Html } from '@brand-data/runtime/html';
 import { hero } from './hero.ts';
 import { docsBody, notFoundBody, rootFrom, sitePage } from './layout.ts';
@@ -21,6 +23,13 @@ export async function buildSite(folder: string): Promise<void> {
     await writeFile(file, text);
   };
   const source = (name: string) => readFile(join(SITE, name), 'utf8');
+  await mkdir(folder, { recursive: true });
+  await buildFiles(folder);
+  const elements = await readFile(join(folder, versioned('elements.js')));
+  const integrity = `sha384-${createHash('sha384').update(elements).digest('base64')}`;
+  /** Puts what the build knows in place of the made-up values of guides. */
+  const filled = (markdown: string) =>
+    markdown.replaceAll('.0.0.0.', versioned('.')).replaceAll('sha384-…', integrity);
 
   await write(
     'playground.html',
@@ -35,7 +44,7 @@ export async function buildSite(folder: string): Promise<void> {
   );
   const skip = { text: 'Skip to the content', to: 'content' };
   for (const { path, file, summary } of DOCS) {
-    const text = await source(`docs/${file}`);
+    const text = filled(await source(`docs/${file}`));
     const markdown = `${path}.md`;
     const { title, article } = guideFrom(
       text.replace(HERO, () => hero().markup),
@@ -62,7 +71,6 @@ export async function buildSite(folder: string): Promise<void> {
   await write('llms.txt', llmsText());
   for (const file of ['style/base.css', 'style/icon.svg', 'docs/style.css', 'playground/style.css'])
     await cp(join(SITE, file), join(folder, file));
-  await bundle(join(SITE, '../client/src/elements/index.ts'), join(folder, 'elements.js'));
   for (const part of ['docs', 'playground'])
     await bundle(join(SITE, `${part}/main.ts`), join(folder, `${part}/main.js`));
 }

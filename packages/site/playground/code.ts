@@ -17,7 +17,8 @@ response = httpx.get(
     params={"token": ${quoted(call.token)}},
 )
 print(response.status_code, response.json())`,
-  Client: (call) => `import { BrandData } from '@brand-data/client';
+  Client: (call) => `// npm install ${call.api}client.tgz
+import { BrandData } from '@brand-data/client';
 
 const client = new BrandData({
   api: ${quoted(call.api)},

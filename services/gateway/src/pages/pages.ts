@@ -9,9 +9,10 @@ import { createStaticFile, type FileAnswer } from './static-file.ts';
 
 /** Short, because the files keep their names from one version to the next. After that, browsers ask with the ETag. */
 const CACHE_CONTROL = 'public, max-age=300';
+const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** Scripts that pages of other origins may load. */
-const FOR_OTHER_ORIGINS = ['/elements.js'];
+/** What pages of other origins load, and what programs install. The bytes at a name with a version never change. */
+const FOR_CALLERS = /^\/(?:elements|client|client-python)\.(?<version>\d.*\.)?(?:js|tgz|tar\.gz)$/;
 
 /** The base URL of the API in the files. */
 const EXAMPLE_API = 'https://api.example.com';
@@ -51,12 +52,13 @@ export function createPages(files: readonly SiteFile[], installation: Installati
   const made = [...forCrawlers(pages, installation.publicUrl), sectionsFile(pages)];
   const byPath = new Map([['/', redirectTo('docs')]]);
   for (const { path, type, body } of [...served, ...made]) {
+    const forCallers = FOR_CALLERS.exec(path);
     const headers = {
-      'Cache-Control': CACHE_CONTROL,
+      'Cache-Control': forCallers?.groups?.version ? FOR_EVER : CACHE_CONTROL,
       // A page's URL never holds a token, but a caller may put one there by mistake.
       'Referrer-Policy': 'no-referrer',
       ...(type.startsWith('text/html') && { 'Content-Security-Policy': policy }),
-      ...(FOR_OTHER_ORIGINS.includes(path) && { 'Cross-Origin-Resource-Policy': 'cross-origin' }),
+      ...(forCallers && { 'Cross-Origin-Resource-Policy': 'cross-origin' }),
     };
     byPath.set(path, createStaticFile(body, { type, headers }));
   }

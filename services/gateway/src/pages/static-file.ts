@@ -18,9 +18,11 @@ export function createStaticFile(
 ): FileAnswer {
   const file: Encodable = { body, encoded: {} };
   const tag = tagOf(body);
+  // Some programs keep an archive with a Content-Encoding as it was sent: compressed twice.
+  const isArchive = type === 'application/gzip';
 
   return async (request) => {
-    const encoding = chooseEncoding(request['accept-encoding']?.toString());
+    const encoding = isArchive ? 'identity' : chooseEncoding(request['accept-encoding']?.toString());
     const own: Record<string, string> = { ...headers, ETag: etagOf(tag, encoding), Vary: 'Accept-Encoding' };
     if (matchesTag(request['if-none-match']?.toString(), tag)) return { status: 304, headers: own };
     own['Content-Type'] = type;
