@@ -1,6 +1,6 @@
 /**
  * `node services/gateway/client-types.ts [FOLDER]` writes the types of the public API for its callers, from the schemas of the OpenAPI
- * document: src/gen/types.ts and python/brand_data/records.py of packages/client, or of the folder. Run it after a change of the
+ * document, for TypeScript and for Python, into packages/client or into the folder. Run it after a change of the schemas:
  * `npm run generate`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -197,7 +197,7 @@ test('answers may be kept for as long as the table of the page on caching says',
 });
 
 test.skipIf(!hasPython)('every example in Python runs, also with a generated client', async () => {
-  const [generate = ''] = examplesIn('/docs/python', 'sh');
+  const [, generate = ''] = examplesIn('/docs/python', 'sh');
   const commands = generate.split('\n').filter((line) => line !== '' && !line.startsWith('pip '));
   expect(commands).toHaveLength(1);
   const env = {
