@@ -126,7 +126,7 @@ export const GRPC_SERVICES = {
     verifyToken: ['gateway'],
     listBlockedNetworks: ['gateway'],
   }),
-  CatalogService: grpcService('catalog', CatalogServiceService, { lookup: ['gateway'] }),
+  CatalogService: grpcService('catalog', CatalogServiceService, { lookup: ['gateway'], search: ['gateway'] }),
   MeteringService: grpcService('metering', MeteringServiceService, {
     acquire: ['gateway'],
     report: ['gateway'],

@@ -11,6 +11,7 @@ import {
 } from '@brand-data/runtime';
 import { serviceSpec, storageSpec } from './config.ts';
 import { candidateFinder } from './lookup/answers.ts';
+import { searcher } from './lookup/search.ts';
 import { similarFinder, suggester } from './lookup/suggestions.ts';
 import { catalogAdminService, catalogService } from './rpc/catalog-service.ts';
 import { startAnnouncer } from './storage/announcer.ts';
@@ -31,7 +32,14 @@ await runBackend('catalog', backend, async (service, config, ports) => {
   const announcer = startAnnouncer(service, nats);
   const store = new CatalogStore(mongo, collections, announcer.announce);
   const restore = restorer(collections, announcer.announce);
-  await ports.serve(GRPC_SERVICES.CatalogService, catalogService(service, { findCandidates, suggest }));
+  await ports.serve(
+    GRPC_SERVICES.CatalogService,
+    catalogService(service, {
+      findCandidates,
+      suggest,
+      search: searcher(collections.companies, findCandidates),
+    }),
+  );
   await ports.serveOperators(
     ports.adminPort(installationOrPass(service, config)),
     GRPC_SERVICES.CatalogAdminService,

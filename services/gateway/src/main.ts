@@ -13,6 +13,7 @@ import { measureLateness } from './admission/turns.ts';
 import { followAccountChanges } from './auth/account-changes.ts';
 import { StreamProgress } from './auth/stream-progress.ts';
 import { Tokens } from './auth/tokens.ts';
+import { createSearch } from './calls/answer-search.ts';
 import { createUsageAnswers } from './calls/answer-usage.ts';
 import { docsUrlOf, serviceSpec } from './config.ts';
 import { createHttpServer } from './http/server.ts';
@@ -74,9 +75,9 @@ await runService('gateway', serviceSpec, async (service, config) => {
     },
   });
 
+  const shown = { logoHost: config.LOGO_HOST, monogramKey: config.MONOGRAM_KEYS[0] ?? '' };
   const records = new Records(catalog, {
-    logoHost: config.LOGO_HOST,
-    monogramKey: config.MONOGRAM_KEYS[0] ?? '',
+    ...shown,
     cacheBytes: config.RECORD_CACHE_BYTES,
     onFailure: () => countFailure('catalog'),
     onBatch: measureLookups(service),
@@ -106,6 +107,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
       records,
       now: Date.now,
       chargedCalls: countCharged(service),
+      search: createSearch(catalog, shown),
       usageAnswers: createUsageAnswers(metering, systemClock),
       description,
       pages,

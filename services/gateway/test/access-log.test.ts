@@ -45,6 +45,7 @@ test.each([
   ['GET', `${BRANDS}?token=canary-token`, { route: 'brands', status: 401 }],
   ['GET', `${BRANDS}?token=good&token=canary-token`, { route: 'brands', status: 401 }],
   ['GET', `${BRANDS}?other=canary-query`, { route: 'brands', status: 401 }],
+  ['GET', '/v1/search?token=good&q=canary-text', { route: 'search', status: 200, keyId: 'key-1' }],
   ['GET', '/v1/usage?token=good', { route: 'usage', status: 200, keyId: 'key-1' }],
   ['GET', '/v1/usage?token=canary-token', { route: 'usage', status: 401 }],
   ['OPTIONS', `${BRANDS}?token=canary-token`, { route: 'brands', status: 204 }],

@@ -55,6 +55,6 @@ test('the counter also counts answers without a time, and starts at zero for the
     `gateway_http_requests_total{route="${route}",status="${status}"} ${answers}`;
   expect(counted).toContain(series('none', 400, 1));
   expect(counted).toContain(series('brands', 200, 2));
-  for (const route of ['brands', 'logos', 'usage'])
+  for (const route of ['brands', 'logos', 'search', 'usage'])
     for (const status of [500, 503]) expect(counted).toContain(series(route, status, 0));
 });

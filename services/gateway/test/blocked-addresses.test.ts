@@ -119,6 +119,7 @@ describe('a blocked client', () => {
   test.each([
     ['GET', '/v1/brands/Acme?token=good'],
     ['HEAD', '/api/logos/Acme/info?token=good'],
+    ['GET', '/v1/search?token=good&q=a'],
     ['GET', '/v1/usage?token=good'],
     ['GET', '/v1/brands/Acme'],
     ['GET', '/openapi.json'],

@@ -151,6 +151,14 @@ describe('an answer is as the document says: its status, its headers and its bod
     ...ofRecords,
     [BRAND, at(BRAND, 'Acme?token=free'), 403, 'plan_required'],
     [IMAGE, at(IMAGE, 'No%20Such?token=good&fallback=monogram&theme=dark'), 302],
+    ['/v1/search', '/v1/search?q=acme%20&limit=2&token=free', 200],
+    ['/v1/search', '/v1/search?q=%20&token=good', 400],
+    ['/v1/search', '/v1/search?q=a&limit=11&token=good', 400],
+    ['/v1/search', '/v1/search?q=a', 401, 'token_missing'],
+    ['/v1/search', '/v1/search?q=a&token=listed', 403, 'origin_not_allowed'],
+    ['/v1/search', '/v1/search?q=a&token=fast', 429, 'rate_limited'],
+    ['/v1/search', '/v1/search?q=a&token=crowded', 503, 'overloaded'],
+    ['/v1/search', '/v1/search?q=catalog-away&token=good', 503, 'upstream_unavailable'],
     ['/v1/usage', '/v1/usage?token=good', 200],
     ['/v1/usage', '/v1/usage?token=good&month=1999-01', 400, 'month_invalid'],
     ['/v1/usage', '/v1/usage', 401, 'token_missing'],
@@ -187,7 +195,15 @@ describe('an answer is as the document says: its status, its headers and its bod
   test('a blocked client is answered with 403 on every route', async () => {
     const blocking = createPublicApi({ blocked: ['127.0.0.1'] });
     const port = await blocking.listen();
-    for (const path of [BRAND, LOGO, IMAGE, '/v1/usage', '/openapi.json', '/docs/errors'] as Path[]) {
+    for (const path of [
+      BRAND,
+      LOGO,
+      IMAGE,
+      '/v1/search',
+      '/v1/usage',
+      '/openapi.json',
+      '/docs/errors',
+    ] as Path[]) {
       const answer = await fetch(`http://127.0.0.1:${port}${at(path, 'Acme')}`);
       expect(answer.status).toBe(403);
       const body = await answer.text();
@@ -218,10 +234,10 @@ describe('an answer is as the document says: its status, its headers and its bod
     });
   });
 
-  test.each([BRAND, LOGO, '/openapi.json', '/docs/errors'] as Path[])(
+  test.each([BRAND, LOGO, '/v1/search', '/openapi.json', '/docs/errors'] as Path[])(
     '%s: 304 if the caller has the body',
     async (path) => {
-      const target = `${url}${at(path, 'Acme')}?token=good`;
+      const target = `${url}${at(path, 'Acme')}?token=good&q=acme`;
       const etag = (await fetch(target)).headers.get('etag') ?? '';
       const answer = await fetch(target, { headers: { 'if-none-match': etag } });
       expect(answer.status).toBe(304);

@@ -12,6 +12,8 @@ import {
   type MeteringServiceClient,
   MonthUsage,
   Route,
+  type SearchRequest,
+  type SearchResponse,
   TokenRefusal,
 } from '@brand-data/contracts';
 import { closeHttpServer, createLogger, Fault, systemClock } from '@brand-data/runtime';
@@ -21,6 +23,7 @@ import { BlockedAddresses } from '../src/admission/blocked-addresses.ts';
 import { createPacing } from '../src/admission/pacing.ts';
 import { ProblemError } from '../src/answers/problem.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
+import { createSearch } from '../src/calls/answer-search.ts';
 import { createUsageAnswers } from '../src/calls/answer-usage.ts';
 import { createHttpServer } from '../src/http/server.ts';
 import { openApiDocument } from '../src/openapi/document.ts';
@@ -95,7 +98,7 @@ const DECISIONS: Record<string, ReturnType<AdmissionParts['limits']['admit']>> =
 
 const turns: AdmissionParts['turns'] = {
   admit: (accountId) => {
-    if (accountId !== 'crowded') return { accountId, inProcess: 1, queue: [] };
+    if (!accountId.startsWith('crowded')) return { accountId, inProcess: 1, queue: [] };
     const detail = 'The service has more to do than it can. Try again in a second.';
     return Promise.reject(new ProblemError('overloaded', detail, { 'Retry-After': '1' }));
   },
@@ -179,6 +182,22 @@ const catalogWith = (held: Promise<void>) => {
   }));
 };
 
+/** Finds one company for each letter of the text. */
+const search = async ({ text, limit }: SearchRequest): Promise<SearchResponse> => {
+  if (text === 'catalog-away') return outOfReach();
+  const found = [...text.replaceAll(/\W/g, '')].map((letter) => ({
+    brand: Brand.fromPartial({
+      id: letter,
+      type: BrandType.BRAND,
+      name: `Acme ${letter}`,
+      description: 'Made up.',
+      category: 'brand',
+    }),
+    identifier: `acme ${letter}`,
+  }));
+  return { companies: found.slice(0, limit) };
+};
+
 /**
  * Starts the public API on stand-ins, with the date 2026-11-20. The token `good` may call both routes. Every other token is named
  * after its special property. Every identifier finds a brand of that name, unless it contains "No Such". `Priced` is a
@@ -200,11 +219,12 @@ export function createPublicApi({
   /** Every identifier that a call looked up. */
   const lookedUp: string[] = [];
   const { promise, resolve: release } = Promise.withResolvers<void>();
-  const records = new Records({ lookup: catalogWith(promise) } as unknown as CatalogServiceClient, {
-    logoHost: ADDRESSES.logoHost,
-    monogramKey: 'any',
-    cacheBytes: 1_000_000,
-  });
+  const catalog = {
+    lookup: catalogWith(promise),
+    search: unaryMethod(search),
+  } as unknown as CatalogServiceClient;
+  const shown = { logoHost: ADDRESSES.logoHost, monogramKey: 'any' };
+  const records = new Records(catalog, { ...shown, cacheBytes: 1_000_000 });
   const readiness = { started: true };
   const now = () => ({ wallMs: NOW_MS, monotonicMs: performance.now() });
   const blocked = new BlockedAddresses({ now });
@@ -227,6 +247,7 @@ export function createPublicApi({
           return records.find(variant, identifier, kind);
         },
       },
+      search: createSearch(catalog, shown),
       usageAnswers: createUsageAnswers({ readUsage } as unknown as MeteringServiceClient, { now }),
       pacing: createPacing(systemClock, { perSecond: 100_000, burst: 100_000, ...pace }),
       description: INSTALLATION.description,

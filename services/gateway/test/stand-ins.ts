@@ -12,6 +12,7 @@ export function unaryMethod<Request, Response>(answer: (request: Request) => Pro
       (response) => callback(null, response),
       (error: unknown) => callback(grpcStatusOf(error)),
     );
+    return { cancel: () => {} };
   };
 }
 

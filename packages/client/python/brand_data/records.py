@@ -137,6 +137,22 @@ class FlatSocialProfile(TypedDict):
     """URL of the profile."""
 
 
+class FoundCompany(TypedDict):
+    """A company in brief."""
+    identifier: str
+    """Finds exactly this company on the routes of records."""
+    name: str
+    """Display name."""
+    type: Literal["stock", "brand"]
+    """\"stock\": a listed company; \"brand\": any other company."""
+    symbol: str | None
+    """Ticker of the main listing; null if the company is not listed."""
+    domain: str | None
+    """Domain of the primary website; null if none is known."""
+    logo: str | None
+    """URL of the logo, or of a monogram if no logo is known."""
+
+
 class Headquarters(TypedDict):
     """Location of the headquarters."""
     city: NotRequired[str]
@@ -314,6 +330,12 @@ class Problem(TypedDict):
     suggestions: NotRequired[list[Suggestion]]
     """Only for identifier_not_found: records that may be meant, the likeliest first."""
     no_company: NotRequired[NoCompany]
+
+
+class SearchAnswer(TypedDict):
+    """The companies that a text finds."""
+    companies: list[FoundCompany]
+    """The best known first."""
 
 
 class SocialProfile(TypedDict):

@@ -132,6 +132,22 @@ export interface FlatSocialProfile {
   url: string | null;
 }
 
+/** A company in brief. */
+export interface FoundCompany {
+  /** Finds exactly this company on the routes of records. */
+  identifier: string;
+  /** Display name. */
+  name: string;
+  /** "stock": a listed company; "brand": any other company. */
+  type: 'stock' | 'brand';
+  /** Ticker of the main listing; null if the company is not listed. */
+  symbol: string | null;
+  /** Domain of the primary website; null if none is known. */
+  domain: string | null;
+  /** URL of the logo, or of a monogram if no logo is known. */
+  logo: string | null;
+}
+
 /** What is known of a company or a portfolio manager. A field without data is left out. */
 export type GroupedRecord = StockRecord | BrandRecord | SuperinvestorRecord;
 
@@ -316,6 +332,12 @@ export interface Problem {
 
 /** The codes of this version. */
 export type ProblemCode = 'identifier_invalid' | 'parameter_invalid' | 'month_invalid' | 'request_invalid' | 'token_missing' | 'token_invalid' | 'plan_required' | 'origin_not_allowed' | 'address_blocked' | 'route_not_found' | 'identifier_not_found' | 'method_not_allowed' | 'quota_exceeded' | 'rate_limited' | 'internal' | 'overloaded' | 'upstream_unavailable';
+
+/** The companies that a text finds. */
+export interface SearchAnswer {
+  /** The best known first. */
+  companies: FoundCompany[];
+}
 
 /** A profile on a social network. */
 export interface SocialProfile {

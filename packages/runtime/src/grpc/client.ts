@@ -8,6 +8,7 @@ import {
   type Client,
   type ClientOptions,
   type ClientReadableStream,
+  type ClientUnaryCall,
   type ClientWritableStream,
   Metadata,
   type ServiceError,
@@ -119,22 +120,26 @@ export function callUnary<Request, Response>(
     waitForReady = false,
     replica,
     metadata: more = {},
+    signal,
     ...options
   }: OneCall & {
     waitForReady?: boolean;
     replica?: ReplicaChoice;
     /** Sent beside the request: names in small letters, and ASCII texts. */
     metadata?: Readonly<Record<string, string>>;
+    /** Cancels the call when it is aborted. */
+    signal?: AbortSignal;
   },
 ): Promise<Response> {
   const { metadata, deadline } = callOptions(options, waitForReady);
   for (const [name, value] of Object.entries(more)) metadata.set(name, value);
   if (replica) nameReplica(metadata, replica);
-  return new Promise((resolve, reject) =>
-    method.call(client, request, metadata, { deadline }, (error, response) =>
+  return new Promise((resolve, reject) => {
+    const call = method.call(client, request, metadata, { deadline }, (error, response) =>
       error ? reject(errorOfStatus(error)) : resolve(response),
-    ),
-  );
+    );
+    signal?.addEventListener('abort', () => (call as ClientUnaryCall).cancel());
+  });
 }
 
 /** Makes a call that is answered with a stream. Ends normally only if the stream is complete, and otherwise throws as callUnary. */

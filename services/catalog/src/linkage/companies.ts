@@ -14,6 +14,7 @@ import { indexKeysOf, similarityEntriesOf } from '../records/index-keys.ts';
 import { mainListingOf, mergeBrands, priceDateOf, recordOfOne } from '../records/merge.ts';
 import { mergeRecords } from '../records/override-record.ts';
 import { compareSources, decideType, statesListings } from '../records/precedence.ts';
+import { searchEntriesOf } from '../records/search-entries.ts';
 import { referenceOf, type SourceRecord, statesCompany, statesSecurity } from '../records/source-record.ts';
 import type { IdentifiedCluster } from './ids.ts';
 import { ownerOf } from './override-owners.ts';
@@ -44,7 +45,8 @@ function companyOf(
     only === undefined ? mergeRecords(records) : { brand: recordOfOne(only), priceDate: priceDateOf(only) };
   const brand = built.id === id ? built : { ...built, id };
   const isAlone = only !== undefined && isRestorable(only.brand, brand);
-  const keys = new Set(keysOfBrand(brand).flatMap(indexKeysOf));
+  const brandKeys = keysOfBrand(brand);
+  const keys = new Set(brandKeys.flatMap(indexKeysOf));
   const hidden = new Set([
     ...(claimants.length === 0 ? [] : keysHiddenByOverrides(brand, [...members, ...quotes])),
     ...keysHiddenByType(brand, members),
@@ -58,10 +60,13 @@ function companyOf(
     }
   for (const key of linkOnlyKeys(linkOnly)) keys.add(key);
   for (const entry of similarityEntriesOf(brand)) keys.add(entry);
+  const rank = lookupRank(brand);
+  const search = searchEntriesOf(brandKeys, rank);
   const doc: CatalogDoc = {
     _id: id,
     keys: [...keys],
-    rank: lookupRank(brand) + (founder === undefined ? 0 : tieBreakOf(founder)),
+    ...(search.length > 0 && { search }),
+    rank: rank + (founder === undefined ? 0 : tieBreakOf(founder)),
     brand: only !== undefined && isAsStated(only.brand, brand) ? only.bytes : Brand.encode(brand).finish(),
     contributions: records.map(markOf),
     ...(isAlone ? {} : { parts: records.map(({ bytes }) => bytes) }),

@@ -29,6 +29,8 @@ export interface CatalogDoc {
   _id: string;
   /** The index entries for look-ups (index-keys.ts), and the keys that link source records with it. Indexed. */
   keys: string[];
+  /** The entries by which searches find the company (search-entries.ts). Indexed. Absent if the document holds no company. */
+  search?: string[];
   /** The record's `lookupRank`, plus a fraction below 1 that decides between equal ranks. Indexed. */
   rank: number;
   /** The record, merged from the source records: an encoded Brand. */
@@ -98,7 +100,8 @@ export function hasSameContent(a: CatalogDoc, b: CatalogDoc): boolean {
     ) &&
     (a.parts ?? []).every((part, index) => Buffer.compare(part, b.parts?.[index] ?? Buffer.of()) === 0) &&
     a.keys.length === b.keys.length &&
-    a.keys.every((key, index) => key === b.keys[index])
+    a.keys.every((key, index) => key === b.keys[index]) &&
+    a.search?.join('\n') === b.search?.join('\n')
   );
 }
 

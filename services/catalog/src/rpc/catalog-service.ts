@@ -4,9 +4,12 @@ import {
   type LookupRequest,
   type LookupResponse,
   LookupResult,
+  type SearchRequest,
+  type SearchResponse,
 } from '@brand-data/contracts';
 import type { Service } from '@brand-data/runtime';
 import { bestOfEntry, findAnswers, isUnknown, readQueries } from '../lookup/answers.ts';
+import type { Search } from '../lookup/search.ts';
 import { NOTHING_SUGGESTED, suggestFor } from '../lookup/suggestions.ts';
 import { changeKeysOf } from '../records/index-keys.ts';
 import { exportCalls } from './export-calls.ts';
@@ -17,6 +20,7 @@ import { overrideCalls } from './override-calls.ts';
 import { recordCalls } from './record-calls.ts';
 
 const LOOKUP_DEADLINE_MS = 1_500;
+const SEARCH_DEADLINE_MS = 1_000;
 /** A record of 72 KiB, the largest that is stored, with its match. */
 const LARGEST_RESULT_BYTES = 80 * 1024;
 const LEFT_OUT: LookupResult = { ...NOTHING_SUGGESTED, leftOut: true, keys: [] };
@@ -24,7 +28,7 @@ const LEFT_OUT: LookupResult = { ...NOTHING_SUGGESTED, leftOut: true, keys: [] }
 /** Returns the calls of gateways: see proto/brand_data/v1/catalog.proto for shapes and errors. */
 export function catalogService(
   service: Service,
-  { findCandidates, suggest }: Pick<AdminParts, 'findCandidates' | 'suggest'>,
+  { findCandidates, suggest, search }: Pick<AdminParts, 'findCandidates' | 'suggest'> & { search: Search },
 ): CatalogServiceServer {
   return {
     lookup: withDeadline<LookupRequest, LookupResponse>(
@@ -44,6 +48,11 @@ export function catalogService(
         }));
         return { results: maxBytes === 0 ? results : withinBytes(results, maxBytes) };
       },
+    ),
+    search: withDeadline<SearchRequest, SearchResponse>(
+      service,
+      SEARCH_DEADLINE_MS,
+      async ({ text, limit }, signal) => ({ companies: await search(text, limit, signal) }),
     ),
   };
 }

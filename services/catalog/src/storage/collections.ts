@@ -23,6 +23,7 @@ export async function openCollections({ db }: Mongo): Promise<Collections> {
   const companies = db.collection<CatalogDoc>('brands', { promoteBuffers: true });
   await companies.createIndexes([
     { key: { keys: 1, rank: -1, _id: 1 }, name: 'keys' },
+    { key: { search: 1, _id: 1 }, name: 'search' },
     { key: { 'contributions.source': 1, 'contributions.id': 1 }, name: 'contributions', unique: true },
     { key: { 'contributions.source': 1, 'contributions.importId': 1 }, name: 'imports' },
   ]);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { GATEWAY_DEMAND_SUBJECT, GatewayDemand } from '@brand-data/contracts';
+import { type CallLimits, GATEWAY_DEMAND_SUBJECT, GatewayDemand } from '@brand-data/contracts';
 import { countBy, type Nats, type Service, systemClock } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Messages } from '../upstream/messages.ts';
@@ -9,6 +9,8 @@ import { Turns } from './turns.ts';
 
 /** For each account and, if a call has no valid token, for each client address. */
 const UNCOUNTED_ANSWERS = { perSecond: 200, burst: 400 };
+/** The searches of each key, beside its calls. Often many people type in the page that has the key. */
+export const SEARCH_LIMITS: CallLimits = { rate: { perSecond: 100, burst: 200 } };
 /** How often the log names an account or key that is held to its limits. */
 const LOGGED_EVERY_MS = 60_000;
 const LOGGED_KEPT = 1_000;
@@ -25,7 +27,7 @@ const LOGGED_KEPT = 1_000;
  * 4. Permits (calls/answer-call.ts): one of the month's calls, which quota gives. Refuses with 429 `quota_exceeded`, or with 503
  *    `upstream_unavailable` if metering gives no permit in time.
  *
- * All other answers, such as errors and pages, are not counted. They pass the pacing (pacing.ts) before they are sent. It closes the
+ * A search passes 1 to 3 under names of its own, and is not counted. All other answers, such as errors and pages, are not counted. They pass the pacing (pacing.ts) before they are sent. It closes the
  * connection if too many answers wait.
  */
 export interface AdmissionParts {

@@ -40,7 +40,8 @@ export function countAnswers({ metrics }: Pick<Service, 'metrics'>) {
   };
   const all = (): Series[] => [...byRoute.values()].flatMap((ofRoute) => [...ofRoute.values()]);
   // These series start at zero. Without them Prometheus would not see the first failure as an increase.
-  for (const route of ['brands', 'logos', 'usage']) for (const status of [500, 503]) seriesOf(route, status);
+  for (const route of ['brands', 'logos', 'search', 'usage'])
+    for (const status of [500, 503]) seriesOf(route, status);
 
   const requests = {
     name: 'gateway_http_requests_total',

@@ -5,6 +5,7 @@ import type { CallAnswer } from '../answers/answer.ts';
 import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
 import { type ParsedQuery, queryValues, readCaller } from '../auth/caller.ts';
 import { answerCall, type CallParts } from '../calls/answer-call.ts';
+import { answerSearch, type Search } from '../calls/answer-search.ts';
 import { answerUsage, type UsageAnswers } from '../calls/answer-usage.ts';
 import type { Path } from '../openapi/responses.ts';
 import type { Pages } from '../pages/pages.ts';
@@ -17,6 +18,7 @@ const NAMES: Record<Path, string> = {
   '/v1/brands/{identifier}': 'brands',
   '/api/logos/{identifier}/info': 'logos',
   '/api/logos/{identifier}': 'logos',
+  '/v1/search': 'search',
   '/v1/usage': 'usage',
   '/openapi.json': 'openapi',
   '/docs/errors': 'docs',
@@ -41,6 +43,7 @@ type WithIdentifier = FastifyRequest<{ Params: { identifier: string }; Querystri
 
 export interface RouteParts extends CallParts {
   blocked: Pick<BlockedAddresses, 'refusalOf'>;
+  search: Search;
   usageAnswers: UsageAnswers;
   /** The OpenAPI document. */
   description: string;
@@ -95,6 +98,19 @@ export function addRoutes(
         reply.send(problemErrorFrom(error));
       });
   };
+  const search = async (request: WithQuery, reply: FastifyReply) => {
+    const { query, headers } = request;
+    const abandoned = new AbortController();
+    reply.raw.once('close', () => abandoned.abort());
+    const { accountId, ...answer } = await answerSearch(parts, {
+      caller: callerWith(request),
+      query,
+      ifNoneMatch: headers['if-none-match'],
+      acceptEncoding: headers['accept-encoding']?.toString(),
+      signal: abandoned.signal,
+    });
+    return sendUncounted(reply, answer, { accountId });
+  };
   const usage = async (request: WithQuery, reply: FastifyReply) => {
     const months = queryValues(request.query, 'month');
     const { accountId, ...answer } = await answerUsage(parts, { months, caller: callerWith(request) });
@@ -120,6 +136,7 @@ export function addRoutes(
     '/v1/brands/{identifier}': brand('grouped', false) as RouteHandlerMethod,
     '/api/logos/{identifier}/info': brand('flat', false) as RouteHandlerMethod,
     '/api/logos/{identifier}': brand('flat', true) as RouteHandlerMethod,
+    '/v1/search': search as RouteHandlerMethod,
     '/v1/usage': usage as RouteHandlerMethod,
     '/openapi.json': file(openApi),
   };
@@ -134,6 +151,6 @@ function isOfBrowser({ method, headers }: FastifyRequest): boolean {
 
 function routeNotFound(): ProblemError {
   const detail =
-    'The routes are /v1/brands/{identifier}, /api/logos/{identifier}/info, /api/logos/{identifier} and /v1/usage. /openapi.json describes them.';
+    'The routes are /v1/brands/{identifier}, /api/logos/{identifier}/info, /api/logos/{identifier}, /v1/search and /v1/usage. /openapi.json describes them.';
   return new ProblemError('route_not_found', detail);
 }

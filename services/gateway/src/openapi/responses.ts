@@ -4,6 +4,7 @@ import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
 import { encodeProblem } from '@brand-data/runtime/http';
 import { COMMON_HEADERS } from '../answers/answer.ts';
 import { PROBLEMS, type ProblemCode } from '../answers/problem.ts';
+import { searchSchema } from '../calls/search-schema.ts';
 import { usageSchema } from '../calls/usage-schema.ts';
 import description from './description.json' with { type: 'json' };
 // Answers of the service with the sample catalogue. test/e2e/docs.test.ts compares them with what the service answers.
@@ -27,6 +28,7 @@ const UNREADABLE: Responses = Object.fromEntries(
   [400, 408, 431].map((status) => [status, problemResponse(status, ['request_invalid'], false)]),
 );
 
+const searchHeaders: readonly HeaderName[] = ['SearchCacheControl', 'ETag', 'RecordVary'];
 const fileHeaders: readonly HeaderName[] = ['ETag', 'PageVary'];
 const pageHeaders: readonly HeaderName[] = ['PageCacheControl', 'Referrer-Policy', 'Content-Security-Policy'];
 
@@ -51,6 +53,14 @@ const SUCCESSES: Record<Path, Responses> = {
         ...QUOTA_HEADERS,
       ]),
     },
+  },
+  '/v1/search': {
+    200: {
+      description: 'The companies. Not counted.',
+      headers: headersOf([...searchHeaders, 'Content-Encoding']),
+      ...body('application/json', searchSchema, { examples: examples.search }),
+    },
+    304: { description: 'The caller has the current answer. No body.', headers: headersOf(searchHeaders) },
   },
   '/v1/usage': {
     200: {

@@ -330,6 +330,25 @@ export interface Match {
   strength: MatchStrength;
 }
 
+export interface SearchRequest {
+  /** What the caller has typed so far. Its words stand one after another in a name, the last one perhaps not to its end. */
+  text: string;
+  limit: number;
+}
+
+export interface SearchResponse {
+  /** The best known first, each once. */
+  companies: FoundCompany[];
+}
+
+export interface FoundCompany {
+  brand?:
+    | Brand
+    | undefined;
+  /** An identifier that resolves to this company, in queries with superinvestors and without. A company that has none is not found. */
+  identifier: string;
+}
+
 export interface PutBrandsRequest {
   /** The source's short name: "sample", "simple-icons". */
   source: string;
@@ -1387,6 +1406,195 @@ export const Match: MessageFns<Match> = {
     message.kind = object.kind ?? MatchKind.UNSPECIFIED;
     message.value = object.value ?? "";
     message.strength = object.strength ?? MatchStrength.UNSPECIFIED;
+    return message;
+  },
+};
+
+function createBaseSearchRequest(): SearchRequest {
+  return { text: "", limit: 0 };
+}
+
+export const SearchRequest: MessageFns<SearchRequest> = {
+  encode(message: SearchRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.text !== "") {
+      writer.uint32(10).string(message.text);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(16).uint32(message.limit);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SearchRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSearchRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.limit = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SearchRequest>): SearchRequest {
+    return SearchRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SearchRequest>): SearchRequest {
+    const message = createBaseSearchRequest();
+    message.text = object.text ?? "";
+    message.limit = object.limit ?? 0;
+    return message;
+  },
+};
+
+function createBaseSearchResponse(): SearchResponse {
+  return { companies: [] };
+}
+
+export const SearchResponse: MessageFns<SearchResponse> = {
+  encode(message: SearchResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.companies) {
+      FoundCompany.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SearchResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSearchResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.companies.push(FoundCompany.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SearchResponse>): SearchResponse {
+    return SearchResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SearchResponse>): SearchResponse {
+    const message = createBaseSearchResponse();
+    message.companies = object.companies?.map((e) => FoundCompany.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseFoundCompany(): FoundCompany {
+  return { brand: undefined, identifier: "" };
+}
+
+export const FoundCompany: MessageFns<FoundCompany> = {
+  encode(message: FoundCompany, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.brand !== undefined) {
+      Brand.encode(message.brand, writer.uint32(10).fork()).join();
+    }
+    if (message.identifier !== "") {
+      writer.uint32(18).string(message.identifier);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FoundCompany {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFoundCompany();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.brand = Brand.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.identifier = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<FoundCompany>): FoundCompany {
+    return FoundCompany.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<FoundCompany>): FoundCompany {
+    const message = createBaseFoundCompany();
+    message.brand = (object.brand !== undefined && object.brand !== null) ? Brand.fromPartial(object.brand) : undefined;
+    message.identifier = object.identifier ?? "";
     return message;
   },
 };
@@ -5654,6 +5862,19 @@ export const CatalogServiceService = {
     responseSerialize: (value: LookupResponse): Buffer => Buffer.from(LookupResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): LookupResponse => LookupResponse.decode(value),
   },
+  /**
+   * Finds companies while somebody types: those of which a word of a name, a ticker or a domain begins with the text. Idempotent.
+   * Errors: INVALID_ARGUMENT (a text of over 256 characters, a limit that is not 1 to 10), UNAVAILABLE.
+   */
+  search: {
+    path: "/brand_data.v1.CatalogService/Search" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SearchRequest): Buffer => Buffer.from(SearchRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SearchRequest => SearchRequest.decode(value),
+    responseSerialize: (value: SearchResponse): Buffer => Buffer.from(SearchResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SearchResponse => SearchResponse.decode(value),
+  },
 } as const;
 
 export interface CatalogServiceServer extends UntypedServiceImplementation {
@@ -5662,6 +5883,11 @@ export interface CatalogServiceServer extends UntypedServiceImplementation {
    * Errors: INVALID_ARGUMENT (an empty batch, more than 200 queries, an identifier of over 256 characters), UNAVAILABLE.
    */
   lookup: handleUnaryCall<LookupRequest, LookupResponse>;
+  /**
+   * Finds companies while somebody types: those of which a word of a name, a ticker or a domain begins with the text. Idempotent.
+   * Errors: INVALID_ARGUMENT (a text of over 256 characters, a limit that is not 1 to 10), UNAVAILABLE.
+   */
+  search: handleUnaryCall<SearchRequest, SearchResponse>;
 }
 
 export interface CatalogServiceClient extends Client {
@@ -5683,6 +5909,25 @@ export interface CatalogServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: LookupResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Finds companies while somebody types: those of which a word of a name, a ticker or a domain begins with the text. Idempotent.
+   * Errors: INVALID_ARGUMENT (a text of over 256 characters, a limit that is not 1 to 10), UNAVAILABLE.
+   */
+  search(
+    request: SearchRequest,
+    callback: (error: ServiceError | null, response: SearchResponse) => void,
+  ): ClientUnaryCall;
+  search(
+    request: SearchRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: SearchResponse) => void,
+  ): ClientUnaryCall;
+  search(
+    request: SearchRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: SearchResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -1,0 +1,118 @@
+import type { Brand, FoundCompany } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
+import type { Collection } from 'mongodb';
+import pLimit from 'p-limit';
+import { type CatalogDoc, compareDocs } from '../records/catalog-doc.ts';
+import { recordFromBytes } from '../records/merge.ts';
+import { searchFilter, textsTyped } from '../records/search-entries.ts';
+import { bestOfEntry, type FindCandidates, findAnswers, readQuery } from './answers.ts';
+
+const MOST_FOUND = 10;
+const LONGEST_TEXT = 256;
+/** How many companies one search reads. A few may have no identifier that means them alone. */
+const READ = 2 * MOST_FOUND;
+const SEARCH_MS = 300;
+/** How many searches run at once. Those of many typists must not slow down look-ups. */
+const MOST_AT_ONCE = 4;
+const MOST_WAITING = 64;
+
+export type Search = ReturnType<typeof searcher>;
+
+/**
+ * Returns a function that finds the best known companies of which a text begins as the typed one. Throws Fault `invalid_argument`, and
+ * `unavailable` if too many searches are waiting or the caller no longer waits.
+ */
+export function searcher(
+  companies: Collection<CatalogDoc>,
+  findCandidates: FindCandidates,
+  { withinMs = SEARCH_MS } = {},
+) {
+  const turns = pLimit(MOST_AT_ONCE);
+
+  async function find(text: string, limit: number, signal?: AbortSignal): Promise<FoundCompany[]> {
+    const texts = textsTyped(text);
+    if (texts.length === 0) return [];
+    refuseAbandoned(signal);
+    const options = { projection: { keys: 1, rank: 1, brand: 1 }, hint: 'search', maxTimeMS: withinMs };
+    const docs: CatalogDoc[] = await companies
+      .find(searchFilter(texts), { ...options, limit: READ, batchSize: READ })
+      .toArray();
+    const left = docs.sort(compareDocs).map(foundOf);
+    const found: FoundCompany[] = [];
+    while (found.length < limit && left.length > 0) {
+      refuseAbandoned(signal);
+      found.push(...(await identified(left.splice(0, limit), findCandidates)));
+    }
+    return found.slice(0, limit);
+  }
+
+  return async (text: string, limit: number, signal?: AbortSignal): Promise<FoundCompany[]> => {
+    if (text.length > LONGEST_TEXT && [...text].length > LONGEST_TEXT)
+      throw new Fault('invalid_argument', `the text is longer than ${LONGEST_TEXT} characters`);
+    if (limit < 1 || limit > MOST_FOUND)
+      throw new Fault('invalid_argument', `the limit is ${limit}: 1 to ${MOST_FOUND} companies are found`);
+    if (turns.pendingCount >= MOST_WAITING)
+      throw new Fault('unavailable', 'too many searches are waiting: try again');
+    return turns(() => find(text, limit, signal));
+  };
+}
+
+function refuseAbandoned(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new Fault('unavailable', 'the caller no longer waits');
+}
+
+/** A company that the text finds, with identifiers that may mean it, the handiest first. */
+interface Found {
+  readonly brand: Brand;
+  readonly identifiers: readonly string[];
+}
+
+function foundOf({ keys, brand: bytes }: CatalogDoc): Found {
+  const brand = recordFromBytes(bytes);
+  const first = (form: RegExp) => keys.map((key) => form.exec(key)?.[1]).find((value) => value !== undefined);
+  const [listing] = brand.listings;
+  const identifiers = [
+    first(/^ticker:([^@^]+)$/),
+    first(/^domain:(.+)$/),
+    brand.name,
+    listing && `${listing.mic}:${listing.ticker}`,
+    first(/^isin:(.+)$/),
+    first(/^lei:(.+)$/),
+  ];
+  return { brand, identifiers: identifiers.filter((identifier) => identifier !== undefined) };
+}
+
+/**
+ * Looks the companies' identifiers up, as callers will, and returns the companies with the first one that means each of them, with
+ * superinvestors and without. Leaves out a company that none of its identifiers means.
+ */
+async function identified(found: readonly Found[], findCandidates: FindCandidates): Promise<FoundCompany[]> {
+  const identifierOf = new Map<Found, string>();
+  const tryThem = async (identifiersOf: (one: Found) => readonly string[]) => {
+    const attempts = found.flatMap((one) =>
+      identifierOf.has(one) ? [] : identifiersOf(one).map((identifier) => ({ one, identifier })),
+    );
+    const queries = attempts.flatMap((attempt) =>
+      [false, true].map((superinvestors) => ({
+        attempt,
+        ...readQuery({ identifier: attempt.identifier, superinvestors }),
+      })),
+    );
+    if (queries.length === 0) return;
+    const limits = { perEntry: bestOfEntry(queries), most: 1 };
+    const others = (await findAnswers(queries, findCandidates, limits)).filter(
+      ({ query, answer }) => answer.meanings[0]?.brand.id !== query.attempt.one.brand.id,
+    );
+    const wrong = new Set(others.map(({ query }) => query.attempt));
+    for (const attempt of attempts)
+      if (!wrong.has(attempt) && !identifierOf.has(attempt.one))
+        identifierOf.set(attempt.one, attempt.identifier);
+  };
+  // Nearly all companies are meant by their handiest identifier.
+  await tryThem(({ identifiers }) => identifiers.slice(0, 1));
+  await tryThem(({ identifiers }) => identifiers.slice(1));
+  return found.flatMap((one) => {
+    const identifier = identifierOf.get(one);
+    return identifier === undefined ? [] : { brand: one.brand, identifier };
+  });
+}

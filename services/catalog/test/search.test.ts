@@ -1,0 +1,270 @@
+import { type Brand, BrandType, FoundCompany } from '@brand-data/contracts';
+import { nameForms, namesOfBrand, normalName, readWebHost } from '@brand-data/identifiers';
+import { brandOf } from '@brand-data/testing/brand-of';
+import fc from 'fast-check';
+import type { Collection } from 'mongodb';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { candidateFinder, candidateFromDoc, findAnswers, readQuery } from '../src/lookup/answers.ts';
+import { type Search, searcher } from '../src/lookup/search.ts';
+import { type CatalogDoc, compareDocs } from '../src/records/catalog-doc.ts';
+import { recordFromBytes } from '../src/records/merge.ts';
+import { searchFilter, textsTyped } from '../src/records/search-entries.ts';
+import { feedDatabase } from './catalogue-databases.ts';
+import { stockOf } from './running-catalog.ts';
+
+const database = feedDatabase();
+let companies: Collection<CatalogDoc>;
+let search: Search;
+
+beforeAll(() => {
+  companies = database.collections.companies;
+  search = searcher(companies, candidateFinder(companies), { withinMs: 20_000 });
+});
+
+const namesFound = async (text: string, limit = 10) =>
+  (await search(text, limit)).map(({ brand }) => brand?.name);
+
+/** Returns what a company is found by, from its record alone: texts, and whether a search may begin at any of their words. */
+function textsOf(brand: Brand): { text: string; isName: boolean }[] {
+  const { current, former } = namesOfBrand(brand);
+  const names = [...current, ...former].flatMap((name) => nameForms(name).map(({ form }) => form));
+  const hosts = [...(brand.links?.websites ?? []), ...brand.domains].flatMap((address) => {
+    const { host = '', domain = '' } = readWebHost(address) ?? {};
+    return [host, domain];
+  });
+  const others = [...brand.listings.map(({ ticker }) => ticker), ...hosts].map(normalName);
+  return [
+    ...names.map((text) => ({ text, isName: true })),
+    ...others.map((text) => ({ text, isName: false })),
+  ];
+}
+
+/** Compares every company with the typed text. Returns the first text of each that matches. */
+function scan(docs: readonly CatalogDoc[], typed: string): Map<CatalogDoc, string> {
+  const matches = docs.flatMap((doc) => {
+    const brand = recordFromBytes(doc.brand);
+    if (brand.type === BrandType.SUPERINVESTOR || brand.type === BrandType.OTHER_SECURITY) return [];
+    const found = textsTyped(typed).flatMap((beginning) =>
+      textsOf(brand).flatMap(({ text, isName }) =>
+        [...text].flatMap((_, at) => {
+          const isStart = at === 0 || (isName && text[at - 1] === ' ');
+          return isStart && text.startsWith(beginning, at) ? [text.slice(at)] : [];
+        }),
+      ),
+    );
+    const [first] = found.sort();
+    return first === undefined ? [] : [[doc, first] as const];
+  });
+  return new Map(matches);
+}
+
+/** Checks whether the identifier means the company, with superinvestors and without, if a look-up compares all records. */
+async function means(docs: readonly CatalogDoc[], identifier: string, id: string): Promise<boolean> {
+  const queries = [true, false].map((superinvestors) => readQuery({ identifier, superinvestors }));
+  const all = async (entries: readonly string[]) =>
+    docs.map((doc) => candidateFromDoc(doc, new Set(entries))).filter((one) => one.entries.length > 0);
+  const answers = await findAnswers(queries, all, { perEntry: docs.length, most: 1 });
+  return answers.every(({ answer }) => answer.meanings[0]?.brand.id === id);
+}
+
+const word = fc.constantFrom(
+  ...['Acme', 'Acmé', 'Ac', 'Coca', 'Cola', 'Bank', 'of', 'America', 'Inc.', 'AG', 'J. P.', '&', 'Müller'],
+  ...['Газпром', 'Банк', 'Εθνική', '삼성', '三菱', 'セブン', 'बैंक', 'بنك', '𝒜cme', 'Zürich-Group'],
+);
+const name = fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join(' '));
+const someCompany = fc
+  .record({
+    type: fc.constantFrom(
+      ...[BrandType.STOCK, BrandType.BRAND, BrandType.BRAND],
+      ...[BrandType.SUPERINVESTOR, BrandType.OTHER_SECURITY],
+    ),
+    name,
+    names: fc.array(name, { maxLength: 2 }),
+    formerly: fc.array(name, { maxLength: 1 }),
+    rank: fc.constantFrom(1, 299, 300, 301, 309, 310, 655, 655, 999, 1000),
+    ticker: fc.constantFrom('AC', 'ACME', 'COLA', 'BRK-B', '005930'),
+    mic: fc.constantFrom('XNYS', 'XETR', 'XKRX'),
+    domains: fc.subarray(['acme.com', 'coca-cola.com', 'www.bank.co.uk', 'shop.acme.com', 'müller.de'], {
+      maxLength: 2,
+    }),
+    isBare: fc.boolean(),
+  })
+  .map(({ type, ticker, mic, formerly, isBare, ...fields }): Omit<Brand, 'id'> => {
+    const isListed = type === BrandType.STOCK || type === BrandType.OTHER_SECURITY;
+    const { id: _, ...brand } = brandOf('', {
+      ...fields,
+      type,
+      listings: isListed ? [{ ticker, mic }] : [],
+      ...(formerly.length > 0 && type !== BrandType.SUPERINVESTOR && { history: { formerly } }),
+      ...(type === BrandType.SUPERINVESTOR && { manager: { portfolioManager: fields.name, firm: 'Acme' } }),
+      ...(isBare && type === BrandType.BRAND && { description: '' }),
+    });
+    return brand;
+  });
+const someCatalogue = fc
+  .array(someCompany, { maxLength: 30 })
+  .map((all) => all.map((brand, index): Brand => ({ ...brand, id: `c${(index * 7) % 31}` })));
+const typed = fc.oneof(
+  fc
+    .tuple(name, fc.nat(12))
+    .map(([text, length]) => [...text].slice(0, length + 1).join(''))
+    .filter((text) => text.trim() !== ''),
+  fc.constantFrom('a', 'ACM', 'coca-', 'bank o', 'bank of am', 'j. p. a', 'brk.', 'https://www.acme.c', '00'),
+);
+
+describe('a search', () => {
+  test('finds the companies that a scan of all records finds, each once and by an identifier that means it', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        someCatalogue,
+        fc.array(fc.tuple(typed, fc.integer({ min: 1, max: 10 })), { minLength: 1, maxLength: 6 }),
+        async (brands, searches) => {
+          await companies.deleteMany({});
+          if (brands.length > 0) await database.put(...brands);
+          const docs = await companies.find().toArray();
+          for (const [text, limit] of searches) {
+            const found = await search(text, limit);
+            const ids = found.map(({ brand }) => brand?.id ?? '');
+            expect(found.length).toBeLessThanOrEqual(limit);
+            for (const { brand, identifier } of found)
+              expect([identifier, await means(docs, identifier, brand?.id ?? '')]).toEqual([
+                identifier,
+                true,
+              ]);
+            const matching = [...scan(docs, text).keys()].sort(compareDocs);
+            const listed = matching.filter(({ _id }) => ids.includes(_id)).map(({ _id }) => _id);
+            expect(listed).toEqual(ids);
+            // Whatever stands before the last one, or everything if there is room, is left out only if nothing means it alone.
+            const last =
+              found.length === limit ? matching.findIndex(({ _id }) => _id === ids.at(-1)) : undefined;
+            for (const doc of matching.slice(0, last).filter(({ _id }) => !ids.includes(_id))) {
+              const brand = recordFromBytes(doc.brand);
+              const identifiers = [
+                brand.name,
+                ...brand.domains,
+                ...brand.listings.map(({ ticker }) => ticker),
+              ];
+              for (const identifier of identifiers.slice(0, 2))
+                if (matching.length <= 20)
+                  expect([doc._id, identifier, await means(docs, identifier, doc._id)]).toContain(false);
+            }
+          }
+        },
+      ),
+    );
+  });
+
+  test('gives the same bytes in whatever order the records came', async () => {
+    const brands = Array.from({ length: 60 }, (_, index) =>
+      stockOf(`c${(index * 37) % 61}`, `T${index}@XNYS`, {
+        name: `Acme ${index % 9} Works`,
+        rank: 400 + (index % 4),
+      }),
+    );
+    const bytes = async () => {
+      const found = [...(await search('acme', 10)), ...(await search('4 w', 10))];
+      return Buffer.concat(found.map((one) => FoundCompany.encode(one).finish())).toString('hex');
+    };
+    await database.put(...brands);
+    const expected = await bytes();
+    await fc.assert(
+      fc.asyncProperty(fc.shuffledSubarray(brands, { minLength: brands.length }), async (shuffled) => {
+        await companies.deleteMany({});
+        for (const half of [shuffled.slice(0, 30), shuffled.slice(30)]) await database.put(...half);
+        expect(await bytes()).toBe(expected);
+      }),
+      { numRuns: 5 },
+    );
+  });
+
+  test.each([
+    ['a word of a name', 'depot', ['The Home Depot']],
+    ['several words from any word on', 'home dep', ['The Home Depot']],
+    ['a name without accents', 'NESTLE', ['Nestlé S.A.']],
+    ['a former name', 'faceb', ['Meta Platforms']],
+    ['a ticker', 'hd', ['The Home Depot']],
+    ['a ticker with its share class', 'brk.', ['Berkshire Hathaway']],
+    ['a domain', 'lego.c', ['LEGO']],
+    ['an address', 'https://www.lego', ['LEGO']],
+    ['initials', 'j. p. m', ['J.P. Morgan']],
+    ['another script', 'газ', ['Газпром']],
+    ['the inside of a word', 'epot', []],
+    ['signs alone', '!?', []],
+  ])('by %s: %s', async (_, text, expected) => {
+    await database.put(
+      stockOf('hd', 'HD@XNYS', { name: 'The Home Depot' }),
+      stockOf('nestle', 'NESN@XSWX', { name: 'Nestlé S.A.' }),
+      stockOf('meta', 'META@XNAS', {
+        name: 'Meta Platforms',
+        history: { formerly: ['Facebook (2004–2021)'] },
+      }),
+      stockOf('berkshire', 'BRK-B@XNYS', { name: 'Berkshire Hathaway' }),
+      brandOf('lego', { name: 'LEGO', domains: ['lego.com'] }),
+      brandOf('jpm', { name: 'J.P. Morgan' }),
+      brandOf('gazprom', { name: 'Газпром' }),
+    );
+    expect(await namesFound(text)).toEqual(expected);
+  });
+
+  test('finds the best known first, and the tenth of ten thousand that begin so after as many index keys as of twenty', async () => {
+    const many = Array.from({ length: 10_000 }, (_, index) =>
+      brandOf(`c${index}`, { name: `International ${index} Bank`, rank: 300 + ((index * 7919) % 700) }),
+    );
+    const keysExamined = async (text: string) => {
+      const found = companies.find(searchFilter(textsTyped(text)), { hint: 'search', limit: 20 });
+      return (await found.explain('executionStats')).executionStats.totalKeysExamined as number;
+    };
+    for (let start = 0; start < many.length; start += 500)
+      await database.put(...many.slice(start, start + 500));
+    const ranks = (await search('international', 10)).map(({ brand }) => brand?.rank ?? 0);
+    expect(ranks).toEqual(ranks.toSorted((a, b) => b - a));
+    expect(Math.min(...ranks)).toBeGreaterThanOrEqual(990);
+    // One key for each result and one for each step at most, with the one after the last range.
+    for (const text of ['i', 'int', 'international', 'international 77', 'bank', 'international zzz', 'zzz'])
+      expect([text, await keysExamined(text)]).toEqual([
+        text,
+        expect.toSatisfy((keys) => keys <= 20 + 2 * 71),
+      ]);
+  });
+
+  test('finds a company of an earlier version after its next import, and never a removed or renamed one', async () => {
+    const acme = brandOf('acme', { name: 'Acme' });
+    await database.put(acme);
+    await companies.updateMany({}, { $unset: { search: 1 } });
+    expect(await namesFound('acm')).toEqual([]);
+    await database.put(acme);
+    expect(await namesFound('acm')).toEqual(['Acme']);
+    await database.put({ ...acme, name: 'Globex' });
+    expect([await namesFound('acm'), await namesFound('glo')]).toEqual([[], ['Globex']]);
+    await companies.deleteMany({});
+    expect(await namesFound('glo')).toEqual([]);
+  });
+
+  test.each([
+    ['x'.repeat(257), 10],
+    ['x', 0],
+    ['x', 11],
+  ])('is refused: %s, at most %i', async (text, limit) => {
+    await expect(search(text, limit)).rejects.toMatchObject({ kind: 'invalid_argument' });
+  });
+});
+
+test('of a flood of searches four run, sixty-four wait, and the others are refused; an abandoned one is not begun', async () => {
+  const { promise: held, resolve: release } = Promise.withResolvers<never[]>();
+  let begun = 0;
+  const find = () => {
+    begun += 1;
+    return { toArray: () => held };
+  };
+  const flooded = searcher({ find } as unknown as Collection<CatalogDoc>, async () => []);
+  const abandoned = new AbortController();
+  const running = Array.from({ length: 4 }, () => flooded('acme', 10));
+  const waiting = Array.from({ length: 64 }, () => flooded('acme', 10, abandoned.signal));
+  await expect(flooded('acme', 10)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(begun).toBe(4);
+  abandoned.abort();
+  release([]);
+  expect(await Promise.all(running)).toEqual([[], [], [], []]);
+  for (const one of await Promise.allSettled(waiting)) expect(one.status).toBe('rejected');
+  expect(begun).toBe(4);
+});

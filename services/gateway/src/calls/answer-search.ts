@@ -1,0 +1,115 @@
+import type { CatalogServiceClient, FoundCompany } from '@brand-data/contracts';
+import { readWebHost } from '@brand-data/identifiers';
+import { type PresentOptions, presentFlat } from '@brand-data/presenters';
+import { callTroubleOf, callUnary, Fault } from '@brand-data/runtime';
+import { chooseEncoding, compress, etagOf, matchesTag, tagOf } from '@brand-data/runtime/http';
+import { type AdmissionParts, SEARCH_LIMITS } from '../admission/admission.ts';
+import { releaseOf } from '../admission/limits/call-limits.ts';
+import type { Turn } from '../admission/turns.ts';
+import { type Content, cacheHeader } from '../answers/answer.ts';
+import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
+import {
+  authenticate,
+  type CallerClaims,
+  checkOrigin,
+  type ParsedQuery,
+  queryValues,
+} from '../auth/caller.ts';
+import type { Tokens } from '../auth/tokens.ts';
+import { choiceFrom } from './parameters.ts';
+import type { SearchAnswer } from './search-schema.ts';
+
+const ANSWER_WITHIN_MS = 1_000;
+/** How long caches may keep what a text finds. */
+const SEARCH_SECONDS = 300;
+const LONGEST_TEXT = 256;
+const LIMITS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10'] as const;
+
+export interface SearchRequest {
+  caller: CallerClaims;
+  query: ParsedQuery;
+  ifNoneMatch: string | undefined;
+  acceptEncoding: string | undefined;
+  /** Aborted when the caller can get no answer any more. */
+  signal: AbortSignal;
+}
+
+/** Resolves to the companies that a text finds, the best known first, as the body of an answer. */
+export type Search = (text: string, limit: number, signal: AbortSignal) => Promise<Buffer>;
+
+/** Answers which companies a text finds while somebody types. Never counted. Throws ProblemError. */
+export async function answerSearch(
+  { tokens, limits, turns, search }: Pick<AdmissionParts, 'limits' | 'turns'> & SearchParts,
+  { caller, query, ifNoneMatch, acceptEncoding, signal }: SearchRequest,
+): Promise<Content & { accountId: string }> {
+  const { accountId, keyId, allowedOrigins } = await authenticate(tokens, caller);
+  let release: (() => void) | undefined;
+  let turn: Turn | undefined;
+  try {
+    checkOrigin({ allowedOrigins }, caller);
+    const text = textFrom(query);
+    const limit = Number(choiceFrom(query, 'limit', LIMITS) ?? LIMITS.at(-1));
+    // Other names than those of counted calls, so that neither takes from the other.
+    release = releaseOf(limits.admit({ accountId, keyId: `${keyId}/search`, keyLimits: SEARCH_LIMITS }));
+    turn = await turns.admit(`${accountId}/search`);
+    const body = await search(text, limit, signal);
+    const tag = tagOf(body);
+    const encoding = chooseEncoding(acceptEncoding);
+    const isPrivate = allowedOrigins.length > 0;
+    const headers: Record<string, string> = {
+      'Cache-Control': cacheHeader(SEARCH_SECONDS, isPrivate),
+      ETag: etagOf(tag, encoding),
+      Vary: isPrivate ? 'Accept-Encoding, Origin' : 'Accept-Encoding',
+    };
+    if (matchesTag(ifNoneMatch, tag)) return { status: 304, headers, accountId };
+    headers['Content-Type'] = 'application/json; charset=utf-8';
+    if (encoding === 'identity') return { status: 200, headers, body, accountId };
+    headers['Content-Encoding'] = encoding;
+    return { status: 200, headers, body: await compress(body, encoding), accountId };
+  } catch (error) {
+    const isGone = signal.aborted;
+    if (isGone)
+      throw new ProblemError('request_invalid', 'The caller has closed the connection.').of(accountId);
+    throw problemErrorFrom(error).of(accountId);
+  } finally {
+    if (turn) turns.release(turn);
+    release?.();
+  }
+}
+
+export interface SearchParts {
+  tokens: Tokens;
+  search: Search;
+}
+
+function textFrom(query: ParsedQuery): string {
+  const [text = '', ...more] = queryValues(query, 'q');
+  const isRead = text.trim() !== '' && [...text].length <= LONGEST_TEXT && !/\p{Cc}/u.test(text);
+  if (isRead && more.length === 0) return text;
+  const detail = `Give \`q\` once, with 1 to ${LONGEST_TEXT} characters, none of them a control character.`;
+  throw new ProblemError('parameter_invalid', detail);
+}
+
+/** Searches by catalog. Not hedged: a replica with too much to do would get still more. */
+export function createSearch(catalog: CatalogServiceClient, shown: PresentOptions): Search {
+  return async (text, limit, signal) => {
+    const options = { deadlineMs: ANSWER_WITHIN_MS, waitForReady: true, signal };
+    try {
+      const { companies } = await callUnary(catalog, catalog.search, { text, limit }, options);
+      const answer: SearchAnswer = { companies: companies.flatMap((found) => present(found, shown)) };
+      return Buffer.from(JSON.stringify(answer));
+    } catch (error) {
+      const trouble = callTroubleOf(error);
+      if (trouble !== 'unknown_method' && trouble !== 'wrong_caller') throw error;
+      throw new Fault('unavailable', 'this catalog does not search yet', { cause: error });
+    }
+  };
+}
+
+function present({ brand, identifier }: FoundCompany, shown: PresentOptions): SearchAnswer['companies'] {
+  const record = brand && presentFlat(brand, shown);
+  if (!record) return [];
+  const { name, symbol, logo } = record;
+  const domain = readWebHost(record.website ?? brand.domains[0] ?? '')?.host ?? null;
+  return [{ identifier, name, type: record.type === 'stock' ? 'stock' : 'brand', symbol, domain, logo }];
+}
