@@ -17,13 +17,19 @@ const run = promisify(execFile);
 const GUIDES = [
   '',
   '/images',
+  '/clients',
+  '/frameworks',
+  '/mobile',
+  '/spreadsheets',
+  '/python',
   '/identifiers',
   '/quotas',
   '/caching',
   '/errors',
-  '/clients',
-  '/python',
+  '/plans',
   '/sources',
+  '/compatibility',
+  '/changes',
 ].map((name) => `/docs${name}`);
 const PYTHON_CLIENT = join(import.meta.dirname, '../../packages/client/python');
 const SOURCES = join(import.meta.dirname, '../../packages/site/docs');
@@ -100,7 +106,6 @@ async function rowsUnder(file: string, heading: string, table = 0): Promise<stri
 
 const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
   '/docs': [/^Apple Cupertino\nhttp.*\ntrue \d+\n$/],
-  '/docs/images': [],
   '/docs/identifiers': [
     /^BRK\/B → Berkshire Hathaway .*\nMcDonald's → McDonald's .*\nNestlé → Nestlé .*\n.* → Toyota .*\n$/,
   ],
@@ -108,8 +113,7 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
   '/docs/caching': [/^200 304 1\n$/, /^Apple Apple\n$/],
   '/docs/errors': [/^No company .*\nDid you mean McDonald's MCD\n/],
   '/docs/clients': [/^Apple Cupertino true\nLEGO Billund true\nidentifier_not_found \[\]\n$/],
-  '/docs/python': [],
-  '/docs/sources': [],
+  '/docs/plans': [/^\S+\ncalls 10000 \d+\n$/],
 };
 
 test.each(GUIDES)('every example in JavaScript on %s runs, and prints what it should', async (path) => {
@@ -124,6 +128,31 @@ test.each(GUIDES)('every example in JavaScript on %s runs, and prints what it sh
       .poll(async () => (await run(process.execPath, [file], { timeout: 60_000 })).stdout, eventually)
       .toMatch(printed[index] ?? '');
   }
+});
+
+test('the function for spreadsheets gets facts of a company with one call, and knows a miss', async () => {
+  const [example = ''] = examplesIn('/docs/spreadsheets', 'gs');
+  const file = join(folder, 'spreadsheet.mjs');
+  await writeFile(
+    file,
+    `import { execFileSync } from 'node:child_process';
+const kept = new Map();
+const cache = { get: (key) => kept.get(key) ?? null, put: (key, text) => kept.set(key, text) };
+const CacheService = { getScriptCache: () => cache };
+let calls = 0;
+const UrlFetchApp = {
+  fetch(url) {
+    calls += 1;
+    const [text, status] = execFileSync('curl', ['-s', '-w', '\\t%{http_code}', url]).toString().split('\\t');
+    return { getResponseCode: () => Number(status), getContentText: () => text };
+  },
+};
+${example}
+console.log(BRAND('AAPL', 'headquarters.city'), BRAND('AAPL', 'name'), calls, BRAND('no such company', 'name'));`,
+  );
+  await expect
+    .poll(async () => (await run(process.execPath, [file], { timeout: 60_000 })).stdout, eventually)
+    .toBe('Cupertino Apple 1 not found\n');
 });
 
 test('the first command of the start gets the record whose part the page shows', async () => {

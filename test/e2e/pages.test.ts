@@ -81,6 +81,13 @@ describe('behind a proxy that serves the gateway below a path prefix', () => {
     expect(visited.size).toBeGreaterThan(12);
   });
 
+  test('the pages show the address of this service, and not that of an example', () => {
+    const examples = [...visited].filter(([, text]) =>
+      text.replaceAll(/<[^>]*>/g, '').includes('api.example.com'),
+    );
+    expect(examples.map(([address]) => address)).toEqual([]);
+  });
+
   test('a page whose address ends with a slash leads to the page', async () => {
     for (const path of ['docs', 'docs/errors', 'playground']) {
       const answer = await fetch(`${root}${path}/`);

@@ -32,6 +32,9 @@ ${sections.length > 1 ? html`${contents('On this page', links)}\n` : undefined}$
   };
 }
 
+const EXAMPLE_API = 'https://api.example.com';
+const PLACE = 'EXAMPLEAPI';
+
 const isSection = (token: Token): token is Tokens.Heading => token.type === 'heading' && token.depth === 2;
 
 type WithParser = { parser: { parseInline(tokens: Token[]): string } };
@@ -48,8 +51,10 @@ function rendererFor(path: string) {
       return `<a href="${to}">${this.parser.parseInline(tokens)}</a>`;
     },
     code({ text, lang = '' }: Tokens.Code) {
-      const language = lang === 'vue' ? 'html' : lang;
-      const marked = new Html(hljs.highlight(text, { language }).value);
+      const language = LIKE[lang] ?? lang;
+      // The marks must not divide the URL, in whose place the gateway puts its own.
+      const { value } = hljs.highlight(text.replaceAll(EXAMPLE_API, PLACE), { language });
+      const marked = new Html(value.replaceAll(PLACE, EXAMPLE_API));
       return codeBlock(text, lang, rootFrom(path), marked).markup;
     },
     table(this: WithParser, { header, rows }: Tokens.Table) {
@@ -63,6 +68,9 @@ function rendererFor(path: string) {
     },
   };
 }
+
+/** Languages whose syntax the build marks like that of another one. */
+const LIKE: Readonly<Record<string, string>> = { gs: 'js', powerquery: 'txt', svelte: 'html', vue: 'html' };
 
 /** Returns a table whose rows become blocks on narrow screens, where each cell has the name of its column before it. */
 function tableOf(names: string[], columns: HtmlPart[], rows: HtmlPart[][]): Html {

@@ -7,6 +7,9 @@ const ENTRIES: readonly [group: string, entries: readonly Entry[]][] = [
       ['start', 'Quick start', 'From zero to a company’s logo and headquarters on a page, in five minutes.'],
       ['images', 'A logo in one line', 'A logo by its address, and how to move here from other services.'],
       ['clients', 'Clients', 'The client for JavaScript, for Node and pages, and where it comes from.'],
+      ['frameworks', 'React, Vue, Next', 'Logos and cards in frameworks, in the browser and on a server.'],
+      ['mobile', 'iPhone and Android', 'Logos in SwiftUI and Jetpack Compose.'],
+      ['spreadsheets', 'Spreadsheets', 'Logos and facts in the cells of Google Sheets and Excel.'],
       ['python', 'Python', 'Calls with httpx, many companies in a row, and two clients.'],
     ],
   ],
@@ -31,11 +34,10 @@ const ENTRIES: readonly [group: string, entries: readonly Entry[]][] = [
   [
     'About the service',
     [
-      [
-        'sources',
-        'Sources and licences',
-        'Where the data comes from, how old it may be, and what you may do with it.',
-      ],
+      ['plans', 'Plans', 'What a plan allows, and which one you have.'],
+      ['sources', 'Sources and licences', 'Where the data comes from, and what you may do with it.'],
+      ['compatibility', 'Compatibility', 'What stays as it is, and what your program should be ready for.'],
+      ['changes', 'Changes of the API', 'What callers can use, and since which version.'],
     ],
   ],
 ];

@@ -35,16 +35,20 @@ export function codeBlock(text: string, language: string, root: string, marked: 
 
 const LANGUAGES: Readonly<Record<string, string>> = {
   go: 'Go',
+  gs: 'Apps Script',
   html: 'HTML',
   http: 'HTTP',
   js: 'JavaScript',
   json: 'JSON',
   kotlin: 'Kotlin',
+  powerquery: 'Power Query',
   py: 'Python',
   sh: 'Shell',
+  svelte: 'Svelte',
   swift: 'Swift',
   ts: 'TypeScript',
   tsx: 'TSX',
+  txt: 'Formula',
   vue: 'Vue',
   yaml: 'YAML',
 };
