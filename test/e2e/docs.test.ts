@@ -27,7 +27,7 @@ interface Page {
 
 const FENCED = /^```(\w*)\n(.*?)^```$/gms;
 
-const pages: Page[] = globSync('**/*.md', { cwd: ROOT, exclude: ['**/node_modules/**', '.*/**'] })
+const pages: Page[] = globSync('**/*.md', { cwd: ROOT, exclude: ['**/{dist,node_modules}/**', '.*/**'] })
   .toSorted()
   .map((path) => {
     const markdown = readFileSync(join(ROOT, path), 'utf8');
