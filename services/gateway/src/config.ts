@@ -27,6 +27,14 @@ export const serviceSpec = {
     default: '',
     desc: "URL of the page of error codes; a problem's `type` begins with this URL; by default /docs/errors below PUBLIC_URL, which the gateway serves",
   }),
+  CONTACT: configSpec.emailOrUrl({
+    default: '',
+    desc: 'Where callers reach you, an e-mail address or a URL, for the OpenAPI document; by default unknown',
+  }),
+  TERMS_URL: configSpec.httpUrl({
+    default: '',
+    desc: 'URL of the terms of use, for the OpenAPI document; by default none',
+  }),
   DEMO_TOKEN: configSpec.publishableToken({
     default: '',
     desc: 'Token that the playground offers to its visitors, whose calls are counted against its account; by default none',

@@ -40,7 +40,13 @@ v8.setFlagsFromString('--no-parallel-scavenge');
 
 await runService('gateway', serviceSpec, async (service, config) => {
   const docsUrl = docsUrlOf(config);
-  const description = openApiDocument({ docsUrl, logoHost: config.LOGO_HOST, publicUrl: config.PUBLIC_URL });
+  const description = openApiDocument({
+    docsUrl,
+    logoHost: config.LOGO_HOST,
+    publicUrl: config.PUBLIC_URL,
+    contact: config.CONTACT,
+    termsUrl: config.TERMS_URL,
+  });
   const pages = createPages(readSite(), {
     publicUrl: config.PUBLIC_URL,
     logoHost: config.LOGO_HOST,

@@ -11,6 +11,26 @@ test.each(['0', '-1', '1048575', '2000000.5', ''])(
   },
 );
 
+test.each(['help@example.com', 'https://example.com/help?from=api', ''])(
+  'the contact may be %j',
+  (contact) => {
+    expect(parseConfig({ CONTACT: contact }, { CONTACT: serviceSpec.CONTACT })).toEqual({ CONTACT: contact });
+  },
+);
+
+test.each([
+  'help',
+  '@example.com',
+  'javascript:alert(1)',
+  'https://me:hidden@example.com',
+  'a b@example.com',
+])('the contact %j, which leads nowhere, is refused, and so are such terms', (text) => {
+  const spec = { CONTACT: serviceSpec.CONTACT, TERMS_URL: serviceSpec.TERMS_URL };
+  const parse = () => parseConfig({ CONTACT: text, TERMS_URL: text }, spec);
+  expect(parse).toThrow(/CONTACT: must be an e-mail address.*TERMS_URL: must/s);
+  expect(parse).not.toThrow(/hidden/);
+});
+
 test.each([
   ['https://example.com/brands/', '', 'https://example.com/brands/docs/errors'],
   ['https://example.com', '', 'https://example.com/docs/errors'],

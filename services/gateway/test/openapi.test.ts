@@ -86,6 +86,24 @@ describe('the OpenAPI document', () => {
     expect(servers).toEqual([{ url: publicUrl }]);
   });
 
+  test('says whom to ask and what the terms are, where the operator has said so', () => {
+    const infoOf = (said: object) => JSON.parse(openApiDocument({ docsUrl: '', logoHost: '', ...said })).info;
+    expect(infoOf({ contact: 'help@example.com', termsUrl: 'https://example.com/terms' })).toMatchObject({
+      contact: { email: 'help@example.com' },
+      termsOfService: 'https://example.com/terms',
+    });
+    const url = 'https://example.com/help';
+    expect(infoOf({ contact: url }).contact).toEqual({ url });
+    expect(Object.keys(infoOf({ contact: '', termsUrl: '' }))).toEqual(Object.keys(infoOf({})));
+  });
+
+  test('has the token among the parameters of each operation that needs one, and of no other', () => {
+    for (const [path, { get }] of Object.entries(document.paths)) {
+      const names = get.parameters?.map(({ name }) => name) ?? [];
+      expect([path, names.includes('token')]).toEqual([path, get.security === undefined]);
+    }
+  });
+
   test('has an example of every error code', () => {
     const shown = new Set(
       allResponses.flatMap(({ response }) =>

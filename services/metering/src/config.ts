@@ -33,7 +33,7 @@ export const serviceSpec = {
   ALLOWANCE_PUBLIC_KEYS: configSpec.verifyingKeys({
     desc: 'Public keys of accounts, with which metering verifies limits: Ed25519, in PEM; several while the key is replaced',
   }),
-  NOTICE_WEBHOOK_URL: configSpec.webhookUrl({
+  NOTICE_WEBHOOK_URL: configSpec.httpUrl({
     default: undefined,
     desc: 'URL that gets a notice when an account passes 80 or 100 percent of its allowance; by default none does',
   }),

@@ -140,8 +140,16 @@ export const configSpec = {
   signingKey: makeValidator(signingKeyFromPem),
   verifyingKeys: makeValidator(verifyingKeysFromPem),
   webhookSecrets: makeValidator(parseWebhookSecrets),
-  /** The URL to which a service sends events. */
-  webhookUrl: textWithout(problemOfHttpUrl),
+  /** A URL with any path and query. */
+  httpUrl: textWithout((text) => text !== '' && problemOfHttpUrl(text)),
+  /** Where people are reached. */
+  emailOrUrl: textWithout(
+    (text) =>
+      !/^[^\s@:/?#]+@[^\s@:/?#]+$/.test(text) &&
+      text !== '' &&
+      problemOfHttpUrl(text) &&
+      'must be an e-mail address, or look like https://host/path',
+  ),
 };
 
 /** For every service that uses NATS. */

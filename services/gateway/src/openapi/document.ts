@@ -14,21 +14,39 @@ interface Addresses {
   logoHost: string;
   /** The base URL of the API. Empty: unknown. The server's URL is relative then, which is right under every host and prefix. */
   publicUrl?: string;
+  /** Where callers reach the operator: an e-mail address or a URL. Empty: unknown. */
+  contact?: string;
+  /** The URL of the terms of use. Empty: none. */
+  termsUrl?: string;
 }
 
 /** Returns the OpenAPI document of the public API, as JSON. */
-export function openApiDocument({ docsUrl, logoHost, publicUrl = '' }: Addresses): string {
+export function openApiDocument({ docsUrl, logoHost, publicUrl, contact, termsUrl }: Addresses): string {
   const { document, operations, securitySchemes, headers } = description;
-  const servers = publicUrl === '' ? document.servers : [{ url: publicUrl }];
+  const servers = publicUrl ? [{ url: publicUrl }] : document.servers;
+  const info = {
+    ...document.info,
+    ...(contact && { contact: URL.canParse(contact) ? { url: contact } : { email: contact } }),
+    ...(termsUrl && { termsOfService: termsUrl }),
+  };
   const { value: paths, schemas } = withComponents(
     Object.fromEntries(
       Object.entries(operations).map(([path, { problems: _, parameters, ...operation }]) => {
-        const own = parameters.map((name) => description.parameters[name as ParameterName]);
+        const needsToken = !('security' in operation);
+        const own = [...parameters, ...(needsToken ? ['token'] : [])].map(
+          (name) => description.parameters[name as ParameterName],
+        );
         return [path, { get: { ...operation, parameters: own, responses: responsesOf(path as Path) } }];
       }),
     ),
   );
-  return JSON.stringify({ ...document, servers, paths, components: { securitySchemes, headers, schemas } })
+  return JSON.stringify({
+    ...document,
+    info,
+    servers,
+    paths,
+    components: { securitySchemes, headers, schemas },
+  })
     .replaceAll(EXAMPLE_DOCS_URL, inJson(docsUrl))
     .replaceAll(EXAMPLE_LOGO_HOST, inJson(logoHost));
 }

@@ -36,7 +36,7 @@ ${paragraphs(`\`token\` in the query of each call: ${components.securitySchemes.
 ${byTag.map(
   ({ name, description, operations }) =>
     html`${heading(2, name.toLowerCase(), name)}${paragraphs(description)}${operations.map(
-      ({ path, operation }) => operationSection(path, operation, components, api),
+      ({ path, operation }) => operationSection(path, operation, api),
     )}\n`,
 )}${heading(2, 'schemas', 'Schemas')}<p>The bodies of answers, and their parts. “always” marks a field that every such object has.</p>
 ${Object.entries(components.schemas).map(([name, schema]) => schemaSection(name, schema))}
@@ -57,24 +57,15 @@ const joined = (parts: readonly HtmlPart[], separator: HtmlPart): HtmlPart =>
 function operationSection(
   path: string,
   { operationId, summary, description, security, parameters = [], responses }: Operation,
-  { securitySchemes }: OpenApi['components'],
   api: string,
 ): Html {
   const needsToken = security === undefined;
   const shown = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(exampleOf(parameters, name)));
-  const token: Parameter = {
-    name: 'token',
-    in: 'query',
-    required: true,
-    schema: { type: 'string' },
-    example: 'pk_…',
-    description: securitySchemes.token.description,
-  };
   return html`<section class="operation" aria-labelledby="${operationId}">
 ${heading(3, operationId, codeOf(`GET ${path}`))}<p><strong>${inline(summary)}.</strong></p>
 ${paragraphs(description)}
 ${codeBlock(`curl "${api}${shown}${needsToken ? '?token=pk_…' : ''}"`, 'sh', ROOT)}
-${parameterList(needsToken ? [token, ...parameters] : parameters)}
+${parameterList(parameters)}
 ${Object.entries(responses).map(([status, response]) => responseSection(operationId, status, response))}
 </section>\n`;
 }
