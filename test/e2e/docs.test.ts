@@ -247,6 +247,16 @@ describe('the service does what the pages show', () => {
     60_000,
   );
 
+  test('the example of a search is the answer', async () => {
+    const { paths } = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as OpenApi;
+    const { examples = {} } = paths['/v1/search']?.get.responses['200']?.content['application/json'] ?? {};
+    expect(Object.keys(examples).length).toBeGreaterThan(0);
+    for (const [text, { value }] of Object.entries(examples)) {
+      const found = async () => (await fetch(`${gateway.url}/v1/search?q=${text}&token=${token}`)).json();
+      await expect.poll(found).toEqual(value);
+    }
+  });
+
   test.skipIf(!hasPython)(
     'Schemathesis finds no answer that differs from the OpenAPI document',
     { timeout: 600_000 },

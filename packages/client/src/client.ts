@@ -1,6 +1,6 @@
 import { type Answer, answerFacts, dataFacts, matchOf, type RecordAnswer, retryAfterOf } from './answer.ts';
 import { BrandDataError, errorFrom, unreadable } from './error.ts';
-import type { FlatRecord, GroupedRecord, Usage } from './gen/types.ts';
+import type { FlatRecord, GroupedRecord, SearchAnswer, Usage } from './gen/types.ts';
 
 export interface BrandDataOptions {
   /** The base URL of the service, such as "https://api.example.com". */
@@ -20,6 +20,11 @@ export interface BrandDataOptions {
 export interface CallOptions {
   /** Aborts the call. It then rejects with the signal's reason, as `fetch` does. */
   signal?: AbortSignal;
+}
+
+export interface SearchOptions extends CallOptions {
+  /** The most companies to find, 1 to 10. By default 10. */
+  limit?: number;
 }
 
 export interface UsageOptions extends CallOptions {
@@ -77,11 +82,27 @@ export class BrandData {
     return this.#record(`/api/logos/${segment(identifier)}/info`, options);
   }
 
+  /**
+   * The companies of which a word of a name, a ticker or a domain begins with the text, the best known first. For completion while
+   * somebody types. This call is never counted.
+   */
+  async search(text: string, { limit, signal }: SearchOptions = {}): Promise<Answer<SearchAnswer>> {
+    return this.#uncounted(
+      '/v1/search',
+      { q: text, ...(limit !== undefined && { limit: String(limit) }) },
+      signal,
+    );
+  }
+
   /** How many calls the account has used in a month. This call is never counted. */
   async usage({ month, signal }: UsageOptions = {}): Promise<Answer<Usage>> {
+    return this.#uncounted('/v1/usage', month === undefined ? {} : { month }, signal);
+  }
+
+  #uncounted<T>(path: string, query: Record<string, string>, signal?: AbortSignal): Promise<Answer<T>> {
     return this.#withDeadline(signal, async (deadline) => {
-      const response = await this.#call('/v1/usage', month === undefined ? {} : { month }, {}, deadline);
-      return { ...answerFacts(response.headers), data: await dataIn<Usage>(response) };
+      const response = await this.#call(path, query, {}, deadline);
+      return { ...answerFacts(response.headers), data: await dataIn<T>(response) };
     });
   }
 

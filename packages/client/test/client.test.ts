@@ -262,6 +262,17 @@ describe('a failed call', () => {
   });
 });
 
+test('a search asks for what was typed, and is never kept', async () => {
+  const body = { companies: [{ identifier: 'FIG', name: 'Figma' }] };
+  const client = await clientOf([{ status: 200, headers: HEADERS, body }]);
+  expect((await client.search('fig & m', { limit: 5 })).data).toEqual(body);
+  await client.search('fig & m');
+  expect(server.requests.map(({ path, query }) => [path, query.get('q'), query.get('limit')])).toEqual([
+    ['/v1/search', 'fig & m', '5'],
+    ['/v1/search', 'fig & m', null],
+  ]);
+});
+
 test('usage asks for the given month, and is never kept', async () => {
   const client = await clientOf([{ status: 200, headers: HEADERS, body: { month: '2026-10' } }]);
   expect((await client.usage({ month: '2026-10' })).data).toEqual({ month: '2026-10' });

@@ -6,6 +6,11 @@ const ENTRIES: readonly [group: string, entries: readonly Entry[]][] = [
     [
       ['start', 'Quick start', 'From zero to a company’s logo and headquarters on a page, in five minutes.'],
       ['images', 'A logo in one line', 'A logo by its address, and how to move here from other services.'],
+      [
+        'search',
+        'Search while typing',
+        'A text box that completes: companies by the beginning of their names.',
+      ],
       ['clients', 'Clients', 'The client for JavaScript, for Node and pages, and where it comes from.'],
       ['frameworks', 'React, Vue, Next', 'Logos and cards in frameworks, in the browser and on a server.'],
       ['mobile', 'iPhone and Android', 'Logos in SwiftUI and Jetpack Compose.'],

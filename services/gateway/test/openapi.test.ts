@@ -170,7 +170,7 @@ describe('an answer is as the document says: its status, its headers and its bod
     [BRAND, at(BRAND, 'Acme?token=free'), 403, 'plan_required'],
     [IMAGE, at(IMAGE, 'No%20Such?token=good&fallback=monogram&theme=dark'), 302],
     ['/v1/search', '/v1/search?q=acme%20&limit=2&token=free', 200],
-    ['/v1/search', '/v1/search?q=%20&token=good', 400],
+    ['/v1/search', '/v1/search?q=&token=good', 400],
     ['/v1/search', '/v1/search?q=a&limit=11&token=good', 400],
     ['/v1/search', '/v1/search?q=a', 401, 'token_missing'],
     ['/v1/search', '/v1/search?q=a&token=listed', 403, 'origin_not_allowed'],

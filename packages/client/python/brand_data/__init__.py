@@ -13,9 +13,9 @@ from urllib.parse import quote, unquote
 
 import httpx
 
-from .records import FlatRecord, GroupedRecord, NoCompany, ProblemCode, Suggestion, Usage
+from .records import FlatRecord, GroupedRecord, NoCompany, ProblemCode, SearchAnswer, Suggestion, Usage
 
-__all__ = ["Answer", "BrandData", "BrandDataError", "FlatRecord", "GroupedRecord", "Limit", "Match", "ProblemCode", "Usage"]
+__all__ = ["Answer", "BrandData", "BrandDataError", "FlatRecord", "GroupedRecord", "Limit", "Match", "ProblemCode", "SearchAnswer", "Usage"]
 
 T = TypeVar("T")
 
@@ -136,6 +136,10 @@ class BrandData:
     def logo(self, identifier: str, *, kind: str | None = None) -> Answer[FlatRecord]:
         """Returns the flat record of a company, with its logo: fields without data are None."""
         return self._get(f"/api/logos/{_segment(identifier)}/info", kind=kind)
+
+    def search(self, text: str, *, limit: int | None = None) -> Answer[SearchAnswer]:
+        """Returns the companies that begin so, the best known first. This call is never counted."""
+        return self._get("/v1/search", q=text, limit=None if limit is None else str(limit))
 
     def usage(self, month: str | None = None) -> Answer[Usage]:
         """Returns how many calls the account has used in a month (YYYY-MM in UTC). This call is never counted."""

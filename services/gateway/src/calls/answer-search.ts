@@ -84,7 +84,7 @@ export interface SearchParts {
 
 function textFrom(query: ParsedQuery): string {
   const [text = '', ...more] = queryValues(query, 'q');
-  const isRead = text.trim() !== '' && [...text].length <= LONGEST_TEXT && !/\p{Cc}/u.test(text);
+  const isRead = text !== '' && [...text].length <= LONGEST_TEXT && !/\p{Cc}/u.test(text);
   if (isRead && more.length === 0) return text;
   const detail = `Give \`q\` once, with 1 to ${LONGEST_TEXT} characters, none of them a control character.`;
   throw new ProblemError('parameter_invalid', detail);
