@@ -314,6 +314,7 @@ const VARYING: Record<string, RegExp> = {
   etag: /^"[\w-]{20,}"$/,
   ratelimit: /^"month";r=\d+;t=\d+$/,
   'ratelimit-policy': /^"month";q=100000;w=\d+$/,
+  'last-modified': /^\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT$/,
   'x-request-id': /^[0-9a-f-]{36}$/,
 };
 

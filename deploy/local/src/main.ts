@@ -73,6 +73,7 @@ async function start(): Promise<void> {
       certificates,
       // The only setting that lets the services call one another without any proof of identity.
       transport: GRPC_TRANSPORT === 'insecure_plaintext' ? GRPC_TRANSPORT : 'mutual_tls',
+      environment: options.mcp ? { MCP: 'on' } : {},
     });
     plan.services = develop(plan.services, options);
     return startStack(plan, { restart: true, say, started: (part) => say(`  ${part}`), signal });

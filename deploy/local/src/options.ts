@@ -7,6 +7,7 @@ export const USAGE = `npm start -- [options]
   --gateways N   how many gateways to start, 1 to 8 (default 1)
   --port PORT    the first gateway's port; the others take the next ones (default 8080)
   --data DIR     where data, logs and tokens are kept (default .local)
+  --mcp          serve /mcp, for assistants that look records up
   --watch        restart a service when its sources change, as \`npm run dev\` does
   --inspect      let a debugger attach to each service, from port 9229 on
   --help         this text
@@ -41,6 +42,7 @@ function parse(args: string[]) {
         port: { type: 'string', default: '8080' },
         data: { type: 'string' },
         help: { type: 'boolean', default: false },
+        mcp: { type: 'boolean', default: false },
         watch: { type: 'boolean', default: false },
         inspect: { type: 'boolean', default: false },
       },

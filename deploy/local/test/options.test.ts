@@ -8,6 +8,7 @@ const FOLDERS = { root: '/project', cwd: '/home/me' };
 test('without arguments there is one gateway on port 8080, and the data is in a folder of the project', () => {
   expect(parseOptions([], FOLDERS)).toEqual({
     help: false,
+    mcp: false,
     watch: false,
     inspect: false,
     gateways: 1,
@@ -24,6 +25,7 @@ test('given options are used, and a relative data folder is relative to the work
       const args = ['--gateways', String(gateways), `--port=${port}`, '--data', 'other'];
       expect(parseOptions(args, FOLDERS)).toEqual({
         help: false,
+        mcp: false,
         watch: false,
         inspect: false,
         gateways,

@@ -44,6 +44,11 @@ export const serviceSpec = {
     default: 'off',
     desc: "Whether to log a line for each answer: method, route, status, time, request id, and key id, without token, query or identifier; with `address` also the client's address, with `hash` a hash of it that is the same until the gateway stops",
   }),
+  MCP: configSpec.str({
+    choices: ['off', 'on'],
+    default: 'off',
+    desc: 'Whether to serve /mcp, so that assistants can look records up with the Model Context Protocol',
+  }),
   RECORD_CACHE_BYTES: configSpec.cacheBytes({
     default: 256 * 1024 ** 2,
     desc: 'Largest size of the cache of records, in bytes; at least 1 MiB',

@@ -103,20 +103,26 @@ await runService('gateway', serviceSpec, async (service, config) => {
   // Not before: the work of the start makes the event loop late, and the first calls would have to wait for their turns.
   measureLateness(service, admission.turns);
 
+  const parts = {
+    tokens,
+    ...admission,
+    blocked,
+    quota,
+    records,
+    now: Date.now,
+    chargedCalls: countCharged(service),
+    search: createSearch(catalog, shown),
+    usageAnswers: createUsageAnswers(metering, systemClock),
+  };
+  // Loaded only where it is used, because the SDK of the protocol takes time and memory.
+  const mcp = config.MCP === 'on' ? await import('./mcp/answer-mcp.ts') : undefined;
   const http = createHttpServer(
     service,
     {
-      tokens,
-      ...admission,
-      blocked,
-      quota,
-      records,
-      now: Date.now,
-      chargedCalls: countCharged(service),
-      search: createSearch(catalog, shown),
-      usageAnswers: createUsageAnswers(metering, systemClock),
+      ...parts,
       description,
       pages,
+      answerMcp: mcp && ((request) => mcp.answerMcp({ ...parts, docsUrl, log: service.log }, request)),
     },
     {
       docsUrl,

@@ -11,6 +11,7 @@ export {
   type ProblemKind,
 } from './problem.ts';
 export {
+  type AddRoute,
   ALLOWED_METHODS,
   createPublicServer,
   type HttpAnswer,

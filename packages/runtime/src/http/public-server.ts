@@ -7,6 +7,7 @@ import {
   type FastifyRequest,
   fastify,
   type RouteHandlerMethod,
+  type RouteOptions,
 } from 'fastify';
 import { inNetworks } from '../config/networks.ts';
 import { endSpan, extractSpanContext, type Span, startServerSpan, withSpan } from '../observe/tracing.ts';
@@ -165,10 +166,13 @@ function traceRequests(
   };
 }
 
-/** The methods of every route. A public server answers 405 to every other method. */
+/** The methods of every route, unless it says otherwise. A public server answers 405 to every other method. */
 export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
-/** The methods that Node parses but no route serves. Node passes no CONNECT to the request handler, so it is not listed. */
-const OTHER_METHODS = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'CONNECT'].includes(method));
+/** The methods that Node parses, and passes to the request handler. */
+const PARSED_METHODS = METHODS.filter((method) => method !== 'CONNECT');
+
+/** Adds a route. It serves GET and HEAD unless the options say otherwise. */
+export type AddRoute = (url: string, handler: RouteHandlerMethod, options?: Partial<RouteOptions>) => void;
 
 /**
  * Returns the function that adds a route. The hook onRequest answers OPTIONS and other methods before Fastify reads a body, so a
@@ -177,20 +181,22 @@ const OTHER_METHODS = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'CO
 export function routesOf(
   app: FastifyInstance,
   sendPreflight: (reply: FastifyReply, answer: ReturnType<typeof preflight>) => unknown,
-): (url: string, handler: RouteHandlerMethod) => void {
-  for (const method of OTHER_METHODS)
+): AddRoute {
+  for (const method of PARSED_METHODS)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
-  const answerPreflight = async ({ headers }: FastifyRequest, reply: FastifyReply) =>
-    sendPreflight(reply, preflight(headers['access-control-request-headers']));
-  return (url, handler) => {
-    app.route({ method: ['GET', 'HEAD'], url, handler });
+  return (url, handler, options = {}) => {
+    const methods = [options.method ?? ['GET', 'HEAD']].flat();
+    const allowed = [...methods, 'OPTIONS'].join(', ');
+    const answerPreflight = async ({ headers }: FastifyRequest, reply: FastifyReply) =>
+      sendPreflight(reply, preflight(allowed, headers['access-control-request-headers']));
+    const refuse = async () => {
+      throw new HttpProblem('method_not_allowed', `Use one of ${allowed}.`, { Allow: allowed });
+    };
+    app.route({ ...options, method: methods, url, handler });
     app.route({ method: 'OPTIONS', url, onRequest: answerPreflight, handler: answerPreflight });
-    app.route({ method: OTHER_METHODS, url, onRequest: refuseMethod, handler: refuseMethod });
+    const others = PARSED_METHODS.filter((method) => method !== 'OPTIONS' && !methods.includes(method));
+    app.route({ method: others, url, onRequest: refuse, handler: refuse });
   };
-}
-
-async function refuseMethod(): Promise<never> {
-  throw new HttpProblem('method_not_allowed', `Use one of ${ALLOWED_METHODS}.`, { Allow: ALLOWED_METHODS });
 }
 
 /** Names of headers with commas and spaces between them. Anything else is not repeated. */
@@ -201,14 +207,15 @@ const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]+$/;
  * header gets a 401 that says where the token belongs, and could not read it if the preflight were refused. `*` does not allow
  * Authorization. Browsers cache the answer for a day.
  *
+ * @param allowed the methods of the route
  * @param requested the request's Access-Control-Request-Headers
  */
-function preflight(requested: string | undefined) {
+function preflight(allowed: string, requested: string | undefined) {
   const isRepeated = requested !== undefined && HEADER_NAMES.test(requested);
   return {
     status: 204,
     headers: {
-      'Access-Control-Allow-Methods': ALLOWED_METHODS,
+      'Access-Control-Allow-Methods': allowed,
       'Access-Control-Allow-Headers': isRepeated ? requested : '*',
       'Access-Control-Max-Age': '86400',
       Vary: 'Access-Control-Request-Headers',

@@ -1,12 +1,13 @@
-import { routesOf } from '@brand-data/runtime/http';
+import { type AddRoute, HttpProblem, routesOf } from '@brand-data/runtime/http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { BlockedAddresses } from '../admission/blocked-addresses.ts';
 import type { CallAnswer } from '../answers/answer.ts';
 import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
-import { type ParsedQuery, queryValues, readCaller } from '../auth/caller.ts';
+import { type CallerClaims, type ParsedQuery, queryValues, readCaller } from '../auth/caller.ts';
 import { answerCall, type CallParts } from '../calls/answer-call.ts';
 import { answerSearch, type Search } from '../calls/answer-search.ts';
 import { answerUsage, type UsageAnswers } from '../calls/answer-usage.ts';
+import type { McpAnswer, McpRequest } from '../mcp/answer-mcp.ts';
 import type { Path } from '../openapi/responses.ts';
 import type { Pages } from '../pages/pages.ts';
 import { createStaticFile, type FileAnswer } from '../pages/static-file.ts';
@@ -27,9 +28,10 @@ const NAMES: Record<Path, string> = {
 /** Fastify's pattern for a path of the OpenAPI document. */
 const patternOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
-const ROUTE_NAMES: ReadonlyMap<string, string> = new Map(
-  Object.entries(NAMES).map(([path, name]) => [patternOf(path), name]),
-);
+const ROUTE_NAMES: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(NAMES).map(([path, name]): [string, string] => [patternOf(path), name]),
+  ['/mcp', 'mcp'],
+]);
 
 /** Returns the name of a route in metrics and logs. `pattern` is Fastify's; undefined: no route matches the request. */
 export function routeName(pattern: string | undefined): string {
@@ -48,6 +50,8 @@ export interface RouteParts extends CallParts {
   /** The OpenAPI document. */
   description: string;
   pages: Pages;
+  /** Answers requests of /mcp. undefined: there is no such route. */
+  answerMcp?: ((request: McpRequest) => Promise<McpAnswer>) | undefined;
 }
 
 export interface AnswerSenders {
@@ -64,6 +68,9 @@ export interface AnswerSenders {
 const USAGE_COST = 10;
 /** A preflight may belong to a good call, and all callers behind a proxy that is not trusted share one pace. */
 const PREFLIGHT_COST = 0.1;
+
+/** More than ten look-ups of the longest identifiers. */
+const MCP_BODY_BYTES = 64 * 1_024;
 
 /** Adds the routes of the public API. */
 export function addRoutes(
@@ -100,14 +107,12 @@ export function addRoutes(
   };
   const search = async (request: WithQuery, reply: FastifyReply) => {
     const { query, headers } = request;
-    const abandoned = new AbortController();
-    reply.raw.once('close', () => abandoned.abort());
     const { accountId, ...answer } = await answerSearch(parts, {
       caller: callerWith(request),
       query,
       ifNoneMatch: headers['if-none-match'],
       acceptEncoding: headers['accept-encoding']?.toString(),
-      signal: abandoned.signal,
+      signal: abandonedBy(reply),
     });
     return sendUncounted(reply, answer, { accountId });
   };
@@ -142,11 +147,59 @@ export function addRoutes(
   };
   for (const [path, handler] of Object.entries(handlers)) add(patternOf(path), handler);
   for (const [path, answer] of parts.pages.byPath) add(path, file(answer));
+  if (parts.answerMcp) addMcp(app, add, { answerMcp: parts.answerMcp, callerWith, send, sendUncounted });
 }
 
 /** Whether somebody has opened the URL in a browser: programs do not ask for HTML. */
 function isOfBrowser({ method, headers }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && (headers.accept?.includes('text/html') ?? false);
+}
+
+/** Adds the route of the Model Context Protocol. It alone takes POST, and reads a body. */
+function addMcp(
+  app: FastifyInstance,
+  add: AddRoute,
+  {
+    answerMcp,
+    callerWith,
+    send,
+    sendUncounted,
+  }: AnswerSenders & {
+    answerMcp: NonNullable<RouteParts['answerMcp']>;
+    callerWith: (request: WithQuery) => CallerClaims;
+  },
+): void {
+  const answer = async (request: WithQuery, reply: FastifyReply) => {
+    const { headers, body, id: requestId } = request;
+    const { accountId, cost, ...content } = await answerMcp({
+      caller: callerWith(request),
+      headers,
+      body,
+      requestId,
+      connection: request.raw.socket,
+      signal: abandonedBy(reply),
+    });
+    return cost === undefined ? send(reply, content) : sendUncounted(reply, content, { accountId, cost });
+  };
+  add('/mcp', answer as RouteHandlerMethod, {
+    method: 'POST',
+    bodyLimit: MCP_BODY_BYTES,
+    errorHandler: (error, request, reply) => app.errorHandler(unreadableBody(error), request, reply),
+  });
+}
+
+/** Returns a signal that is aborted when the caller can get no answer any more. */
+function abandonedBy({ raw }: FastifyReply): AbortSignal {
+  const abandoned = new AbortController();
+  raw.once('close', () => abandoned.abort());
+  return abandoned.signal;
+}
+
+/** Returns a problem in place of Fastify's own errors about a request's body. */
+function unreadableBody(error: Error & { statusCode?: number }): Error {
+  if (error instanceof HttpProblem || (error.statusCode ?? 500) >= 500) return error;
+  const detail = `Send JSON with the Content-Type application/json, at most ${MCP_BODY_BYTES} bytes.`;
+  return new ProblemError('request_invalid', detail, { Connection: 'close' });
 }
 
 function routeNotFound(): ProblemError {
