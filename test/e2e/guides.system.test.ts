@@ -275,7 +275,7 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
   });
 
   test.each([...GUIDES, '/docs/reference'])(
-    '%s fits narrow and wide windows in both themes, and axe-core finds nothing serious',
+    '%s fits narrow and wide windows in both themes, and axe-core finds nothing',
     async (path) => {
       await page.open(`${api}${path}`);
       await expectGoodLooksOf(page);
