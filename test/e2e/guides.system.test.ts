@@ -280,6 +280,7 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
       await page.open(`${api}${path}`);
       await expectGoodLooksOf(page);
     },
+    240_000,
   );
 
   async function openOwnPage(example: string): Promise<void> {

@@ -16,8 +16,8 @@ interface Look {
   height?: number;
 }
 
-/** How long Chromium may take for one command, in milliseconds. A busy machine needs seconds. */
-const COMMAND_MS = 30_000;
+/** How long Chromium may take for one command, in milliseconds. A busy machine needs many seconds to look through the page of the reference. */
+const COMMAND_MS = 60_000;
 
 /** @param folder for the browser's files */
 export async function startBrowser(folder: string) {

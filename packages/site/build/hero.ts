@@ -13,7 +13,7 @@ const COMPANIES: readonly [logo: icons.SimpleIcon, identifier: string][] = [
   [icons.siDropbox, 'DBX US'],
   [icons.siToyota, '7203.T'],
   [icons.siFigma, 'figma.com'],
-  [icons.siAdidas, 'ADS.DE'],
+  [icons.siGithub, 'github.com'],
   [icons.siReddit, 'Reddit'],
   [icons.siFerrari, 'RACE'],
 ];
