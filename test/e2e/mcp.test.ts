@@ -1,5 +1,6 @@
 import { Route } from '@brand-data/contracts';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { bareMerchant, flatAnswer, fullStock, groupedAnswer } from './fixtures.ts';
@@ -143,6 +144,39 @@ describe('a request', () => {
     const answer = await post(body, token, headers);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ code: 'request_invalid' });
+  });
+
+  test('with any other JSON gets an answer of the protocol, is no failure of the service and costs nothing', async () => {
+    const { token, accountId } = await operator.newAccount(100);
+    const called = fc.record({
+      jsonrpc: fc.constant('2.0'),
+      id: fc.oneof(fc.integer(), fc.string(), fc.constant(null)),
+      method: fc.constantFrom('tools/call', 'initialize', 'ping', 'tools/list', 'no/such', 'server/discover'),
+      params: fc.oneof(
+        fc.jsonValue(),
+        fc.record({
+          name: fc.constantFrom('look_up_brand', 'search_brands', 'none'),
+          arguments: fc.jsonValue(),
+        }),
+      ),
+    });
+    const headers = fc.constantFrom(
+      {},
+      { 'MCP-Protocol-Version': '2026-07-28' },
+      { 'MCP-Protocol-Version': 'x' },
+    );
+    const body = fc.oneof(fc.jsonValue(), called, fc.array(called, { maxLength: 3 }));
+    await fc.assert(
+      fc.asyncProperty(body, headers, async (body, headers) => {
+        const answer = await post(JSON.stringify(body), token, headers);
+        expect(answer.status).toBeLessThan(500);
+        const text = await answer.text();
+        if (text !== '')
+          expect(answer.headers.get('content-type')).toMatch(/^application\/(problem\+)?json$/);
+      }),
+      { numRuns: 100 },
+    );
+    expect(await operator.usage(accountId)).toEqual([]);
   });
 
   test('without a good token, with two, or from an origin that is not on the list of the key is refused', async () => {
