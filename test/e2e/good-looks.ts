@@ -2,10 +2,12 @@ import axe from 'axe-core';
 import { expect } from 'vitest';
 import type { Page } from './page.ts';
 
-/** Notes what the content security policy refuses. To be run before the scripts of each page. */
+/** Notes what the content security policy refuses, and errors of scripts. To be run before the scripts of each page. */
 export const NOTE_VIOLATIONS = `
 window.violations = [];
 document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => violations.push([violatedDirective, blockedURI]));
+addEventListener('error', ({ message }) => violations.push(['error', message]));
+addEventListener('unhandledrejection', ({ reason }) => violations.push(['rejection', String(reason)]));
 `;
 
 const LOOKS = (['light', 'dark'] as const).flatMap((theme) =>

@@ -16,6 +16,16 @@ interface Look {
   height?: number;
 }
 
+/** The keys that pages handle, with the codes that Windows has for them. */
+const KEY_CODES = {
+  Tab: 9,
+  Enter: 13,
+  Escape: 27,
+  End: 35,
+  ArrowUp: 38,
+  ArrowDown: 40,
+};
+
 /** How long Chromium may take for one command, in milliseconds. A busy machine needs many seconds to look through the page of the reference. */
 const COMMAND_MS = 60_000;
 
@@ -116,6 +126,25 @@ async function newPage(send: Send) {
         'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))',
       );
     },
+    /** Presses the key, and does what the browser does for it: Tab goes on to the next element, Enter sends a form. */
+    async press(key: keyof typeof KEY_CODES) {
+      const event = { key, code: key, windowsVirtualKeyCode: KEY_CODES[key] };
+      const text = key === 'Enter' ? { text: '\r' } : {};
+      await send('Input.dispatchKeyEvent', { type: 'keyDown', ...event, ...text }, sessionId);
+      await send('Input.dispatchKeyEvent', { type: 'keyUp', ...event }, sessionId);
+    },
+    /** Clicks on the middle of the first element that the selector finds, as a mouse does. */
+    async clickOn(selector: string) {
+      const middle = await evaluate<{ x: number; y: number }>(
+        `(({ x, y, width, height }) => ({ x: x + width / 2, y: y + height / 2 }))(document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect())`,
+      );
+      for (const type of ['mousePressed', 'mouseReleased'])
+        await send('Input.dispatchMouseEvent', { type, ...middle, button: 'left', clickCount: 1 }, sessionId);
+    },
+    /** Puts the text where the cursor is, as a keyboard does. */
+    async type(text: string) {
+      await send('Input.insertText', { text }, sessionId);
+    },
     /** Resolves to what the page shows, as WebP. */
     async screenshot() {
       const { data } = await send('Page.captureScreenshot', { format: 'webp', quality: 80 }, sessionId);
@@ -129,6 +158,8 @@ async function newPage(send: Send) {
     /** Opens the URL and waits until it is loaded. */
     async open(url: string, { theme = 'light' }: { theme?: 'light' | 'dark' } = {}) {
       await setTheme(theme);
+      // A full history forgets entries, and Back would lead elsewhere. Fifty fill it.
+      await send('Page.resetNavigationHistory', {}, sessionId);
       const { errorText } = await send('Page.navigate', { url }, sessionId);
       if (errorText !== undefined) throw new Error(`${url}: ${errorText}`);
       await evaluate(

@@ -1,9 +1,10 @@
-import type { BrandDataError, Match, Suggestion } from '@brand-data/client/source';
+import type { BrandDataError, Limit, Match, RecordSource, Suggestion } from '@brand-data/client/source';
 import { element } from '@brand-data/client/source/dom';
 import type { CallReport } from './call.ts';
-import { numberText } from './figures.ts';
+import { dateText, numberText } from './figures.ts';
 import { flatView, groupedView } from './record.ts';
 import { tabsView } from './tabs.ts';
+import { matchWords } from './words.ts';
 
 const STATUS_TEXTS: Readonly<Record<number, string>> = {
   200: 'OK',
@@ -15,14 +16,6 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   429: 'Too Many Requests',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
-};
-
-const KINDS: Readonly<Record<string, string>> = {
-  superinvestor: 'name, as a superinvestor,',
-  isin: 'ISIN',
-  cusip: 'CUSIP',
-  figi: 'FIGI',
-  lei: 'LEI',
 };
 
 export interface AnswerOptions {
@@ -43,8 +36,8 @@ export function answerView(report: CallReport, options: AnswerOptions): HTMLElem
     outcome.kind === 'failed'
       ? errorView(outcome.error, options)
       : outcome.kind === 'grouped'
-        ? groupedView(outcome.answer.data, options.api)
-        : flatView(outcome.answer.data, options.api);
+        ? groupedView(outcome.answer, options.api)
+        : flatView(outcome.answer, options.api);
   const box = element('div', { class: 'panel result' }, factsView(report, options));
   const tabs = [
     { name: outcome.kind === 'failed' ? 'Error' : 'Record', content: () => readable },
@@ -62,8 +55,17 @@ export function summaryOf(report: CallReport): string {
   const { outcome, response } = report;
   const what = outcome.kind === 'failed' ? outcome.error.detail : outcome.answer.data.name;
   const { quota } = factsIn(report);
-  const left = quota === undefined ? '' : ` ${numberText(quota.remaining)} calls left this month.`;
+  const left = quota === undefined ? '' : ` ${leftText(quota)}.`;
   return `${statusOf(response)}: ${what}${/[.!?]$/.test(what) ? '' : '.'} ${chargeOf(report).text}.${left}`;
+}
+
+/** Says what is left of the month. Headers have an estimate of the gateway that answered; /v1/usage has the exact figure. */
+export function leftText(
+  { remaining, allowance }: Pick<Limit, 'remaining' | 'allowance'>,
+  isExact = false,
+): string {
+  const left = `${numberText(remaining)} of ${numberText(allowance)} calls left this month`;
+  return isExact ? left : `About ${left}`;
 }
 
 function factsView(report: CallReport, { onAskAgain }: AnswerOptions): HTMLElement {
@@ -74,9 +76,6 @@ function factsView(report: CallReport, { onAskAgain }: AnswerOptions): HTMLEleme
   const texts = [
     `${Math.round(ms)} ms`,
     ...(response?.body ? [sizeOf(new TextEncoder().encode(response.body).length)] : []),
-    ...(quota
-      ? [`${numberText(quota.remaining)} of ${numberText(quota.allowance)} calls left this month`]
-      : []),
   ];
   const facts = element(
     'div',
@@ -84,10 +83,13 @@ function factsView(report: CallReport, { onAskAgain }: AnswerOptions): HTMLEleme
     element('span', { class: `badge ${good}` }, statusOf(response)),
     element('span', { class: `badge ${charge.kind}` }, charge.text),
     ...texts.map((text) => element('span', {}, text)),
+    ...(quota ? [element('span', { id: 'left' }, leftText(quota))] : []),
   );
   const box = element('div', { class: 'summary' }, facts);
   if (outcome.kind === 'failed') return box;
-  if (outcome.answer.match !== undefined) box.append(matchView(outcome.answer.match));
+  const { match, sources } = outcome.answer;
+  if (match !== undefined) box.append(matchView(match));
+  if (sources.length > 0) box.append(sourcesView(sources));
   const again = element('button', { type: 'button', id: 'again', class: 'quiet' }, 'Ask again with its ETag');
   again.addEventListener('click', onAskAgain);
   const note =
@@ -98,15 +100,16 @@ function factsView(report: CallReport, { onAskAgain }: AnswerOptions): HTMLEleme
   return box;
 }
 
-function matchView({ kind, value, strength }: Match): HTMLElement {
-  return element(
-    'p',
-    { class: 'match' },
-    element('strong', {}, 'Why this record: '),
-    `its ${KINDS[kind] ?? kind} `,
-    element('code', {}, value),
-    strength === 'exact' ? ' matches exactly.' : ` matches (${strength.replaceAll('-', ' ')}).`,
-  );
+function matchView(match: Match): HTMLElement {
+  const [before, after] = matchWords(match);
+  const why = element('strong', {}, 'Why this record: ');
+  return element('p', { class: 'match' }, why, before, element('code', {}, match.value), after);
+}
+
+function sourcesView(sources: readonly RecordSource[]): HTMLElement {
+  const link = element('a', { href: 'docs/sources' }, 'Sources');
+  const texts = sources.map(({ name, date }) => (date === undefined ? name : `${name} (${dateText(date)})`));
+  return element('p', { class: 'match' }, element('strong', {}, link, ': '), texts.join(', '));
 }
 
 function errorView(
@@ -220,7 +223,7 @@ function jsonView(body: string): HTMLElement {
     shown = match.index + token.length;
   }
   code.append(text.slice(shown));
-  return element('pre', { class: 'json', tabindex: '0', 'aria-label': 'JSON' }, code);
+  return element('pre', { class: 'json', tabindex: '0', role: 'group', 'aria-label': 'JSON' }, code);
 }
 
 function indented(body: string): string {

@@ -3,6 +3,7 @@ import {
   BrandDataError,
   type FlatRecord,
   type GroupedRecord,
+  type PoolUsage,
   type RecordAnswer,
 } from '@brand-data/client/source';
 
@@ -66,6 +67,33 @@ export function prepareCall({ api, token, identifier, form }: Call): SendCall {
     const outcome = await outcomeOf(signal);
     return { outcome, response, ms: performance.now() - begin };
   };
+}
+
+/** A complete answer of /v1/usage includes each call that was answered this long ago, in milliseconds. */
+const USAGE_INCLUDES_MS = 2_000;
+/** While metering lags behind, its figures are not complete. */
+const MOST_READS = 10;
+
+/**
+ * Resolves to the pool of a call that was just answered, when its figures include the call. undefined if the call has no pool or
+ * several that look alike, if the figures do not become complete, or if the signal aborts it.
+ */
+export async function remainingAfter(
+  { api, token }: Call,
+  { outcome }: CallReport,
+  signal: AbortSignal,
+): Promise<PoolUsage | undefined> {
+  const { quota } = outcome.kind === 'failed' ? outcome.error : outcome.answer;
+  const client = new BrandData({ api, token });
+  for (let read = 0; quota !== undefined && read < MOST_READS; read++) {
+    await new Promise((resolve) => setTimeout(resolve, USAGE_INCLUDES_MS));
+    if (signal.aborted) return undefined;
+    const usage = await client.usage({ signal }).catch(() => undefined);
+    if (!usage?.data.complete) continue;
+    const pools = usage.data.pools.filter(({ allowance }) => allowance === quota.allowance);
+    return pools.length === 1 ? pools[0] : undefined;
+  }
+  return undefined;
 }
 
 /** Returns the call's path, below the base URL. The API takes the token in the query. */

@@ -18,6 +18,7 @@ response = httpx.get(
 )
 print(response.status_code, response.json())`,
   Client: (call) => `// npm install ${call.api}client.tgz
+// A page without a build: import { BrandData } from ${quoted(`${call.api}client.js`)};
 import { BrandData } from '@brand-data/client';
 
 const client = new BrandData({
@@ -64,6 +65,6 @@ function snippetView(text: string, language: string, say: (text: string) => void
     }, COPIED_MS);
   });
   const code = element('code', {}, text);
-  const block = element('pre', { tabindex: '0', 'aria-label': `Code for ${language}` }, code);
+  const block = element('pre', { tabindex: '0', role: 'group', 'aria-label': `Code for ${language}` }, code);
   return element('div', { class: 'snippet' }, copy, block);
 }

@@ -10,7 +10,7 @@ export function groupView(heading: string, facts: readonly Fact[], extra?: Node)
     element('div', {}, element('dt', {}, label), element('dd', {}, value)),
   );
   const list = rows.length > 0 ? element('dl', {}, ...rows) : '';
-  return element('section', { class: 'group' }, element('h4', {}, heading), extra ?? '', list);
+  return element('section', { class: 'topic' }, element('h4', {}, heading), extra ?? '', list);
 }
 
 /** Returns the fields of an object that have data, except those that are shown elsewhere. */

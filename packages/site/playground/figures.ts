@@ -12,6 +12,15 @@ export const money = (value: number, currency: string | null | undefined): strin
 
 export const percent = (value: number): string => `${TWO_DIGITS.format(value)}%`;
 
+const DATE_PARTS = [{ year: 'numeric' }, { month: 'long' }, { day: 'numeric' }] as const;
+
+/** Returns a date YYYY, YYYY-MM or YYYY-MM-DD as people write it, such as "21 August 2026". */
+export function dateText(date: string): string {
+  const time = Date.parse(date);
+  const parts = Object.assign({ timeZone: 'UTC' }, ...DATE_PARTS.slice(0, date.split('-').length));
+  return Number.isNaN(time) ? date : new Intl.DateTimeFormat('en-GB', parts).format(time);
+}
+
 /** "index_memberships" becomes "Index memberships", and "countryCode" "Country code". */
 export function labelOf(key: string): string {
   const known = KNOWN[key];
@@ -38,4 +47,11 @@ const KNOWN: Readonly<Record<string, string>> = {
   range: '52-week range',
   percent_from_52_week_low: 'Above 52-week low',
   is_actively_trading: 'Actively trading',
+};
+
+export const TYPES: Readonly<Record<string, string>> = {
+  stock: 'Listed company',
+  brand: 'Company',
+  merchant: 'Company',
+  superinvestor: 'Superinvestor',
 };

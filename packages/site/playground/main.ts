@@ -1,26 +1,27 @@
 /** The playground: makes calls of the API with the visitor's token, and shows what a program gets. */
 
+import { BrandData } from '@brand-data/client/source';
 import { element } from '@brand-data/client/source/dom';
-import { answerView, summaryOf } from './answer.ts';
-import { type Call, type CallReport, pathOf, prepareCall, type SendCall } from './call.ts';
+import { answerView, leftText, summaryOf } from './answer.ts';
+import { asked, type Question, queryOf, questionIn } from './asked.ts';
+import { type Call, type CallReport, pathOf, prepareCall, remainingAfter, type SendCall } from './call.ts';
 import { codeView } from './code.ts';
+import { Combobox } from './combobox.ts';
+import { companyOption } from './search.ts';
+import { keptText } from './storage.ts';
 
 /** The service whose page this is, also below a path prefix. */
 const API = new URL('.', location.href).href.replace(/[?#].*$/, '');
 
-const KEY = 'brand-data-token';
-/** The token that the visitor asked this browser to remember. A browser without storage remembers none. */
-const keptToken = {
-  read: (): string | undefined => whereAllowed(() => localStorage.getItem(KEY)) ?? undefined,
-  write: (token: string): void => whereAllowed(() => localStorage.setItem(KEY, token)),
-  forget: (): void => whereAllowed(() => localStorage.removeItem(KEY)),
-};
+/** The token that the visitor asked this browser to remember. */
+const keptToken = keptText('brand-data-token');
 
 const form = byId('call', HTMLFormElement);
 const token = byId('token', HTMLInputElement);
 const remember = byId('remember', HTMLInputElement);
 const identifier = byId('identifier', HTMLInputElement);
 const flat = byId('flat', HTMLInputElement);
+const showToken = byId('show-token', HTMLInputElement);
 const answer = byId('answer', HTMLElement);
 const heading = byId('answer-heading', HTMLElement);
 
@@ -29,14 +30,24 @@ let language = 'curl';
 /** Aborts the call that is under way. */
 let underWay = new AbortController();
 
-token.value = keptToken.read() ?? '';
-remember.checked = keptToken.read() !== undefined;
+interface Answered {
+  call: Call;
+  sendCall: SendCall;
+  report: CallReport;
+}
+/** The newest answers, by the query of the page's URL. The browser's Back and Forward show them again without a call. */
+const answers = new Map<string, Answered>();
+const MOST_ANSWERS = 20;
+
+token.value = keptToken.read();
+remember.checked = token.value !== '';
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   start();
 });
 form.addEventListener('input', showCode);
+showToken.addEventListener('change', showCode);
 token.addEventListener('change', keepToken);
 remember.addEventListener('change', keepToken);
 byId('forget', HTMLButtonElement).addEventListener('click', () => {
@@ -57,22 +68,78 @@ demo?.addEventListener('click', () => {
 });
 for (const chip of document.querySelectorAll<HTMLButtonElement>('[data-identifier]'))
   chip.addEventListener('click', () => fillIdentifier(chip.dataset.identifier ?? ''));
-addEventListener('hashchange', fillFromFragment);
+byId('clear', HTMLButtonElement).addEventListener('click', () => {
+  asked.clear();
+  showAsked();
+  identifier.focus();
+  say('The list of what you asked is cleared.');
+});
+new Combobox(identifier, byId('companies', HTMLElement), {
+  async find(text, signal) {
+    const call = { api: API, token: token.value.trim(), retries: 0 };
+    return call.token === '' ? [] : (await new BrandData(call).search(text, { signal })).data.companies;
+  },
+  view: (company) => companyOption(company, API),
+  onOpen: (count) =>
+    say(count === 1 ? 'One suggestion below the field.' : `${count} suggestions below the field.`),
+  onChoice: (company) => fillIdentifier(company.identifier),
+});
+addEventListener('popstate', readAddress);
 
-fillFromFragment();
-showCode();
-const hint = 'The answer to your call appears here: the record, its JSON, and its headers.';
-answer.append(element('p', { class: 'panel empty' }, hint));
+showAsked();
+readAddress();
 
-/** The page's own anchors are not identifiers. */
-function fillFromFragment(): void {
+/** Fills the form as the page's URL says, and shows the answer to it if this page has one. Makes no call, because calls are counted. */
+function readAddress(): void {
   const fragment = location.hash.slice(1);
-  if (fragment === '' || fragment === heading.id) return;
+  // The page's own anchors are not identifiers.
+  if (fragment === heading.id) return;
+  underWay.abort();
+  const question = questionIn(location.search);
+  if (fragment !== '') question.identifier = decodedOrEmpty(fragment);
+  fill(question);
+  const known = answers.get(queryOf(question) ?? '');
+  const hint = 'The answer to your call appears here: the record, its JSON, and its headers.';
+  answer.ariaBusy = 'false';
+  if (known !== undefined) showAnswer(known);
+  else answer.replaceChildren(element('p', { class: 'panel empty' }, hint));
+}
+
+/** A fragment that is not percent-encoded text fills nothing. */
+function decodedOrEmpty(fragment: string): string {
   try {
-    fillIdentifier(decodeURIComponent(fragment));
+    return decodeURIComponent(fragment);
   } catch {
-    // A fragment that is not percent-encoded text fills nothing.
+    return '';
   }
+}
+
+/** Makes the URL of the page one that can be shared, and notes what is asked. Both are without the token. */
+function note(call: Call): void {
+  const query = queryOf(call);
+  if (query === undefined) return;
+  const isNew = location.search !== `?${query}`;
+  history[isNew ? 'pushState' : 'replaceState'](null, '', `?${query}`);
+  asked.add(query);
+  showAsked();
+}
+
+function showAsked(): void {
+  const queries = asked.list();
+  const chips = queries.map((query) => {
+    const question = questionIn(query);
+    const chip = element('button', { type: 'button', class: 'chip' }, question.identifier);
+    if (question.form === 'flat') chip.append(element('small', {}, 'flat'));
+    chip.addEventListener('click', () => fill(question));
+    return chip;
+  });
+  byId('asked-chips', HTMLElement).replaceChildren(...chips);
+  byId('asked', HTMLElement).hidden = queries.length === 0;
+}
+
+function fill(question: Question): void {
+  byId(question.form, HTMLInputElement).checked = true;
+  fillIdentifier(question.identifier);
 }
 
 function fillIdentifier(text: string): void {
@@ -100,7 +167,8 @@ function showCode(): void {
   identifier.setCustomValidity(
     isFolder ? `URLs take "${call.identifier}" for a folder. No company has this identifier.` : '',
   );
-  const shown = { ...call, token: call.token || 'pk_your_token', identifier: call.identifier || 'AAPL' };
+  const shownToken = (showToken.checked && call.token) || 'pk_your_token';
+  const shown = { ...call, token: shownToken, identifier: call.identifier || 'AAPL' };
   byId('route', HTMLElement).textContent =
     `GET /${pathOf({ ...call, identifier: call.identifier || '{identifier}' })}`
       .replace('%7B', '{')
@@ -113,16 +181,19 @@ function showCode(): void {
 
 function start(): void {
   const call = callOfForm();
-  if (call.identifier !== '') void show(prepareCall(call));
+  if (call.identifier === '') return;
+  note(call);
+  void ask(call, prepareCall(call));
 }
 
 /** Makes the call and shows its answer, unless a newer call has begun. Aborts the older call. */
-async function show(sendCall: SendCall): Promise<void> {
+async function ask(call: Call, sendCall: SendCall): Promise<void> {
   underWay.abort();
   underWay = new AbortController();
   const { signal } = underWay;
   answer.ariaBusy = 'true';
   say('The call is under way.');
+  leadToAnswer();
   let report: CallReport;
   try {
     report = await sendCall(signal);
@@ -131,8 +202,29 @@ async function show(sendCall: SendCall): Promise<void> {
     throw error;
   }
   if (signal.aborted) return;
+  const answered = { call, sendCall, report };
+  keepAnswer(queryOf(call), answered);
+  showAnswer(answered);
+}
+
+/** On a small screen the answer is far below the button. A large one shows form and answer at once, and stays where it is. */
+function leadToAnswer(): void {
+  heading.focus({ preventScroll: true });
+  const { top } = heading.getBoundingClientRect();
+  if (top < 0 || top > innerHeight / 2) heading.scrollIntoView();
+}
+
+function keepAnswer(query: string | undefined, answered: Answered): void {
+  if (query === undefined) return;
+  // A Map keeps the order of insertion.
+  answers.delete(query);
+  answers.set(query, answered);
+  for (const oldest of answers.keys()) if (answers.size > MOST_ANSWERS) answers.delete(oldest);
+}
+
+function showAnswer({ call, sendCall, report }: Answered): void {
   answer.ariaBusy = 'false';
-  // A button in the answer goes away with it, so the focus goes to the answer's heading.
+  // A part of the older answer that has the focus goes away with it.
   const isFocusInside = answer.contains(document.activeElement);
   answer.replaceChildren(
     answerView(report, {
@@ -141,7 +233,7 @@ async function show(sendCall: SendCall): Promise<void> {
       onTab(name) {
         tab = name;
       },
-      onAskAgain: () => void show(sendCall),
+      onAskAgain: () => void ask(call, sendCall),
       onSuggestion(suggestion) {
         fillIdentifier(suggestion.identifier);
         start();
@@ -150,6 +242,16 @@ async function show(sendCall: SendCall): Promise<void> {
   );
   if (isFocusInside) heading.focus();
   say(summaryOf(report));
+  void showLeft(call, report);
+}
+
+/** Puts the exact figure in place of the answer's estimate. */
+async function showLeft(call: Call, report: CallReport): Promise<void> {
+  underWay.abort();
+  underWay = new AbortController();
+  const { signal } = underWay;
+  const exact = await remainingAfter(call, report, signal);
+  if (exact !== undefined && !signal.aborted) byId('left', HTMLElement).textContent = leftText(exact, true);
 }
 
 function say(text: string): void {
@@ -160,14 +262,4 @@ function byId<T extends HTMLElement>(id: string, type: abstract new () => T): T 
   const found = document.getElementById(id);
   if (!(found instanceof type)) throw new Error(`The page has no #${id}`);
   return found;
-}
-
-function whereAllowed<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    // The visitor has forbidden storage, or it is full.
-    if (error instanceof DOMException) return undefined;
-    throw error;
-  }
 }

@@ -1,22 +1,19 @@
-import type { FlatRecord, GroupedRecord, MarketData } from '@brand-data/client/source';
+import type { FlatRecord, GroupedRecord, MarketData, RecordAnswer } from '@brand-data/client/source';
 import { element, safeUrl } from '@brand-data/client/source/dom';
 import { fieldFacts, groupView, linkView } from './facts.ts';
-import { labelOf, money, numberText, percent } from './figures.ts';
+import { dateText, labelOf, money, numberText, percent, TYPES } from './figures.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const [WIDTH, HEIGHT, MARGIN] = [300, 24, 8];
 const LOGO_SIZE = '256';
-const TYPES: Readonly<Record<string, string>> = {
-  stock: 'Listed company',
-  brand: 'Company',
-  merchant: 'Company',
-  superinvestor: 'Superinvestor',
-};
 /** The groups of a grouped record whose facts are shown as they are. */
 const GROUPS = ['company', 'ownership', 'offerings', 'history', 'transport', 'links'] as const;
 
-/** Returns a grouped record as a person reads it. */
-export function groupedView(record: GroupedRecord, api: string): HTMLElement {
+/** Returns a grouped record as a person reads it. `priceDate` is the day of its price. */
+export function groupedView(
+  { data: record, priceDate }: RecordAnswer<GroupedRecord>,
+  api: string,
+): HTMLElement {
   if (record.type === 'superinvestor')
     return recordView(record, { logo: record.logo, category: record.category }, api, [
       groupView('Portfolio', fieldFacts(record, api, ['type', 'name', 'description', 'category', 'logo'])),
@@ -35,20 +32,21 @@ export function groupedView(record: GroupedRecord, api: string): HTMLElement {
     },
     api,
     [
-      stock?.stock === undefined ? undefined : marketView(stock.stock, api),
+      stock?.stock === undefined ? undefined : marketView(stock.stock, priceDate, api),
       ...GROUPS.map((group) => groupView(labelOf(group), fieldFacts(record[group] ?? {}, api))),
     ],
   );
 }
 
 /** Returns a flat record as a person reads it. */
-export function flatView(record: FlatRecord, api: string): HTMLElement {
+export function flatView({ data: record, priceDate }: RecordAnswer<FlatRecord>, api: string): HTMLElement {
   const { exchange, symbol, currency, price, market_cap: cap, isin, is_actively_trading: trading } = record;
   const market = {
     exchange,
     isin,
     currency,
     price: price === null ? null : money(price, currency),
+    price_date: priceDate === undefined ? null : dateText(priceDate),
     market_cap: cap === null ? null : money(cap, 'USD'),
     is_actively_trading: trading,
   };
@@ -123,7 +121,7 @@ function imageView({ href }: URL, attributes: Readonly<Record<string, string>>):
 }
 
 /** Returns the price, its change and its range, and then the other facts of the main listing. */
-function marketView(stock: MarketData, api: string): HTMLElement | undefined {
+function marketView(stock: MarketData, priceDate: string | undefined, api: string): HTMLElement | undefined {
   const { price, price_usd, currency, change, change_percentage, market_cap_usd, range } = stock;
   const head = element('div', { class: 'market' });
   if (price !== undefined) head.append(element('strong', {}, money(price, currency)));
@@ -136,6 +134,8 @@ function marketView(stock: MarketData, api: string): HTMLElement | undefined {
     const kind = direction > 0 ? 'up' : direction < 0 ? 'down' : 'level';
     head.append(element('span', { class: kind }, `${text} in one day`));
   }
+  if (price !== undefined && priceDate !== undefined)
+    head.append(element('span', { class: 'level' }, `price of ${dateText(priceDate)}`));
   const drawing = range === undefined ? undefined : rangeView(range, price);
   if (drawing !== undefined) head.append(drawing);
   const figures = {
