@@ -30,6 +30,7 @@ const GUIDES = [
   '/sources',
   '/compatibility',
   '/changes',
+  '/contact',
 ].map((name) => `/docs${name}`);
 const PYTHON_CLIENT = join(import.meta.dirname, '../../packages/client/python');
 const SOURCES = join(import.meta.dirname, '../../packages/site/docs');

@@ -183,6 +183,15 @@ test('the page of the reference has every operation, status, header and field of
   }
 });
 
+test('each command of the reference is a call with all that it needs', async () => {
+  const reference = await (await fetch(`${url}/docs/reference.md`)).text();
+  const calls = [...reference.matchAll(/^curl "([^"]+)"$/gm)].map(([, call = '']) => call);
+  expect(calls.length).toBeGreaterThan(6);
+  // The token of the examples is of no account, and whatever else was missing would be a 400.
+  const answers = await Promise.all(calls.map(async (call) => [call, (await fetch(call)).status]));
+  expect(answers.filter(([, status]) => status !== 200 && status !== 401)).toEqual([]);
+});
+
 test('every page has one main heading, its language, and a link past the navigation', async () => {
   for (const path of ['/docs', '/docs/identifiers', '/docs/errors', '/docs/reference', '/playground']) {
     const html = await (await fetch(`${url}${path}`)).text();

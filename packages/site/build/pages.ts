@@ -48,6 +48,7 @@ const ENTRIES: readonly [group: string, entries: readonly Entry[]][] = [
       ['sources', 'Sources and licences', 'Where the data comes from, and what you may do with it.'],
       ['compatibility', 'Compatibility', 'What stays as it is, and what your program should be ready for.'],
       ['changes', 'Changes of the API', 'What callers can use, and since which version.'],
+      ['contact', 'Contact', 'Who to ask for a token or for help, and what to tell them.'],
     ],
   ],
 ];

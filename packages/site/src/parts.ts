@@ -48,6 +48,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   swift: 'Swift',
   ts: 'TypeScript',
   tsx: 'TSX',
+  text: 'Text',
   txt: 'Formula',
   vue: 'Vue',
   yaml: 'YAML',

@@ -47,6 +47,7 @@ export function markdownOf(html: string): string {
       (_, level: string, text: string) => `\n${'#'.repeat(Number(level))} ${text}\n\n`,
     )
     .replaceAll(/<a href="#[^"]*">(.*?)<\/a>/gs, '$1')
+    .replaceAll(/<a href="([a-z]+:[^"]*)">(.*?)<\/a>/gs, '[$2]($1)')
     .replaceAll(/<a href="([^"#]*)([^"]*)">(.*?)<\/a>/gs, '[$3]($1.md$2)')
     .replaceAll(/<\/?code>/g, '`')
     .replaceAll(/<\/?strong>/g, '**')

@@ -61,7 +61,7 @@ export interface Operation {
 }
 
 export interface OpenApi {
-  info: { description: string };
+  info: { description: string; contact?: { url?: string; email?: string }; termsOfService?: string };
   tags: readonly { name: string; description: string }[];
   paths: Record<string, { get: Operation }>;
   components: {

@@ -4,6 +4,7 @@ import { contents, heading, list, markdownOf, type SiteFile, sectionsOf } from '
 import type { Content } from '../answers/answer.ts';
 import { PROBLEMS, type ProblemCode } from '../answers/problem.ts';
 import { exampleProblem } from '../openapi/responses.ts';
+import type { OpenApi } from '../openapi/types.ts';
 import { codeOf, inline, jsonBlock, referenceSections } from './reference.ts';
 import { createStaticFile, type FileAnswer } from './static-file.ts';
 
@@ -128,6 +129,7 @@ function fillingFor({ publicUrl, logoHost, docsUrl, demoToken, description }: In
   const api = publicUrl || EXAMPLE_API;
   const fillings = {
     '<!-- fill: demo token -->': () => demoButton(demoToken),
+    '<!-- fill: contact -->': () => contactText(description).markup,
     '<!-- fill: errors -->': () => errorSections(docsUrl).markup,
     '<!-- fill: reference -->': () => referenceSections(description, api).markup,
   };
@@ -155,6 +157,17 @@ ${jsonBlock(exampleProblem(code, docsUrl))}</details>
 </section>\n`;
   });
   return html`${contents('Codes', list(links))}\n${sections}`;
+}
+
+/** Returns how to reach the operator, and where the terms are, as far as the OpenAPI document says so. */
+function contactText(description: string): Html {
+  const { contact = {}, termsOfService: terms }: OpenApi['info'] = JSON.parse(description).info;
+  const address = contact.email ?? contact.url;
+  const linkTo = (text: string, href = text) => html`<a href="${href}">${text}</a>`;
+  const reached = address
+    ? html`The operator’s address: ${linkTo(address, contact.email && `mailto:${address}`)}`
+    : 'No address is given here: ask those who gave you the address of this service.';
+  return html`<p>${reached}</p>\n${terms && html`<p>The terms of use: ${linkTo(terms)}</p>\n`}`;
 }
 
 function demoButton(token: string): string {

@@ -56,15 +56,19 @@ const joined = (parts: readonly HtmlPart[], separator: HtmlPart): HtmlPart =>
 
 function operationSection(
   path: string,
-  { operationId, summary, description, security, parameters = [], responses }: Operation,
+  { operationId, summary, description, parameters = [], responses }: Operation,
   api: string,
 ): Html {
-  const needsToken = security === undefined;
+  // The security scheme requires the token. As a parameter it is optional, for the sake of generators.
+  const needed = parameters.filter(
+    ({ name, in: place, required }) => name === 'token' || (place === 'query' && required),
+  );
+  const query = needed.map(({ name }) => `${name}=${exampleOf(parameters, name)}`).join('&');
   const shown = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(exampleOf(parameters, name)));
   return html`<section class="operation" aria-labelledby="${operationId}">
 ${heading(3, operationId, codeOf(`GET ${path}`))}<p><strong>${inline(summary)}.</strong></p>
 ${paragraphs(description)}
-${codeBlock(`curl "${api}${shown}${needsToken ? '?token=pk_…' : ''}"`, 'sh', ROOT)}
+${codeBlock(`curl "${api}${shown}${query && `?${query}`}"`, 'sh', ROOT)}
 ${parameterList(parameters)}
 ${Object.entries(responses).map(([status, response]) => responseSection(operationId, status, response))}
 </section>\n`;
