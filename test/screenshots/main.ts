@@ -55,9 +55,13 @@ await page.evaluate(`{
   document.querySelector('#call').dispatchEvent(new Event('input'));
   document.querySelector('#send').click();
 }`);
-await untilTrue(`document.querySelector('#status').textContent.startsWith('200')`);
-// The token is publishable, but it would look like one that works.
-await page.evaluate(`document.querySelector('#token').value = 'pk_…'`);
+await untilTrue(`/^\\d/.test(document.querySelector('#left')?.textContent)`);
+// The token is publishable, but it would look like one that works. The page has led to its answer.
+await page.evaluate(`{
+  document.querySelector('#token').value = 'pk_…';
+  document.activeElement.blur();
+  scrollTo(0, 0);
+}`);
 await take('packages/site/screenshots/playground', { width: 1_100, height: 1_000 });
 
 const site = await startWebServer((_request, response) => {
