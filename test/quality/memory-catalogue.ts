@@ -179,6 +179,7 @@ export class MemoryCatalogue {
   #candidatesOf(entries: readonly string[]): CandidateRecord[] {
     const wanted = new Set(entries);
     const found = new Set(entries.flatMap((entry) => this.#bestOf(entry, PER_ENTRY)));
-    return [...found].map((doc) => candidateFromDoc(doc, wanted));
+    // Without the times of its changes, a catalogue's answers are those of every other one with the same records.
+    return [...found].map(({ changedAt: _, ...doc }) => candidateFromDoc(doc, wanted));
   }
 }
