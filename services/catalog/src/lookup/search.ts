@@ -13,7 +13,7 @@ const LONGEST_TEXT = 256;
 const READ = 2 * MOST_FOUND;
 const SEARCH_MS = 300;
 /** How many searches run at once. Those of many typists must not slow down look-ups. */
-const MOST_AT_ONCE = 4;
+const MOST_AT_ONCE = 2;
 const MOST_WAITING = 64;
 
 export type Search = ReturnType<typeof searcher>;
@@ -37,11 +37,11 @@ export function searcher(
     const docs: CatalogDoc[] = await companies
       .find(searchFilter(texts), { ...options, limit: READ, batchSize: READ })
       .toArray();
-    const left = docs.sort(compareDocs).map(foundOf);
+    const left = docs.sort(compareDocs);
     const found: FoundCompany[] = [];
     while (found.length < limit && left.length > 0) {
       refuseAbandoned(signal);
-      found.push(...(await identified(left.splice(0, limit), findCandidates)));
+      found.push(...(await identified(left.splice(0, limit).map(foundOf), findCandidates)));
     }
     return found.slice(0, limit);
   }
@@ -92,12 +92,11 @@ async function identified(found: readonly Found[], findCandidates: FindCandidate
     const attempts = found.flatMap((one) =>
       identifierOf.has(one) ? [] : identifiersOf(one).map((identifier) => ({ one, identifier })),
     );
-    const queries = attempts.flatMap((attempt) =>
-      [false, true].map((superinvestors) => ({
-        attempt,
-        ...readQuery({ identifier: attempt.identifier, superinvestors }),
-      })),
-    );
+    // What means the company although superinvestors count means it without them too.
+    const queries = attempts.map((attempt) => ({
+      attempt,
+      ...readQuery({ identifier: attempt.identifier, superinvestors: true }),
+    }));
     if (queries.length === 0) return;
     const limits = { perEntry: bestOfEntry(queries), most: 1 };
     const others = (await findAnswers(queries, findCandidates, limits)).filter(

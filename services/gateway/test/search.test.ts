@@ -1,0 +1,63 @@
+import { type CatalogServiceClient, type Credential, createToken } from '@brand-data/contracts';
+import { expect, test } from 'vitest';
+import { CallsLimiter } from '../src/admission/limits/call-limits.ts';
+import { Turns } from '../src/admission/turns.ts';
+import type { Tokens } from '../src/auth/tokens.ts';
+import { answerSearch, createSearch, type Search } from '../src/calls/answer-search.ts';
+
+const credential: Credential = {
+  accountId: 'acme',
+  keyId: 'key-1',
+  plan: 'team',
+  allowedOrigins: [],
+  routes: [],
+  limitRevision: 1,
+  expiresAtMs: undefined,
+  allowance: '',
+  allowanceUntilMs: 0,
+  keyLimits: { rate: { perSecond: 1, burst: 1 } },
+};
+
+const partsWith = (search: Search) => ({
+  tokens: { verify: () => ({ credential }) } as unknown as Tokens,
+  limits: new CallsLimiter({ gateway: 'only', publish: () => {}, nowMs: () => 0 }),
+  turns: new Turns(() => 0),
+  search,
+});
+
+const asked = (signal = new AbortController().signal) => ({
+  caller: { tokens: [createToken()], origin: undefined, referer: undefined, address: () => '192.0.2.1' },
+  query: { q: 'acme' },
+  ifNoneMatch: undefined,
+  acceptEncoding: undefined,
+  signal,
+});
+
+test('a key may make two hundred searches at once, and they take nothing from the rate of its calls', async () => {
+  const parts = partsWith(async () => Buffer.from('{}'));
+  for (let made = 0; made < 200; made++) expect((await answerSearch(parts, asked())).status).toBe(200);
+  const refused = { problem: { code: 'rate_limited', headers: { 'Retry-After': '1' } }, accountId: 'acme' };
+  await expect(answerSearch(parts, asked())).rejects.toMatchObject(refused);
+  expect(parts.limits.admit(credential)).toHaveProperty('release');
+});
+
+test('a search ends in catalog when its caller hangs up, and is no failure of the service', async () => {
+  const hungUp = new AbortController();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const search = (
+    _request: unknown,
+    _metadata: unknown,
+    _options: unknown,
+    answer: (error: unknown) => void,
+  ) => {
+    begin();
+    return { cancel: () => answer({ code: 1, details: 'cancelled' }) };
+  };
+  const catalog = { search } as unknown as CatalogServiceClient;
+  const parts = partsWith(createSearch(catalog, { logoHost: 'https://logos.example', monogramKey: 'any' }));
+  const answer = answerSearch(parts, asked(hungUp.signal));
+  await begun;
+  hungUp.abort();
+  await expect(answer).rejects.toMatchObject({ problem: { code: 'request_invalid' }, isFailure: false });
+  expect(parts.turns.stats()).toMatchObject({ waiting: 0, refused: 0 });
+});
