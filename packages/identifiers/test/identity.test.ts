@@ -292,12 +292,15 @@ test('names and countries that are equal link if each source has one record of t
   expect(mayBeLinked(list, of('b', { ...same, name: 'Kestrel & Otter plc' }))).toBe(false);
 });
 
-test('another ticker at home keeps records of one name apart, unless it has several words, "Holdings" and the legal form included', () => {
+test('another ticker at home keeps records of one name apart, unless it has several words, "Holdings" and the legal form included, or is a long word with one form', () => {
   const of = (name: string, ticker: string) =>
     company({ id: ticker, name, listings: [{ ticker, mic: 'XNYS' }] });
   const mayBeRenamed = (one: string, other: string) => mayBeLinked(of(one, 'KES'), of(other, 'OTR'));
   expect(mayBeRenamed('Kestrel & Otter Corp', 'The Kestrel and Otter Corporation')).toBe(true);
   expect(mayBeRenamed('Kestrel Holdings Ltd', 'KESTREL HOLDINGS LIMITED')).toBe(true);
+  expect(mayBeRenamed('Kestrel & Otter & Co.', 'KESTREL & OTTER & CO')).toBe(true);
+  expect(mayBeRenamed('Kestrelotter, Inc.', 'KESTRELOTTER INC')).toBe(true);
+  expect(mayBeRenamed('Otter, Inc.', 'OTTER INC')).toBe(false);
   expect(mayBeRenamed('Kestrel Corp', 'Kestrel Inc.')).toBe(false);
   expect(mayBeRenamed('Kestrel & Otter', 'Kestrel & Otter')).toBe(false);
   expect(mayBeRenamed('Kestrel Foods Holdings Inc.', 'Kestrel Foods Inc.')).toBe(false);
@@ -310,7 +313,7 @@ test('a name and a ticker in the United States are two facts, also over the coun
   const of = (name: string, ticker: string, mic: string, countryCode = '') =>
     company({ id: mic, name, listings: [{ ticker, mic }], company: { headquarters: { countryCode } } });
   const home = of('Kestrel', 'KSTL', 'XNYS');
-  for (const ticker of ['KSTL', 'KSTLF', 'KSTLY', 'KSTLQ'])
+  for (const ticker of ['KSTL', 'KSTLF', 'KSTLY', 'KSTLQ', 'KSTLW'])
     expect(areLinked(home, of('KESTREL', ticker, 'OTCM'))).toBe(true);
   expect(areLinked(home, of('KESTREL', 'KSTLX', 'OTCM'))).toBe(false);
   expect(areLinked(home, of('Kestrel Foods', 'KSTLF', 'OTCM'))).toBe(false);
@@ -343,9 +346,21 @@ test('if a record does not state the country, "Inc." does, else the ticker at ho
     company({ id: 'b', name, listings: [{ ticker: 'KES', mic }], ...facts });
   expect(mayBeLinked(list('Kestrel Inc.'), of('Kestrel, Inc.', 'XBER'))).toBe(true);
   expect(mayBeLinked(list('Kestrel'), of('Kestrel', 'XBER'))).toBe(false);
+  expect(mayBeLinked(list('Kestrel & Otter plc'), of('Kestrel & Otter plc', 'XBER'))).toBe(true);
   expect(mayBeLinked(list('Kestrel'), of('Kestrel', 'XMEX'))).toBe(true);
   const noListing = { listings: [{ ticker: 'OTR', mic: 'XNYS' }] };
   expect(mayBeLinked(list('Kestrel'), of('Kestrel', '', noListing))).toBe(false);
+});
+
+test("a registry's mark of a state keeps namesakes apart, but not a company from its listing under another legal form", () => {
+  const of = (name: string, ticker: string, mic = 'XNYS') =>
+    company({ id: name, name, listings: [{ ticker, mic }] });
+  const marked = of('Kestrel & Otter Inc. /DE/', 'KES');
+  expect(mayBeLinked(marked, of('Kestrel & Otter N.V.', 'KES'))).toBe(true);
+  expect(mayBeLinked(marked, of('Kestrel & Otter Inc.', 'OTR'))).toBe(false);
+  expect(mayBeLinked(of('Kestrel & Otter Inc. /DE/', 'KES', 'OTCM'), of('Kestrel & Otter Inc.', 'OTR'))).toBe(
+    false,
+  );
 });
 
 test('an equal name in the same country links with the same city or ticker at home', () => {

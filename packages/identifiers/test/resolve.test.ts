@@ -828,7 +828,7 @@ describe('precedence', () => {
   });
 
   test('leading words mean a company only if it is clearly the best known of less than six companies with such names', () => {
-    const large = { id: 'large', name: 'Marriott International', rank: 860 };
+    const large = { id: 'large', name: 'Marriott Hotels', rank: 860 };
     const small = { id: 'small', name: 'Marriott Vacations Worldwide', rank: 745 };
     expect(among('Marriott', large, small)?.id).toBe('large');
     expect(among('Marriott', large, { ...small, rank: 746 })).toBeUndefined();
@@ -845,6 +845,20 @@ describe('precedence', () => {
     ).toBeUndefined();
     expect(among('J&J', { id: 'snacks', name: 'J&J Snack Foods', rank: 779 })).toBeUndefined();
     expect(among('L&T', { id: 'lt', name: 'L&T Technology Services', rank: 779 })).toBeUndefined();
+  });
+
+  test('leading words mean the whole of a large company before a part of its business, and a parent before a subsidiary at a place', () => {
+    const whole = { id: 'whole', name: 'Honeywell International Inc.', rank: 843 };
+    const part = { id: 'part', name: 'Honeywell Aerospace Inc.', rank: 828 };
+    expect(among('Honeywell', whole, part)?.id).toBe('whole');
+    expect(among('Honeywell', { ...whole, rank: 779 }, { ...part, rank: 770 })).toBeUndefined();
+    expect(among('Honeywell', whole, { ...part, rank: 850 })).toBeUndefined();
+    const parent = { id: 'parent', name: 'Molson Coors Beverage Company', rank: 740 };
+    const subsidiary = { id: 'subsidiary', name: 'Molson Coors Canada Inc.', rank: 740 };
+    expect(among('Molson Coors', parent, subsidiary)?.id).toBe('parent');
+    expect(among('Fortescue', { id: 'mines', name: 'Fortescue Metals Group Limited', rank: 740 })?.id).toBe(
+      'mines',
+    );
   });
 
   test('an answer by leading words is the best known company whose name begins so, whatever the order of candidates', () => {

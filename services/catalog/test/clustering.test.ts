@@ -122,3 +122,32 @@ test('two websites are no contradiction if a record of the company that is linke
     ['simple-icons'],
   ]);
 });
+
+test('a record that is linked with two companies of other sources makes them one, unless it has only the name of namesakes in common', () => {
+  const record = (source: string, id: string, name: string, ticker: string, mic = 'XNYS') =>
+    sourceRecordOf(source, 'run', Brand.fromPartial({ id, name, listings: [{ ticker, mic }] }));
+  const companiesOf = (...records: SourceRecord[]) =>
+    cluster(records).map((members) => members.map(({ id }) => id));
+  const today = record('list', 'today', 'Otter, Inc.', 'OTT');
+  const before = record('old-list', 'before', 'Otter, Inc.', 'OTR');
+  const inMexico = record('financedatabase', 'abroad', 'Otter, Inc.', 'OTR', 'XMEX');
+  const inBerlin = record('financedatabase', 'abroad', 'Otter, Inc.', '6OT', 'XBER');
+  expect(companiesOf(today, before, inMexico)).toEqual([['today', 'before', 'abroad']]);
+  expect(companiesOf(today, before, inBerlin)).toHaveLength(2);
+  const renamed = record('old-list', 'before', 'Kestrel, Inc.', 'KES');
+  const ofOneShare = (id: string, facts: Parameters<typeof Brand.fromPartial>[0]) =>
+    sourceRecordOf('financedatabase', 'run', Brand.fromPartial({ id, ...facts }));
+  const isin = 'US0378331005';
+  const ofBoth = ofOneShare('berlin', {
+    name: 'Otter, Inc.',
+    names: ['Kestrel, Inc.'],
+    listings: [{ ticker: '6OT', mic: 'XBER', isin }],
+  });
+  const ofOne = ofOneShare('mexico', {
+    name: 'Kestrel, Inc.',
+    listings: [{ ticker: 'KES', mic: 'XMEX', isin }],
+  });
+  expect(companiesOf(today, renamed, ofBoth, ofOne)).toEqual([['today', 'before', 'berlin', 'mexico']]);
+  const another = record('list', 'another', 'Kestrel, Inc.', 'KES');
+  expect(companiesOf(today, another, ofBoth, ofOne)).toHaveLength(2);
+});

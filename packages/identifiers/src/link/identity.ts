@@ -4,7 +4,7 @@ import { domainNamesOf, readWebHost, webAddressesOf } from '../keys/domains.ts';
 import { cusipOfIsin } from '../keys/security-ids.ts';
 import { BOARD_OF_HOME_TICKERS, exchangeTickerKey } from '../keys/tickers.ts';
 import { legalFamiliesOf } from '../names/legal-families.ts';
-import { coreName, nameForms, normalName } from '../names/names.ts';
+import { coreName, legalFormOf, nameForms, normalName } from '../names/names.ts';
 import { isTooLongForName, type NamesOfBrand, namesOfBrand, withoutYears } from '../names/names-of-brand.ts';
 import { hasRegistryMark } from '../names/registry-names.ts';
 import { exchangeOfMic } from '../securities/exchanges.ts';
@@ -23,6 +23,8 @@ const MAX_FIRST_WORDS = 3;
 /** Mexico's international board lists shares from all over the world under the tickers of their home listings. */
 const BOARD = { mic: BOARD_OF_HOME_TICKERS, country: 'MX' };
 const TICKER_OF_LETTERS = /^[A-Z]{1,6}$/;
+/** EDGAR's mark of a later namesake. */
+const LATER = /\/NEW\b/i;
 /** The family of "Inc." and "Corp.". */
 const AMERICAN_FORM = 'inc';
 /** In this country all exchanges share one list of tickers. */
@@ -37,7 +39,8 @@ const OVER_THE_COUNTER = 'OTCM';
  */
 const MARKED: Readonly<Record<string, RegExp>> = {
   [BOARD.mic]: /^..+N$/,
-  [OVER_THE_COUNTER]: /^.{4}[FQY]$/,
+  [OVER_THE_COUNTER]: /^.{4}[FQWY]$/,
+  XNAS: /^.{4}F$/,
 };
 
 /** The evidence that links a record with other sources' records of the same company. It is computed once for each record. */
@@ -66,6 +69,10 @@ export interface Names {
   readonly ofSeveralWords: ReadonlySet<string>;
   /** Families of the legal forms in the current names. */
   readonly legalFamilies: ReadonlySet<string>;
+  /** The legal forms in the current names. "Co." alone is of no family. */
+  readonly legalForms: ReadonlySet<string>;
+  /** Whether a registry's mark tells a current name from that of a namesake. */
+  readonly isMarked: boolean;
 }
 
 export interface LinkEvidence {
@@ -173,6 +180,8 @@ function namesOf(found: NamesOfBrand, currentNames: readonly CompanyName[]): Nam
     formerNames: companyNamesIn(former),
     ofSeveralWords: new Set(current.slice(0, MAX_NAMES).map(coreName).filter(hasSeveralWords)),
     legalFamilies: new Set(current.slice(0, MAX_NAMES).flatMap(legalFamiliesOf)),
+    isMarked: current.slice(0, MAX_NAMES).some(hasRegistryMark),
+    legalForms: new Set(identifiers(current.slice(0, MAX_NAMES).map(legalFormOf))),
   };
 }
 
@@ -213,7 +222,7 @@ function managerKeys(brand: Brand): string[] {
 
 /**
  * Returns the name without its legal form and spaces, and the country: "apple@US". A name with a registry's mark is kept whole, because
- * the mark may tell it from a namesake. If the record does not state the country, it
+ * the mark may tell it from a namesake. Of a company on an exchange it comes without the mark too. If the record does not state the country, it
  * is that of its ISINs, else that of its listings. Empty if nothing shows that the record is a company and not a product: a listing, a
  * city, or a country beside a name with a legal form.
  */
@@ -221,8 +230,13 @@ function namedOf(brand: Brand): string[] {
   const isRegistered = countryOf(brand) !== '' && legalFamiliesOf(bounded(brand.name)).length > 0;
   if (brand.listings.length === 0 && cityOf(brand) === '' && !isRegistered) return [];
   const name = bounded(brand.name);
-  const core = (hasRegistryMark(name) ? normalName(name) : coreName(name)).replaceAll(' ', '');
-  return core === '' ? [] : homesOf(brand).map((country) => `${core}@${country}`);
+  const isMarked = hasRegistryMark(name);
+  const isTraded = !LATER.test(name) && brand.listings.some(({ mic }) => mic !== OVER_THE_COUNTER);
+  const forms = [...(isMarked ? [normalName(name)] : []), ...(isMarked && !isTraded ? [] : [coreName(name)])];
+  return forms
+    .map((form) => form.replaceAll(' ', ''))
+    .filter((form) => form !== '')
+    .flatMap((form) => homesOf(brand).map((country) => `${form}@${country}`));
 }
 
 /** Returns a listing's names without legal forms, "Group" and the like: "apple@*". Only listings of one source share them. */
@@ -256,7 +270,8 @@ function tradedOf(brand: Brand): string[] {
 
 /**
  * Returns the countries that a record's name is looked for in: the stated one, else those of its ISINs, else that of an American
- * legal form, else those of its listings, of which Mexico's board shows American shares. In order, so that the order of the
+ * legal form, else those of its listings, of which Mexico's board shows American shares, and so do exchanges that give shares from
+ * abroad their own tickers, if the name has a legal form. In order, so that the order of the
  * listings does not matter.
  */
 function homesOf(brand: Brand): string[] {
@@ -265,8 +280,11 @@ function homesOf(brand: Brand): string[] {
   if (hasAmericanForm(brand)) return ['US'];
   const venues = brand.listings.flatMap(({ mic }) => exchangeOfMic(mic) ?? []);
   const exchanges = venues.filter(({ mic }) => mic !== OVER_THE_COUNTER);
+  const isRegistered = legalFamiliesOf(bounded(brand.name)).length > 0;
   return identifiers([
-    ...(venues.some(({ mic }) => mic === BOARD.mic) ? ['US'] : []),
+    ...(venues.some(({ mic, ownTickers }) => mic === BOARD.mic || (ownTickers && isRegistered))
+      ? ['US']
+      : []),
     ...(exchanges.length > 0 ? exchanges : venues).map(({ country }) => country),
   ]).toSorted();
 }
@@ -346,12 +364,15 @@ const ISSUER_CODES: Readonly<Record<string, RegExp>> = {
   XTSE: /^([^-]+)/,
 };
 
-function issuerCodesOf({ listings, stock }: Brand): ReadonlyMap<string, string> {
+function issuerCodesOf(brand: Brand): ReadonlyMap<string, string> {
+  const { listings, stock } = brand;
   return new Map(
     listings.flatMap(({ ticker, mic, isin }) => {
       const isFormer = mic === 'XTSE' && stock?.isActivelyTrading === false;
       const code = isFormer ? undefined : ISSUER_CODES[mic]?.exec(ticker)?.[1];
-      const number = cusipOfIsin(isin)?.slice(0, 6);
+      // A receipt of another country has the number of its own issuer.
+      const isReceipt = ![isin.slice(0, 2), ''].includes(countryOf(brand));
+      const number = isReceipt ? undefined : cusipOfIsin(isin)?.slice(0, 6);
       return [
         ...(code === undefined ? [] : ([[`ticker@${mic}`, code]] as const)),
         ...(number === undefined ? [] : ([[`cusip@${mic}`, number]] as const)),

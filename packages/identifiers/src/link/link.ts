@@ -1,4 +1,6 @@
+import { isCommonAsName } from '../names/common-words.ts';
 import { compareLegalFamilies } from '../names/legal-families.ts';
+import { isFirstWordOfMany } from '../names/places.ts';
 import { exchangeOfMic } from '../securities/exchanges.ts';
 import {
   areAtOneAddress,
@@ -239,6 +241,7 @@ function haveOneFormAtOneVenue(a: RecordIdentity, b: RecordIdentity): boolean {
   return haveOneForm && hasCommon(a.evidence().mics, b.evidence().mics);
 }
 
+const LONG_WORD = 6;
 const BLANK_CHECK = /\bacquisitions?\b/;
 /** A name of fewer letters may be that of several companies, even if both have "Group" or neither has it. */
 const LONG_NAME = 9;
@@ -280,21 +283,32 @@ function isInAmerica({ mics }: LinkEvidence): boolean {
 
 /** Checks whether the names have one legal form, and both or neither have "Group" or the like. */
 function areNamedAlike(a: RecordIdentity, b: RecordIdentity): boolean {
-  return hasCommon(a.names().legalFamilies, b.names().legalFamilies) && !areSisters(a, b);
+  const [ofA, ofB] = [a.names(), b.names()];
+  const haveOneForm =
+    hasCommon(ofA.legalFamilies, ofB.legalFamilies) || hasCommon(ofA.legalForms, ofB.legalForms);
+  return haveOneForm && !areSisters(a, b);
 }
 
 /**
- * Checks whether the names are so alike, and have so many words, that seldom two companies have them: neither another ticker nor an
- * unknown country speaks against one company. The names of companies that are founded to acquire one are used again by their sponsors.
+ * Checks whether the names are so alike, and have so many words or one so long, that seldom two companies have them: neither another
+ * ticker nor an unknown country speaks against one company. The names of companies that are founded to acquire one are used again by
+ * their sponsors, and a registry marks the names of namesakes.
  */
 function areNamedAlikeInFull(a: RecordIdentity, b: RecordIdentity): boolean {
-  if (!areNamedAlike(a, b)) return false;
-  const namesOfB = new Set(b.names().currentNames.map(({ words }) => words.join(' ')));
-  return a
-    .names()
-    .currentNames.some(
-      ({ words }) => words.length > 1 && !BLANK_CHECK.test(words.join(' ')) && namesOfB.has(words.join(' ')),
-    );
+  const [ofA, ofB] = [a.names(), b.names()];
+  if (!areNamedAlike(a, b) || ofA.isMarked || ofB.isMarked) return false;
+  const namesOfB = new Set(ofB.currentNames.map(({ words }) => words.join(' ')));
+  const isOneForm = hasCommon(ofA.legalForms, ofB.legalForms);
+  return ofA.currentNames.some(({ words }) => {
+    const name = words.join(' ');
+    const isSpecific = words.length > 1 || (isOneForm && isDistinctive(name));
+    return isSpecific && !BLANK_CHECK.test(name) && namesOfB.has(name);
+  });
+}
+
+/** Few companies share a long name of one word that is no common word: "EchoStar". */
+function isDistinctive(word: string): boolean {
+  return word.length >= LONG_WORD && !isCommonAsName(word) && !isFirstWordOfMany(word);
 }
 
 /** Checks whether the country of both records is known, and the same. */

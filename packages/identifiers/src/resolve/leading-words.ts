@@ -1,7 +1,7 @@
 import type { BrandKey } from '../keys/brand-key.ts';
 import { readLeadingWords, wordsLeftOut } from '../keys/leading-words.ts';
 import { isCommonAsName } from '../names/common-words.ts';
-import { isFirstWordOfMany } from '../names/places.ts';
+import { isFirstWordOfMany, isPlace } from '../names/places.ts';
 import { isGivenName } from '../names/published-names.ts';
 import type { ReadOptions } from '../read/readings.ts';
 import lists from './leading-words.json' with { type: 'json' };
@@ -20,6 +20,8 @@ export const TOO_MANY_LED = 6;
 
 /** Words that tell what a company does, and are no part of what people call it. */
 const KINDS = new Set(lists.kinds.split(', '));
+/** Words that set the whole company apart from those with a part of its business: "Honeywell International", "Honeywell Aerospace". */
+const EVERYWHERE = new Set(lists.everywhere.split(', '));
 /** Places, and words with which names begin that are not known by them. */
 const UNSPECIFIC = new Set([...lists.places.split(', '), ...lists.vague.split(', ')]);
 
@@ -55,18 +57,26 @@ export function meantByLeadingWords<Candidate extends Led>(
   key: string,
   candidates: readonly Candidate[],
 ): Candidate | undefined {
-  const [best, ...others] = candidates
+  const led = candidates
     .filter(
       ({ rank, keys }) =>
         !isBareRank(rank) && keys.some((own) => own.key === key && own.strength === 'leading_words'),
     )
     .sort(compareRanked);
-  if (best === undefined || others.length >= TOO_MANY_LED - 1) return undefined;
+  const leading = key.slice(key.indexOf(':') + 1);
+  const leavesOut = (company: Candidate, areMeant: (words: string[]) => boolean) =>
+    namesOf(company).some((name) => areMeant(wordsLeftOut(name, leading) ?? []));
+  // A subsidiary is named after its parent and a place: "Molson Coors Canada".
+  const parents = led.filter((company) => !leavesOut(company, (words) => isPlace(words.join(' '))));
+  const [best, ...others] = parents.length > 0 ? parents : led;
+  if (best === undefined || led.length >= TOO_MANY_LED) return undefined;
   const names = new Set(namesOf(best));
   const rival = others.find((other) => !namesOf(other).some((name) => names.has(name)));
-  if (rival !== undefined && best.rank - rival.rank < CLEARLY_BETTER_KNOWN) return undefined;
+  const isEverywhere = (company: Candidate) =>
+    leavesOut(company, ([first = '', ...more]) => more.length === 0 && EVERYWHERE.has(first));
+  const isWhole = best.rank >= LARGE && isEverywhere(best) && !others.some(isEverywhere);
+  if (rival !== undefined && best.rank - rival.rank < CLEARLY_BETTER_KNOWN && !isWhole) return undefined;
   if (key.startsWith('superinvestor:')) return best;
-  const leading = key.slice('name:'.length);
   const isSpecific = saysOnlyWhatItDoes(leading, names) || (rival === undefined && isLong(leading));
   if (!isSpecific && (isGivenName(leading) || lettersOf(leading) === 1)) return undefined;
   return best.rank >= (isSpecific && lettersOf(leading) >= SHORTEST ? RANK_OF_LISTED : LARGE)

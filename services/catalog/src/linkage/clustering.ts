@@ -8,7 +8,7 @@ import {
 import { compareSources, statesListings } from '../records/precedence.ts';
 import type { SourceRecord } from '../records/source-record.ts';
 import { blockingIndex } from './blocking-index.ts';
-import { namesOfOneRecord } from './shared-names.ts';
+import { nameKeysOf, namesOfOneRecord } from './shared-names.ts';
 
 /** Whether two source records describe one company. Symmetric. */
 export type LinkOf = (a: SourceRecord, b: SourceRecord) => Link;
@@ -50,7 +50,9 @@ interface ClusterOptions {
  * the only contradiction.
  *
  * If each record of a source is one listing, a cluster takes as many of them as are linked with it or with one another. The function
- * follows their links from the strongest to the weakest. They never join two clusters of stronger sources.
+ * follows their links from the strongest to the weakest.
+ *
+ * A record that is linked with two clusters joins them if both may be one company (mayMeet).
  *
  * Pure. The result does not depend on the order of `records`. Adding records that neither are linked with a cluster's records nor
  * share their name and country does not change the cluster.
@@ -117,27 +119,46 @@ class Clusters {
       taken.add(cluster);
     }
     for (const record of ofSource) this.#add(record, matches.get(record) ?? { id: record.id, members: [] });
+    this.#join(pairs);
   }
 
   /** Adds the records of a source that has one record for each listing. */
   addListings(listings: readonly SourceRecord[]): void {
-    const founded = new Set<Cluster>();
     const pairs = listings.flatMap((record) => {
       const pairs = this.#pairsOf(record);
-      const cluster = { id: record.id, members: [] };
-      founded.add(cluster);
-      this.#add(record, cluster);
+      this.#add(record, { id: record.id, members: [] });
       return pairs;
     });
+    this.#join(pairs);
+  }
+
+  /** Joins the cluster of each pair's record with the pair's cluster, from the strongest link to the weakest. */
+  #join(pairs: CandidatePair[]): void {
     for (const { record, cluster: linked } of pairs.sort(byStrength)) {
-      const own = this.#clusterOf.get(record);
-      const other = this.#clusterOf.get(linked.members[0] ?? record);
-      if (own === undefined || other === undefined || own === other) continue;
-      const [from, to] = founded.has(own) ? [own, other] : [other, own];
-      if (!founded.has(from) || isContradicted(from, to, this.#links)) continue;
+      const from = this.#clusterOf.get(record);
+      const to = this.#clusterOf.get(linked.members[0] ?? record);
+      if (from === undefined || to === undefined || from === to) continue;
+      if (!this.#mayMeet(record, from, to) || isContradicted(from, to, this.#links)) continue;
       for (const member of from.members) this.#clusterOf.set(member, to);
       to.members.push(...from.members);
     }
+  }
+
+  /**
+   * Checks whether the record, which is linked with both clusters, may join them. No source with one record for each company may have
+   * one in both. If two of these records are not linked although they have one name, the record must be linked with one of them by
+   * more than the name.
+   */
+  #mayMeet(record: SourceRecord, one: Cluster, other: Cluster): boolean {
+    const ofCompany = ({ source }: SourceRecord) => !statesListings(source);
+    const [ofOne, ofOther] = [one.members.filter(ofCompany), other.members.filter(ofCompany)];
+    const pairs = ofOne.flatMap((a) => ofOther.map((b) => [a, b] as const));
+    if (pairs.some(([a, b]) => a.source === b.source)) return false;
+    const { link, strengthOf } = this.#links;
+    const areNamesakes = pairs.some(
+      ([a, b]) => strengthOf(a, b) === 0 && nameKeysOf(a).some((key) => b.identity.keys.includes(key)),
+    );
+    return !areNamesakes || [...ofOne, ...ofOther].some((member) => link(member, record).strength > 0);
   }
 
   #add(record: SourceRecord, cluster: Cluster): void {

@@ -291,7 +291,8 @@ export function withLeadingWords(
   if (led === undefined) return answer;
   if (weak !== undefined && lookupRank(led.brand) - lookupRank(weak.brand) < CLEARLY_BETTER_KNOWN)
     return answer;
-  return { meanings: [led, ...answer.meanings].slice(0, most) };
+  const others = answer.meanings.filter(({ brand }) => brand.id !== led.brand.id);
+  return { meanings: [led, ...others].slice(0, most) };
 }
 
 /**

@@ -79,11 +79,14 @@ export async function* mergedById(rows: AsyncIterable<Item>, kept: KeptMemory): 
  * are share classes of one company if company and venue have equal names, no country, website or LEI differs, and their names
  * differ ("Class A", "Class C") or their tickers are related. The main class, with the shortest, then smallest ticker, comes first.
  */
-function groupClasses(rows: Iterable<ReadRow>): ReadRow[][] {
-  const byName = Map.groupBy(
-    rows,
-    ({ record }) => `${record.listings?.[0]?.mic} ${normalName(record.name ?? '')}`,
-  );
+function groupClasses(rows: readonly ReadRow[]): ReadRow[][] {
+  const placeOf = ({ record }: ReadRow, ticker: string) => `${record.listings?.[0]?.mic} ${ticker}`;
+  const nameOf = ({ record }: ReadRow) => normalName(record.name ?? '');
+  const nameAt = new Map(rows.map((row) => [placeOf(row, tickerOf(row)), nameOf(row)]));
+  const byName = Map.groupBy(rows, (row) => {
+    const [own, ofRoot = own] = [nameOf(row), nameAt.get(placeOf(row, rootOf(tickerOf(row))))];
+    return placeOf(row, ofRoot.split(' ', 1)[0] === own.split(' ', 1)[0] ? ofRoot : own);
+  });
   return [...byName.values()].flatMap((ofName) => {
     if (ofName.length > MOST_CLASSES || !ofName[0]?.record.name) return ofName.map((row) => [row]);
     const groups: ReadRow[][] = [];
@@ -107,9 +110,19 @@ function areClasses(a: ReadRow, b: ReadRow): boolean {
   return a.security !== b.security || areRelated(tickerA, tickerB);
 }
 
-/** Tells whether one ticker continues the other ("UA", "UAA"), or both are equal up to the mark of a class ("BRK-A", "BRK-B"). */
+/** Tells whether one ticker continues the other ("UA", "UAA"), or both are equal up to the letter of a class ("BRK-A", "BRK-B"; "UBA", "UBP"). */
 function areRelated(a: string, b: string): boolean {
-  return a.startsWith(b) || b.startsWith(a) || a.split('-', 1)[0] === b.split('-', 1)[0];
+  const isLong = Math.min(a.length, b.length) > 2;
+  return (
+    a.startsWith(b) ||
+    b.startsWith(a) ||
+    rootOf(a) === rootOf(b) ||
+    (isLong && a.slice(0, -1) === b.slice(0, -1))
+  );
+}
+
+function rootOf(ticker: string): string {
+  return ticker.split('-', 1)[0] ?? '';
 }
 
 function differ(a: string | undefined, b: string | undefined): boolean {
