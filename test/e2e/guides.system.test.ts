@@ -17,11 +17,13 @@ const run = promisify(execFile);
 const GUIDES = [
   '',
   '/images',
+  '/search',
   '/clients',
   '/frameworks',
   '/mobile',
   '/spreadsheets',
   '/python',
+  '/assistants',
   '/identifiers',
   '/quotas',
   '/caching',
@@ -113,6 +115,7 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
   '/docs/quotas': [/^\d{4}-\d\d calls \d+ of 10000 used, \d+ left\n$/],
   '/docs/caching': [/^200 304 1\n$/, /^Apple Apple\n$/],
   '/docs/errors': [/^No company .*\nDid you mean McDonald's MCD\n/],
+  '/docs/search': [/identifier: 'FIG'/],
   '/docs/clients': [/^Apple Cupertino true\nLEGO Billund true\nidentifier_not_found \[\]\n$/],
   '/docs/plans': [/^\S+\ncalls 10000 \d+\n$/],
 };
@@ -215,10 +218,13 @@ test('answers may be kept for as long as the table of the page on caching says',
   const privateAnswer = () =>
     fetch(`${api}/v1/brands/AAPL?token=${limited.token}`, { headers: { origin: 'https://www.example.com' } });
   await expect.poll(async () => (await privateAnswer()).status, eventually).toBe(200);
+  const search = () => fetch(`${api}/v1/search?q=figm&token=${token}`);
+  await expect.poll(async () => (await search()).status, eventually).toBe(200);
   const answers = [
     await answerTo('AAPL'),
     await privateAnswer(),
     await answerTo('no such company'),
+    await search(),
     await fetch(`${api}/v1/brands/AAPL`),
     await fetch(image),
   ];
