@@ -8,9 +8,8 @@ import { startTestStack, type TestStack } from '../stack/index.ts';
 import { spreadOf } from './harness/in-turns.ts';
 import { noteResult, table, whole } from './harness/results.ts';
 import { percentilesOf } from './load.ts';
-import { type Asked, askFor, KINDS, type Kind, writeMadeUp } from './made-up-companies.ts';
+import { type Asked, askFor, KINDS, type Kind, sizesOf, writeMadeUp } from './made-up-companies.ts';
 
-const REFERENCE = 10_000;
 /** For fewer records the measured time is mostly the start of programs. */
 const LARGE = 1_000_000;
 /** The least share of the rate of bare inserts. */
@@ -322,15 +321,4 @@ async function explainBest(db: Db, pipeline: Document[]): Promise<Query> {
 
 function describe({ kind, hit, batch }: Sort): string {
   return `${kind}, ${hit ? 'hit' : 'miss'}, ${batch} a call`;
-}
-
-/** Parses sizes such as "10000,1000000". The result starts with the reference. */
-function sizesOf(text = ''): number[] {
-  const given = text
-    .split(',')
-    .filter((size) => size !== '')
-    .map(Number);
-  if (!given.every((size) => Number.isInteger(size) && size >= REFERENCE))
-    throw new Error(`BENCH_SIZES: whole numbers from ${REFERENCE} on, with commas between, not "${text}"`);
-  return [...new Set([REFERENCE, ...given])].sort((a, b) => a - b);
 }

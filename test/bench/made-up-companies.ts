@@ -276,3 +276,17 @@ function checked(body: string, digits: number, isValid: (identifier: string) => 
   }
   throw new Error(`${body} has no check digits`);
 }
+
+/** The number of records with which benches compare larger catalogues. */
+const REFERENCE = 10_000;
+
+/** Parses sizes such as "10000,1000000". The result starts with the reference. */
+export function sizesOf(text = ''): number[] {
+  const given = text
+    .split(',')
+    .filter((size) => size !== '')
+    .map(Number);
+  if (!given.every((size) => Number.isInteger(size) && size >= REFERENCE))
+    throw new Error(`BENCH_SIZES: whole numbers from ${REFERENCE} on, with commas between, not "${text}"`);
+  return [...new Set([REFERENCE, ...given])].sort((a, b) => a - b);
+}

@@ -1,0 +1,187 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CatalogServiceClient } from '@brand-data/contracts';
+import { callUnary, connectChannel } from '@brand-data/runtime';
+import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
+import { createRandom, type Random } from '@brand-data/testing/random';
+import { type Collection, type Document, MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { startTestStack, type TestStack } from '../stack/index.ts';
+import { spreadOf } from './harness/in-turns.ts';
+import { shown, table, whole } from './harness/results.ts';
+import { percentilesOf } from './load.ts';
+import { askFor, importMadeUp, sizesOf } from './made-up-companies.ts';
+
+/** By how many ms the p99 of a search may be above that of a bare find. */
+const P99_GOAL = 25;
+const ROUNDS = 5;
+const CALLS = 400;
+const TYPISTS = 100;
+const LETTER_EVERY_MS = 200;
+const LONGEST_TYPED = 12;
+const DEADLINE_MS = 10_000;
+const HOURS = 3_600_000;
+
+/** The running service with a catalogue of one size. */
+interface Catalogue {
+  readonly size: number;
+  readonly stack: TestStack;
+  readonly companies: Collection;
+  readonly client: CatalogServiceClient;
+}
+
+const mongo = new MongoClient(inject('mongodbUrl'));
+const catalogues: Catalogue[] = [];
+const tables: string[] = [];
+
+beforeAll(async () => {
+  for (const size of sizesOf(process.env.BENCH_SIZES)) {
+    const stack = await startTestStack({ gateways: 0, environment: { LOG_LEVEL: 'warn' } });
+    const target = stack.targets.catalog ?? '';
+    const client = connectChannel(CatalogServiceClient, target, channelAs('gateway', 'catalog'));
+    const companies = mongo.db(`${stack.databasePrefix}_catalog`).collection('brands');
+    catalogues.push({ size, stack, companies, client });
+    await importMadeUp(stack, size);
+  }
+}, 24 * HOURS);
+
+afterAll(async () => {
+  for (const { client, stack } of catalogues) {
+    client.close();
+    await stack.stop();
+  }
+  await mongo.close();
+  console.log(tables.join('\n\n'));
+}, HOURS);
+
+/** Returns the beginning of a word of a company's name, the better known the company, the likelier. */
+function typed(size: number, random: Random): string {
+  const words = askFor('name', size, random).identifier.split(' ');
+  const text = words.slice(random.whole(0, words.length - 1)).join(' ');
+  return text.slice(0, random.whole(1, LONGEST_TYPED));
+}
+
+async function search({ client }: Catalogue, text: string): Promise<void> {
+  await callUnary(client, client.search, { text, limit: 10 }, { deadlineMs: DEADLINE_MS });
+}
+
+async function lookUp({ client, size }: Catalogue, random: Random): Promise<void> {
+  const { identifier } = askFor('domain', size, random);
+  const queries = [{ identifier, superinvestors: false, suggest: false }];
+  const request = { queries, weakMatches: true, maxBytes: 0 };
+  await callUnary(client, client.lookup, request, { deadlineMs: DEADLINE_MS });
+}
+
+/** Makes the calls one at a time. Returns their percentiles in ms. */
+async function timed(call: () => Promise<unknown>) {
+  const latencies: number[] = [];
+  for (let made = 0; made < CALLS; made++) {
+    const began = performance.now();
+    await call();
+    latencies.push(performance.now() - began);
+  }
+  return percentilesOf(latencies);
+}
+
+const overRounds = (rounds: readonly { p50: number; p99: number }[], figure: 'p50' | 'p99') =>
+  shown(2, spreadOf(rounds.map((round) => round[figure])));
+
+test(
+  'the p99 of a search is at most 25 ms above that of a bare find',
+  async () => {
+    const rounds = catalogues.map(
+      (catalogue) => ({ catalogue, searches: [], finds: [], over: [] }) as Rounds,
+    );
+    for (let round = 0; round <= ROUNDS; round++) {
+      for (const { catalogue, searches, finds, over } of rounds) {
+        const random = createRandom(round);
+        const { size, companies } = catalogue;
+        const found = await timed(() => search(catalogue, typed(size, random)));
+        const bare = await timed(() =>
+          companies.findOne({ keys: `domain:${askFor('domain', size, random).identifier}` }),
+        );
+        // The first round only warms up.
+        if (round === 0) continue;
+        searches.push(found);
+        finds.push(bare);
+        over.push(found.p99 - bare.p99);
+      }
+    }
+    const rows = await Promise.all(
+      rounds.map(async ({ catalogue: { size, companies }, searches, finds, over }) => {
+        const [stats] = await companies.aggregate([{ $collStats: { storageStats: {} } }]).toArray();
+        const bytes = (stats as Document).storageStats.indexSizes.search / size;
+        const above = spreadOf(over);
+        expect.soft(above.median, `at ${whole(size)}`).toBeLessThanOrEqual(P99_GOAL);
+        const figures = [searches, finds].flatMap((of) => [overRounds(of, 'p50'), overRounds(of, 'p99')]);
+        return [whole(size), ...figures, shown(2, above), `${whole(bytes)} B`];
+      }),
+    );
+    const heading = [
+      'search p50',
+      'search p99',
+      'bare find p50',
+      'bare find p99',
+      'p99 above',
+      'index a record',
+    ];
+    tables.push('ms, medians and ranges of the rounds', table(['records', ...heading], rows));
+  },
+  24 * HOURS,
+);
+
+interface Rounds {
+  readonly catalogue: Catalogue;
+  readonly searches: { p50: number; p99: number }[];
+  readonly finds: { p50: number; p99: number }[];
+  readonly over: number[];
+}
+
+test(
+  'look-ups while a hundred people type',
+  async () => {
+    const rows: string[][] = [];
+    for (const catalogue of catalogues) {
+      const alone: { p50: number; p99: number }[] = [];
+      const beside: { p50: number; p99: number }[] = [];
+      const searches = { answered: 0, refused: 0 };
+      for (let round = 0; round < ROUNDS; round++) {
+        const random = createRandom(round);
+        alone.push(await timed(() => lookUp(catalogue, random)));
+        const over = new AbortController();
+        const typing = Array.from({ length: TYPISTS }, (_, typist) =>
+          type(catalogue, createRandom(typist), searches, over.signal),
+        );
+        beside.push(await timed(() => lookUp(catalogue, random)));
+        over.abort();
+        await Promise.all(typing);
+      }
+      const figures = [alone, beside].flatMap((of) => [overRounds(of, 'p50'), overRounds(of, 'p99')]);
+      rows.push([whole(catalogue.size), ...figures, whole(searches.answered), whole(searches.refused)]);
+    }
+    const heading = ['alone p50', 'alone p99', 'beside p50', 'beside p99', 'searches', 'refused'];
+    tables.push('look-ups, ms', table(['records', ...heading], rows));
+  },
+  24 * HOURS,
+);
+
+/** Types one name after another, a letter every 200 ms at most, until the signal is aborted. */
+async function type(
+  catalogue: Catalogue,
+  random: Random,
+  searches: { answered: number; refused: number },
+  signal: AbortSignal,
+): Promise<void> {
+  await delay(random.whole(0, LETTER_EVERY_MS));
+  while (!signal.aborted) {
+    const { identifier } = askFor('name', catalogue.size, random);
+    for (let length = 1; length <= LONGEST_TYPED && !signal.aborted; length++) {
+      const next = delay(LETTER_EVERY_MS);
+      const isAnswered = await search(catalogue, identifier.slice(0, length)).then(
+        () => true,
+        () => false,
+      );
+      searches[isAnswered ? 'answered' : 'refused'] += 1;
+      await next;
+    }
+  }
+}
