@@ -24,6 +24,7 @@ const GUIDES = [
   '/spreadsheets',
   '/python',
   '/assistants',
+  '/generators',
   '/identifiers',
   '/quotas',
   '/caching',

@@ -16,6 +16,7 @@ const ENTRIES: readonly [group: string, entries: readonly Entry[]][] = [
       ['mobile', 'iPhone and Android', 'Logos in SwiftUI and Jetpack Compose.'],
       ['spreadsheets', 'Spreadsheets', 'Logos and facts in the cells of Google Sheets and Excel.'],
       ['python', 'Python', 'Calls with httpx, many companies in a row, and two clients.'],
+      ['generators', 'Other languages', 'Clients for Go, Kotlin, Swift and others, made by generators.'],
       [
         'assistants',
         'Assistants',
