@@ -95,9 +95,13 @@ describe.each(['modern', 'legacy'])('with requests in the %s form, an assistant'
     });
     const { companies } = await call('search_brands', { text: 'zeph' });
     expect(companies).toMatchObject([{ identifier: 'ZPHX', logo: expect.stringContaining(LOGO_HOST) }]);
-    const { usage, charged } = await call('read_usage');
-    expect(usage).toMatchObject({ account: account.accountId, pools: [{ used: 3, remaining: 97 }] });
-    expect(charged).toBe(false);
+    // Its figures may be those of up to 2 s ago.
+    await expect
+      .poll(() => call('read_usage'))
+      .toMatchObject({
+        charged: false,
+        usage: { account: account.accountId, pools: [{ used: 3, remaining: 97 }] },
+      });
     expect(await cellsOf(account.accountId)).toEqual(
       expect.arrayContaining([
         [Route.BRANDS, 200, 1],
@@ -133,6 +137,20 @@ describe('a request', () => {
     expect(results.every(({ result }) => !result.isError)).toBe(true);
     expect((await post([...ten, lookUp(10, 'ZPHX')], token)).status).toBe(400);
     expect(await cellsOf(accountId)).toEqual([[Route.BRANDS, 200, 10]]);
+  });
+
+  test('is refused before any look-up if a message in it could get no answer', async () => {
+    const { token, accountId } = await operator.newAccount(100);
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    for (const body of [
+      [lookUp(1, 'ZPHX'), lookUp(1, 'ZPHX')],
+      [lookUp(1, 'ZPHX'), cancel],
+    ]) {
+      const answer = await post(body, token);
+      expect([answer.status, await answer.json()]).toMatchObject([400, { code: 'request_invalid' }]);
+    }
+    expect((await post(cancel, token)).status).toBe(202);
+    expect(await operator.usage(accountId)).toEqual([]);
   });
 
   test.each([

@@ -94,12 +94,12 @@ function inputOf<Schema extends TSchema>(schema: Schema) {
 export async function answerMcp(parts: McpParts, request: McpRequest): Promise<McpAnswer> {
   const caller = { ...request.caller, tokens: tokensOf(request) };
   const { accountId, allowedOrigins } = await authenticate(parts.tokens, caller);
-  checkOrigin({ allowedOrigins }, caller);
-  const { body } = request;
-  if (Array.isArray(body) && body.length > MOST_MESSAGES)
-    throw new ProblemError('request_invalid', `Send at most ${MOST_MESSAGES} messages in one request.`).of(
-      accountId,
-    );
+  try {
+    checkOrigin({ allowedOrigins }, caller);
+    if (Array.isArray(request.body)) checkMessages(request.body);
+  } catch (error) {
+    throw problemErrorFrom(error).of(accountId);
+  }
   const bill = { cost: ANSWER_COST, isBilled: false };
   const response = await respond(toolsOf(parts, { ...request, caller }, bill), request);
   return {
@@ -112,6 +112,18 @@ export async function answerMcp(parts: McpParts, request: McpRequest): Promise<M
     },
     body: Buffer.from(await response.text()),
   };
+}
+
+/**
+ * Throws ProblemError if some message could get no answer, although its look-up is billed: the SDK answers messages of one id once,
+ * and never a message that another one of the request cancels.
+ */
+function checkMessages(messages: readonly ({ id?: unknown; method?: unknown } | null)[]): void {
+  const ids = messages.map((message) => message?.id).filter((id) => id !== undefined);
+  const isCancelled = messages.some((message) => message?.method === 'notifications/cancelled');
+  if (messages.length <= MOST_MESSAGES && new Set(ids).size === ids.length && !isCancelled) return;
+  const detail = `Send at most ${MOST_MESSAGES} messages in one request, each with an id of its own, and none that cancels another.`;
+  throw new ProblemError('request_invalid', detail);
 }
 
 /** Returns the tokens in the query and in the header Authorization, which clients of the protocol can set more easily. */
