@@ -138,7 +138,9 @@ export function callUnary<Request, Response>(
     const call = method.call(client, request, metadata, { deadline }, (error, response) =>
       error ? reject(errorOfStatus(error)) : resolve(response),
     );
-    signal?.addEventListener('abort', () => (call as ClientUnaryCall).cancel());
+    const cancel = () => (call as ClientUnaryCall).cancel();
+    if (signal?.aborted) cancel();
+    else signal?.addEventListener('abort', cancel, { once: true });
   });
 }
 
