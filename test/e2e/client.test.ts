@@ -45,7 +45,7 @@ describe('the match', () => {
 
 test('the sources and the day of the price are those that the gateway wrote, whatever they are called', () => {
   const day = fc.constantFrom(undefined, '2026', '2026-08-21');
-  const name = fc.string({ unit: 'binary', maxLength: 20 }).filter((text) => !/\p{Cc}/u.test(text));
+  const name = fc.string({ unit: 'binary', maxLength: 16 }).filter((text) => !/\p{Cc}/u.test(text));
   const sources = fc.uniqueArray(fc.record({ name, date: day }), {
     maxLength: 4,
     selector: (source) => JSON.stringify(source),

@@ -27,8 +27,8 @@ const LOGGED_KEPT = 1_000;
  * 4. Permits (calls/answer-call.ts): one of the month's calls, which quota gives. Refuses with 429 `quota_exceeded`, or with 503
  *    `upstream_unavailable` if metering gives no permit in time.
  *
- * A search passes 1 to 3 under names of its own, and is not counted. All other answers, such as errors and pages, are not counted. They pass the pacing (pacing.ts) before they are sent. It closes the
- * connection if too many answers wait.
+ * A search passes 1 to 3 under names of its own, and is not counted. Its answer and all others that are not counted, such as errors
+ * and pages, pass the pacing (pacing.ts) before they are sent. It closes the connection if too many answers wait.
  */
 export interface AdmissionParts {
   limits: Pick<CallsLimiter, 'admit'>;
