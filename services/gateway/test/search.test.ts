@@ -41,23 +41,28 @@ test('a key may make two hundred searches at once, and they take nothing from th
   expect(parts.limits.admit(credential)).toHaveProperty('release');
 });
 
-test('a search ends in catalog when its caller hangs up, and is no failure of the service', async () => {
-  const hungUp = new AbortController();
-  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-  const search = (
-    _request: unknown,
-    _metadata: unknown,
-    _options: unknown,
-    answer: (error: unknown) => void,
-  ) => {
-    begin();
-    return { cancel: () => answer({ code: 1, details: 'cancelled' }) };
-  };
-  const catalog = { search } as unknown as CatalogServiceClient;
-  const parts = partsWith(createSearch(catalog, { logoHost: 'https://logos.example', monogramKey: 'any' }));
-  const answer = answerSearch(parts, asked(hungUp.signal));
-  await begun;
-  hungUp.abort();
-  await expect(answer).rejects.toMatchObject({ problem: { code: 'request_invalid' }, isFailure: false });
-  expect(parts.turns.stats()).toMatchObject({ waiting: 0, refused: 0 });
-});
+test.each(['before it begins', 'while it runs'])(
+  'a search ends in catalog when its caller hangs up %s, and is no failure of the service',
+  async (when) => {
+    const hungUp = new AbortController();
+    if (when === 'before it begins') hungUp.abort();
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const search = (
+      _request: unknown,
+      _metadata: unknown,
+      _options: unknown,
+      answer: (error: unknown) => void,
+    ) => {
+      begin();
+      return { cancel: () => answer({ code: 1, details: 'cancelled' }) };
+    };
+    const catalog = { search } as unknown as CatalogServiceClient;
+    const parts = partsWith(createSearch(catalog, { logoHost: 'https://logos.example', monogramKey: 'any' }));
+    const answer = answerSearch(parts, asked(hungUp.signal));
+    await Promise.all([
+      expect(answer).rejects.toMatchObject({ problem: { code: 'request_invalid' }, isFailure: false }),
+      begun.then(() => hungUp.abort()),
+    ]);
+    expect(parts.turns.stats()).toMatchObject({ waiting: 0, refused: 0 });
+  },
+);
