@@ -145,6 +145,7 @@ describe('a request', () => {
     for (const body of [
       [lookUp(1, 'ZPHX'), lookUp(1, 'ZPHX')],
       [lookUp(1, 'ZPHX'), cancel],
+      [lookUp(1, 'ZPHX'), { jsonrpc: '2.0', id: 2, result: {} }],
     ]) {
       const answer = await post(body, token);
       expect([answer.status, await answer.json()]).toMatchObject([400, { code: 'request_invalid' }]);

@@ -116,13 +116,15 @@ export async function answerMcp(parts: McpParts, request: McpRequest): Promise<M
 
 /**
  * Throws ProblemError if some message could get no answer, although its look-up is billed: the SDK answers messages of one id once,
- * and never a message that another one of the request cancels.
+ * and never a message that another one of the request cancels. It may fail at a response, and nobody was asked for one.
  */
 function checkMessages(messages: readonly ({ id?: unknown; method?: unknown } | null)[]): void {
   const ids = messages.map((message) => message?.id).filter((id) => id !== undefined);
-  const isCancelled = messages.some((message) => message?.method === 'notifications/cancelled');
-  if (messages.length <= MOST_MESSAGES && new Set(ids).size === ids.length && !isCancelled) return;
-  const detail = `Send at most ${MOST_MESSAGES} messages in one request, each with an id of its own, and none that cancels another.`;
+  const areFine = messages.every(
+    (message) => typeof message?.method === 'string' && message.method !== 'notifications/cancelled',
+  );
+  if (messages.length <= MOST_MESSAGES && new Set(ids).size === ids.length && areFine) return;
+  const detail = `Send at most ${MOST_MESSAGES} requests and notifications together, each request with an id of its own, and none that cancels another.`;
   throw new ProblemError('request_invalid', detail);
 }
 
