@@ -187,12 +187,18 @@ test('every listing on a venue of the table is found by its MIC, Yahoo, Bloomber
   );
 });
 
-test('a brand gives the same keys each time, each key once', () => {
+test('a brand gives the same keys each time, each key once, and once more if its website and leading words give it', () => {
   fc.assert(
     fc.property(fc.oneof(company, manager), (record) => {
       const keys = keysOfBrand(record);
       expect(keysOfBrand(structuredClone(record))).toEqual(keys);
-      expect(new Set(keys.map(({ key }) => key)).size).toBe(keys.length);
+      const others = keys.filter(({ strength }) => strength !== 'leading_words');
+      expect(new Set(others.map(({ key }) => key)).size).toBe(others.length);
+      const siteNames = keys.filter(({ strength }) => strength === 'site_name').map(({ key }) => key);
+      const once = keys.filter(
+        ({ key, strength }) => strength !== 'leading_words' || !siteNames.includes(key),
+      );
+      expect(new Set(once.map(({ key }) => key)).size).toBe(once.length);
     }),
   );
 });

@@ -748,7 +748,7 @@ describe('precedence', () => {
     expect(among(identifier, company, { id: 'other', name: `${identifier} Group` })?.id).toBe('other');
     expect(among(`${identifier} Inc.`, company)).toBeUndefined();
     expect(among(identifier, { ...company, bare: true })).toBeUndefined();
-    expect(among(identifier, company, { ...company, id: 'second' })).toBeUndefined();
+    expect(among(identifier, company, { ...company, id: 'second' })?.strength).not.toBe('site_name');
   });
 
   test.each([
@@ -856,9 +856,21 @@ describe('precedence', () => {
     const parent = { id: 'parent', name: 'Molson Coors Beverage Company', rank: 740 };
     const subsidiary = { id: 'subsidiary', name: 'Molson Coors Canada Inc.', rank: 740 };
     expect(among('Molson Coors', parent, subsidiary)?.id).toBe('parent');
+    const haveOneSite = [parent, subsidiary].map((company) => ({
+      ...company,
+      websites: ['https://www.molsoncoors.com'],
+    }));
+    expect(among('Molson Coors', ...haveOneSite)).toMatchObject({ id: 'parent', strength: 'leading_words' });
     expect(among('Fortescue', { id: 'mines', name: 'Fortescue Metals Group Limited', rank: 740 })?.id).toBe(
       'mines',
     );
+  });
+
+  test('"N.A." is a legal form, and "NA" is Amsterdam behind a ticker', () => {
+    const company = { id: 'bank', name: 'Flow Bank, N.A.' };
+    for (const name of ['Flow Bank', 'Flow Bank N.A.', 'Flow Bank, National Association'])
+      expect(among(name, company)?.id).toBe('bank');
+    expect(among('FLOW NA', { id: 'flow', name: 'Flow Corp.' })).toBeUndefined();
   });
 
   test('an answer by leading words is the best known company whose name begins so, whatever the order of candidates', () => {

@@ -258,6 +258,18 @@ test('leading words go before a little known company that is only called so with
   expect(alike?.brand?.id).toBe('group');
 });
 
+test('an operator sees each company once that a text could mean, though its website and leading words both mean it', async () => {
+  const links = { websites: ['https://www.ross.com'] };
+  await catalog.put('sample', [
+    brandOf('group', { name: 'Ross Group Plc', rank: 400 }),
+    brandOf('stores', { name: 'Ross Stores, Inc.', rank: 850, links }),
+  ]);
+  const { resolutions } = await catalog.operate(catalog.admin.resolve, {
+    queries: [{ identifier: 'Ross', superinvestors: true, suggest: true }],
+  });
+  expect(resolutions.map(({ meanings }) => meanings.map(({ id }) => id))).toEqual([['stores', 'group']]);
+});
+
 test('a name without "Group" or without its spaces is found if one company has it, and the match says how', async () => {
   const group = brandOf('sachs', { name: 'The Goldman Sachs Group, Inc.' });
   await catalog.put('sample', [group, brandOf('cola', { name: 'Coca-Cola' })]);

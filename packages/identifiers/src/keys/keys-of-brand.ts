@@ -8,7 +8,10 @@ import { leadingWordsOf } from './leading-words.ts';
 import { securityKeys } from './security-ids.ts';
 import { formerTickerKeys, tickerKeys } from './tickers.ts';
 
-/** Returns all keys that find a brand, the strongest first. Each key comes once, with its greatest strength. */
+/**
+ * Returns all keys that find a brand, the strongest first. Each key comes once, with its greatest strength. Only a key that is leading
+ * words and the website comes for both.
+ */
 export function keysOfBrand(brand: Brand): BrandKey[] {
   if (brand.type === BrandType.OTHER_SECURITY) return keysOfOtherSecurity(brand);
   const names = namesOfBrand(brand);
@@ -27,8 +30,12 @@ export function keysOfBrand(brand: Brand): BrandKey[] {
           ...leadingWordKeys(names.current),
         ];
   const strongest = new Map<string, BrandKey>();
-  for (const key of keys.toSorted((a, b) => compareStrengths(a.strength, b.strength)))
-    if (!strongest.has(key.key)) strongest.set(key.key, key);
+  for (const key of keys.toSorted((a, b) => compareStrengths(a.strength, b.strength))) {
+    // If a subsidiary has the website too, leading words decide.
+    const isLeading = key.strength === 'leading_words' && strongest.get(key.key)?.strength === 'site_name';
+    const own = isLeading ? `${key.key}+` : key.key;
+    if (!strongest.has(own)) strongest.set(own, key);
+  }
   return [...strongest.values()];
 }
 
