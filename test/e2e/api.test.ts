@@ -191,7 +191,7 @@ describe('an answer', () => {
     expect(first.headers.get('brand-data')).toBe(dataOf('2026-11-19'));
     const changedAt = Date.parse(first.headers.get('last-modified') ?? '');
     expect(changedAt).toBeGreaterThanOrEqual(began);
-    expect(changedAt).toBeLessThanOrEqual(Date.parse(first.headers.get('date') ?? ''));
+    expect(changedAt).toBeLessThanOrEqual(Date.now());
     await operator.putBrands([brand('2026-11-20')]);
     const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
     await vi.waitFor(

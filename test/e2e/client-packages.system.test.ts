@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,15 +13,20 @@ import { startBrowser } from './page.ts';
 
 /** What the package of Python needs. The test fetches it first, so that a registry that fails later changes nothing. */
 const wheels = await temporaryFolder();
+const DOWNLOAD = ['-m', 'pip', 'download', '--quiet', '--only-binary=:all:', '--dest', wheels];
+const succeeds = (args: readonly string[]) =>
+  promisify(execFile)('python3', args, { timeout: 120_000 }).then(
+    () => true,
+    () => false,
+  );
 const canInstall =
-  spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 11))']).status === 0 &&
-  spawnSync(
-    'python3',
-    ['-m', 'pip', 'download', '--quiet', '--only-binary=:all:', `--dest=${wheels}`, 'flit_core<5', 'httpx<1'],
-    { timeout: 120_000 },
-  ).status === 0;
+  (await succeeds(['-c', 'import sys; sys.exit(sys.version_info < (3, 11))'])) &&
+  (await succeeds([...DOWNLOAD, 'flit_core<5', 'httpx<1']));
 if (!canInstall)
   process.stderr.write('\nSKIPPED: the package of Python: it needs Python 3.11 with pip, and PyPI\n');
+
+/** pip makes an environment and builds the package in it: 8 s on an idle machine. */
+const INSTALL_MS = 250_000;
 
 let stack: TestStack;
 let api: string;
@@ -51,7 +56,7 @@ beforeEach(async () => {
 });
 
 const run = async (program: string, args: readonly string[]) =>
-  (await promisify(execFile)(program, args, { cwd: folder, timeout: 100_000 })).stdout;
+  (await promisify(execFile)(program, args, { cwd: folder, timeout: INSTALL_MS })).stdout;
 
 test('npm installs the client from the service into an empty project, and a program calls with it', async () => {
   await writeFile(join(folder, 'package.json'), '{}');
@@ -136,4 +141,5 @@ with BrandData("${api}", "${token}") as client:
     expect(stderr).toContain('/v1/brands/AAPL?kind=ticker');
     expect(stderr).not.toContain(token);
   },
+  2 * INSTALL_MS,
 );

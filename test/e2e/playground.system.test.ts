@@ -284,7 +284,7 @@ describe.skipIf(chromium === undefined)('the playground in Chromium', () => {
       await send('AAPL', { token: tokens.few });
       await expectAnswer(/^200/);
       await expect
-        .poll(() => page.evaluate(`document.querySelector('#left').textContent`))
+        .poll(() => page.evaluate(`document.querySelector('#left').textContent`), { timeout: 50_000 })
         .toBe(`${left} calls left this month`);
     }
   });

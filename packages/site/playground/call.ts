@@ -72,7 +72,7 @@ export function prepareCall({ api, token, identifier, form }: Call): SendCall {
 /** A complete answer of /v1/usage includes each call that was answered this long ago, in milliseconds. */
 const USAGE_INCLUDES_MS = 2_000;
 /** While metering lags behind, its figures are not complete. */
-const MOST_READS = 10;
+const MOST_READS = 20;
 
 /**
  * Resolves to the pool of a call that was just answered, when its figures include the call. undefined if the call has no pool or
