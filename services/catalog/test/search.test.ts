@@ -4,7 +4,7 @@ import { nameForms, namesOfBrand, normalName, readWebHost } from '@brand-data/id
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import type { Collection } from 'mongodb';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { candidateFinder, candidateFromDoc, findAnswers, readQuery } from '../src/lookup/answers.ts';
 import { type Search, searcher } from '../src/lookup/search.ts';
 import { type CatalogDoc, compareDocs } from '../src/records/catalog-doc.ts';
@@ -17,9 +17,14 @@ const database = feedDatabase();
 let companies: Collection<CatalogDoc>;
 let search: Search;
 
+const newSearch = () => searcher(companies, candidateFinder(companies), { withinMs: 20_000 });
+
 beforeAll(() => {
   companies = database.collections.companies;
-  search = searcher(companies, candidateFinder(companies), { withinMs: 20_000 });
+});
+
+beforeEach(() => {
+  search = newSearch();
 });
 
 const namesFound = async (text: string, limit = 10) =>
@@ -145,6 +150,7 @@ describe('a search', () => {
           await companies.deleteMany({});
           if (brands.length > 0) await database.put(...brands);
           const docs = await companies.find().toArray();
+          search = newSearch();
           for (const [text, limit] of searches) {
             const expected: [id: string, identifier: string][] = [];
             for (const doc of read(scan(docs, text))) {
@@ -249,6 +255,30 @@ describe('a search', () => {
     expect(await namesFound('glo')).toEqual([]);
   });
 
+  test('reads a company once more for each search, and looks its identifier up again when it has another one', async () => {
+    const acme = stockOf('acme', 'AC@XNYS', { name: 'Acme' });
+    const lookUps: unknown[] = [];
+    const findCandidates = candidateFinder(companies);
+    const counted: typeof findCandidates = (...asked) => {
+      lookUps.push(asked);
+      return findCandidates(...asked);
+    };
+    search = searcher(companies, counted, { withinMs: 20_000 });
+    const found = async () =>
+      (await search('acm', 10)).map(({ brand, identifier }) => [brand?.name, identifier]);
+    await database.put(acme);
+    expect(await found()).toEqual([['Acme', 'AC']]);
+    const { length } = lookUps;
+    await database.put({ ...acme, description: 'Makes everything.' });
+    expect(await search('acm', 10)).toMatchObject([
+      { brand: { description: 'Makes everything.' }, identifier: 'AC' },
+    ]);
+    expect(lookUps).toHaveLength(length);
+    await database.put(stockOf('acme', 'ACM@XNYS', { name: 'Acme' }));
+    expect(await found()).toEqual([['Acme', 'ACM']]);
+    expect(lookUps.length).toBeGreaterThan(length);
+  });
+
   test.each([
     ['x'.repeat(257), 10],
     ['x', 0],
@@ -258,7 +288,7 @@ describe('a search', () => {
   });
 });
 
-test('of a flood of searches two run, sixty-four wait, and the others are refused; an abandoned one is not begun', async () => {
+test('of a flood of searches one runs, sixty-four wait, and the others are refused; an abandoned one is not begun', async () => {
   const { promise: held, resolve: release } = Promise.withResolvers<never[]>();
   let begun = 0;
   const find = () => {
@@ -267,13 +297,13 @@ test('of a flood of searches two run, sixty-four wait, and the others are refuse
   };
   const flooded = searcher({ find } as unknown as Collection<CatalogDoc>, async () => []);
   const abandoned = new AbortController();
-  const running = Array.from({ length: 2 }, () => flooded('acme', 10));
+  const running = flooded('acme', 10);
   const waiting = Array.from({ length: 64 }, () => flooded('acme', 10, abandoned.signal));
   await expect(flooded('acme', 10)).rejects.toMatchObject({ kind: 'unavailable' });
-  expect(begun).toBe(2);
+  expect(begun).toBe(1);
   abandoned.abort();
   release([]);
-  expect(await Promise.all(running)).toEqual([[], []]);
+  expect(await running).toEqual([]);
   for (const one of await Promise.allSettled(waiting)) expect(one.status).toBe('rejected');
-  expect(begun).toBe(2);
+  expect(begun).toBe(1);
 });

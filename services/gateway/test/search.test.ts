@@ -1,5 +1,6 @@
-import { type CatalogServiceClient, type Credential, createToken } from '@brand-data/contracts';
-import { expect, test } from 'vitest';
+import { BrandType, type CatalogServiceClient, type Credential, createToken } from '@brand-data/contracts';
+import { brandOf } from '@brand-data/testing/brand-of';
+import { afterEach, expect, test, vi } from 'vitest';
 import { CallsLimiter } from '../src/admission/limits/call-limits.ts';
 import { Turns } from '../src/admission/turns.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
@@ -17,6 +18,15 @@ const credential: Credential = {
   allowanceUntilMs: 0,
   keyLimits: { rate: { perSecond: 1, burst: 1 } },
 };
+
+const shown = { logoHost: 'https://logos.example', monogramKey: 'any' };
+
+type Answer = (error: unknown, response?: unknown) => void;
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 const partsWith = (search: Search) => ({
   tokens: { verify: () => ({ credential }) } as unknown as Tokens,
@@ -47,17 +57,12 @@ test.each(['before it begins', 'while it runs'])(
     const hungUp = new AbortController();
     if (when === 'before it begins') hungUp.abort();
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-    const search = (
-      _request: unknown,
-      _metadata: unknown,
-      _options: unknown,
-      answer: (error: unknown) => void,
-    ) => {
+    const search = (_request: unknown, _metadata: unknown, _options: unknown, answer: Answer) => {
       begin();
       return { cancel: () => answer({ code: 1, details: 'cancelled' }) };
     };
     const catalog = { search } as unknown as CatalogServiceClient;
-    const parts = partsWith(createSearch(catalog, { logoHost: 'https://logos.example', monogramKey: 'any' }));
+    const parts = partsWith(createSearch(catalog, shown));
     const answer = answerSearch(parts, asked(hungUp.signal));
     await Promise.all([
       expect(answer).rejects.toMatchObject({ problem: { code: 'request_invalid' }, isFailure: false }),
@@ -66,3 +71,27 @@ test.each(['before it begins', 'while it runs'])(
     expect(parts.turns.stats()).toMatchObject({ waiting: 0, refused: 0 });
   },
 );
+
+test('of many who type the same text within ten seconds one asks catalog, and a failure is not kept', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(1);
+  const asked: unknown[] = [];
+  let name = 'Acme';
+  const search = (request: unknown, ...[, , answer]: [unknown, unknown, Answer]) => {
+    asked.push(request);
+    const companies = [{ brand: brandOf('acme', { name, type: BrandType.BRAND }), identifier: name }];
+    answer(name === '' ? { code: 14, details: 'away' } : null, { companies });
+  };
+  const find = createSearch({ search } as unknown as CatalogServiceClient, shown);
+  const { signal } = new AbortController();
+  const first = await find('acm', 10, signal);
+  name = '';
+  for (let typist = 0; typist < 100; typist++) expect(await find('acm', 10, signal)).toEqual(first);
+  await expect(find('acm', 5, signal)).rejects.toMatchObject({ kind: 'unavailable' });
+  await expect(find('acm', 5, signal)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(asked).toEqual([10, 5, 5].map((limit) => ({ text: 'acm', limit })));
+  name = 'Globex';
+  clock.mockReturnValue(10_100);
+  vi.advanceTimersByTime(10_100);
+  expect(String(await find('acm', 10, signal))).toContain('Globex');
+});

@@ -1,5 +1,6 @@
 import type { Brand, FoundCompany } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
+import { LRUCache } from 'lru-cache';
 import type { Collection } from 'mongodb';
 import pLimit from 'p-limit';
 import { type CatalogDoc, compareDocs } from '../records/catalog-doc.ts';
@@ -13,8 +14,11 @@ const LONGEST_TEXT = 256;
 const READ = 2 * MOST_FOUND;
 const SEARCH_MS = 300;
 /** How many searches run at once. Those of many typists must not slow down look-ups. */
-const MOST_AT_ONCE = 2;
+const MOST_AT_ONCE = 1;
 const MOST_WAITING = 64;
+/** How long, and of how many companies, it is remembered which identifier means them. Then another company may have taken it. */
+const REMEMBERED_MS = 60_000;
+const MOST_REMEMBERED = 10_000;
 
 export type Search = ReturnType<typeof searcher>;
 
@@ -28,6 +32,25 @@ export function searcher(
   { withinMs = SEARCH_MS } = {},
 ) {
   const turns = pLimit(MOST_AT_ONCE);
+  // By company with all that may mean it. '': none does.
+  const remembered = new LRUCache<string, string>({ max: MOST_REMEMBERED, ttl: REMEMBERED_MS });
+
+  /** Leaves out a company that none of its identifiers means. */
+  async function identified(found: readonly Found[]): Promise<FoundCompany[]> {
+    const keyOf = ({ brand, identifiers }: Found) => [brand.id, ...identifiers].join('\n');
+    const identifierOf = new Map(found.map((one) => [one, remembered.get(keyOf(one))]));
+    const unknown = found.filter((one) => identifierOf.get(one) === undefined);
+    const means = await whatMeans(unknown, findCandidates);
+    for (const one of unknown) {
+      const identifier = means.get(one) ?? '';
+      identifierOf.set(one, identifier);
+      remembered.set(keyOf(one), identifier);
+    }
+    return found.flatMap((one) => {
+      const identifier = identifierOf.get(one);
+      return identifier ? [{ brand: one.brand, identifier }] : [];
+    });
+  }
 
   async function find(text: string, limit: number, signal?: AbortSignal): Promise<FoundCompany[]> {
     const texts = textsTyped(text);
@@ -41,7 +64,7 @@ export function searcher(
     const found: FoundCompany[] = [];
     while (found.length < limit && left.length > 0) {
       refuseAbandoned(signal);
-      found.push(...(await identified(left.splice(0, limit).map(foundOf), findCandidates)));
+      found.push(...(await identified(left.splice(0, limit).map(foundOf))));
     }
     return found.slice(0, limit);
   }
@@ -83,10 +106,13 @@ function foundOf({ keys, brand: bytes }: CatalogDoc): Found {
 }
 
 /**
- * Looks the companies' identifiers up, as callers will, and returns the companies with the first one that means each of them, with
- * superinvestors and without. Leaves out a company that none of its identifiers means.
+ * Looks the companies' identifiers up, as callers will, and returns the first one that means each of them, with superinvestors and
+ * without.
  */
-async function identified(found: readonly Found[], findCandidates: FindCandidates): Promise<FoundCompany[]> {
+async function whatMeans(
+  found: readonly Found[],
+  findCandidates: FindCandidates,
+): Promise<ReadonlyMap<Found, string>> {
   const identifierOf = new Map<Found, string>();
   const tryThem = async (identifiersOf: (one: Found) => readonly string[]) => {
     const attempts = found.flatMap((one) =>
@@ -110,8 +136,5 @@ async function identified(found: readonly Found[], findCandidates: FindCandidate
   // Nearly all companies are meant by their handiest identifier.
   await tryThem(({ identifiers }) => identifiers.slice(0, 1));
   await tryThem(({ identifiers }) => identifiers.slice(1));
-  return found.flatMap((one) => {
-    const identifier = identifierOf.get(one);
-    return identifier === undefined ? [] : { brand: one.brand, identifier };
-  });
+  return identifierOf;
 }

@@ -3,6 +3,7 @@ import { readWebHost } from '@brand-data/identifiers';
 import { type PresentOptions, presentFlat } from '@brand-data/presenters';
 import { callTroubleOf, callUnary, Fault } from '@brand-data/runtime';
 import { chooseEncoding, compress, etagOf, matchesTag, tagOf } from '@brand-data/runtime/http';
+import { LRUCache } from 'lru-cache';
 import { type AdmissionParts, SEARCH_LIMITS } from '../admission/admission.ts';
 import { releaseOf } from '../admission/limits/call-limits.ts';
 import type { Turn } from '../admission/turns.ts';
@@ -22,6 +23,11 @@ import type { SearchAnswer } from './search-schema.ts';
 const ANSWER_WITHIN_MS = 1_000;
 /** How long caches may keep what a text finds. */
 const SEARCH_SECONDS = 300;
+/** How long, and up to how many bytes, a gateway keeps what texts find. People who type begin with the same letters. */
+const KEPT_MS = 10_000;
+const KEPT_BYTES = 8 * 2 ** 20;
+/** The size of a kept answer without its texts. */
+const ENTRY_BYTES = 256;
 const LONGEST_TEXT = 256;
 const LIMITS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10'] as const;
 
@@ -90,14 +96,24 @@ function textFrom(query: ParsedQuery): string {
   throw new ProblemError('parameter_invalid', detail);
 }
 
-/** Searches by catalog. Not hedged: a replica with too much to do would get still more. */
+/** Searches by catalog, or answers as it did a moment ago. Not hedged: a replica with too much to do would get still more. */
 export function createSearch(catalog: CatalogServiceClient, shown: PresentOptions): Search {
+  const kept = new LRUCache<string, string>({
+    ttl: KEPT_MS,
+    maxSize: KEPT_BYTES,
+    sizeCalculation: (answer, key) => 2 * (answer.length + key.length) + ENTRY_BYTES,
+  });
   return async (text, limit, signal) => {
+    const key = `${limit} ${text}`;
+    const known = kept.get(key);
+    if (known !== undefined) return Buffer.from(known);
     const options = { deadlineMs: ANSWER_WITHIN_MS, waitForReady: true, signal };
     try {
       const { companies } = await callUnary(catalog, catalog.search, { text, limit }, options);
       const answer: SearchAnswer = { companies: companies.flatMap((found) => present(found, shown)) };
-      return Buffer.from(JSON.stringify(answer));
+      const written = JSON.stringify(answer);
+      kept.set(key, written);
+      return Buffer.from(written);
     } catch (error) {
       const trouble = callTroubleOf(error);
       if (trouble !== 'unknown_method' && trouble !== 'wrong_caller') throw error;
