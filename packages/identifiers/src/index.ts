@@ -23,6 +23,7 @@ export {
 export { type Contradiction, contradictionsBetween } from './link/contradictions.ts';
 export { identityOf, kindOf, type RecordIdentity, secondaryKeys } from './link/identity.ts';
 export { haveOneDomain, type Link, linkBetween, whyNotLinked } from './link/link.ts';
+export { areDisjoint } from './link/sets.ts';
 export { compareLegalFamilies, legalFamiliesOf } from './names/legal-families.ts';
 export { coreName, legalFormOf, nameForms, normalName } from './names/names.ts';
 export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names/names-of-brand.ts';

@@ -1,6 +1,6 @@
 import { coreName, legalFormOf } from '../names/names.ts';
 import { isTooLongForName } from '../names/names-of-brand.ts';
-import { weakFormsOf } from '../names/weak-names.ts';
+import { withoutGroupWords } from '../names/weak-names.ts';
 import { readWebHost } from './domains.ts';
 
 /** The most words that stand for a whole name. */
@@ -38,11 +38,9 @@ interface Parts {
 }
 
 function partsOf(name: string): Parts {
-  const core = coreName(name);
-  const words = core.split(' ');
+  const words = coreName(name).split(' ');
   if (words.length === 1) return { words, proper: 1 };
-  const withoutGroup = weakFormsOf(name).withoutGroupWords.findLast((form) => core.startsWith(form)) ?? core;
-  return { words, proper: withoutGroup.split(' ').length };
+  return { words, proper: withoutGroupWords(name).split(' ').length };
 }
 
 function leftOutAfter(count: number, { words, proper }: Parts): string[] | undefined {

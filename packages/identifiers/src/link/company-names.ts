@@ -1,4 +1,4 @@
-import { commonSpelling } from '../names/abbreviations.ts';
+import { COLLECTIVES, commonSpelling, OPTIONAL_WORDS } from '../names/abbreviations.ts';
 import { legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, normalName } from '../names/names.ts';
 import { isPlace } from '../names/places.ts';
@@ -67,17 +67,6 @@ class PlainName implements CompanyName {
     this.#collective ??= collectivesIn(this.#plain);
     return this.#collective;
   }
-}
-
-const COLLECTIVES = spellings({
-  group: ['group', 'grp', 'gr', 'gp', 'gro'],
-  holdings: ['holding', 'holdings', 'hldg', 'hldgs', 'hdgs', 'hdg', 'hlds', 'hld', 'hl', 'hd', 'hds'],
-});
-
-function spellings(byMark: Record<string, string[]>): ReadonlyMap<string, string> {
-  return new Map(
-    Object.entries(byMark).flatMap(([mark, words]) => words.map((word) => [word, mark] as const)),
-  );
 }
 
 function collectivesIn(name: string): string {
@@ -226,20 +215,3 @@ export function comparableNames(normal: string): string[] {
   const compared = distinctive.length > 0 ? distinctive : words;
   return [compared.join(''), compared.toSorted().join(' ')];
 }
-
-/** Words that sources often omit. They include legal forms that may come before the end: "Co" in "Walt Disney Co (The)". */
-const OPTIONAL_WORDS: ReadonlySet<string> = new Set([
-  'and',
-  'co',
-  'company',
-  'corp',
-  'corporation',
-  'group',
-  'holdings',
-  'inc',
-  'limited',
-  'ltd',
-  'of',
-  'plc',
-  'the',
-]);

@@ -1,9 +1,14 @@
 import abbreviations from './abbreviations.json' with { type: 'json' };
+import { wordsIn } from './texts.ts';
 
 /** Abbreviations that stand for one word: "intl". */
 const WRITTEN_OUT = byAbbreviation(abbreviations.writtenOut);
 /** Words that sources use for each other in one name: "tech", "technology" and "technologies". */
 const VARIANTS = byAbbreviation(abbreviations.variants);
+/** Spellings of "group" and "holdings". */
+export const COLLECTIVES = byAbbreviation(abbreviations.collectives);
+/** Words that sources often omit. They include legal forms that may come before the end: "Co" in "Walt Disney Co (The)". */
+export const OPTIONAL_WORDS = wordsIn([abbreviations.optional]);
 /** Lists cut long names within a word. A shorter beginning may be a word. */
 const SHORTEST_BEGINNING = 8;
 /** By their beginnings. */

@@ -121,8 +121,8 @@ export function writtenPart(name: string, normal: string): string | undefined {
   return written?.replace(/[,;]$/, '');
 }
 
-/** Returns the core of the name. Group words at its start are kept, because "Grupo Bimbo" is known by both words. */
-function withoutGroupWords(name: string): string {
+/** Returns the core of the name without group words behind it. Those at its start stay, because "Grupo Bimbo" is known by both words. */
+export function withoutGroupWords(name: string): string {
   const core = coreName(name);
   return weakFormsOf(name).withoutGroupWords.findLast((form) => core.startsWith(form)) ?? core;
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ImportJournal } from './import-journal.ts';
+import { heapSizeOf } from './kept-memory.ts';
 import type { BrandPicture, ReadItem, Skipped, SourceItem } from './source-items.ts';
 
 /** The most items that the catalogue takes at once. */
@@ -46,7 +47,7 @@ export async function* batchesOf<T extends object>(
     }
     unreadable = 0;
     const { from, item, raw, pictures } = read;
-    const recordSize = messageSizeOf(item);
+    const recordSize = heapSizeOf(item);
     if (recordSize > RECORD_BYTES) {
       await journal.refuse({ from, reason: `the record has ${recordSize} bytes: shorten it to 64 KiB` });
       continue;
@@ -82,16 +83,6 @@ function heldBy(pictures: readonly BrandPicture[] = [], raw: string | undefined)
 function shortened(text: string | undefined): string | undefined {
   if (text === undefined || text.length <= LONGEST_RAW) return text;
   return `${Buffer.from(text.slice(0, LONGEST_RAW)).toString()}…`;
-}
-
-/** Estimates how many bytes a message takes when encoded, rather too many than too few. Cheaper than encoding it. */
-function messageSizeOf(value: unknown): number {
-  if (typeof value === 'string') return Buffer.byteLength(value) + 4;
-  if (typeof value !== 'object' || value === null) return value === undefined ? 0 : 12;
-  let size = 8;
-  if (Array.isArray(value)) for (const item of value) size += messageSizeOf(item);
-  else for (const name in value) size += messageSizeOf((value as Record<string, unknown>)[name]);
-  return size;
 }
 
 const FIRST_SLOTS = 1 << 12;

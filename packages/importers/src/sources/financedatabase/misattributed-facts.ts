@@ -1,5 +1,6 @@
-import { type CompanyName, compareNames, isNamedAfter } from '@brand-data/identifiers';
+import { areDisjoint, type CompanyName, compareNames, isNamedAfter } from '@brand-data/identifiers';
 import { subjectOf } from './issuer-names.ts';
+import ERRORS from './known-errors.json' with { type: 'json' };
 import { MOST_SHARES } from './other-securities.ts';
 import { hasIdentifiersOfOther } from './own-identifiers.ts';
 import { NO_DESCRIPTION, NO_FACTS, NO_IDENTIFIERS, type Row } from './rows.ts';
@@ -7,20 +8,13 @@ import { NO_DESCRIPTION, NO_FACTS, NO_IDENTIFIERS, type Row } from './rows.ts';
 /** The most letters of a website's label that is inside other names by chance. */
 const SHORT_LABEL = 4;
 /** Names that the matching put on many rows of others, whose names or tickers have the same letters somewhere. */
-const OFTEN_MISPLACED: ReadonlySet<string> = new Set([
-  'Box, Inc.',
-  'CHS Inc.',
-  'NIC Inc.',
-  'RH',
-  'TIS Inc.',
-  'two',
-]);
+const OFTEN_MISPLACED: ReadonlySet<string> = new Set(ERRORS.oftenMisplaced);
 
 /**
- * Removes the facts that FinanceDatabase's own matching put on the wrong rows of a file:
+ * Removes the facts that FinanceDatabase's own matching put on the wrong rows of a file. A row without an `issuer` names no company:
  *
  * - If a name is on the shares of more than five tickers of one exchange ("two", "CHS Inc.", "ISHARES"), it identifies no
- *   company, because no company has so many. The name and the facts that came with it are removed.
+ *   company, because no company has so many. The issuer is removed.
  * - Descriptions and websites were looked up by parts of names. The facts of RH (rh.com) are on CRH and Whitehaven, and those
  *   of Flex on Enerflex. If one name is inside a word of the other, the facts belong to the company with the shorter name,
  *   unless the website begins with the longer one (harmonicinc.com is on NIC).
@@ -37,10 +31,7 @@ export function withoutMisattributedFacts(rows: readonly Row[]): Row[] {
     ambiguous.has(row.name) || isNameDoubtful(row) ? { ...row, issuer: undefined } : row,
   );
   const described = certain.map(withoutFactsOfOthers(certain));
-  return described
-    .map(withoutSharedWebsite(described))
-    .map(withDescribedName)
-    .map((row) => (row.issuer === undefined && row.name !== '' ? withoutFacts(row) : row));
+  return described.map(withoutSharedWebsite(described)).map(withDescribedName);
 }
 
 function ambiguousNames(rows: readonly Row[]): ReadonlySet<string> {
@@ -65,18 +56,12 @@ function withoutFactsOfOthers(rows: readonly Row[]): (row: Row) => Row {
     if (isInsideWords(subject, issuer) || isLabelInside(domain, issuer)) return withoutFacts(row);
     if (domain === '' || beginsWith(domain, issuer)) return row;
     const isOthers = (byDomain.get(domain) ?? []).some((other) => {
-      const name = nameOnRow(other);
       const isOfLongerName =
         other.issuer !== undefined && isInsideWords(issuer, other.issuer) && beginsWith(domain, other.issuer);
-      return isInsideWords(name, issuer) || isOfLongerName;
+      return isInsideWords(other.issuer ?? other.subject, issuer) || isOfLongerName;
     });
     return isOthers ? withoutFacts(row) : row;
   };
-}
-
-/** Returns the name of a row, or else the name in its description. */
-function nameOnRow({ issuer, subject }: Row): CompanyName | undefined {
-  return issuer ?? subject;
 }
 
 /** Tells whether a short website is inside a word of the name by chance: flex.com on "Enerflex". */
@@ -134,15 +119,12 @@ function withDescribedName(row: Row): Row {
   const { issuer, subject } = row;
   if (issuer === undefined || subject === undefined || !hasIdentifiersOfOther(row)) return row;
   const isSame =
-    compareNames(issuer, subject) !== 'other' && !areDisjoint(issuer.legalFamilies, subject.legalFamilies);
+    compareNames(issuer, subject) !== 'other' &&
+    !areDisjoint(new Set(issuer.legalFamilies), new Set(subject.legalFamilies));
   return isSame ? row : { ...row, ...NO_IDENTIFIERS, name: subjectOf(row.summary), issuer: subject };
 }
 
 /** Tells whether the domain begins with the name's first word: nostrumoilandgas.com with "Nostrum Oil & Gas". */
 function beginsWith(domain: string, { words: [first = ''] }: CompanyName): boolean {
   return first.length >= 4 && domain.replaceAll('-', '').startsWith(first);
-}
-
-function areDisjoint(some: readonly string[], others: readonly string[]): boolean {
-  return some.length > 0 && others.length > 0 && !some.some((one) => others.includes(one));
 }

@@ -1,4 +1,5 @@
 import type { Brand } from '@brand-data/contracts';
+import { compareTexts } from '@brand-data/identifiers';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import type { BytesRead, ReadItem, Skipped } from '../../framework/source-items.ts';
 import { withoutKnownError } from './known-errors.ts';
@@ -6,7 +7,7 @@ import { recordOfListing } from './listing-record.ts';
 import { withoutMisattributedFacts } from './misattributed-facts.ts';
 import { otherSecurities } from './other-securities.ts';
 import { withOwnIdentifiers } from './own-identifiers.ts';
-import { bySymbol, type Row, readRows, sureIdentifiersOf } from './rows.ts';
+import { type Row, readRows } from './rows.ts';
 
 /** The memory that a row needs beside its cells, in bytes. */
 const ROW_BYTES = 700;
@@ -66,8 +67,8 @@ function whyNameless({ symbol, name }: Row): string {
 function likelyCompaniesTogether(rows: readonly Row[]): Row[] {
   const groups: Row[][] = [];
   const groupOf = new Map<string, Row[]>();
-  for (const row of rows.toSorted(bySymbol)) {
-    const keys = [...sureIdentifiersOf(row), ...(row.issuer?.forms.slice(0, 1) ?? [])];
+  for (const row of rows.toSorted((a, b) => compareTexts(a.symbol, b.symbol))) {
+    const keys = [row.shareClassFigi, row.isin, row.issuer?.forms[0] ?? ''].filter((key) => key !== '');
     let group = keys.map((key) => groupOf.get(key)).find((found) => found !== undefined);
     if (group === undefined) {
       group = [];

@@ -2,7 +2,6 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type CompanyName,
-  compareTexts,
   exchangeOfMic,
   exchangesOfYahooSuffix,
   isCusip,
@@ -215,21 +214,10 @@ export const NO_IDENTIFIERS = {
   shareClassFigi: '',
 } as const satisfies Partial<Row>;
 
-export function sureIdentifiersOf({ shareClassFigi, isin }: Row): string[] {
-  return [
-    ...(shareClassFigi === '' ? [] : [`figi:${shareClassFigi}`]),
-    ...(isin === '' ? [] : [`isin:${isin}`]),
-  ];
-}
-
 /** Keeps as many whole sentences as fit. If the first sentence is too long, keeps as many whole words as fit. */
 function wholeSentences(text: string): string {
   if (text.length <= MOST_CHARACTERS) return text;
   const start = text.slice(0, MOST_CHARACTERS);
   const end = start.lastIndexOf('. ');
   return end > 0 ? start.slice(0, end + 1) : `${start.slice(0, start.lastIndexOf(' '))} …`;
-}
-
-export function bySymbol(one: Row, other: Row): number {
-  return compareTexts(one.symbol, other.symbol);
 }
