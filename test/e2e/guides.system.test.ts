@@ -288,7 +288,7 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
       await page.open(`${api}${path}`);
       await expectGoodLooksOf(page);
     },
-    240_000,
+    1_200_000,
   );
 
   async function openOwnPage(example: string): Promise<void> {

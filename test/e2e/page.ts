@@ -27,7 +27,7 @@ const KEY_CODES = {
 };
 
 /** How long Chromium may take for one command, in milliseconds. A busy machine needs many seconds to look through the page of the reference. */
-const COMMAND_MS = 60_000;
+const COMMAND_MS = 300_000;
 
 /** @param folder for the browser's files */
 export async function startBrowser(folder: string) {
