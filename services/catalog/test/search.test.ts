@@ -242,6 +242,12 @@ describe('a search', () => {
       ]);
   });
 
+  test('leaves out a company whose only identifier is longer than an identifier may be', async () => {
+    const names = ['Acme', `Acme ${'of a very long name '.repeat(15)}`];
+    await database.put(...names.map((name, index) => brandOf(`c${index}`, { name })));
+    expect(await namesFound('acme')).toEqual(['Acme']);
+  });
+
   test('finds a company of an earlier version after its next import, and never a removed or renamed one', async () => {
     const acme = brandOf('acme', { name: 'Acme' });
     await database.put(acme);

@@ -70,7 +70,7 @@ export function searcher(
   }
 
   return async (text: string, limit: number, signal?: AbortSignal): Promise<FoundCompany[]> => {
-    if (text.length > LONGEST_TEXT && [...text].length > LONGEST_TEXT)
+    if (!isShort(text))
       throw new Fault('invalid_argument', `the text is longer than ${LONGEST_TEXT} characters`);
     if (limit < 1 || limit > MOST_FOUND)
       throw new Fault('invalid_argument', `the limit is ${limit}: 1 to ${MOST_FOUND} companies are found`);
@@ -79,6 +79,8 @@ export function searcher(
     return turns(() => find(text, limit, signal));
   };
 }
+
+const isShort = (text: string) => text.length <= LONGEST_TEXT || [...text].length <= LONGEST_TEXT;
 
 function refuseAbandoned(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new Fault('unavailable', 'the caller no longer waits');
@@ -102,7 +104,10 @@ function foundOf({ keys, brand: bytes }: CatalogDoc): Found {
     first(/^isin:(.+)$/),
     first(/^lei:(.+)$/),
   ];
-  return { brand, identifiers: identifiers.filter((identifier) => identifier !== undefined) };
+  return {
+    brand,
+    identifiers: identifiers.filter((identifier) => identifier !== undefined).filter(isShort),
+  };
 }
 
 /**
