@@ -25,7 +25,7 @@ const LONG = [
   'test/e2e/set-up.test.ts',
   'test/e2e/logos-in-browser.system.test.ts',
   'test/e2e/inputs.system.test.ts',
-  'test/e2e/docs.test.ts',
+  'test/e2e/docs.system.test.ts',
   'test/e2e/identifiers.system.test.ts',
 ];
 

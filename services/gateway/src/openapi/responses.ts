@@ -7,7 +7,7 @@ import { PROBLEMS, type ProblemCode } from '../answers/problem.ts';
 import { searchSchema } from '../calls/search-schema.ts';
 import { usageSchema } from '../calls/usage-schema.ts';
 import description from './description.json' with { type: 'json' };
-// Answers of the service with the sample catalogue. test/e2e/docs.test.ts compares them with what the service answers.
+// Answers of the service with the sample catalogue. test/e2e/docs.system.test.ts compares them with what the service answers.
 import examples from './example-records.json' with { type: 'json' };
 import type { Media, ResponseObject, Schema } from './types.ts';
 

@@ -1,104 +1,20 @@
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
-import { dirname, join, normalize } from 'node:path';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { closingText } from '@brand-data/local';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runSchemathesis } from '../openapi/schemathesis.ts';
+import { pageAt } from '../pages/pages.ts';
 import { hasPython } from '../python/python.ts';
 import { callerOf } from './caller.ts';
 import { TestOperator } from './operator.ts';
 import { type SampleStack, startSampleStack } from './sample-stack.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const GATEWAY_PAGE = 'services/gateway/README.md';
-
-interface Page {
-  /** Relative to the project's root. */
-  path: string;
-  markdown: string;
-  /** The fenced blocks, in order. */
-  blocks: { language: string; text: string }[];
-  /** The page without its fenced blocks. */
-  prose: string;
-}
-
-const FENCED = /^```(\w*)\n(.*?)^```$/gms;
-
-const pages: Page[] = globSync('**/*.md', { cwd: ROOT, exclude: ['**/{dist,node_modules}/**', '.*/**'] })
-  .toSorted()
-  .map((path) => {
-    const markdown = readFileSync(join(ROOT, path), 'utf8');
-    const blocks = [...markdown.matchAll(FENCED)].map(([, language = '', text = '']) => ({ language, text }));
-    return { path, markdown, blocks, prose: markdown.replace(FENCED, '') };
-  });
 const readme = pageAt('README.md');
-
-function pageAt(path: string): Page {
-  const page = pages.find((candidate) => candidate.path === path);
-  if (page === undefined) throw new Error(`there is no page ${path}`);
-  return page;
-}
-
-describe.each(pages)('$path', ({ path, markdown, prose }) => {
-  const folder = dirname(path);
-
-  test('links only to files and headings that exist', () => {
-    const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
-    const broken = targets
-      // A target that begins with a slash is the path of a URL. The tests of the served pages follow it.
-      .filter((target) => !/^([a-z]+:|\/)/.test(target))
-      .filter((target) => {
-        const [file = '', anchor] = target.split('#');
-        const to = file === '' ? path : normalize(join(folder, file));
-        if (!existsSync(join(ROOT, to))) return true;
-        return anchor !== undefined && !anchorsOf(pageAt(to)).includes(anchor);
-      });
-    expect(broken).toEqual([]);
-  });
-
-  test('names only files that exist', () => {
-    // The text of a link may be a short name. The test above checks the link's target.
-    const unlinked = prose.replaceAll(/\[[^\]]*\]\([^)]*\)/g, '');
-    const files = [...unlinked.matchAll(/`([\w./-]+\.(?:ts|mjs|proto|json))`/g)].map(([, file = '']) => file);
-    const missing = files
-      // A name that begins with a slash is the path of a URL.
-      .filter((file) => !/^\.local\/|^\//.test(file))
-      .filter(
-        (file) =>
-          ![file, join(folder, file)].some((path) => existsSync(join(ROOT, path))) &&
-          globSync(`${folder}/src/**/${file}`, { cwd: ROOT }).length === 0,
-      );
-    expect(missing).toEqual([]);
-  });
-
-  test('names only npm scripts that exist', () => {
-    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    const named = [...markdown.matchAll(/npm run ([\w:-]+)|npm (start|test)\b/g)].map(
-      ([, script, short]) => script ?? short,
-    );
-    expect(named.filter((name) => name === undefined || !(name in scripts))).toEqual([]);
-  });
-});
-
-/** Returns the anchors of a page's headings, as GitHub makes them: lower case, without punctuation, hyphens for spaces. */
-function anchorsOf({ prose }: Page): string[] {
-  return [...prose.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-}
-
-test('the pictures of README are there, and are less than 300 KB together', () => {
-  const pictures = [...readme.prose.matchAll(/ (?:src|srcset)="([^"]+)"/g)].map(([, file = '']) => file);
-  expect(pictures.length).toBeGreaterThanOrEqual(4);
-  const bytes = pictures.map((file) => statSync(join(ROOT, file)).size);
-  expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(300_000);
-});
+const gatewayPage = pageAt('services/gateway/README.md');
 
 describe('the service does what the pages show', () => {
   let stack: SampleStack;
@@ -123,7 +39,6 @@ describe('the service does what the pages show', () => {
   const ask = (path: string, init?: RequestInit) =>
     fetch(`${gateway.url}${path}?token=${token}`, { signal: AbortSignal.timeout(10_000), ...init });
 
-  const gatewayPage = pageAt(GATEWAY_PAGE);
   const examples = [readme, gatewayPage].flatMap(({ blocks, path: page }) =>
     blocks.flatMap(({ language, text }, index) => {
       const path = pathIn(text);
