@@ -18,6 +18,7 @@ import { listCalls } from './list-calls.ts';
 import { type AdminParts, withDeadline } from './operator-calls.ts';
 import { overrideCalls } from './override-calls.ts';
 import { recordCalls } from './record-calls.ts';
+import { runCalls } from './run-calls.ts';
 
 const LOOKUP_DEADLINE_MS = 1_500;
 const SEARCH_DEADLINE_MS = 1_000;
@@ -61,6 +62,7 @@ export function catalogService(
 export function catalogAdminService(parts: AdminParts): CatalogAdminServiceServer {
   return {
     ...importCalls(parts),
+    ...runCalls(parts),
     ...recordCalls(parts),
     ...overrideCalls(parts),
     ...listCalls(parts),

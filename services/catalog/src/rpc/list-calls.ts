@@ -53,6 +53,8 @@ function briefRecords(companies: Companies, request: ListBrandsRequest): AsyncGe
 
   const read = (doc: CatalogDoc): ListedBrand[] => {
     if (isWaiting(doc) || isOtherSecurity(doc._id)) return [];
+    const changedAtMs = doc.changedAt?.getTime() ?? 0;
+    if (changedAtMs < request.changedSinceMs) return [];
     const sources = [...new Set(doc.contributions.map(({ source }) => source))];
     if (request.source !== '' && !sources.includes(request.source)) return [];
     const brand = recordFromBytes(doc.brand);
@@ -62,7 +64,6 @@ function briefRecords(companies: Companies, request: ListBrandsRequest): AsyncGe
     const has = fields.flatMap((field, index) => (hasStated(brand, field) ? [index] : []));
     if (needed.length > 0 && needed.every((index) => has.includes(index))) return [];
     const { name, type, rank } = brand;
-    const changedAtMs = doc.changedAt?.getTime() ?? 0;
     const identifiers = identifiersOf(brand);
     return [{ id: doc._id, name, type, rank, identifiers, sources, changedAtMs, has, bytes: sizeOfDoc(doc) }];
   };

@@ -1,10 +1,10 @@
-import { BrandType, type ListBrandsRequest, type ListedBrand } from '@brand-data/contracts';
+import { BrandType, ListBrandsRequest, type ListedBrand } from '@brand-data/contracts';
 import { OPERATOR, SETTABLE_FIELDS } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Connection } from '../../connection/connection.ts';
 import { resumedStream } from '../../connection/reading.ts';
-import { readCount } from '../../options/readers.ts';
+import { readCount, readTime } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { type Columns, csvLines, listTable, rowsOf, time } from '../../text/tables.ts';
 import { valueNamed, wordOf } from '../../text/words.ts';
@@ -26,34 +26,44 @@ export function catalogueListCommand({ catalog, output }: Context) {
       'only records that lack one of these fields, such as images.logo; bds set --help lists the fields',
       readFields,
     )
+    .option(
+      '--changed-since <time>',
+      'only records that have changed since: YYYY-MM-DD (00:00 UTC) or YYYY-MM-DDTHH:MM:SSZ',
+      readTime,
+    )
     .option('--limit <count>', 'list at most this many records (default: 100; with --csv: all)', readCount)
     .option('--after <id>', 'begin after the record with this id')
     .option('--csv', 'print CSV, one line for each record')
-    .action(async ({ type, source = '', search = '', lacks = [], csv, after = '', ...options }) => {
-      const limit = options.limit ?? (csv ? Number.POSITIVE_INFINITY : 100);
-      const wanted = valueNamed(BrandType, type) ?? BrandType.UNSPECIFIED;
-      const filters = { type: wanted, source, text: search, fields: lacks, lacking: lacks, after };
-      const listed: ListedBrand[] = [];
-      let count = 0;
-      let next: string | null = null;
-      if (csv) await output.stream(`${csvLines([Object.keys(CSV)])}\n`);
-      for await (const brands of brandPages(catalog(), filters)) {
-        const shown = brands.slice(0, limit - count);
-        count += shown.length;
-        if (csv && shown.length > 0) await output.stream(`${csvLines(rowsOf(CSV, shown))}\n`);
-        else listed.push(...shown);
-        if (count < limit) continue;
-        next = shown.at(-1)?.id ?? null;
-        break;
-      }
-      if (count === 0 && after === '') await requireSource(catalog(), source);
-      if (csv) return;
-      const more = next ? `\nThere may be further records: raise --limit, or add --after ${next}.` : '';
-      output.answer(
-        { records: listed.map(listedToJson), next },
-        () => `${listTable(TABLE, listed, 'There is no such record.')}${more}`,
-      );
-    });
+    .action(
+      async ({ type, source = '', search = '', lacks = [], changedSince, csv, after = '', ...options }) => {
+        const limit = options.limit ?? (csv ? Number.POSITIVE_INFINITY : 100);
+        const wanted = valueNamed(BrandType, type) ?? BrandType.UNSPECIFIED;
+        const filters = {
+          ...{ type: wanted, source, text: search, fields: lacks, lacking: lacks, after },
+          changedSinceMs: changedSince ?? 0,
+        };
+        const listed: ListedBrand[] = [];
+        let count = 0;
+        let next: string | null = null;
+        if (csv) await output.stream(`${csvLines([Object.keys(CSV)])}\n`);
+        for await (const brands of brandPages(catalog(), filters)) {
+          const shown = brands.slice(0, limit - count);
+          count += shown.length;
+          if (csv && shown.length > 0) await output.stream(`${csvLines(rowsOf(CSV, shown))}\n`);
+          else listed.push(...shown);
+          if (count < limit) continue;
+          next = shown.at(-1)?.id ?? null;
+          break;
+        }
+        if (count === 0 && after === '') await requireSource(catalog(), source);
+        if (csv) return;
+        const more = next ? `\nThere may be further records: raise --limit, or add --after ${next}.` : '';
+        output.answer(
+          { records: listed.map(listedToJson), next },
+          () => `${listTable(TABLE, listed, 'There is no such record.')}${more}`,
+        );
+      },
+    );
 }
 
 /** Rejects with a Fault unless the source is known. A typo must not look like a source without such records. */
@@ -72,7 +82,7 @@ export async function* brandPages(
   catalog: ReturnType<Connection['catalog']>,
   filters: Partial<ListBrandsRequest>,
 ): AsyncGenerator<ListedBrand[]> {
-  const request = { type: BrandType.UNSPECIFIED, source: '', text: '', fields: [], lacking: [], ...filters };
+  const request = ListBrandsRequest.fromPartial(filters);
   const messages = resumedStream(
     (after) => catalog.readStream((client) => client.listBrands, { ...request, after }, LIST_MS),
     filters.after,

@@ -188,6 +188,154 @@ export function matchStrengthToNumber(object: MatchStrength): number {
   }
 }
 
+export const CompanyFate = {
+  UNSPECIFIED: "COMPANY_FATE_UNSPECIFIED",
+  CREATED: "COMPANY_FATE_CREATED",
+  CHANGED: "COMPANY_FATE_CHANGED",
+  REMOVED: "COMPANY_FATE_REMOVED",
+  /** JOINED - It is part of `other_id` now. */
+  JOINED: "COMPANY_FATE_JOINED",
+  /** SPLIT - It was part of `other_id`. */
+  SPLIT: "COMPANY_FATE_SPLIT",
+  /** RENAMED - Its id is `other_id` now. */
+  RENAMED: "COMPANY_FATE_RENAMED",
+} as const;
+
+export type CompanyFate = typeof CompanyFate[keyof typeof CompanyFate];
+
+export namespace CompanyFate {
+  export type UNSPECIFIED = typeof CompanyFate.UNSPECIFIED;
+  export type CREATED = typeof CompanyFate.CREATED;
+  export type CHANGED = typeof CompanyFate.CHANGED;
+  export type REMOVED = typeof CompanyFate.REMOVED;
+  export type JOINED = typeof CompanyFate.JOINED;
+  export type SPLIT = typeof CompanyFate.SPLIT;
+  export type RENAMED = typeof CompanyFate.RENAMED;
+}
+
+export function companyFateFromJSON(object: any): CompanyFate {
+  switch (object) {
+    case 0:
+    case "COMPANY_FATE_UNSPECIFIED":
+      return CompanyFate.UNSPECIFIED;
+    case 1:
+    case "COMPANY_FATE_CREATED":
+      return CompanyFate.CREATED;
+    case 2:
+    case "COMPANY_FATE_CHANGED":
+      return CompanyFate.CHANGED;
+    case 3:
+    case "COMPANY_FATE_REMOVED":
+      return CompanyFate.REMOVED;
+    case 4:
+    case "COMPANY_FATE_JOINED":
+      return CompanyFate.JOINED;
+    case 5:
+    case "COMPANY_FATE_SPLIT":
+      return CompanyFate.SPLIT;
+    case 6:
+    case "COMPANY_FATE_RENAMED":
+      return CompanyFate.RENAMED;
+    default:
+      return CompanyFate.UNSPECIFIED;
+  }
+}
+
+export function companyFateToNumber(object: CompanyFate): number {
+  switch (object) {
+    case CompanyFate.UNSPECIFIED:
+      return 0;
+    case CompanyFate.CREATED:
+      return 1;
+    case CompanyFate.CHANGED:
+      return 2;
+    case CompanyFate.REMOVED:
+      return 3;
+    case CompanyFate.JOINED:
+      return 4;
+    case CompanyFate.SPLIT:
+      return 5;
+    case CompanyFate.RENAMED:
+      return 6;
+    default:
+      return 0;
+  }
+}
+
+export const ImportOutcome = {
+  UNSPECIFIED: "IMPORT_OUTCOME_UNSPECIFIED",
+  /** RUNNING - Nothing has ended it: it runs, or was killed. */
+  RUNNING: "IMPORT_OUTCOME_RUNNING",
+  FINISHED: "IMPORT_OUTCOME_FINISHED",
+  FAILED: "IMPORT_OUTCOME_FAILED",
+  /** STOPPED - A guard stopped it before it wrote anything. */
+  STOPPED: "IMPORT_OUTCOME_STOPPED",
+  /** UNDOING - UndoImport has begun. Such a run writes no more. */
+  UNDOING: "IMPORT_OUTCOME_UNDOING",
+  UNDONE: "IMPORT_OUTCOME_UNDONE",
+} as const;
+
+export type ImportOutcome = typeof ImportOutcome[keyof typeof ImportOutcome];
+
+export namespace ImportOutcome {
+  export type UNSPECIFIED = typeof ImportOutcome.UNSPECIFIED;
+  export type RUNNING = typeof ImportOutcome.RUNNING;
+  export type FINISHED = typeof ImportOutcome.FINISHED;
+  export type FAILED = typeof ImportOutcome.FAILED;
+  export type STOPPED = typeof ImportOutcome.STOPPED;
+  export type UNDOING = typeof ImportOutcome.UNDOING;
+  export type UNDONE = typeof ImportOutcome.UNDONE;
+}
+
+export function importOutcomeFromJSON(object: any): ImportOutcome {
+  switch (object) {
+    case 0:
+    case "IMPORT_OUTCOME_UNSPECIFIED":
+      return ImportOutcome.UNSPECIFIED;
+    case 1:
+    case "IMPORT_OUTCOME_RUNNING":
+      return ImportOutcome.RUNNING;
+    case 2:
+    case "IMPORT_OUTCOME_FINISHED":
+      return ImportOutcome.FINISHED;
+    case 3:
+    case "IMPORT_OUTCOME_FAILED":
+      return ImportOutcome.FAILED;
+    case 4:
+    case "IMPORT_OUTCOME_STOPPED":
+      return ImportOutcome.STOPPED;
+    case 5:
+    case "IMPORT_OUTCOME_UNDOING":
+      return ImportOutcome.UNDOING;
+    case 6:
+    case "IMPORT_OUTCOME_UNDONE":
+      return ImportOutcome.UNDONE;
+    default:
+      return ImportOutcome.UNSPECIFIED;
+  }
+}
+
+export function importOutcomeToNumber(object: ImportOutcome): number {
+  switch (object) {
+    case ImportOutcome.UNSPECIFIED:
+      return 0;
+    case ImportOutcome.RUNNING:
+      return 1;
+    case ImportOutcome.FINISHED:
+      return 2;
+    case ImportOutcome.FAILED:
+      return 3;
+    case ImportOutcome.STOPPED:
+      return 4;
+    case ImportOutcome.UNDOING:
+      return 5;
+    case ImportOutcome.UNDONE:
+      return 6;
+    default:
+      return 0;
+  }
+}
+
 export const FieldOutcome = {
   UNSPECIFIED: "FIELD_OUTCOME_UNSPECIFIED",
   CHANGED: "FIELD_OUTCOME_CHANGED",
@@ -371,6 +519,46 @@ export interface PutBrandsResponse {
   conflicts: Conflict[];
   /** Links between the records and those of other sources that catalog refused, at most ten for each record. */
   refusedLinks: RefusedLink[];
+  /** What the batch does to companies. In a dry run each batch is compared with the catalogue as it is. */
+  difference?: ImportDifference | undefined;
+}
+
+/** What an import does to the catalogue. A company that several batches change counts once for each of them. */
+export interface ImportDifference {
+  recordsCreated: number;
+  recordsChanged: number;
+  /** Also quotes that no company holds any more. */
+  recordsRemoved: number;
+  companiesCreated: number;
+  /** Those that stay, but whose record says something else. */
+  companiesChanged: number;
+  companiesRemoved: number;
+  /** Those that became part of another company. */
+  companiesJoined: number;
+  /** Those that were part of another company. */
+  companiesSplit: number;
+  /** Those that have another id, because no source record gives them theirs any more. */
+  companiesRenamed: number;
+  /** The number of changed companies by field, by its dotted name: "company.ceo". */
+  changedFields: { [key: string]: number };
+  /** The best known of these companies, the best known first. At most 20. */
+  bestKnown: CompanyDifference[];
+}
+
+export interface ImportDifference_ChangedFieldsEntry {
+  key: string;
+  value: number;
+}
+
+/** What happens to one company. */
+export interface CompanyDifference {
+  id: string;
+  name: string;
+  rank: number;
+  fate: CompanyFate;
+  otherId: string;
+  /** The dotted names of the changed fields. Only if the company is CHANGED. */
+  fields: string[];
 }
 
 /** Two sources' records have an identifier or a name in common, but are not one company. */
@@ -432,6 +620,8 @@ export interface PutQuotesResponse {
   refused: RefusedBrand[];
   /** Quotes of listings that are no company's main listing in this catalogue. This is not a mistake of the source. */
   skipped: RefusedBrand[];
+  /** As in PutBrandsResponse. */
+  difference?: ImportDifference | undefined;
 }
 
 export interface RefusedBrand {
@@ -450,6 +640,155 @@ export interface FinishImportResponse {
   pruned: number;
   /** There are more records to remove: call again. */
   more: boolean;
+}
+
+/** One run of an import. Times are in milliseconds since 1970. */
+export interface ImportRun {
+  source: string;
+  importId: string;
+  /** Who ran it. */
+  operator: string;
+  begunAtMs: number;
+  /** When the last batch came, or the run was ended. */
+  lastAtMs: number;
+  outcome: ImportOutcome;
+  /** Why it failed or was stopped. */
+  reasons: string[];
+  /** When the source's next run is due. Absent: not known. */
+  nextDueAtMs?: number | undefined;
+  created: number;
+  changed: number;
+  unchanged: number;
+  refused: number;
+  /** Whether it removed what the source no longer has. */
+  pruned: boolean;
+  /** Of a run that a guard stopped: what it would have done. */
+  difference?:
+    | ImportDifference
+    | undefined;
+  /** Who undid it, and when that began. Only with the outcomes UNDOING and UNDONE. */
+  undoneBy: string;
+  undoneAtMs: number;
+}
+
+export interface NoteImportRequest {
+  source: string;
+  importId: string;
+  /** FAILED, STOPPED, or UNSPECIFIED: as it is. */
+  outcome: ImportOutcome;
+  /** At most 20, of at most 500 characters each. */
+  reasons: string[];
+  /** As in ImportRun. */
+  nextDueAtMs?:
+    | number
+    | undefined;
+  /** What a run would have done that was stopped. */
+  difference?: ImportDifference | undefined;
+}
+
+export interface NoteImportResponse {
+}
+
+export interface ListImportsRequest {
+  /** Each filter that is given applies. */
+  source: string;
+  importId: string;
+}
+
+export interface ListImportsResponse {
+  runs: ImportRun[];
+}
+
+export interface ListImportChangesRequest {
+  /** A run is named by its import id. The source is needed only if several sources have had an import with this id. */
+  source: string;
+  importId: string;
+  /** Only source records that were in the company with this id before the run, or were in it afterwards. */
+  companyId: string;
+  /** As in ListImagePathsRequest. */
+  after: string;
+}
+
+export interface ListImportChangesResponse {
+  /** May be empty, as in ListImagePathsResponse. */
+  changes: SourceRecordChange[];
+  /** As in ListImagePathsResponse. */
+  after: string;
+}
+
+/** What a run has done to one source record. It has moved the record to another company if the two ids of companies differ. */
+export interface SourceRecordChange {
+  source: string;
+  /** As in ExportedRecord. */
+  id: string;
+  isQuote: boolean;
+  /** What the source stated before. Absent: nothing. Both are absent if the run has only moved the record to another company. */
+  before?:
+    | Brand
+    | undefined;
+  /** What it stated after the run. Absent: nothing, or it is a new record that a later import has changed. */
+  after?:
+    | Brand
+    | undefined;
+  /** Empty: none. */
+  companyBefore: string;
+  companyAfter: string;
+  /** Whether a later import or deletion has changed the record again. Then UndoImport leaves it as it is. */
+  changedSince: boolean;
+}
+
+export interface UndoImportRequest {
+  /** As in ListImportChangesRequest. */
+  source: string;
+  importId: string;
+  /** Write nothing, but answer as if it had been written. */
+  dryRun: boolean;
+  /** `after` of the answer before. Empty: this is the first step, or it begins anew after an error. */
+  after: string;
+}
+
+export interface UndoImportResponse {
+  /** Source records that this step has removed, because the run had created them. */
+  removed: number;
+  /** Those that state again what they stated before. */
+  reverted: number;
+  /** Those that the run had removed, and that are back. */
+  restored: number;
+  /** Those that stay as they are. */
+  kept: number;
+  /** The first of them, at most 20. */
+  firstKept: KeptRecord[];
+  /** There is more to do: call again, with `after`. */
+  more: boolean;
+  after: string;
+}
+
+export interface KeptRecord {
+  source: string;
+  id: string;
+  reason: string;
+}
+
+export interface ListSourceRecordsRequest {
+  source: string;
+  /** As in ListImagePathsRequest. */
+  after: string;
+}
+
+export interface ListSourceRecordsResponse {
+  /** May be empty, as in ListImagePathsResponse. */
+  records: ListedSourceRecord[];
+  /** As in ListImagePathsResponse. */
+  after: string;
+}
+
+export interface ListedSourceRecord {
+  /** The id that the source gives the record. */
+  id: string;
+  companyId: string;
+  /** Those of the company's record. */
+  name: string;
+  rank: number;
 }
 
 export interface GetBrandRequest {
@@ -684,6 +1023,8 @@ export interface ListBrandsRequest {
   fields: string[];
   /** Records without data for at least one of these fields. They are among `fields`. */
   lacking: string[];
+  /** Records that have changed at this time or later. 0: any. */
+  changedSinceMs: number;
 }
 
 export interface ListBrandsResponse {
@@ -1691,7 +2032,7 @@ export const PutBrandsRequest: MessageFns<PutBrandsRequest> = {
 };
 
 function createBasePutBrandsResponse(): PutBrandsResponse {
-  return { created: 0, changed: 0, unchanged: 0, refused: [], conflicts: [], refusedLinks: [] };
+  return { created: 0, changed: 0, unchanged: 0, refused: [], conflicts: [], refusedLinks: [], difference: undefined };
 }
 
 export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
@@ -1713,6 +2054,9 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
     }
     for (const v of message.refusedLinks) {
       RefusedLink.encode(v!, writer.uint32(50).fork()).join();
+    }
+    if (message.difference !== undefined) {
+      ImportDifference.encode(message.difference, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -1778,6 +2122,14 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
             message.refusedLinks.push(RefusedLink.decode(reader, reader.uint32()));
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.difference = ImportDifference.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1801,6 +2153,389 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
     message.refused = object.refused?.map((e) => RefusedBrand.fromPartial(e)) || [];
     message.conflicts = object.conflicts?.map((e) => Conflict.fromPartial(e)) || [];
     message.refusedLinks = object.refusedLinks?.map((e) => RefusedLink.fromPartial(e)) || [];
+    message.difference = (object.difference !== undefined && object.difference !== null)
+      ? ImportDifference.fromPartial(object.difference)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseImportDifference(): ImportDifference {
+  return {
+    recordsCreated: 0,
+    recordsChanged: 0,
+    recordsRemoved: 0,
+    companiesCreated: 0,
+    companiesChanged: 0,
+    companiesRemoved: 0,
+    companiesJoined: 0,
+    companiesSplit: 0,
+    companiesRenamed: 0,
+    changedFields: {},
+    bestKnown: [],
+  };
+}
+
+export const ImportDifference: MessageFns<ImportDifference> = {
+  encode(message: ImportDifference, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.recordsCreated !== 0) {
+      writer.uint32(8).uint32(message.recordsCreated);
+    }
+    if (message.recordsChanged !== 0) {
+      writer.uint32(16).uint32(message.recordsChanged);
+    }
+    if (message.recordsRemoved !== 0) {
+      writer.uint32(24).uint32(message.recordsRemoved);
+    }
+    if (message.companiesCreated !== 0) {
+      writer.uint32(32).uint32(message.companiesCreated);
+    }
+    if (message.companiesChanged !== 0) {
+      writer.uint32(40).uint32(message.companiesChanged);
+    }
+    if (message.companiesRemoved !== 0) {
+      writer.uint32(48).uint32(message.companiesRemoved);
+    }
+    if (message.companiesJoined !== 0) {
+      writer.uint32(56).uint32(message.companiesJoined);
+    }
+    if (message.companiesSplit !== 0) {
+      writer.uint32(64).uint32(message.companiesSplit);
+    }
+    if (message.companiesRenamed !== 0) {
+      writer.uint32(72).uint32(message.companiesRenamed);
+    }
+    globalThis.Object.entries(message.changedFields).forEach(([key, value]: [string, number]) => {
+      ImportDifference_ChangedFieldsEntry.encode({ key: key as any, value }, writer.uint32(82).fork()).join();
+    });
+    for (const v of message.bestKnown) {
+      CompanyDifference.encode(v!, writer.uint32(90).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ImportDifference {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseImportDifference();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.recordsCreated = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.recordsChanged = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.recordsRemoved = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.companiesCreated = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.companiesChanged = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.companiesRemoved = reader.uint32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.companiesJoined = reader.uint32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.companiesSplit = reader.uint32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.companiesRenamed = reader.uint32();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            const entry10 = ImportDifference_ChangedFieldsEntry.decode(reader, reader.uint32());
+            if (entry10.value !== undefined) {
+              message.changedFields[entry10.key] = entry10.value;
+            }
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.bestKnown.push(CompanyDifference.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ImportDifference>): ImportDifference {
+    return ImportDifference.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ImportDifference>): ImportDifference {
+    const message = createBaseImportDifference();
+    message.recordsCreated = object.recordsCreated ?? 0;
+    message.recordsChanged = object.recordsChanged ?? 0;
+    message.recordsRemoved = object.recordsRemoved ?? 0;
+    message.companiesCreated = object.companiesCreated ?? 0;
+    message.companiesChanged = object.companiesChanged ?? 0;
+    message.companiesRemoved = object.companiesRemoved ?? 0;
+    message.companiesJoined = object.companiesJoined ?? 0;
+    message.companiesSplit = object.companiesSplit ?? 0;
+    message.companiesRenamed = object.companiesRenamed ?? 0;
+    message.changedFields = (globalThis.Object.entries(object.changedFields ?? {}) as [string, number][]).reduce(
+      (acc: { [key: string]: number }, [key, value]: [string, number]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.Number(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.bestKnown = object.bestKnown?.map((e) => CompanyDifference.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseImportDifference_ChangedFieldsEntry(): ImportDifference_ChangedFieldsEntry {
+  return { key: "", value: 0 };
+}
+
+export const ImportDifference_ChangedFieldsEntry: MessageFns<ImportDifference_ChangedFieldsEntry> = {
+  encode(message: ImportDifference_ChangedFieldsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== 0) {
+      writer.uint32(16).uint32(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ImportDifference_ChangedFieldsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseImportDifference_ChangedFieldsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.value = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ImportDifference_ChangedFieldsEntry>): ImportDifference_ChangedFieldsEntry {
+    return ImportDifference_ChangedFieldsEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ImportDifference_ChangedFieldsEntry>): ImportDifference_ChangedFieldsEntry {
+    const message = createBaseImportDifference_ChangedFieldsEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? 0;
+    return message;
+  },
+};
+
+function createBaseCompanyDifference(): CompanyDifference {
+  return { id: "", name: "", rank: 0, fate: CompanyFate.UNSPECIFIED, otherId: "", fields: [] };
+}
+
+export const CompanyDifference: MessageFns<CompanyDifference> = {
+  encode(message: CompanyDifference, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.rank !== 0) {
+      writer.uint32(24).uint32(message.rank);
+    }
+    if (message.fate !== CompanyFate.UNSPECIFIED) {
+      writer.uint32(32).int32(companyFateToNumber(message.fate));
+    }
+    if (message.otherId !== "") {
+      writer.uint32(42).string(message.otherId);
+    }
+    for (const v of message.fields) {
+      writer.uint32(50).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CompanyDifference {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCompanyDifference();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.rank = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.fate = companyFateFromJSON(reader.int32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.otherId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.fields.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<CompanyDifference>): CompanyDifference {
+    return CompanyDifference.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CompanyDifference>): CompanyDifference {
+    const message = createBaseCompanyDifference();
+    message.id = object.id ?? "";
+    message.name = object.name ?? "";
+    message.rank = object.rank ?? 0;
+    message.fate = object.fate ?? CompanyFate.UNSPECIFIED;
+    message.otherId = object.otherId ?? "";
+    message.fields = object.fields?.map((e) => e) || [];
     return message;
   },
 };
@@ -2232,7 +2967,7 @@ export const Quote: MessageFns<Quote> = {
 };
 
 function createBasePutQuotesResponse(): PutQuotesResponse {
-  return { changed: 0, unchanged: 0, refused: [], skipped: [] };
+  return { changed: 0, unchanged: 0, refused: [], skipped: [], difference: undefined };
 }
 
 export const PutQuotesResponse: MessageFns<PutQuotesResponse> = {
@@ -2248,6 +2983,9 @@ export const PutQuotesResponse: MessageFns<PutQuotesResponse> = {
     }
     for (const v of message.skipped) {
       RefusedBrand.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.difference !== undefined) {
+      ImportDifference.encode(message.difference, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -2297,6 +3035,14 @@ export const PutQuotesResponse: MessageFns<PutQuotesResponse> = {
             message.skipped.push(RefusedBrand.decode(reader, reader.uint32()));
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.difference = ImportDifference.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2318,6 +3064,9 @@ export const PutQuotesResponse: MessageFns<PutQuotesResponse> = {
     message.unchanged = object.unchanged ?? 0;
     message.refused = object.refused?.map((e) => RefusedBrand.fromPartial(e)) || [];
     message.skipped = object.skipped?.map((e) => RefusedBrand.fromPartial(e)) || [];
+    message.difference = (object.difference !== undefined && object.difference !== null)
+      ? ImportDifference.fromPartial(object.difference)
+      : undefined;
     return message;
   },
 };
@@ -2531,6 +3280,1379 @@ export const FinishImportResponse: MessageFns<FinishImportResponse> = {
     const message = createBaseFinishImportResponse();
     message.pruned = object.pruned ?? 0;
     message.more = object.more ?? false;
+    return message;
+  },
+};
+
+function createBaseImportRun(): ImportRun {
+  return {
+    source: "",
+    importId: "",
+    operator: "",
+    begunAtMs: 0,
+    lastAtMs: 0,
+    outcome: ImportOutcome.UNSPECIFIED,
+    reasons: [],
+    nextDueAtMs: undefined,
+    created: 0,
+    changed: 0,
+    unchanged: 0,
+    refused: 0,
+    pruned: false,
+    difference: undefined,
+    undoneBy: "",
+    undoneAtMs: 0,
+  };
+}
+
+export const ImportRun: MessageFns<ImportRun> = {
+  encode(message: ImportRun, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.importId !== "") {
+      writer.uint32(18).string(message.importId);
+    }
+    if (message.operator !== "") {
+      writer.uint32(26).string(message.operator);
+    }
+    if (message.begunAtMs !== 0) {
+      writer.uint32(32).int64(message.begunAtMs);
+    }
+    if (message.lastAtMs !== 0) {
+      writer.uint32(40).int64(message.lastAtMs);
+    }
+    if (message.outcome !== ImportOutcome.UNSPECIFIED) {
+      writer.uint32(48).int32(importOutcomeToNumber(message.outcome));
+    }
+    for (const v of message.reasons) {
+      writer.uint32(58).string(v!);
+    }
+    if (message.nextDueAtMs !== undefined) {
+      writer.uint32(64).int64(message.nextDueAtMs);
+    }
+    if (message.created !== 0) {
+      writer.uint32(72).uint32(message.created);
+    }
+    if (message.changed !== 0) {
+      writer.uint32(80).uint32(message.changed);
+    }
+    if (message.unchanged !== 0) {
+      writer.uint32(88).uint32(message.unchanged);
+    }
+    if (message.refused !== 0) {
+      writer.uint32(96).uint32(message.refused);
+    }
+    if (message.pruned !== false) {
+      writer.uint32(104).bool(message.pruned);
+    }
+    if (message.difference !== undefined) {
+      ImportDifference.encode(message.difference, writer.uint32(114).fork()).join();
+    }
+    if (message.undoneBy !== "") {
+      writer.uint32(122).string(message.undoneBy);
+    }
+    if (message.undoneAtMs !== 0) {
+      writer.uint32(128).int64(message.undoneAtMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ImportRun {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseImportRun();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.importId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.operator = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.begunAtMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.lastAtMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.outcome = importOutcomeFromJSON(reader.int32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.reasons.push(reader.string());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.nextDueAtMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.created = reader.uint32();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.changed = reader.uint32();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.unchanged = reader.uint32();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.refused = reader.uint32();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.pruned = reader.bool();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.difference = ImportDifference.decode(reader, reader.uint32());
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.undoneBy = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.undoneAtMs = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ImportRun>): ImportRun {
+    return ImportRun.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ImportRun>): ImportRun {
+    const message = createBaseImportRun();
+    message.source = object.source ?? "";
+    message.importId = object.importId ?? "";
+    message.operator = object.operator ?? "";
+    message.begunAtMs = object.begunAtMs ?? 0;
+    message.lastAtMs = object.lastAtMs ?? 0;
+    message.outcome = object.outcome ?? ImportOutcome.UNSPECIFIED;
+    message.reasons = object.reasons?.map((e) => e) || [];
+    message.nextDueAtMs = object.nextDueAtMs ?? undefined;
+    message.created = object.created ?? 0;
+    message.changed = object.changed ?? 0;
+    message.unchanged = object.unchanged ?? 0;
+    message.refused = object.refused ?? 0;
+    message.pruned = object.pruned ?? false;
+    message.difference = (object.difference !== undefined && object.difference !== null)
+      ? ImportDifference.fromPartial(object.difference)
+      : undefined;
+    message.undoneBy = object.undoneBy ?? "";
+    message.undoneAtMs = object.undoneAtMs ?? 0;
+    return message;
+  },
+};
+
+function createBaseNoteImportRequest(): NoteImportRequest {
+  return {
+    source: "",
+    importId: "",
+    outcome: ImportOutcome.UNSPECIFIED,
+    reasons: [],
+    nextDueAtMs: undefined,
+    difference: undefined,
+  };
+}
+
+export const NoteImportRequest: MessageFns<NoteImportRequest> = {
+  encode(message: NoteImportRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.importId !== "") {
+      writer.uint32(18).string(message.importId);
+    }
+    if (message.outcome !== ImportOutcome.UNSPECIFIED) {
+      writer.uint32(24).int32(importOutcomeToNumber(message.outcome));
+    }
+    for (const v of message.reasons) {
+      writer.uint32(34).string(v!);
+    }
+    if (message.nextDueAtMs !== undefined) {
+      writer.uint32(40).int64(message.nextDueAtMs);
+    }
+    if (message.difference !== undefined) {
+      ImportDifference.encode(message.difference, writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NoteImportRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNoteImportRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.importId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.outcome = importOutcomeFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reasons.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.nextDueAtMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.difference = ImportDifference.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NoteImportRequest>): NoteImportRequest {
+    return NoteImportRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NoteImportRequest>): NoteImportRequest {
+    const message = createBaseNoteImportRequest();
+    message.source = object.source ?? "";
+    message.importId = object.importId ?? "";
+    message.outcome = object.outcome ?? ImportOutcome.UNSPECIFIED;
+    message.reasons = object.reasons?.map((e) => e) || [];
+    message.nextDueAtMs = object.nextDueAtMs ?? undefined;
+    message.difference = (object.difference !== undefined && object.difference !== null)
+      ? ImportDifference.fromPartial(object.difference)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseNoteImportResponse(): NoteImportResponse {
+  return {};
+}
+
+export const NoteImportResponse: MessageFns<NoteImportResponse> = {
+  encode(_: NoteImportResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NoteImportResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNoteImportResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NoteImportResponse>): NoteImportResponse {
+    return NoteImportResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<NoteImportResponse>): NoteImportResponse {
+    const message = createBaseNoteImportResponse();
+    return message;
+  },
+};
+
+function createBaseListImportsRequest(): ListImportsRequest {
+  return { source: "", importId: "" };
+}
+
+export const ListImportsRequest: MessageFns<ListImportsRequest> = {
+  encode(message: ListImportsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.importId !== "") {
+      writer.uint32(18).string(message.importId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListImportsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListImportsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.importId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListImportsRequest>): ListImportsRequest {
+    return ListImportsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListImportsRequest>): ListImportsRequest {
+    const message = createBaseListImportsRequest();
+    message.source = object.source ?? "";
+    message.importId = object.importId ?? "";
+    return message;
+  },
+};
+
+function createBaseListImportsResponse(): ListImportsResponse {
+  return { runs: [] };
+}
+
+export const ListImportsResponse: MessageFns<ListImportsResponse> = {
+  encode(message: ListImportsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.runs) {
+      ImportRun.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListImportsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListImportsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runs.push(ImportRun.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListImportsResponse>): ListImportsResponse {
+    return ListImportsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListImportsResponse>): ListImportsResponse {
+    const message = createBaseListImportsResponse();
+    message.runs = object.runs?.map((e) => ImportRun.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseListImportChangesRequest(): ListImportChangesRequest {
+  return { source: "", importId: "", companyId: "", after: "" };
+}
+
+export const ListImportChangesRequest: MessageFns<ListImportChangesRequest> = {
+  encode(message: ListImportChangesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.importId !== "") {
+      writer.uint32(18).string(message.importId);
+    }
+    if (message.companyId !== "") {
+      writer.uint32(26).string(message.companyId);
+    }
+    if (message.after !== "") {
+      writer.uint32(34).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListImportChangesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListImportChangesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.importId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.companyId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListImportChangesRequest>): ListImportChangesRequest {
+    return ListImportChangesRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListImportChangesRequest>): ListImportChangesRequest {
+    const message = createBaseListImportChangesRequest();
+    message.source = object.source ?? "";
+    message.importId = object.importId ?? "";
+    message.companyId = object.companyId ?? "";
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseListImportChangesResponse(): ListImportChangesResponse {
+  return { changes: [], after: "" };
+}
+
+export const ListImportChangesResponse: MessageFns<ListImportChangesResponse> = {
+  encode(message: ListImportChangesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.changes) {
+      SourceRecordChange.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.after !== "") {
+      writer.uint32(18).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListImportChangesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListImportChangesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.changes.push(SourceRecordChange.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListImportChangesResponse>): ListImportChangesResponse {
+    return ListImportChangesResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListImportChangesResponse>): ListImportChangesResponse {
+    const message = createBaseListImportChangesResponse();
+    message.changes = object.changes?.map((e) => SourceRecordChange.fromPartial(e)) || [];
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseSourceRecordChange(): SourceRecordChange {
+  return {
+    source: "",
+    id: "",
+    isQuote: false,
+    before: undefined,
+    after: undefined,
+    companyBefore: "",
+    companyAfter: "",
+    changedSince: false,
+  };
+}
+
+export const SourceRecordChange: MessageFns<SourceRecordChange> = {
+  encode(message: SourceRecordChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.id !== "") {
+      writer.uint32(18).string(message.id);
+    }
+    if (message.isQuote !== false) {
+      writer.uint32(24).bool(message.isQuote);
+    }
+    if (message.before !== undefined) {
+      Brand.encode(message.before, writer.uint32(34).fork()).join();
+    }
+    if (message.after !== undefined) {
+      Brand.encode(message.after, writer.uint32(42).fork()).join();
+    }
+    if (message.companyBefore !== "") {
+      writer.uint32(50).string(message.companyBefore);
+    }
+    if (message.companyAfter !== "") {
+      writer.uint32(58).string(message.companyAfter);
+    }
+    if (message.changedSince !== false) {
+      writer.uint32(64).bool(message.changedSince);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SourceRecordChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSourceRecordChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.isQuote = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.before = Brand.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.after = Brand.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.companyBefore = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.companyAfter = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.changedSince = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SourceRecordChange>): SourceRecordChange {
+    return SourceRecordChange.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SourceRecordChange>): SourceRecordChange {
+    const message = createBaseSourceRecordChange();
+    message.source = object.source ?? "";
+    message.id = object.id ?? "";
+    message.isQuote = object.isQuote ?? false;
+    message.before = (object.before !== undefined && object.before !== null)
+      ? Brand.fromPartial(object.before)
+      : undefined;
+    message.after = (object.after !== undefined && object.after !== null) ? Brand.fromPartial(object.after) : undefined;
+    message.companyBefore = object.companyBefore ?? "";
+    message.companyAfter = object.companyAfter ?? "";
+    message.changedSince = object.changedSince ?? false;
+    return message;
+  },
+};
+
+function createBaseUndoImportRequest(): UndoImportRequest {
+  return { source: "", importId: "", dryRun: false, after: "" };
+}
+
+export const UndoImportRequest: MessageFns<UndoImportRequest> = {
+  encode(message: UndoImportRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.importId !== "") {
+      writer.uint32(18).string(message.importId);
+    }
+    if (message.dryRun !== false) {
+      writer.uint32(24).bool(message.dryRun);
+    }
+    if (message.after !== "") {
+      writer.uint32(34).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UndoImportRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUndoImportRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.importId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.dryRun = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UndoImportRequest>): UndoImportRequest {
+    return UndoImportRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UndoImportRequest>): UndoImportRequest {
+    const message = createBaseUndoImportRequest();
+    message.source = object.source ?? "";
+    message.importId = object.importId ?? "";
+    message.dryRun = object.dryRun ?? false;
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseUndoImportResponse(): UndoImportResponse {
+  return { removed: 0, reverted: 0, restored: 0, kept: 0, firstKept: [], more: false, after: "" };
+}
+
+export const UndoImportResponse: MessageFns<UndoImportResponse> = {
+  encode(message: UndoImportResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.removed !== 0) {
+      writer.uint32(8).uint32(message.removed);
+    }
+    if (message.reverted !== 0) {
+      writer.uint32(16).uint32(message.reverted);
+    }
+    if (message.restored !== 0) {
+      writer.uint32(24).uint32(message.restored);
+    }
+    if (message.kept !== 0) {
+      writer.uint32(32).uint32(message.kept);
+    }
+    for (const v of message.firstKept) {
+      KeptRecord.encode(v!, writer.uint32(42).fork()).join();
+    }
+    if (message.more !== false) {
+      writer.uint32(48).bool(message.more);
+    }
+    if (message.after !== "") {
+      writer.uint32(58).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UndoImportResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUndoImportResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.removed = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.reverted = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.restored = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.kept = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.firstKept.push(KeptRecord.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.more = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UndoImportResponse>): UndoImportResponse {
+    return UndoImportResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UndoImportResponse>): UndoImportResponse {
+    const message = createBaseUndoImportResponse();
+    message.removed = object.removed ?? 0;
+    message.reverted = object.reverted ?? 0;
+    message.restored = object.restored ?? 0;
+    message.kept = object.kept ?? 0;
+    message.firstKept = object.firstKept?.map((e) => KeptRecord.fromPartial(e)) || [];
+    message.more = object.more ?? false;
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseKeptRecord(): KeptRecord {
+  return { source: "", id: "", reason: "" };
+}
+
+export const KeptRecord: MessageFns<KeptRecord> = {
+  encode(message: KeptRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.id !== "") {
+      writer.uint32(18).string(message.id);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): KeptRecord {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseKeptRecord();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<KeptRecord>): KeptRecord {
+    return KeptRecord.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<KeptRecord>): KeptRecord {
+    const message = createBaseKeptRecord();
+    message.source = object.source ?? "";
+    message.id = object.id ?? "";
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseListSourceRecordsRequest(): ListSourceRecordsRequest {
+  return { source: "", after: "" };
+}
+
+export const ListSourceRecordsRequest: MessageFns<ListSourceRecordsRequest> = {
+  encode(message: ListSourceRecordsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.after !== "") {
+      writer.uint32(18).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSourceRecordsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSourceRecordsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListSourceRecordsRequest>): ListSourceRecordsRequest {
+    return ListSourceRecordsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListSourceRecordsRequest>): ListSourceRecordsRequest {
+    const message = createBaseListSourceRecordsRequest();
+    message.source = object.source ?? "";
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseListSourceRecordsResponse(): ListSourceRecordsResponse {
+  return { records: [], after: "" };
+}
+
+export const ListSourceRecordsResponse: MessageFns<ListSourceRecordsResponse> = {
+  encode(message: ListSourceRecordsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.records) {
+      ListedSourceRecord.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.after !== "") {
+      writer.uint32(18).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSourceRecordsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSourceRecordsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.records.push(ListedSourceRecord.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListSourceRecordsResponse>): ListSourceRecordsResponse {
+    return ListSourceRecordsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListSourceRecordsResponse>): ListSourceRecordsResponse {
+    const message = createBaseListSourceRecordsResponse();
+    message.records = object.records?.map((e) => ListedSourceRecord.fromPartial(e)) || [];
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseListedSourceRecord(): ListedSourceRecord {
+  return { id: "", companyId: "", name: "", rank: 0 };
+}
+
+export const ListedSourceRecord: MessageFns<ListedSourceRecord> = {
+  encode(message: ListedSourceRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.companyId !== "") {
+      writer.uint32(18).string(message.companyId);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.rank !== 0) {
+      writer.uint32(32).uint32(message.rank);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListedSourceRecord {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListedSourceRecord();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.companyId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.rank = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListedSourceRecord>): ListedSourceRecord {
+    return ListedSourceRecord.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListedSourceRecord>): ListedSourceRecord {
+    const message = createBaseListedSourceRecord();
+    message.id = object.id ?? "";
+    message.companyId = object.companyId ?? "";
+    message.name = object.name ?? "";
+    message.rank = object.rank ?? 0;
     return message;
   },
 };
@@ -4716,7 +6838,7 @@ export const SourceStatistics: MessageFns<SourceStatistics> = {
 };
 
 function createBaseListBrandsRequest(): ListBrandsRequest {
-  return { after: "", type: BrandType.UNSPECIFIED, source: "", text: "", fields: [], lacking: [] };
+  return { after: "", type: BrandType.UNSPECIFIED, source: "", text: "", fields: [], lacking: [], changedSinceMs: 0 };
 }
 
 export const ListBrandsRequest: MessageFns<ListBrandsRequest> = {
@@ -4738,6 +6860,9 @@ export const ListBrandsRequest: MessageFns<ListBrandsRequest> = {
     }
     for (const v of message.lacking) {
       writer.uint32(50).string(v!);
+    }
+    if (message.changedSinceMs !== 0) {
+      writer.uint32(56).int64(message.changedSinceMs);
     }
     return writer;
   },
@@ -4803,6 +6928,14 @@ export const ListBrandsRequest: MessageFns<ListBrandsRequest> = {
             message.lacking.push(reader.string());
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.changedSinceMs = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4826,6 +6959,7 @@ export const ListBrandsRequest: MessageFns<ListBrandsRequest> = {
     message.text = object.text ?? "";
     message.fields = object.fields?.map((e) => e) || [];
     message.lacking = object.lacking?.map((e) => e) || [];
+    message.changedSinceMs = object.changedSinceMs ?? 0;
     return message;
   },
 };
@@ -5978,6 +8112,73 @@ export const CatalogAdminServiceService = {
     responseDeserialize: (value: Buffer): FinishImportResponse => FinishImportResponse.decode(value),
   },
   /**
+   * Notes how an import run ended that no FinishImport ends: it failed, or was stopped before it wrote anything. Also notes when the
+   * source's next run is due. Idempotent. Errors: FAILED_PRECONDITION (the run is undone, or catalog keeps it no longer).
+   */
+  noteImport: {
+    path: "/brand_data.v1.CatalogAdminService/NoteImport" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: NoteImportRequest): Buffer => Buffer.from(NoteImportRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): NoteImportRequest => NoteImportRequest.decode(value),
+    responseSerialize: (value: NoteImportResponse): Buffer => Buffer.from(NoteImportResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): NoteImportResponse => NoteImportResponse.decode(value),
+  },
+  /** Returns the import runs that catalog keeps, the newest first: at most 10 of a source, of 30 days. */
+  listImports: {
+    path: "/brand_data.v1.CatalogAdminService/ListImports" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListImportsRequest): Buffer => Buffer.from(ListImportsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListImportsRequest => ListImportsRequest.decode(value),
+    responseSerialize: (value: ListImportsResponse): Buffer => Buffer.from(ListImportsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListImportsResponse => ListImportsResponse.decode(value),
+  },
+  /**
+   * Streams what a run has done to source records, in the order of their sources and ids. Errors: NOT_FOUND, INVALID_ARGUMENT, and
+   * those of ListImagePaths.
+   */
+  listImportChanges: {
+    path: "/brand_data.v1.CatalogAdminService/ListImportChanges" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: ListImportChangesRequest): Buffer =>
+      Buffer.from(ListImportChangesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListImportChangesRequest => ListImportChangesRequest.decode(value),
+    responseSerialize: (value: ListImportChangesResponse): Buffer =>
+      Buffer.from(ListImportChangesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListImportChangesResponse => ListImportChangesResponse.decode(value),
+  },
+  /**
+   * Takes a run back, in steps of a few seconds: the source records that it created, changed or removed are as before, except those
+   * that later imports have brought or removed. The run ends with the first step. Idempotent.
+   * Errors: NOT_FOUND, INVALID_ARGUMENT, UNAVAILABLE.
+   */
+  undoImport: {
+    path: "/brand_data.v1.CatalogAdminService/UndoImport" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UndoImportRequest): Buffer => Buffer.from(UndoImportRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UndoImportRequest => UndoImportRequest.decode(value),
+    responseSerialize: (value: UndoImportResponse): Buffer => Buffer.from(UndoImportResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UndoImportResponse => UndoImportResponse.decode(value),
+  },
+  /**
+   * Streams the ids of a source's records, so that a caller can tell which of them an import would not bring. A record may come
+   * twice. Errors as those of ListImagePaths.
+   */
+  listSourceRecords: {
+    path: "/brand_data.v1.CatalogAdminService/ListSourceRecords" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: ListSourceRecordsRequest): Buffer =>
+      Buffer.from(ListSourceRecordsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListSourceRecordsRequest => ListSourceRecordsRequest.decode(value),
+    responseSerialize: (value: ListSourceRecordsResponse): Buffer =>
+      Buffer.from(ListSourceRecordsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListSourceRecordsResponse => ListSourceRecordsResponse.decode(value),
+  },
+  /**
    * Returns one record with its source records. If no record has the id, finds the best known record that has a source record
    * with the id. Errors: NOT_FOUND.
    */
@@ -6139,6 +8340,29 @@ export interface CatalogAdminServiceServer extends UntypedServiceImplementation 
   /** Ends an import. If asked, it removes the records that the source no longer has. It tells gateways that records changed. */
   finishImport: handleUnaryCall<FinishImportRequest, FinishImportResponse>;
   /**
+   * Notes how an import run ended that no FinishImport ends: it failed, or was stopped before it wrote anything. Also notes when the
+   * source's next run is due. Idempotent. Errors: FAILED_PRECONDITION (the run is undone, or catalog keeps it no longer).
+   */
+  noteImport: handleUnaryCall<NoteImportRequest, NoteImportResponse>;
+  /** Returns the import runs that catalog keeps, the newest first: at most 10 of a source, of 30 days. */
+  listImports: handleUnaryCall<ListImportsRequest, ListImportsResponse>;
+  /**
+   * Streams what a run has done to source records, in the order of their sources and ids. Errors: NOT_FOUND, INVALID_ARGUMENT, and
+   * those of ListImagePaths.
+   */
+  listImportChanges: handleServerStreamingCall<ListImportChangesRequest, ListImportChangesResponse>;
+  /**
+   * Takes a run back, in steps of a few seconds: the source records that it created, changed or removed are as before, except those
+   * that later imports have brought or removed. The run ends with the first step. Idempotent.
+   * Errors: NOT_FOUND, INVALID_ARGUMENT, UNAVAILABLE.
+   */
+  undoImport: handleUnaryCall<UndoImportRequest, UndoImportResponse>;
+  /**
+   * Streams the ids of a source's records, so that a caller can tell which of them an import would not bring. A record may come
+   * twice. Errors as those of ListImagePaths.
+   */
+  listSourceRecords: handleServerStreamingCall<ListSourceRecordsRequest, ListSourceRecordsResponse>;
+  /**
    * Returns one record with its source records. If no record has the id, finds the best known record that has a source record
    * with the id. Errors: NOT_FOUND.
    */
@@ -6236,6 +8460,87 @@ export interface CatalogAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: FinishImportResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * Notes how an import run ended that no FinishImport ends: it failed, or was stopped before it wrote anything. Also notes when the
+   * source's next run is due. Idempotent. Errors: FAILED_PRECONDITION (the run is undone, or catalog keeps it no longer).
+   */
+  noteImport(
+    request: NoteImportRequest,
+    callback: (error: ServiceError | null, response: NoteImportResponse) => void,
+  ): ClientUnaryCall;
+  noteImport(
+    request: NoteImportRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: NoteImportResponse) => void,
+  ): ClientUnaryCall;
+  noteImport(
+    request: NoteImportRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: NoteImportResponse) => void,
+  ): ClientUnaryCall;
+  /** Returns the import runs that catalog keeps, the newest first: at most 10 of a source, of 30 days. */
+  listImports(
+    request: ListImportsRequest,
+    callback: (error: ServiceError | null, response: ListImportsResponse) => void,
+  ): ClientUnaryCall;
+  listImports(
+    request: ListImportsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListImportsResponse) => void,
+  ): ClientUnaryCall;
+  listImports(
+    request: ListImportsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListImportsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Streams what a run has done to source records, in the order of their sources and ids. Errors: NOT_FOUND, INVALID_ARGUMENT, and
+   * those of ListImagePaths.
+   */
+  listImportChanges(
+    request: ListImportChangesRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ListImportChangesResponse>;
+  listImportChanges(
+    request: ListImportChangesRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ListImportChangesResponse>;
+  /**
+   * Takes a run back, in steps of a few seconds: the source records that it created, changed or removed are as before, except those
+   * that later imports have brought or removed. The run ends with the first step. Idempotent.
+   * Errors: NOT_FOUND, INVALID_ARGUMENT, UNAVAILABLE.
+   */
+  undoImport(
+    request: UndoImportRequest,
+    callback: (error: ServiceError | null, response: UndoImportResponse) => void,
+  ): ClientUnaryCall;
+  undoImport(
+    request: UndoImportRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UndoImportResponse) => void,
+  ): ClientUnaryCall;
+  undoImport(
+    request: UndoImportRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UndoImportResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Streams the ids of a source's records, so that a caller can tell which of them an import would not bring. A record may come
+   * twice. Errors as those of ListImagePaths.
+   */
+  listSourceRecords(
+    request: ListSourceRecordsRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ListSourceRecordsResponse>;
+  listSourceRecords(
+    request: ListSourceRecordsRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ListSourceRecordsResponse>;
   /**
    * Returns one record with its source records. If no record has the id, finds the best known record that has a source record
    * with the id. Errors: NOT_FOUND.
