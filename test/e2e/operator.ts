@@ -158,6 +158,7 @@ export class TestOperator {
       source: 'test',
       importId,
       dryRun: false,
+      onlyJoining: false,
       brands: brands.map((brand) => Brand.fromPartial(brand)),
     };
     const { refused } = await this.#call(this.#catalog, this.#catalog.putBrands, put);

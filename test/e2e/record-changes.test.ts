@@ -143,7 +143,13 @@ test('a change whose announcement is lost with its replica of catalog is answere
     callUnary(
       admin,
       admin.putBrands,
-      { source: 'test', importId: 'x', dryRun: false, brands: [company('Ravensworth', { description })] },
+      {
+        source: 'test',
+        importId: 'x',
+        dryRun: false,
+        onlyJoining: false,
+        brands: [company('Ravensworth', { description })],
+      },
       { deadlineMs: 10_000, operatorToken, waitForReady: true },
     );
   const missed = () => metric('gateway_record_full_expiries_total', 'missed_message');

@@ -166,7 +166,7 @@ export class MemoryCatalogue {
     }
     for (const [reference, outcome] of step.value.outcomes) {
       if (typeof outcome === 'object') report.refused.push({ id: reference, reason: outcome.refused });
-      else report[outcome] += 1;
+      else if (outcome !== 'alone') report[outcome] += 1;
     }
     report.conflicts.push(...step.value.conflicts);
     report.refusedLinks.push(...step.value.refusedLinks);

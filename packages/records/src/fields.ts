@@ -6,7 +6,7 @@ import { brandFieldName, brandFromRecord, recordFromBrand } from './brand-from-r
 import { BrandRecord, errorsOf } from './record-schema.ts';
 
 /** Fields that belong to a source record and not to the company. */
-const NOT_SETTABLE: ReadonlySet<string> = new Set(['id', 'sources', 'derived_fields']);
+const NOT_SETTABLE: ReadonlySet<string> = new Set(['id', 'sources', 'derived_fields', 'has_namesakes']);
 /** Groups that can also be set as a whole. All other groups are only set field by field. */
 const WHOLE_GROUPS: ReadonlySet<string> = new Set([
   'company.headquarters',

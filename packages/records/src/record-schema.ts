@@ -213,6 +213,12 @@ export const BrandRecord = closed({
     Type.Enum(['type', 'description', 'category', 'rank']),
     'fields of a shown record that no source states; an import ignores these fields',
   ),
+  has_namesakes: optional(
+    Type.Boolean({
+      description:
+        'whether the source has further records with this name in this country; only for linking records',
+    }),
+  ),
 });
 
 export type BrandRecord = Static<typeof BrandRecord>;

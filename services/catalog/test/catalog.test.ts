@@ -533,6 +533,7 @@ test('an import that writes nothing announces nothing', async () => {
     importId: 'sample-3',
     brands: [brandOf('acme', { rank: 1 }), brandOf('globex')],
     dryRun: true,
+    onlyJoining: false,
   });
   await connection.flush();
   expect(announced).not.toHaveBeenCalled();
@@ -551,6 +552,7 @@ test('a dry run returns the same answer as an import, and writes nothing', async
       brandOf('Bad id'),
     ],
     dryRun: true,
+    onlyJoining: false,
   });
   expect(answer).toMatchObject({ created: 1, changed: 1, unchanged: 0 });
   expect(answer.refused).toMatchObject([{ index: 2 }]);

@@ -95,6 +95,61 @@ test('after any order of imports, prunes and deletions the catalogue is as if th
   );
 });
 
+test('records that are only to join are stored as if those that no other source joins had not been put', () => {
+  const batch = fc.uniqueArray(someBrand, { maxLength: 6, selector: ({ id }) => id });
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom(...SOURCES), batch), { maxLength: 5 }),
+      fc.constantFrom(...SOURCES),
+      batch,
+      (history, source, brands) => {
+        const catalogue: Catalogue = new Map();
+        const expected: Catalogue = new Map();
+        for (const each of [catalogue, expected])
+          for (const [run, [from, put]] of history.entries())
+            apply(each, { puts: put.map((brand) => sourceRecordOf(from, idOf(run), brand)) });
+        const puts = brands.map((brand) => sourceRecordOf(source, 'last', brand));
+        const { outcomes } = apply(catalogue, { puts, onlyJoining: true });
+        const joining = puts.filter((put) => outcomes.get(referenceOf(put)) !== 'alone');
+        apply(expected, { puts: joining });
+        expect(contents(catalogue)).toEqual(contents(expected));
+        const ofRun = [...catalogue.values()].filter(({ contributions }) =>
+          contributions.some(({ importId }) => importId === 'last'),
+        );
+        for (const { _id, contributions } of ofRun)
+          expect(
+            _id.startsWith('security:') || new Set(contributions.map((each) => each.source)).size > 1,
+          ).toBe(true);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('a record with namesakes that its source does not bring joins by a second fact only, and keeps its place when it is left alone', () => {
+  const catalogue: Catalogue = new Map();
+  const headquarters = { countryCode: 'DE', city: 'Bonn' };
+  const put = (source: string, brand: Brand, onlyJoining = false) => [
+    ...apply(catalogue, { puts: [sourceRecordOf(source, 'run', brand)], onlyJoining }).outcomes.values(),
+  ];
+  const elsewhere = { company: { headquarters: { countryCode: 'DE', city: 'Kiel' } } };
+  put('wikidata', brandOf('q1', { name: 'Acme GmbH', company: { headquarters } }));
+  expect(
+    put('gleif', brandOf('lei-1', { name: 'Acme GmbH', hasNamesakes: true, ...elsewhere }), true),
+  ).toEqual(['alone']);
+  expect(
+    put(
+      'gleif',
+      brandOf('lei-2', { name: 'Acme GmbH', hasNamesakes: true, company: { headquarters } }),
+      true,
+    ),
+  ).toEqual(['changed']);
+  const brand = brandOf('lei-2', { name: 'Acme GmbH', hasNamesakes: true, company: { headquarters } });
+  apply(catalogue, { puts: [], isRemoved: ({ source }) => source === 'wikidata' });
+  expect(put('gleif', brand, true)).toEqual(['alone']);
+  expect(put('gleif', brand)).toEqual(['unchanged']);
+});
+
 test('putting stored records again writes nothing', () => {
   fc.assert(
     fc.property(

@@ -73,7 +73,7 @@ export async function launchCatalog(settings: Settings): Promise<RunningCatalog>
     adminTarget,
     operate,
     put: (source, brands, importId = `${source}-1`) =>
-      operate(admin.putBrands, { source, importId, brands, dryRun: false }),
+      operate(admin.putBrands, { source, importId, brands, dryRun: false, onlyJoining: false }),
     quote: (source, partial, importId = `${source}-1`) => {
       const quotes = partial.map((quote) => Quote.fromPartial(quote));
       return operate(admin.putQuotes, { source, importId, quotes, dryRun: false });

@@ -5,7 +5,15 @@ import type { CatalogDoc } from '../src/records/catalog-doc.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 
 /** The names of sources, one for each rank of precedence. */
-export const SOURCES = ['hand-written', 'sample', 'feed', 'wikidata', 'financedatabase', 'simple-icons'];
+export const SOURCES = [
+  'hand-written',
+  'sample',
+  'feed',
+  'wikidata',
+  'financedatabase',
+  'gleif',
+  'simple-icons',
+];
 
 /**
  * Arbitrary brands of a few companies. Ids, names, identifiers, tickers and domains come from small sets, so that they agree and

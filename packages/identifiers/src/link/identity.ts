@@ -54,6 +54,8 @@ export interface RecordIdentity {
    * `traded:apple@AAPL`, `domain:apple.com`, `ticker:APC@XETR`, `ticker:APC@DE`. A superinvestor has `id:…` and `superinvestor:…`.
    */
   readonly keys: readonly string[];
+  /** Whether the source has other records with this name in this country, so that the record is not linked by a unique name. */
+  readonly hasNamesakes: boolean;
   /** Computed at its first use, like `names`, because most records share no key with another record. */
   readonly evidence: () => LinkEvidence;
   /** All names, current and former, in the forms of `comparableNames`. */
@@ -117,6 +119,7 @@ export function identityOf(brand: Brand, isListing = false): RecordIdentity {
   return {
     isManager,
     isListing,
+    hasNamesakes: brand.hasNamesakes === true,
     keys,
     evidence: once(() => evidenceOf(brand, keys)),
     names: once(() => namesOf(found, currentNames())),

@@ -93,7 +93,8 @@ export function linkBetween(a: RecordIdentity, b: RecordIdentity): Link {
   const comparison = compare(a, b, common);
   const { facts, names } = comparison;
   const isCertain = a.isListing && b.isListing ? isNameDistinctive(a, b) : isCountrySure(a, b);
-  const mayBeUnique = common.has('named') && names === 'equal' && isCertain;
+  const haveNamesakes = a.hasNamesakes || b.hasNamesakes;
+  const mayBeUnique = common.has('named') && names === 'equal' && isCertain && !haveNamesakes;
   const country = a.isListing && b.isListing && haveOneCountry(a, b) ? SAME_COUNTRY : 0;
   const unique: Comparison = { ...comparison, facts: new Set<Fact>([...facts, 'uniqueName']) };
   return {

@@ -5,17 +5,14 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { BrokenFile } from './broken-file.ts';
+import { bytesInZip, filesInZip } from './zip.ts';
 
 /** A part of a file's content, decompressed. */
 export interface Chunk {
   bytes: Buffer;
   /** How many bytes of the file itself, as it is stored, have been read so far. */
   position: number;
-}
-
-/** A compressed file is damaged or truncated, so its content can be read up to this place only. */
-export class BrokenFile extends Error {
-  override readonly name = 'BrokenFile';
 }
 
 /** Programs that decompress bzip2. The first installed one is used. lbzip2 comes first because it uses all cores. */
@@ -25,19 +22,21 @@ const CHUNK_BYTES = 1 << 20;
 const GZIP_BYTES = 1 << 12;
 
 /**
- * Yields the content of a file. Decompresses gzip (any number of members) and bzip2 (any number of streams). If the file is
- * damaged or truncated, yields everything before that place and then throws BrokenFile. Rejects if the file cannot be
- * opened or read, or if it is a bzip2 file and no program to decompress it is installed.
+ * Yields the content of a file. Decompresses gzip (any number of members), bzip2 (any number of streams) and a zip of one file. A
+ * workbook, which is a zip of several files, stays as it is. If the file is damaged or truncated, yields everything before that
+ * place and then throws BrokenFile. Rejects if the file cannot be opened or read, or if it is a bzip2 file and no program to
+ * decompress it is installed.
  */
 export async function* contentOf(file: string): AsyncGenerator<Chunk> {
   const compression = await compressionOf(file);
   if (compression === 'gzip') yield* gunzipped(file);
   else if (compression === 'bzip2') yield* bunzipped(file);
+  else if (compression === 'zip') yield* unzipped(file);
   else yield* plain(file);
 }
 
 /** Looks at the first bytes, not at the file's name. Only for a pipe it looks at the name, because reading would consume the pipe. */
-async function compressionOf(file: string): Promise<'gzip' | 'bzip2' | undefined> {
+async function compressionOf(file: string): Promise<'gzip' | 'bzip2' | 'zip' | undefined> {
   const stats = await stat(file);
   if (stats.isDirectory())
     throw Object.assign(new Error(`${file} is a folder`), { code: 'EISDIR', path: file });
@@ -46,10 +45,11 @@ async function compressionOf(file: string): Promise<'gzip' | 'bzip2' | undefined
     return file.endsWith('.bz2') ? 'bzip2' : undefined;
   }
   await using handle = await open(file);
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(3), 0, 3, 0);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0);
   const head = buffer.toString('latin1', 0, bytesRead);
   if (head.startsWith('\x1f\x8b')) return 'gzip';
-  return head === 'BZh' ? 'bzip2' : undefined;
+  if (head === 'PK\x03\x04') return 'zip';
+  return head.startsWith('BZh') ? 'bzip2' : undefined;
 }
 
 async function* plain(file: string): AsyncGenerator<Chunk> {
@@ -58,6 +58,30 @@ async function* plain(file: string): AsyncGenerator<Chunk> {
     position += bytes.length;
     yield { bytes, position };
   }
+}
+
+async function* unzipped(file: string): AsyncGenerator<Chunk> {
+  if (!(await isZipOfOne(file))) return yield* plain(file);
+  const { size } = await stat(file);
+  for await (const member of filesInZip(file)) {
+    let read = 0;
+    for await (const bytes of bytesInZip(member)) {
+      read += bytes.length;
+      // How much of the zip itself was read is not known.
+      yield { bytes, position: Math.floor((size * read) / Math.max(member.size, read)) };
+    }
+  }
+}
+
+/** Throws BrokenFile if a file that is named .zip cannot be opened as one. */
+async function isZipOfOne(file: string): Promise<boolean> {
+  let count = 0;
+  try {
+    for await (const _ of filesInZip(file)) if (++count > 1) break;
+  } catch (error) {
+    if (!(error instanceof BrokenFile) || /\.zip$/i.test(file)) throw error;
+  }
+  return count === 1;
 }
 
 /**

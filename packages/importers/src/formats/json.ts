@@ -2,9 +2,9 @@ import type { BytesRead, Unreadable } from '../framework/source-items.ts';
 import { readLines } from './lines.ts';
 
 /** The name of a file that is one JSON value. */
-export const JSON_FILE = /\.json(\.gz|\.bz2)?$/i;
+export const JSON_FILE = /\.json(\.gz|\.bz2|\.zip)?$/i;
 /** The name of a file with one JSON value a line. */
-export const JSON_LINES = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
+export const JSON_LINES = /\.(ndjson|jsonl)(\.gz|\.bz2|\.zip)?$/i;
 const MAX_DOCUMENT_MIB = 16;
 /** A record has a few thousand values, of which the deepest is at the fifth level. */
 const MOST_VALUES = 1_000_000;

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { BytesRead, Unreadable } from '../framework/source-items.ts';
-import { BrokenFile, type Chunk, contentOf } from './content.ts';
+import { BrokenFile } from './broken-file.ts';
+import { type Chunk, contentOf } from './content.ts';
 
 /** A line of a file as it is stored, without its newline. */
 export interface RawLine {

@@ -35,6 +35,8 @@ export interface ImportOptions {
   /** Remove records that the source no longer has, unless something was refused or nothing was read. */
   prune?: boolean;
   dryRun?: boolean;
+  /** Skip records if no record of another source is in their company. */
+  onlyJoining?: boolean | undefined;
   /** When it is aborted, the import finishes the batches in flight and sends no more. */
   signal?: AbortSignal | undefined;
   journal: ImportJournal;
@@ -58,7 +60,11 @@ export function importBrands(
     addPictures: (sent) => pictures.addTo(sent),
     rawOf: (brand) => JSON.stringify(recordFromBrand(brand)),
     put: (batch, request) =>
-      catalog.call((client) => client.putBrands, { ...request, brands: batch }, PUT_MS),
+      catalog.call(
+        (client) => client.putBrands,
+        { ...request, brands: batch, onlyJoining: options.onlyJoining ?? false },
+        PUT_MS,
+      ),
   }).run(brands);
 }
 

@@ -97,7 +97,11 @@ function isRestorable(stated: Brand, built: Brand): boolean {
 function hasStatedFacts(stated: Brand, built: Brand): boolean {
   const hasRank = stated.rank === 0 || !built.derivedFields.includes('rank');
   return (
-    hasRank && built.stock === stated.stock && built.name === stated.name && built.names === stated.names
+    hasRank &&
+    built.hasNamesakes === stated.hasNamesakes &&
+    built.stock === stated.stock &&
+    built.name === stated.name &&
+    built.names === stated.names
   );
 }
 

@@ -18,6 +18,8 @@ export interface Change {
   readonly puts: readonly SourceRecord[];
   /** Whether a stored source record is to be removed. */
   readonly isRemoved?: (stored: SourceRecord) => boolean;
+  /** Whether a put is left out if no record of another source is in its company. */
+  readonly onlyJoining?: boolean;
   /** References of overrides whose company is to be found again. */
   readonly reassigned?: ReadonlySet<string>;
 }

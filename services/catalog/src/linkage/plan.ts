@@ -11,6 +11,7 @@ import {
   isTooLarge,
   type LinkageOptions,
   type LinkedGroup,
+  linkedGroups,
   MAX_LINKED,
   type StoredCompany,
 } from './linked-groups.ts';
@@ -21,7 +22,8 @@ const MAX_KEYS = 1_000;
 /** Small enough that the 200 answers of a look-up fit into one message of 16 MiB. */
 const MAX_BYTES = 72 * 1024;
 
-export type PutOutcome = 'created' | 'changed' | 'unchanged' | { refused: string };
+/** A put is `alone` if the change wants only puts that join a company, and no record of another source is in its company. */
+export type PutOutcome = 'created' | 'changed' | 'unchanged' | 'alone' | { refused: string };
 
 /** A write to one company's document. */
 export type Write =
@@ -66,6 +68,14 @@ export function* planChange(
     if (group.puts.length > 0 && isTooLarge(group)) refuse(group, TOO_LARGE);
     else clustered.push(clusteredGroup(group, change, options));
   }
+  const alone = change.onlyJoining ? putsAlone(clustered, change) : [];
+  if (alone.length > 0) {
+    const joining = { ...change, puts: change.puts.filter((put) => !alone.includes(put)) };
+    const groupsOfJoining = linkedGroups(joining, stored.values(), options);
+    const plan = yield* planChange(joining, stored, groupsOfJoining, options);
+    const outcomesOfAlone = alone.map((put): [string, PutOutcome] => [referenceOf(put), 'alone']);
+    return { ...plan, outcomes: new Map([...plan.outcomes, ...outcomesOfAlone]) };
+  }
   // The order of the groups depends on that of the stored companies, so ids are given to the clusters of all groups together.
   const identified = withIds(
     clustered.flatMap(({ parts }) => parts),
@@ -101,6 +111,16 @@ export function* planChange(
   const conflicts = conflictsOfPuts(change.puts, planned, others, hotKeys);
   const refusedLinks = refusedLinksOf(change.puts, planned, others, options);
   return { writes, outcomes, removed, conflicts, refusedLinks };
+}
+
+/** Returns the puts that are in clusters without a record of another source. */
+function putsAlone(groups: readonly ClusteredGroup[], { puts }: Change): SourceRecord[] {
+  const clusters = groups.flatMap(({ parts }) => parts.flatMap(({ clusters }) => clusters));
+  const members = clusters
+    .filter((cluster) => new Set(cluster.map(({ source }) => source)).size === 1)
+    .flat();
+  const alone = new Set(members.map(referenceOf));
+  return puts.filter((put) => alone.has(referenceOf(put)));
 }
 
 interface ClusteredGroup {

@@ -386,7 +386,8 @@ interface SourcedValue {
 
 /** Returns the fields that `mergeMessages` merges one by one. The other fields have their own rules. */
 function plainFieldsOf(brand: Brand): Record<string, unknown> {
-  const { id, type, rank, names, domains, listings, stock, sources, derivedFields, ...fields } = brand;
+  const { id, type, rank, names, domains, listings, stock, sources, derivedFields, hasNamesakes, ...fields } =
+    brand;
   return fields;
 }
 

@@ -13,6 +13,7 @@ const PRECEDENCE = [
   OTHER_SOURCES,
   'wikidata',
   'financedatabase',
+  'gleif',
   'simple-icons',
   'logo-files',
 ];
@@ -20,7 +21,7 @@ const EXCEPTIONS: readonly { readonly fields: readonly string[]; readonly preced
   [
     {
       fields: ['description', 'category', 'company.sector', 'company.industry', 'company.industries'],
-      precedence: [...CURATED_SOURCES, OTHER_SOURCES, 'financedatabase', 'wikidata', 'simple-icons'],
+      precedence: [...CURATED_SOURCES, OTHER_SOURCES, 'financedatabase', 'wikidata', 'gleif', 'simple-icons'],
     },
     {
       // The sample's logos are icons. An operator's own files go before them.
@@ -33,6 +34,7 @@ const EXCEPTIONS: readonly { readonly fields: readonly string[]; readonly preced
         'simple-icons',
         'wikidata',
         'financedatabase',
+        'gleif',
       ],
     },
   ];

@@ -18,6 +18,7 @@ import {
 
 /** Records to read for one entry of a quote. In practice fewer companies use the same ticker on different exchanges. */
 const MAX_PER_TICKER = 100;
+const ALONE = 'no other source has a record of this company';
 /** Time for one prune call. Well below the deadline that importers set. */
 const PRUNE_MS = 5_000;
 
@@ -44,6 +45,9 @@ export function importCalls(
       return {
         ...countsOf(outcomes),
         refused,
+        skipped: acceptedOf(items).flatMap(({ index }, number) =>
+          outcomes[number] === 'alone' ? [{ index, reason: ALONE }] : [],
+        ),
         conflicts: conflicts.map(withIndex(indexes)),
         refusedLinks: refusedLinks.map(withIndex(indexes)),
       };
@@ -100,15 +104,15 @@ type BatchItem = SourceRecord | { readonly refused: string } | undefined;
 /** Puts the accepted items of a batch. Returns the refusals of all items, by their index. */
 async function put(
   store: CatalogStore,
-  request: Pick<PutBrandsRequest, 'source' | 'importId' | 'dryRun'>,
+  request: Pick<PutBrandsRequest, 'source' | 'importId' | 'dryRun'> & { onlyJoining?: boolean },
   items: readonly BatchItem[],
   { signal, record }: OperatorCall,
 ): Promise<PutAnswer & { refused: RefusedBrand[] }> {
-  const { source, dryRun } = request;
+  const { source, dryRun, onlyJoining = false } = request;
   const accepted = acceptedOf(items);
   const records = accepted.map(({ record }) => record);
   const change = async () => {
-    const answer = await store.putSourceRecords(source, records, { dryRun, signal });
+    const answer = await store.putSourceRecords(source, records, { dryRun, onlyJoining, signal });
     const refused = [
       ...items.flatMap((item, index) => (item && 'refused' in item ? { index, reason: item.refused } : [])),
       ...answer.outcomes.flatMap((outcome, number) =>

@@ -58,18 +58,23 @@ export class CatalogStore {
   /**
    * Puts source records, and joins or separates companies accordingly. No two puts may have the same id. The writes of one
    * group of linked companies are atomic. Idempotent. With `dryRun` it writes nothing. When the signal is aborted, it soon
-   * rejects with Fault `unavailable`, and some of the records may have been written.
+   * rejects with Fault `unavailable`, and some of the records may have been written. With `onlyJoining` it leaves out the records
+   * that no record of another source joins.
    */
   async putSourceRecords(
     source: string,
     puts: readonly SourceRecord[],
-    { dryRun, signal }: { dryRun: boolean; signal?: AbortSignal },
+    { dryRun, onlyJoining = false, signal }: { dryRun: boolean; onlyJoining?: boolean; signal?: AbortSignal },
   ): Promise<PutAnswer> {
     if (puts.length === 0) return { outcomes: [], conflicts: [], refusedLinks: [] };
     if (!dryRun) await this.#known.register(source);
     const holders = holdersOf({ source, id: { $in: puts.map(({ id }) => id) } });
     const options = { source, dryRun, signal };
-    const { outcomes, conflicts, refusedLinks } = await this.#changes.run({ puts }, holders, options);
+    const { outcomes, conflicts, refusedLinks } = await this.#changes.run(
+      { puts, onlyJoining },
+      holders,
+      options,
+    );
     const inOrder = puts.map((put) => outcomes.get(referenceOf(put)) ?? 'unchanged');
     return { outcomes: inOrder, conflicts, refusedLinks };
   }

@@ -116,6 +116,11 @@ export interface Brand {
    * record with derived fields does not make them facts.
    */
   derivedFields: string[];
+  /**
+   * The source has further records with this name in this country, which it may not bring. The name and the country alone therefore
+   * do not say which company it is. Only for linkage: no answer shows it.
+   */
+  hasNamesakes?: boolean | undefined;
 }
 
 export interface Listing {
@@ -308,6 +313,7 @@ function createBaseBrand(): Brand {
     sources: [],
     lei: "",
     derivedFields: [],
+    hasNamesakes: undefined,
   };
 }
 
@@ -375,6 +381,9 @@ export const Brand: MessageFns<Brand> = {
     }
     for (const v of message.derivedFields) {
       writer.uint32(170).string(v!);
+    }
+    if (message.hasNamesakes !== undefined) {
+      writer.uint32(176).bool(message.hasNamesakes);
     }
     return writer;
   },
@@ -560,6 +569,14 @@ export const Brand: MessageFns<Brand> = {
             message.derivedFields.push(reader.string());
             continue;
           }
+          case 22: {
+            if (tag !== 176) {
+              break;
+            }
+
+            message.hasNamesakes = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -612,6 +629,7 @@ export const Brand: MessageFns<Brand> = {
     message.sources = object.sources?.map((e) => Source.fromPartial(e)) || [];
     message.lei = object.lei ?? "";
     message.derivedFields = object.derivedFields?.map((e) => e) || [];
+    message.hasNamesakes = object.hasNamesakes ?? undefined;
     return message;
   },
 };

@@ -509,6 +509,8 @@ export interface PutBrandsRequest {
   brands: Brand[];
   /** Store nothing, but answer as if it had been stored. */
   dryRun: boolean;
+  /** Skip a record if no record of another source is in its company. Catalog then leaves the record as it stored it before, if it did. */
+  onlyJoining: boolean;
 }
 
 export interface PutBrandsResponse {
@@ -520,7 +522,11 @@ export interface PutBrandsResponse {
   /** Links between the records and those of other sources that catalog refused, at most ten for each record. */
   refusedLinks: RefusedLink[];
   /** What the batch does to companies. In a dry run each batch is compared with the catalogue as it is. */
-  difference?: ImportDifference | undefined;
+  difference?:
+    | ImportDifference
+    | undefined;
+  /** Records that `only_joining` skips. They are among none of the other figures. */
+  skipped: RefusedBrand[];
 }
 
 /** What an import does to the catalogue. A company that several batches change counts once for each of them. */
@@ -1941,7 +1947,7 @@ export const FoundCompany: MessageFns<FoundCompany> = {
 };
 
 function createBasePutBrandsRequest(): PutBrandsRequest {
-  return { source: "", importId: "", brands: [], dryRun: false };
+  return { source: "", importId: "", brands: [], dryRun: false, onlyJoining: false };
 }
 
 export const PutBrandsRequest: MessageFns<PutBrandsRequest> = {
@@ -1957,6 +1963,9 @@ export const PutBrandsRequest: MessageFns<PutBrandsRequest> = {
     }
     if (message.dryRun !== false) {
       writer.uint32(32).bool(message.dryRun);
+    }
+    if (message.onlyJoining !== false) {
+      writer.uint32(40).bool(message.onlyJoining);
     }
     return writer;
   },
@@ -2006,6 +2015,14 @@ export const PutBrandsRequest: MessageFns<PutBrandsRequest> = {
             message.dryRun = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.onlyJoining = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2027,12 +2044,22 @@ export const PutBrandsRequest: MessageFns<PutBrandsRequest> = {
     message.importId = object.importId ?? "";
     message.brands = object.brands?.map((e) => Brand.fromPartial(e)) || [];
     message.dryRun = object.dryRun ?? false;
+    message.onlyJoining = object.onlyJoining ?? false;
     return message;
   },
 };
 
 function createBasePutBrandsResponse(): PutBrandsResponse {
-  return { created: 0, changed: 0, unchanged: 0, refused: [], conflicts: [], refusedLinks: [], difference: undefined };
+  return {
+    created: 0,
+    changed: 0,
+    unchanged: 0,
+    refused: [],
+    conflicts: [],
+    refusedLinks: [],
+    difference: undefined,
+    skipped: [],
+  };
 }
 
 export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
@@ -2057,6 +2084,9 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
     }
     if (message.difference !== undefined) {
       ImportDifference.encode(message.difference, writer.uint32(58).fork()).join();
+    }
+    for (const v of message.skipped) {
+      RefusedBrand.encode(v!, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -2130,6 +2160,14 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
             message.difference = ImportDifference.decode(reader, reader.uint32());
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.skipped.push(RefusedBrand.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2156,6 +2194,7 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
     message.difference = (object.difference !== undefined && object.difference !== null)
       ? ImportDifference.fromPartial(object.difference)
       : undefined;
+    message.skipped = object.skipped?.map((e) => RefusedBrand.fromPartial(e)) || [];
     return message;
   },
 };
