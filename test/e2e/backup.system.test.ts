@@ -256,10 +256,13 @@ describe('a copy', () => {
       const account = await operator.newAccount(1_000_000);
       const other = await operator.newAccount(1_000_000);
       const early = await operator.createKey(account.accountId);
+      const gone = await operator.newAccount(1_000);
       await answeredCalls(account.token, 20);
+      await answeredCalls(gone.token, 3);
       const copy = await backUp('earlier');
 
       await operator.revokeKey(early.keyId);
+      await stack.bds('account', 'delete', gone.accountId, '--yes');
       const late = await operator.createKey(account.accountId);
       const newcomer = await operator.newAccount(1_000);
       await operator.setPlan(other.plan, [{ name: 'calls', allowance: 7, routes: [] }]);
@@ -291,8 +294,12 @@ describe('a copy', () => {
         accounts: expect.arrayContaining([newcomer.accountId]),
         plans: expect.arrayContaining([other.plan, newcomer.plan]),
         validKeys: expect.arrayContaining([{ id: early.keyId, accountId: account.accountId }]),
+        deletedAccounts: [gone.accountId],
         revoked: true,
       });
+      expect(await statusAt(gone.token)).toBe(401);
+      expect(await operator.account(gone.accountId)).toEqual({ name: '', plan: '', isClosed: true });
+      expect(await usedBy(gone.accountId)).toBe(3);
       expect(await statusAt(early.token)).toBe(401);
       expect(await statusAt(late.token)).toBe(401);
       expect(await statusAt(newcomer.token)).toBe(401);
@@ -423,7 +430,7 @@ describe('a copy', () => {
       await expect(stack.bds('account', 'list')).rejects.toThrow(/accounts at .*/);
 
       // As if accounts had done all, and could not remove its mark: the call that is repeated removes it alone.
-      const answer = { keys: ['key-1'], accounts: [], plans: [], validKeys: [] };
+      const answer = { keys: ['key-1'], accounts: [], plans: [], validKeys: [], deletedAccounts: [] };
       const mark = await markOf('accounts').findOneAndUpdate({}, { $set: { isEnding: true, answer } });
       const request = {
         restoreId: mark?.restoreId ?? '',

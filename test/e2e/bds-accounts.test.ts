@@ -240,6 +240,47 @@ test('a closed account is reopened with its tokens, and renamed', async () => {
   });
 });
 
+test('a deleted account is refused at once, and its billed calls stay under its id', async () => {
+  const { token } = await newToken('leaving', 'team', 'Leaving Inc.');
+  let answered = 0;
+  const counted = async () => {
+    const status = await call(token);
+    if (status === 404) answered += 1;
+    return status;
+  };
+  expect(await counted()).toBe(404);
+  const { out } = await bds('account', 'delete', 'leaving', '--dry-run');
+  expect(out).toMatch(/^Nothing was deleted.*\n(.*\n)*.*Leaving Inc\./);
+  expect(await bds('account', 'delete', 'leaving')).toMatchObject({
+    code: 2,
+    errors: expect.stringMatching(/cannot be undone: add --yes/),
+  });
+  expect(await counted()).toBe(404);
+  for (let times = 0; times < 2; times++)
+    expect(await json('account', 'delete', 'leaving', '--yes')).toMatchObject({
+      account: { id: 'leaving', name: '', plan: '', state: 'deleted', deleted_at: expect.any(String) },
+    });
+  await expect.poll(counted).toBe(401);
+  expect(await json('usage', 'leaving')).toMatchObject({
+    account: 'leaving',
+    pools: [{ pool: 'calls', used: answered, breakdown: [{ count: answered }] }],
+  });
+  const { accounts } = (await json('usage', '--all')) as { accounts: { account: string }[] };
+  expect(accounts).toContainEqual(
+    expect.objectContaining({
+      account: 'leaving',
+      name: null,
+      pools: [expect.objectContaining({ used: answered })],
+    }),
+  );
+  const { out: trail } = await bds('audit', '--about', 'leaving');
+  expect(trail).toMatch(/accounts\.DeleteAccount .*account=leaving keys=1 before=open/);
+  expect(trail).not.toContain('Leaving');
+  await json('plan', 'set', 'for-nobody', '--pool', 'calls=1:brands');
+  expect((await bds('plan', 'delete', 'team')).errors).toMatch(/accounts are on the plan/);
+  expect(await json('plan', 'delete', 'for-nobody')).toMatchObject({ deleted: { name: 'for-nobody' } });
+});
+
 test('a key is rotated: both tokens are answered during the overlap, and only the new one after it', async () => {
   const { token, key } = await newToken('rotating', 'team');
   await json('key', 'edit', key.id, '--label', 'shop');

@@ -43,15 +43,18 @@ export async function demoAccounts(dataDir: string, stack: Stack, bds: Bds): Pro
 
 async function makeAccount(kind: Kind, bds: Bds): Promise<string> {
   const { pool, allowance, routes } = DEMO_ACCOUNTS[kind];
-  const account = `demo-${kind}`;
   await bds('plan', 'set', kind, '--pool', `${pool}=${allowance}:${routes}`);
-  const exists = await bds('account', 'show', account).then(
-    () => true,
-    () => false,
-  );
-  if (!exists) await bds('account', 'create', '--id', account, '--name', `Demo (${kind})`, '--plan', kind);
-  const made = (await bds('key', 'create', account, '--label', 'npm start')) as { token: string };
+  const found = (await bds('account', 'show', `demo-${kind}`).catch(() => undefined)) as Shown | undefined;
+  // No account gets the id of a deleted one again.
+  const id = found?.account.state === 'deleted' ? [] : ['--id', `demo-${kind}`];
+  const create = () => bds('account', 'create', ...id, '--name', `Demo (${kind})`, '--plan', kind);
+  const { account } = found && id.length > 0 ? found : ((await create()) as Shown);
+  const made = (await bds('key', 'create', account.id, '--label', 'npm start')) as { token: string };
   return made.token;
+}
+
+interface Shown {
+  account: { id: string; state: string };
 }
 
 /** Checks a token with a call that is never counted: the gateway checks the token first, and then refuses the identifier. */

@@ -138,8 +138,8 @@ async function finishAccounts(
     async () => {
       const { complete, notices: changes } = await readAccountNotices(nats, copiedAt, options.signal);
       const request = { restoreId, changes, revokeChangedKeys, services: [...services], copyEndedAt };
-      const { keys, accounts, plans, validKeys } = await options.restored.finishRestore(request);
-      return { complete, keys, accounts, plans, validKeys, revoked: revokeChangedKeys };
+      const changed = await options.restored.finishRestore(request);
+      return { complete, ...changed, revoked: revokeChangedKeys };
     },
     options,
   );

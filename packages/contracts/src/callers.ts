@@ -58,6 +58,7 @@ const ADMIN_SERVICES = {
   AccountsAdminService: adminService('accounts', AccountsAdminServiceService, {
     setPlan: 'keys',
     listPlans: 'read',
+    deletePlan: 'keys',
     createAccount: 'keys',
     // The signed limits of an account: whoever has them can repair its ledger.
     signAllowance: 'all',
@@ -67,6 +68,8 @@ const ADMIN_SERVICES = {
     renameAccount: 'keys',
     closeAccount: 'keys',
     reopenAccount: 'keys',
+    // It also changes the trail, in which no other role may change anything.
+    deleteAccount: 'all',
     createKey: 'keys',
     updateKey: 'keys',
     rotateKey: 'keys',

@@ -6,6 +6,7 @@ import { routeWord } from '../src/usage/allowance-use.ts';
 test.each([
   [AccountState.ACTIVE, 'active'],
   [AccountState.CLOSED, 'closed'],
+  [AccountState.DELETED, 'deleted'],
   [AccountState.UNSPECIFIED, 'unknown'],
 ])('an account in the state %s is shown as %s', (state, shown) => {
   const account = { id: 'acme', name: 'Acme', plan: 'team', state, createdAtMs: 0, revision: 1 };

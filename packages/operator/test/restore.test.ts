@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { textOfChanges } from '../src/commands/installation/restore.ts';
 
-const none = { plans: [], accounts: [], keys: [], validKeys: [], revoked: false };
+const none = { plans: [], accounts: [], keys: [], validKeys: [], deletedAccounts: [], revoked: false };
 
 test('a restore announces a list of changes only if there is one', () => {
   expect(textOfChanges({ ...none, complete: true })).toBe('No operator has changed anything after the copy.');

@@ -49,6 +49,8 @@ export async function openStorage(
     // Longer than a gateway trusts a cached token. When the stream drops a change, no gateway therefore still trusts a token that
     // it cached before that change.
     max_age: 60 * MINUTES_NS,
+    // Only notices of deleted accounts have a time of their own: for ever.
+    allow_msg_ttl: true,
     max_msgs_per_subject: 1,
     duplicate_window: 2 * MINUTES_NS,
     num_replicas: config.STREAM_REPLICAS,

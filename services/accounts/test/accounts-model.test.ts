@@ -52,6 +52,8 @@ const arbitraryStep = fc.oneof(
   fc.record({ what: fc.constant('revoke' as const), of: fc.nat(9) }),
   fc.record({ what: fc.constant('reopen' as const), of: fc.nat(9) }),
   fc.record({ what: fc.constant('rename' as const), of: fc.nat(9) }),
+  fc.record({ what: fc.constant('delete' as const), of: fc.nat(9) }),
+  fc.record({ what: fc.constant('delete plan' as const), of: fc.nat(2) }),
   fc.record({ what: fc.constant('edit key' as const), of: fc.nat(9), origins: fc.nat(2) }),
   fc.record({
     what: fc.constant('rotate' as const),
@@ -69,6 +71,8 @@ interface Model {
   plans: Plan[];
   accounts: Account[];
   keys: { key: Key; token: string; revoked: boolean }[];
+  /** The tokens of deleted accounts. */
+  gone: string[];
   changes: AccountChanged['subject'][];
 }
 
@@ -192,6 +196,38 @@ async function take(model: Model, prefix: string, step: Step): Promise<void> {
       model.changes.push({ $case: 'accountId', value: account.id });
       return;
     }
+    case 'delete': {
+      if (!account) return;
+      const { id, createdAtMs } = account;
+      const deleted = present((await operate(admin.deleteAccount, { id })).account);
+      expect(deleted).toMatchObject({ id, name: '', plan: '', state: AccountState.DELETED, createdAtMs });
+      expect((await operate(admin.getAccount, { id })).account).toEqual(deleted);
+      await expect(operate(admin.reopenAccount, { id })).rejects.toMatchObject({
+        kind: 'failed_precondition',
+      });
+      const again = operate(admin.createAccount, { id, name: 'Acme', plan: account.plan });
+      await expect(again).rejects.toMatchObject({ kind: 'already_exists' });
+      model.accounts = model.accounts.filter((each) => each.id !== id);
+      model.gone.push(...model.keys.filter(({ key }) => key.accountId === id).map(({ token }) => token));
+      model.keys = model.keys.filter(({ key }) => key.accountId !== id);
+      model.changes.push({ $case: 'accountId', value: id });
+      return;
+    }
+    case 'delete plan': {
+      const name = planName(step.of);
+      const deletion = operate(admin.deletePlan, { name });
+      if (!hasPlan(step.of)) return expect(deletion).rejects.toMatchObject({ kind: 'not_found' });
+      const on = model.accounts.filter(({ plan }) => plan === name);
+      if (on.length > 0)
+        return expect(deletion).rejects.toMatchObject({
+          kind: 'failed_precondition',
+          message: expect.stringContaining(`${on.length} account`),
+        });
+      expect((await deletion).plan).toEqual(model.plans.find((plan) => plan.name === name));
+      model.plans = model.plans.filter((plan) => plan.name !== name);
+      model.changes.push({ $case: 'plan', value: name });
+      return;
+    }
     case 'edit key': {
       if (!known) return;
       const origins = ORIGINS.slice(0, step.origins);
@@ -231,8 +267,15 @@ async function expectTrail({ changes }: Model, requestId: string): Promise<void>
   });
   const own = entries.filter((entry) => entry.requestId === requestId).toReversed();
   const METHODS: Record<string, string[]> = {
-    plan: ['SetPlan'],
-    accountId: ['CreateAccount', 'SetAccountPlan', 'RenameAccount', 'CloseAccount', 'ReopenAccount'],
+    plan: ['SetPlan', 'DeletePlan'],
+    accountId: [
+      'CreateAccount',
+      'SetAccountPlan',
+      'RenameAccount',
+      'CloseAccount',
+      'ReopenAccount',
+      'DeleteAccount',
+    ],
     keyId: ['CreateKey', 'UpdateKey', 'RotateKey', 'RevokeKey'],
   };
   expect(own.length).toBe(changes.length);
@@ -248,7 +291,7 @@ test('after any confirmed changes every token means what they made of it, and ea
     fc.asyncProperty(fc.array(arbitraryStep, { minLength: 5, maxLength: 25 }), async (steps) => {
       runs += 1;
       const before = (await readNotices(nats.url)).length;
-      const model: Model = { plans: [], accounts: [], keys: [], changes: [] };
+      const model: Model = { plans: [], accounts: [], keys: [], gone: [], changes: [] };
       const start: Step[] = [
         { what: 'set plan', of: 0, pools: [] },
         { what: 'create account', of: 0 },
@@ -258,6 +301,11 @@ test('after any confirmed changes every token means what they made of it, and ea
         await take(model, `run-${runs}`, step);
         for (const known of model.keys)
           expect(await accounts.verifyToken(known.token)).toEqual(expectedOutcome(model, known));
+        for (const token of model.gone)
+          expect(await accounts.verifyToken(token)).toEqual({
+            $case: 'refusal',
+            value: TokenRefusal.UNKNOWN,
+          });
       }
       for (const { id } of model.accounts) {
         const { account, keys } = await accounts.operate(accounts.admin.getAccount, { id });

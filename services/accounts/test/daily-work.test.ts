@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { AccountState, Route, TokenRefusal } from '@brand-data/contracts';
+import {
+  ACCOUNT_CHANGES_STREAM,
+  type AccountChanged,
+  AccountState,
+  Route,
+  TokenRefusal,
+} from '@brand-data/contracts';
 import { startTestNats, type TestServer } from '@brand-data/testing/servers';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import fc from 'fast-check';
-import { MongoClient } from 'mongodb';
+import { BSON, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { AccountDoc } from '../src/model/account.ts';
-import { present, type RunningAccounts, startAccounts } from './running-accounts.ts';
+import { present, type RunningAccounts, readNotices, startAccounts } from './running-accounts.ts';
 
 const database = `accounts-${randomUUID()}`;
 let nats: TestServer;
@@ -161,6 +169,119 @@ describe('an account', () => {
       [{ id, name: 'x'.repeat(201) }, 'invalid_argument'],
     ] as const)
       await expect(operate(admin.renameAccount, wrong)).rejects.toMatchObject({ kind });
+  });
+});
+
+describe('a deleted account', () => {
+  /** Returns all documents of the database as one text. */
+  async function everythingStored(): Promise<string> {
+    const client = await new MongoClient(inject('mongodbUrl')).connect();
+    const collections = await client.db(database).listCollections().toArray();
+    const documents = collections.map(({ name }) => client.db(database).collection(name).find().toArray());
+    const text = BSON.EJSON.stringify(await Promise.all(documents));
+    await client.close();
+    return text;
+  }
+
+  test('leaves its id, and its names, labels and origins nowhere in the database, also not in the trail', async () => {
+    const { admin, operate } = accounts;
+    const [id, other] = [await newAccount(), present((await create('', { name: 'Stays Ltd' })).account).id];
+    await operate(admin.renameAccount, { id, name: 'Secret One' });
+    await operate(admin.renameAccount, { id, name: 'Secret Two' });
+    const origins = (name: string) => ({ origins: [`https://secret-${name}.example`] });
+    const request = { accountId: id, label: 'secret label', allowedOrigins: origins('a').origins };
+    const keyId = present((await operate(admin.createKey, request)).key).id;
+    await operate(admin.updateKey, { keyId, label: 'secret shop', allowedOrigins: origins('b') });
+    await operate(admin.updateKey, { keyId, label: 'secret end', allowedOrigins: origins('c') });
+    await operate(admin.rotateKey, { keyId, overlapMs: 60_000 });
+    await operate(admin.revokeKey, { keyId });
+    await operate(admin.createKey, { ...request, accountId: other, label: 'stays too' });
+    expect(await everythingStored()).toMatch(/secret/i);
+    await operate(admin.renameAccount, { id, name: 'Secret One' });
+    const { account } = await operate(admin.deleteAccount, { id });
+    const stored = await everythingStored();
+    // The other account has the first origin too.
+    expect(stored.replaceAll('https://secret-a.example', '')).not.toMatch(/secret/i);
+    for (const kept of [id, other, 'Stays Ltd', 'stays too', keyId]) expect(stored).toContain(kept);
+    expect((await operate(admin.deleteAccount, { id })).account).toEqual({
+      ...account,
+      revision: expect.any(Number),
+    });
+    expect((await operate(admin.getAccount, { id })).keys).toEqual([]);
+  });
+
+  test('is listed only among the deleted ones', async () => {
+    const id = await newAccount();
+    await accounts.operate(accounts.admin.deleteAccount, { id });
+    const listed = async (state: AccountState) => {
+      const request = { plan: '', state, text: id, limit: 0, after: '' };
+      return (await accounts.operate(accounts.admin.listAccounts, request)).accounts.map((each) => each.id);
+    };
+    for (const state of [AccountState.UNSPECIFIED, AccountState.ACTIVE, AccountState.CLOSED])
+      expect(await listed(state)).toEqual([]);
+    expect(await listed(AccountState.DELETED)).toEqual([id]);
+  });
+
+  test('is remembered by NATS when other notices have expired, so that a restore of an old copy deletes it again', async () => {
+    const id = await newAccount();
+    await accounts.operate(accounts.admin.deleteAccount, { id });
+    const connection = await connect({ servers: nats.url });
+    try {
+      const { streams } = await jetstreamManager(connection);
+      const { config } = await streams.info(ACCOUNT_CHANGES_STREAM);
+      const second = 1_000_000_000;
+      await streams.update(ACCOUNT_CHANGES_STREAM, { ...config, max_age: second, duplicate_window: second });
+      const kept = async () => {
+        const notices = await readNotices(nats.url);
+        return { others: notices.filter(({ deleted }) => !deleted).length, about: notices.map(aboutOf) };
+      };
+      await expect
+        .poll(kept, { timeout: 30_000 })
+        .toEqual({ others: 0, about: expect.arrayContaining([id]) });
+      await streams.update(ACCOUNT_CHANGES_STREAM, config);
+    } finally {
+      await connection.close();
+    }
+  });
+});
+
+const aboutOf = ({ subject }: AccountChanged) => subject?.value;
+
+describe('a plan', () => {
+  test('is deleted once no account is on it, also no closed one, and its name can be used again', async () => {
+    const { admin, operate } = accounts;
+    const pools = [{ name: 'logos', allowance: 7, routes: [Route.LOGOS] }];
+    await operate(admin.setPlan, { name: 'trial', pools });
+    const ids = ['on-trial-1', 'on-trial-2', 'on-trial-3', 'on-trial-4', 'on-trial-5', 'on-trial-6'];
+    for (const id of ids) await create(id, { plan: 'trial' });
+    const [closed = '', deleted = '', ...moved] = ids;
+    const remove = () => operate(admin.deletePlan, { name: 'trial' });
+    await expect(remove()).rejects.toMatchObject({
+      kind: 'failed_precondition',
+      message: expect.stringMatching(/6 accounts are on the plan \(on-trial-1, .*, on-trial-5 …\)/),
+    });
+    await operate(admin.closeAccount, { id: closed });
+    await operate(admin.deleteAccount, { id: deleted });
+    for (const id of moved) await operate(admin.setAccountPlan, { id, plan: 'free' });
+    await expect(remove()).rejects.toThrow(/1 account is on the plan \(on-trial-1\)/);
+    await operate(admin.deleteAccount, { id: closed });
+    expect((await remove()).plan).toMatchObject({ name: 'trial', pools });
+    await expect(remove()).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(create('', { plan: 'trial' })).rejects.toMatchObject({ kind: 'not_found' });
+    await operate(admin.setPlan, { name: 'trial', pools: [], replaces: 0 });
+  });
+
+  test('of which an account is made at the same time is deleted or has the account, and never both', async () => {
+    const { admin, operate } = accounts;
+    for (let round = 0; round < 5; round++) {
+      const name = `race-${round}`;
+      await operate(admin.setPlan, { name, pools: [] });
+      const [made, removed] = await Promise.allSettled([
+        create('', { plan: name }),
+        operate(admin.deletePlan, { name }),
+      ]);
+      expect([made.status, removed.status].toSorted()).toEqual(['fulfilled', 'rejected']);
+    }
   });
 });
 

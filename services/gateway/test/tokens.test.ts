@@ -22,11 +22,11 @@ const MINUTE_MS = 60_000;
 
 type Outcome = VerifyTokenResponse['outcome'];
 
-const credentialOf = (keyId: string, expiresAtMs?: number): Outcome => ({
+const credentialOf = (keyId: string, expiresAtMs?: number, accountId = 'acct'): Outcome => ({
   $case: 'credential',
   value: {
     keyId,
-    accountId: 'acct',
+    accountId,
     plan: 'paid',
     allowedOrigins: [],
     routes: [],
@@ -145,6 +145,18 @@ describe('a cached token', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  test('of a deleted account is forgotten with all that accounts has said of it, and others are not', async () => {
+    const { tokens, put, state } = setUp(progressOf);
+    const [gone, kept] = [put(credentialOf('k0')), put(credentialOf('k1', undefined, 'other'))];
+    for (const token of [gone, kept]) await verify(tokens, token);
+    tokens.invalidate({ subject: { $case: 'accountId', value: 'acct' }, revision: 1, deleted: true });
+    expect(tokens.cacheStats().entries).toBe(1);
+    put({ $case: 'refusal', value: TokenRefusal.UNKNOWN }, gone);
+    expect(await verify(tokens, gone)).toEqual({ refusal: TokenRefusal.UNKNOWN });
+    expect(await verify(tokens, kept)).toHaveProperty('credential');
+    expect(state.asked).toBe(3);
   });
 
   /** Simulates a minute in which each beat comes back and a call comes every second. */

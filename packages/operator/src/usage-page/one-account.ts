@@ -47,7 +47,7 @@ export async function oneAccountPage(
   const cells = usage.pools.flatMap((pool) => pool.cells);
   return wholePage(
     account.name || id,
-    html`<p class="muted">${id}, plan ${account.plan}, ${stateWord(account.state)}</p>
+    html`<p class="muted">${id}, ${account.plan && `plan ${account.plan}, `}${stateWord(account.state)}</p>
 <form>${selectMonth(month)}<button>Show</button></form>
 ${usage.complete ? undefined : html`<p class="notice">${MAY_BE_TOO_SMALL}</p>`}
 ${allowances(usage, uses)}

@@ -15,11 +15,13 @@ export interface AccountDoc {
   /** The account's id. */
   _id: string;
   name: string;
-  /** The name of an existing plan: plans are never deleted. */
+  /** The name of an existing plan: a plan with accounts cannot be deleted. */
   plan: string;
   createdAt: Date;
   /** Absent while the account is open. */
   closedAt?: Date;
+  /** Only in the collection of deleted accounts, where `name` and `plan` are empty. */
+  deletedAt?: Date;
   revision: number;
 }
 
@@ -32,15 +34,22 @@ export function accountToProto(account: AccountDoc): Account {
     id: account._id,
     name: account.name,
     plan: account.plan,
-    state: account.closedAt ? AccountState.CLOSED : AccountState.ACTIVE,
+    state: stateOf(account),
     createdAtMs: account.createdAt.getTime(),
     closedAtMs: account.closedAt?.getTime(),
+    deletedAtMs: account.deletedAt?.getTime(),
     revision: account.revision,
   };
 }
 
+function stateOf({ closedAt, deletedAt }: AccountDoc): AccountState {
+  if (deletedAt) return AccountState.DELETED;
+  return closedAt ? AccountState.CLOSED : AccountState.ACTIVE;
+}
+
 /** A page of accounts, by id. */
 export interface AccountPage {
+  isOfDeleted: boolean;
   /** An index finds these accounts in the order of their ids. */
   among: Filter<AccountDoc>;
   /** Conditions that no index answers: each account has to be read. Absent if all accounts fit. */
@@ -63,6 +72,7 @@ export function requireAccountPage({ plan, state, text, limit, after }: ListAcco
     ...(text === '' ? [] : [{ $or: [{ _id: pattern }, { name: pattern }] }]),
   ];
   return {
+    isOfDeleted: state === AccountState.DELETED,
     among: { ...(plan !== '' && { plan }), ...(after !== '' && { _id: { $gt: after } }) },
     where: conditions.length === 0 ? undefined : { $and: conditions },
     limit: limit === 0 ? DEFAULT_LIMIT : limit,

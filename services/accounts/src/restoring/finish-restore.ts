@@ -7,14 +7,15 @@ import {
 import type { OperatorCall } from '@brand-data/runtime';
 import { Binary, type Db } from 'mongodb';
 import { type AccountsCollections, collectionsOf, REVISION } from '../storage/collections.ts';
+import { removeAccount } from '../storage/deletion.ts';
 import { auditEntry } from '../trail/audit.ts';
 
 /** More than any number of changes between a copy and its restore. */
 const REVISIONS_LEFT_OUT = 1_000_000;
 
 /**
- * Makes a restored database fit for callers: revokes the keys that were changed after the copy if the request says so, raises the
- * revisions, and adds the restore to the trail.
+ * Makes a restored database fit for callers: deletes the accounts that were deleted after the copy, revokes the keys that were
+ * changed after it if the request says so, raises the revisions, and adds the restore to the trail.
  */
 export async function finishRestore(
   db: Db,
@@ -25,6 +26,7 @@ export async function finishRestore(
   const { keys, counters, audit } = collections;
   const last = await counters.findOne({ _id: REVISION });
   const changed = changedAfter(Number(last?.value ?? 0), changes);
+  await deleteAgain(collections, changed.deletedAccounts);
   const validKeys = await validKeysOf(keys, changed.keys);
   const revoked = revokeChangedKeys ? validKeys : [];
   const revokedIds = revoked.map(({ id }) => id);
@@ -35,11 +37,12 @@ export async function finishRestore(
     { ...by, operator: { name: 'restore', role: 'databases', credentialId: '' } },
     'Restore',
     {
-      about: [...revokedIds, ...revoked.map(({ accountId }) => accountId)],
+      about: [...revokedIds, ...revoked.map(({ accountId }) => accountId), ...changed.deletedAccounts],
       details: {
         services: services.join(' '),
         copy_ended_at: copyEndedAt,
         revoked: revokedIds.join(' '),
+        deleted: changed.deletedAccounts.join(' '),
         ended_by: by.operator.name,
       },
     },
@@ -53,17 +56,26 @@ export async function finishRestore(
 function changedAfter(
   lastRevision: number,
   notices: readonly AccountChanged[],
-): Pick<FinishRestoreResponse, 'keys' | 'accounts' | 'plans'> {
+): Omit<FinishRestoreResponse, 'validKeys'> {
   const found = { keyId: new Set<string>(), accountId: new Set<string>(), plan: new Set<string>() };
+  const deleted = new Set<string>();
   // Gateways list the blocked networks again every minute.
-  for (const { subject, revision } of notices)
+  for (const { subject, revision, deleted: isDeleted } of notices)
     if (subject && subject.$case !== 'network' && revision > lastRevision)
-      found[subject.$case].add(subject.value);
+      (isDeleted ? deleted : found[subject.$case]).add(subject.value);
   return {
     keys: [...found.keyId].sort(),
-    accounts: [...found.accountId].sort(),
+    accounts: [...found.accountId.difference(deleted)].sort(),
     plans: [...found.plan].sort(),
+    deletedAccounts: [...deleted].sort(),
   };
+}
+
+async function deleteAgain(collections: AccountsCollections, ids: readonly string[]): Promise<void> {
+  for (const _id of ids) {
+    const account = await collections.accounts.findOne({ _id });
+    await removeAccount(collections, account ?? { _id }, { now: new Date(), revision: 0 });
+  }
 }
 
 /** Returns those of the keys that are valid in the restored database. An operator may have revoked them after the copy. */

@@ -35,6 +35,10 @@ export function accountCalls(
       return { plan: planToProto(plan) };
     }),
 
+    deletePlan: unary(service, async ({ name }, metadata) => ({
+      plan: planToProto(await outbox.confirm(plans.delete(name, operatorCallOf(metadata)))),
+    })),
+
     listPlans: unary(service, async () => {
       const listed = await plans.list();
       return { plans: listed.map(planToProto) };
@@ -83,6 +87,10 @@ export function accountCalls(
 
     reopenAccount: unary(service, async ({ id }, metadata) =>
       confirm(accounts.reopen(id, operatorCallOf(metadata))),
+    ),
+
+    deleteAccount: unary(service, async ({ id }, metadata) =>
+      confirm(accounts.delete(id, new Date(), operatorCallOf(metadata))),
     ),
   } satisfies Partial<AccountsAdminServiceServer>;
 }

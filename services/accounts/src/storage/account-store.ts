@@ -4,6 +4,7 @@ import { type AccountDoc, type AccountPage, accountPage } from '../model/account
 import type { PlanDoc } from '../model/plan.ts';
 import type { AccountsCollections } from './collections.ts';
 import type { Database } from './database.ts';
+import { removeAccount } from './deletion.ts';
 import { requirePlan } from './plan-store.ts';
 
 /** The accounts in the accounts database. */
@@ -19,7 +20,7 @@ export class AccountStore {
     return this.#database.change(by, 'CreateAccount', async (session, revision) => {
       const { _id, name, plan } = account;
       await requirePlan(collections, session, plan);
-      if (await collections.accounts.findOne({ _id }, { session }))
+      if (await findAnyAccount(collections, session, _id))
         throw new Fault('already_exists', 'an account with this id exists already: choose another id');
       const result = { ...account, revision };
       await collections.accounts.insertOne(result, { session });
@@ -33,8 +34,8 @@ export class AccountStore {
   }
 
   async get(id: string): Promise<AccountDoc> {
-    const { accounts } = this.#database.collections;
-    const account = await this.#database.read((session) => accounts.findOne({ _id: id }, { session }));
+    const { collections } = this.#database;
+    const account = await this.#database.read((session) => findAnyAccount(collections, session, id));
     if (!account) throw noAccount(id);
     return account;
   }
@@ -61,8 +62,9 @@ export class AccountStore {
 
   /** Returns a page of accounts, by id. */
   list(page: AccountPage): Promise<{ found: AccountDoc[]; next: string }> {
-    const { accounts } = this.#database.collections;
-    return this.#database.read((session) => accountPage(accounts, page, session));
+    const { accounts, deletedAccounts } = this.#database.collections;
+    const listed = page.isOfDeleted ? deletedAccounts : accounts;
+    return this.#database.read((session) => accountPage(listed, page, session));
   }
 
   rename(id: string, name: string, by: OperatorCall): Promise<AccountDoc> {
@@ -109,6 +111,25 @@ export class AccountStore {
     });
   }
 
+  /** If the account is deleted already, keeps the time of its deletion, and sends the notice again. */
+  delete(id: string, now: Date, by: OperatorCall): Promise<AccountDoc> {
+    const { collections } = this.#database;
+    return this.#database.change(by, 'DeleteAccount', async (session, revision) => {
+      const account = await findAnyAccount(collections, session, id);
+      if (!account) throw noAccount(id);
+      const { result, keys } = await removeAccount(collections, account, { now, revision, session });
+      const { closedAt, deletedAt } = account;
+      const before = deletedAt ? 'deleted' : closedAt ? 'closed' : 'open';
+      return {
+        result,
+        notice: { $case: 'accountId', value: id },
+        deleted: true,
+        about: [id],
+        details: { account: id, keys: String(keys), before },
+      };
+    });
+  }
+
   /** Changes an account that exists. `work` returns what the trail and the notice say in addition to the account's id. */
   #change(
     id: string,
@@ -144,13 +165,24 @@ export async function requireOpenAccount(
 }
 
 async function findAccount(
-  { accounts }: AccountsCollections,
+  collections: AccountsCollections,
   session: ClientSession,
   id: string,
 ): Promise<AccountDoc> {
-  const account = await accounts.findOne({ _id: id }, { session });
+  const account = await findAnyAccount(collections, session, id);
   if (!account) throw noAccount(id);
+  if (account.deletedAt) throw new Fault('failed_precondition', 'the account is deleted, and stays so');
   return account;
+}
+
+/** Finds an account that exists, or what is left of a deleted one. */
+async function findAnyAccount(
+  { accounts, deletedAccounts }: AccountsCollections,
+  session: ClientSession,
+  id: string,
+): Promise<AccountDoc | null> {
+  const account = await accounts.findOne({ _id: id }, { session });
+  return account ?? deletedAccounts.findOne({ _id: id }, { session });
 }
 
 function requireOpen({ closedAt }: AccountDoc): void {

@@ -27,6 +27,7 @@ export function collectionsOf(db: Db) {
   return {
     plans: db.collection<PlanDoc>('plans'),
     accounts: db.collection<AccountDoc>('accounts'),
+    deletedAccounts: db.collection<AccountDoc>('deleted_accounts'),
     keys: db.collection<KeyDoc>('keys'),
     blocks: db.collection<BlockDoc>('blocks'),
     outbox: db.collection<OutboxDoc>('outbox'),

@@ -56,11 +56,11 @@ export class Database {
     work: (
       session: ClientSession,
       revision: number,
-    ) => Promise<Changed<Result> & { notice: AccountChanged['subject'] }>,
+    ) => Promise<Changed<Result> & { notice: AccountChanged['subject']; deleted?: boolean }>,
   ): Promise<Result> {
     return this.record({ by, method, counter: REVISION }, async (session, revision) => {
-      const { notice: subject, ...changed } = await work(session, revision);
-      const notice = new Binary(AccountChanged.encode({ subject, revision }).finish());
+      const { notice: subject, deleted, ...changed } = await work(session, revision);
+      const notice = new Binary(AccountChanged.encode({ subject, revision, deleted }).finish());
       await this.collections.outbox.insertOne({ _id: revision, notice }, { session });
       return changed;
     });

@@ -1,4 +1,4 @@
-import { accountChangesSubject } from '@brand-data/contracts';
+import { AccountChanged, accountChangesSubject } from '@brand-data/contracts';
 import { Fault, type Nats, type Service } from '@brand-data/runtime';
 import type { Database } from './database.ts';
 
@@ -6,6 +6,8 @@ const SENT_WITHIN_MS = 5_000;
 const SWEEP_MS = 5_000;
 const PUBLISH_WITHIN_MS = 2_000;
 const BATCH = 100;
+/** A restore of a copy from before the deletion of an account has to learn of the deletion, however old the copy is. */
+const KEPT_FOR_EVER = { headers: { 'Nats-TTL': 'never' } };
 const SHORTEST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
@@ -96,9 +98,11 @@ export class Outbox {
     for (;;) {
       const notices = await this.#database.listOutbox(BATCH);
       for (const { _id: revision, notice } of notices) {
-        await this.#publish('account changes', accountChangesSubject(revision), notice.value(), {
+        const payload = notice.value();
+        await this.#publish('account changes', accountChangesSubject(revision), payload, {
           msgID: String(revision),
           timeout: PUBLISH_WITHIN_MS,
+          ...(AccountChanged.decode(payload).deleted && KEPT_FOR_EVER),
         });
         await this.#database.write(this.#database.collections.outbox.deleteOne({ _id: revision }));
       }

@@ -24,7 +24,6 @@ export class PlanStore {
       const before = await plans.findOneAndReplace({ _id: name }, result, { upsert: true, session });
       if (replaces !== undefined && replaces !== (before?.revision ?? 0))
         throw new Fault('failed_precondition', 'the plan was changed meanwhile: run the command again');
-      const old = before && planDetails(before);
       return {
         result,
         notice: { $case: 'plan', value: name },
@@ -32,10 +31,32 @@ export class PlanStore {
         details: {
           plan: name,
           ...planDetails(result),
-          before: old?.pools,
-          rate_before: old?.rate,
-          concurrency_before: old?.concurrency,
+          ...(before && beforeDetails(before)),
         },
+      };
+    });
+  }
+
+  delete(name: string, by: OperatorCall): Promise<PlanDoc> {
+    const { plans, accounts } = this.#database.collections;
+    return this.#database.change(by, 'DeletePlan', async (session) => {
+      const result = await plans.findOneAndDelete({ _id: name }, { session });
+      if (!result)
+        throw new Fault('not_found', `there is no plan ${JSON.stringify(name)}: bds plan list shows all`);
+      const count = await accounts.countDocuments({ plan: name }, { session });
+      if (count > 0) {
+        const first = await accounts.find({ plan: name }, { session, sort: { _id: 1 }, limit: 5 }).toArray();
+        const named = `${first.map(({ _id }) => _id).join(', ')}${count > first.length ? ' …' : ''}`;
+        throw new Fault(
+          'failed_precondition',
+          `${count} ${count === 1 ? 'account is' : 'accounts are'} on the plan (${named}): give them another one, or delete them`,
+        );
+      }
+      return {
+        result,
+        notice: { $case: 'plan', value: name },
+        about: [name],
+        details: { plan: name, ...beforeDetails(result) },
       };
     });
   }
@@ -44,6 +65,11 @@ export class PlanStore {
     const { plans } = this.#database.collections;
     return this.#database.read((session) => plans.find({}, { session }).sort({ _id: 1 }).toArray());
   }
+}
+
+function beforeDetails(before: PlanDoc) {
+  const { pools, rate, concurrency } = planDetails(before);
+  return { before: pools, rate_before: rate, concurrency_before: concurrency };
 }
 
 /** Rejects with a Fault unless there is the plan. */

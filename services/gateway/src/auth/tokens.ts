@@ -111,10 +111,12 @@ export class Tokens {
     return known.verified;
   }
 
-  /** Marks the cached tokens of the changed key, account or plan, so that they are verified again. */
-  invalidate({ subject }: AccountChanged): void {
+  /** Marks the cached tokens of the changed key, account or plan, so that they are verified again. Forgets those of a deleted account. */
+  invalidate({ subject, deleted }: AccountChanged): void {
     this.#changesSeen += 1;
-    for (const entry of this.#valid.values()) if (concerns(subject, entry.verified)) entry.changed = true;
+    const concerned = this.#valid.entries().filter(([, { verified }]) => concerns(subject, verified));
+    if (deleted) for (const [digest] of [...concerned]) this.#valid.delete(digest);
+    else for (const [, entry] of concerned) entry.changed = true;
     for (const entry of this.#refused.values()) entry.changed = true;
   }
 

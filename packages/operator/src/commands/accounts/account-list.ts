@@ -31,7 +31,11 @@ export function accountListCommand({ accounts, metering, output }: Context) {
     )
     .option('--plan <plan>', 'only accounts on this plan')
     .addOption(
-      new Option('--state <state>', 'only accounts in this state').choices(['active', 'closed'] as const),
+      new Option('--state <state>', 'only accounts in this state (default: active and closed ones)').choices([
+        'active',
+        'closed',
+        'deleted',
+      ] as const),
     )
     .option('--search <text>', 'only accounts whose id or name contains this text')
     .option('--limit <count>', 'list at most this many accounts (default: 100; with --csv: all)', readCount)

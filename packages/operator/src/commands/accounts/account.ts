@@ -58,7 +58,27 @@ export function accountCommand(context: Context) {
     'reopen',
     'Open a closed account again, with its keys that are neither revoked nor expired',
   ).action(async (id) => show(await accounts().call((client) => client.reopenAccount, { id })));
+  existing('delete', 'Delete an account for ever; its id and its billed usage stay')
+    .option('--dry-run', 'show what would be removed, and change nothing')
+    .option(...YES_OPTION)
+    .action(async (id, { yes, dryRun }) => {
+      const { account: found, keys } = await accounts().call((client) => client.getAccount, { id });
+      if (dryRun) return found && output.answer(...dryDeletion(found, keys));
+      await confirm(context, `Deleting ${id} refuses all its calls and cannot be undone`, yes);
+      show(await accounts().call((client) => client.deleteAccount, { id }));
+    });
   return account;
+}
+
+function dryDeletion(account: Account, keys: readonly Key[]): [unknown, () => string[]] {
+  return [
+    { dry_run: true, account: accountToJson(account), keys: keys.map(keyToJson) },
+    () => [
+      'Nothing was deleted. bds account delete would remove this, also from the trail, and keep the id and the billed usage:',
+      accountFacts(account),
+      ...(keys.length > 0 ? ['', listTable(KEY_COLUMNS, keys)] : []),
+    ],
+  ];
 }
 
 /** Lets the operator agree, if the account loses something by the other plan. */
@@ -94,12 +114,16 @@ const REPAIRED: Columns<RepairedLimit> = {
   REVISION: ({ revision }) => revision,
 };
 
-export function accountToJson({ id, name, plan, state, createdAtMs, closedAtMs }: Account) {
-  const times = { created_at: time(createdAtMs), closed_at: time(closedAtMs) };
+export function accountToJson({ id, name, plan, state, createdAtMs, closedAtMs, deletedAtMs }: Account) {
+  const times = {
+    created_at: time(createdAtMs),
+    closed_at: time(closedAtMs),
+    deleted_at: time(deletedAtMs),
+  };
   return { id, name, plan, state: stateWord(state), ...times };
 }
 
-function accountFacts({ id, name, plan, state, createdAtMs, closedAtMs }: Account): string {
+function accountFacts({ id, name, plan, state, createdAtMs, closedAtMs, deletedAtMs }: Account): string {
   return facts([
     ['Account', id],
     ['Name', name],
@@ -107,5 +131,6 @@ function accountFacts({ id, name, plan, state, createdAtMs, closedAtMs }: Accoun
     ['State', stateWord(state)],
     ['Created', time(createdAtMs)],
     ['Closed', time(closedAtMs)],
+    ['Deleted', time(deletedAtMs)],
   ]);
 }

@@ -21,7 +21,7 @@ import { changesOf, confirmTerms, type Terms } from '../../usage/plan-terms.ts';
 
 export function planCommand(context: Context) {
   const description = 'Manage plans: which routes an account may call, and how many calls a month';
-  return commandGroup(context, 'plan', description, [set, list]);
+  return commandGroup(context, 'plan', description, [set, list, remove]);
 }
 
 function set(context: Context) {
@@ -100,6 +100,20 @@ function list({ accounts, output }: Context) {
       plans.length === 0 ? 'There are no plans. Create one with bds plan set.' : planTable(plans),
     );
   });
+}
+
+function remove({ accounts, output }: Context) {
+  return new Command('delete')
+    .description('Delete a plan on which no account is')
+    .argument('<name>', 'the name of the plan')
+    .action(async (name) => {
+      const { plan } = await accounts().call((client) => client.deletePlan, { name });
+      if (plan)
+        output.answer({ deleted: planToJson(plan) }, () => [
+          `The plan ${name} is deleted:`,
+          planTable([plan]),
+        ]);
+    });
 }
 
 function collectPool(value: string, pools = new Map<string, Pool | null>()): Map<string, Pool | null> {

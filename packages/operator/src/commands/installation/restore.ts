@@ -109,7 +109,7 @@ function textOf({ manifest, documents, usage, changes }: RestoreResult): Text {
 }
 
 export function textOfChanges(changes: NonNullable<RestoreResult['changes']>): Text {
-  const { complete, keys, accounts, plans, validKeys, revoked } = changes;
+  const { complete, keys, accounts, plans, validKeys, revoked, deletedAccounts } = changes;
   const list = (what: string, ids: readonly string[]) =>
     ids.length > 0 ? `  ${what}: ${ids.join(', ')}` : undefined;
   const known = [
@@ -120,6 +120,7 @@ export function textOfChanges(changes: NonNullable<RestoreResult['changes']>): T
       revoked ? 'revoked by this restore' : 'valid again, perhaps after they were revoked',
       validKeys.map(({ id, accountId }) => `${id} (${accountId})`),
     ),
+    list('deleted again by this restore', deletedAccounts),
   ].filter((line) => line !== undefined);
   const search =
     'NATS does not know all changes after the copy. Search the log of accounts for "an operator made a change".';

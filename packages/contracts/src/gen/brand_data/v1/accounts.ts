@@ -126,6 +126,7 @@ export const AccountState = {
   UNSPECIFIED: "ACCOUNT_STATE_UNSPECIFIED",
   ACTIVE: "ACCOUNT_STATE_ACTIVE",
   CLOSED: "ACCOUNT_STATE_CLOSED",
+  DELETED: "ACCOUNT_STATE_DELETED",
 } as const;
 
 export type AccountState = typeof AccountState[keyof typeof AccountState];
@@ -134,6 +135,7 @@ export namespace AccountState {
   export type UNSPECIFIED = typeof AccountState.UNSPECIFIED;
   export type ACTIVE = typeof AccountState.ACTIVE;
   export type CLOSED = typeof AccountState.CLOSED;
+  export type DELETED = typeof AccountState.DELETED;
 }
 
 export function accountStateFromJSON(object: any): AccountState {
@@ -147,6 +149,9 @@ export function accountStateFromJSON(object: any): AccountState {
     case 2:
     case "ACCOUNT_STATE_CLOSED":
       return AccountState.CLOSED;
+    case 3:
+    case "ACCOUNT_STATE_DELETED":
+      return AccountState.DELETED;
     default:
       return AccountState.UNSPECIFIED;
   }
@@ -160,6 +165,8 @@ export function accountStateToNumber(object: AccountState): number {
       return 1;
     case AccountState.CLOSED:
       return 2;
+    case AccountState.DELETED:
+      return 3;
     default:
       return 0;
   }
@@ -256,12 +263,14 @@ export interface Plan {
 export interface Account {
   /** Lower-case slug. */
   id: string;
+  /** Empty if the account is deleted, as `plan` is. */
   name: string;
   plan: string;
   state: AccountState;
   createdAtMs: number;
   closedAtMs?: number | undefined;
   revision: number;
+  deletedAtMs?: number | undefined;
 }
 
 /** A key without its token. */
@@ -301,6 +310,15 @@ export interface ListPlansResponse {
   plans: Plan[];
 }
 
+export interface DeletePlanRequest {
+  name: string;
+}
+
+export interface DeletePlanResponse {
+  /** The plan that is deleted. */
+  plan?: Plan | undefined;
+}
+
 export interface CreateAccountRequest {
   /** Empty: the service chooses an id. */
   id: string;
@@ -325,7 +343,7 @@ export interface SignAllowanceResponse {
 export interface ListAccountsRequest {
   /** Accounts on this plan. */
   plan: string;
-  /** Accounts in this state. UNSPECIFIED: in any. */
+  /** Accounts in this state. UNSPECIFIED: active and closed ones. */
   state: AccountState;
   /** Accounts whose id or name contains this text, in upper or lower case. */
   text: string;
@@ -382,6 +400,15 @@ export interface ReopenAccountRequest {
 }
 
 export interface ReopenAccountResponse {
+  account?: Account | undefined;
+}
+
+export interface DeleteAccountRequest {
+  id: string;
+}
+
+export interface DeleteAccountResponse {
+  /** What stays of it. */
   account?: Account | undefined;
 }
 
@@ -661,6 +688,8 @@ export interface FinishRestoreResponse {
   plans: string[];
   /** Those of the keys that were valid in the copy, before this call revoked any. */
   validKeys: RestoredKey[];
+  /** The accounts that this call has deleted again. They are not in `accounts`. */
+  deletedAccounts: string[];
 }
 
 export interface RestoredKey {
@@ -681,6 +710,8 @@ export interface AccountChanged {
     | undefined;
   /** Accounts numbers all changes in one sequence. */
   revision: number;
+  /** The account is deleted: a gateway forgets what it has of it. NATS keeps this notice for ever, for restores of older copies. */
+  deleted?: boolean | undefined;
 }
 
 /**
@@ -1488,6 +1519,7 @@ function createBaseAccount(): Account {
     createdAtMs: 0,
     closedAtMs: undefined,
     revision: 0,
+    deletedAtMs: undefined,
   };
 }
 
@@ -1513,6 +1545,9 @@ export const Account: MessageFns<Account> = {
     }
     if (message.revision !== 0) {
       writer.uint32(56).int64(message.revision);
+    }
+    if (message.deletedAtMs !== undefined) {
+      writer.uint32(64).int64(message.deletedAtMs);
     }
     return writer;
   },
@@ -1586,6 +1621,14 @@ export const Account: MessageFns<Account> = {
             message.revision = longToNumber(reader.int64());
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.deletedAtMs = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1610,6 +1653,7 @@ export const Account: MessageFns<Account> = {
     message.createdAtMs = object.createdAtMs ?? 0;
     message.closedAtMs = object.closedAtMs ?? undefined;
     message.revision = object.revision ?? 0;
+    message.deletedAtMs = object.deletedAtMs ?? undefined;
     return message;
   },
 };
@@ -2019,6 +2063,116 @@ export const ListPlansResponse: MessageFns<ListPlansResponse> = {
   fromPartial(object: DeepPartial<ListPlansResponse>): ListPlansResponse {
     const message = createBaseListPlansResponse();
     message.plans = object.plans?.map((e) => Plan.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseDeletePlanRequest(): DeletePlanRequest {
+  return { name: "" };
+}
+
+export const DeletePlanRequest: MessageFns<DeletePlanRequest> = {
+  encode(message: DeletePlanRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeletePlanRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeletePlanRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DeletePlanRequest>): DeletePlanRequest {
+    return DeletePlanRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeletePlanRequest>): DeletePlanRequest {
+    const message = createBaseDeletePlanRequest();
+    message.name = object.name ?? "";
+    return message;
+  },
+};
+
+function createBaseDeletePlanResponse(): DeletePlanResponse {
+  return { plan: undefined };
+}
+
+export const DeletePlanResponse: MessageFns<DeletePlanResponse> = {
+  encode(message: DeletePlanResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.plan !== undefined) {
+      Plan.encode(message.plan, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeletePlanResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeletePlanResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.plan = Plan.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DeletePlanResponse>): DeletePlanResponse {
+    return DeletePlanResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeletePlanResponse>): DeletePlanResponse {
+    const message = createBaseDeletePlanResponse();
+    message.plan = (object.plan !== undefined && object.plan !== null) ? Plan.fromPartial(object.plan) : undefined;
     return message;
   },
 };
@@ -3028,6 +3182,118 @@ export const ReopenAccountResponse: MessageFns<ReopenAccountResponse> = {
   },
   fromPartial(object: DeepPartial<ReopenAccountResponse>): ReopenAccountResponse {
     const message = createBaseReopenAccountResponse();
+    message.account = (object.account !== undefined && object.account !== null)
+      ? Account.fromPartial(object.account)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseDeleteAccountRequest(): DeleteAccountRequest {
+  return { id: "" };
+}
+
+export const DeleteAccountRequest: MessageFns<DeleteAccountRequest> = {
+  encode(message: DeleteAccountRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteAccountRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteAccountRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DeleteAccountRequest>): DeleteAccountRequest {
+    return DeleteAccountRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeleteAccountRequest>): DeleteAccountRequest {
+    const message = createBaseDeleteAccountRequest();
+    message.id = object.id ?? "";
+    return message;
+  },
+};
+
+function createBaseDeleteAccountResponse(): DeleteAccountResponse {
+  return { account: undefined };
+}
+
+export const DeleteAccountResponse: MessageFns<DeleteAccountResponse> = {
+  encode(message: DeleteAccountResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== undefined) {
+      Account.encode(message.account, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteAccountResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteAccountResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = Account.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DeleteAccountResponse>): DeleteAccountResponse {
+    return DeleteAccountResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeleteAccountResponse>): DeleteAccountResponse {
+    const message = createBaseDeleteAccountResponse();
     message.account = (object.account !== undefined && object.account !== null)
       ? Account.fromPartial(object.account)
       : undefined;
@@ -5783,7 +6049,7 @@ export const FinishRestoreRequest: MessageFns<FinishRestoreRequest> = {
 };
 
 function createBaseFinishRestoreResponse(): FinishRestoreResponse {
-  return { keys: [], accounts: [], plans: [], validKeys: [] };
+  return { keys: [], accounts: [], plans: [], validKeys: [], deletedAccounts: [] };
 }
 
 export const FinishRestoreResponse: MessageFns<FinishRestoreResponse> = {
@@ -5799,6 +6065,9 @@ export const FinishRestoreResponse: MessageFns<FinishRestoreResponse> = {
     }
     for (const v of message.validKeys) {
       RestoredKey.encode(v!, writer.uint32(34).fork()).join();
+    }
+    for (const v of message.deletedAccounts) {
+      writer.uint32(42).string(v!);
     }
     return writer;
   },
@@ -5848,6 +6117,14 @@ export const FinishRestoreResponse: MessageFns<FinishRestoreResponse> = {
             message.validKeys.push(RestoredKey.decode(reader, reader.uint32()));
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.deletedAccounts.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5869,6 +6146,7 @@ export const FinishRestoreResponse: MessageFns<FinishRestoreResponse> = {
     message.accounts = object.accounts?.map((e) => e) || [];
     message.plans = object.plans?.map((e) => e) || [];
     message.validKeys = object.validKeys?.map((e) => RestoredKey.fromPartial(e)) || [];
+    message.deletedAccounts = object.deletedAccounts?.map((e) => e) || [];
     return message;
   },
 };
@@ -5941,7 +6219,7 @@ export const RestoredKey: MessageFns<RestoredKey> = {
 };
 
 function createBaseAccountChanged(): AccountChanged {
-  return { subject: undefined, revision: 0 };
+  return { subject: undefined, revision: 0, deleted: undefined };
 }
 
 export const AccountChanged: MessageFns<AccountChanged> = {
@@ -5962,6 +6240,9 @@ export const AccountChanged: MessageFns<AccountChanged> = {
     }
     if (message.revision !== 0) {
       writer.uint32(32).int64(message.revision);
+    }
+    if (message.deleted !== undefined) {
+      writer.uint32(48).bool(message.deleted);
     }
     return writer;
   },
@@ -6019,6 +6300,14 @@ export const AccountChanged: MessageFns<AccountChanged> = {
             message.revision = longToNumber(reader.int64());
             continue;
           }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.deleted = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6063,6 +6352,7 @@ export const AccountChanged: MessageFns<AccountChanged> = {
       }
     }
     message.revision = object.revision ?? 0;
+    message.deleted = object.deleted ?? undefined;
     return message;
   },
 };
@@ -6697,6 +6987,16 @@ export const AccountsAdminServiceService = {
     responseSerialize: (value: ListPlansResponse): Buffer => Buffer.from(ListPlansResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListPlansResponse => ListPlansResponse.decode(value),
   },
+  /** Deletes a plan on which no account is. Errors: NOT_FOUND, FAILED_PRECONDITION (accounts are on it, also closed ones). */
+  deletePlan: {
+    path: "/brand_data.v1.AccountsAdminService/DeletePlan" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DeletePlanRequest): Buffer => Buffer.from(DeletePlanRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DeletePlanRequest => DeletePlanRequest.decode(value),
+    responseSerialize: (value: DeletePlanResponse): Buffer => Buffer.from(DeletePlanResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DeletePlanResponse => DeletePlanResponse.decode(value),
+  },
   /** Errors: NOT_FOUND (plan), ALREADY_EXISTS (id), INVALID_ARGUMENT. */
   createAccount: {
     path: "/brand_data.v1.AccountsAdminService/CreateAccount" as const,
@@ -6790,6 +7090,20 @@ export const AccountsAdminServiceService = {
     responseSerialize: (value: ReopenAccountResponse): Buffer =>
       Buffer.from(ReopenAccountResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ReopenAccountResponse => ReopenAccountResponse.decode(value),
+  },
+  /**
+   * Deletes an account for ever: its keys, its name, and what the trail says of both. Its id stays, for the usage that metering has
+   * billed, and no account gets it again. Idempotent. Errors: NOT_FOUND.
+   */
+  deleteAccount: {
+    path: "/brand_data.v1.AccountsAdminService/DeleteAccount" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DeleteAccountRequest): Buffer => Buffer.from(DeleteAccountRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DeleteAccountRequest => DeleteAccountRequest.decode(value),
+    responseSerialize: (value: DeleteAccountResponse): Buffer =>
+      Buffer.from(DeleteAccountResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DeleteAccountResponse => DeleteAccountResponse.decode(value),
   },
   /**
    * Creates a key. Only this answer ever holds the token.
@@ -6963,7 +7277,7 @@ export const AccountsAdminServiceService = {
   /**
    * Ends a restore of accounts' database: revokes the keys that were changed after the copy if the request says so, raises all
    * revisions, and adds the restore to the trail. Accounts then begins to answer callers. Only a replica that found its database
-   * being restored when it started accepts it, and only once.
+   * being restored when it started accepts it, and only once. Deletes again the accounts that were deleted after the copy.
    * Errors: FAILED_PRECONDITION (no such restore is under way, or an earlier call has not ended it: restore again).
    */
   finishRestore: {
@@ -6982,6 +7296,8 @@ export interface AccountsAdminServiceServer extends UntypedServiceImplementation
   /** Creates a plan or replaces it. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (the plan has another revision than `replaces`). */
   setPlan: handleUnaryCall<SetPlanRequest, SetPlanResponse>;
   listPlans: handleUnaryCall<ListPlansRequest, ListPlansResponse>;
+  /** Deletes a plan on which no account is. Errors: NOT_FOUND, FAILED_PRECONDITION (accounts are on it, also closed ones). */
+  deletePlan: handleUnaryCall<DeletePlanRequest, DeletePlanResponse>;
   /** Errors: NOT_FOUND (plan), ALREADY_EXISTS (id), INVALID_ARGUMENT. */
   createAccount: handleUnaryCall<CreateAccountRequest, CreateAccountResponse>;
   /**
@@ -7004,6 +7320,11 @@ export interface AccountsAdminServiceServer extends UntypedServiceImplementation
    * Idempotent. Errors: NOT_FOUND.
    */
   reopenAccount: handleUnaryCall<ReopenAccountRequest, ReopenAccountResponse>;
+  /**
+   * Deletes an account for ever: its keys, its name, and what the trail says of both. Its id stays, for the usage that metering has
+   * billed, and no account gets it again. Idempotent. Errors: NOT_FOUND.
+   */
+  deleteAccount: handleUnaryCall<DeleteAccountRequest, DeleteAccountResponse>;
   /**
    * Creates a key. Only this answer ever holds the token.
    * Errors: NOT_FOUND, FAILED_PRECONDITION (closed), RESOURCE_EXHAUSTED (too many keys), INVALID_ARGUMENT.
@@ -7056,7 +7377,7 @@ export interface AccountsAdminServiceServer extends UntypedServiceImplementation
   /**
    * Ends a restore of accounts' database: revokes the keys that were changed after the copy if the request says so, raises all
    * revisions, and adds the restore to the trail. Accounts then begins to answer callers. Only a replica that found its database
-   * being restored when it started accepts it, and only once.
+   * being restored when it started accepts it, and only once. Deletes again the accounts that were deleted after the copy.
    * Errors: FAILED_PRECONDITION (no such restore is under way, or an earlier call has not ended it: restore again).
    */
   finishRestore: handleUnaryCall<FinishRestoreRequest, FinishRestoreResponse>;
@@ -7093,6 +7414,22 @@ export interface AccountsAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListPlansResponse) => void,
+  ): ClientUnaryCall;
+  /** Deletes a plan on which no account is. Errors: NOT_FOUND, FAILED_PRECONDITION (accounts are on it, also closed ones). */
+  deletePlan(
+    request: DeletePlanRequest,
+    callback: (error: ServiceError | null, response: DeletePlanResponse) => void,
+  ): ClientUnaryCall;
+  deletePlan(
+    request: DeletePlanRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DeletePlanResponse) => void,
+  ): ClientUnaryCall;
+  deletePlan(
+    request: DeletePlanRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DeletePlanResponse) => void,
   ): ClientUnaryCall;
   /** Errors: NOT_FOUND (plan), ALREADY_EXISTS (id), INVALID_ARGUMENT. */
   createAccount(
@@ -7227,6 +7564,25 @@ export interface AccountsAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ReopenAccountResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Deletes an account for ever: its keys, its name, and what the trail says of both. Its id stays, for the usage that metering has
+   * billed, and no account gets it again. Idempotent. Errors: NOT_FOUND.
+   */
+  deleteAccount(
+    request: DeleteAccountRequest,
+    callback: (error: ServiceError | null, response: DeleteAccountResponse) => void,
+  ): ClientUnaryCall;
+  deleteAccount(
+    request: DeleteAccountRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DeleteAccountResponse) => void,
+  ): ClientUnaryCall;
+  deleteAccount(
+    request: DeleteAccountRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DeleteAccountResponse) => void,
   ): ClientUnaryCall;
   /**
    * Creates a key. Only this answer ever holds the token.
@@ -7476,7 +7832,7 @@ export interface AccountsAdminServiceClient extends Client {
   /**
    * Ends a restore of accounts' database: revokes the keys that were changed after the copy if the request says so, raises all
    * revisions, and adds the restore to the trail. Accounts then begins to answer callers. Only a replica that found its database
-   * being restored when it started accepts it, and only once.
+   * being restored when it started accepts it, and only once. Deletes again the accounts that were deleted after the copy.
    * Errors: FAILED_PRECONDITION (no such restore is under way, or an earlier call has not ended it: restore again).
    */
   finishRestore(
