@@ -13,6 +13,7 @@ import { logoCommand } from './commands/catalogue/logo.ts';
 import { deleteCommand, schemaCommand, showCommand } from './commands/catalogue/record.ts';
 import { resolveCommand } from './commands/catalogue/resolve.ts';
 import { setCommand, unsetCommand } from './commands/catalogue/set.ts';
+import { suppressCommand, unsuppressCommand } from './commands/catalogue/suppress.ts';
 import { addExamples } from './commands/examples.ts';
 import { importCommand } from './commands/imports/import.ts';
 import { backupCommand } from './commands/installation/backup.ts';
@@ -40,6 +41,8 @@ const COMMANDS = [
   showCommand,
   setCommand,
   unsetCommand,
+  suppressCommand,
+  unsuppressCommand,
   logoCommand,
   deleteCommand,
   schemaCommand,

@@ -83,6 +83,49 @@ test('a field that is set stays over every import, is shown with who, when and w
   expect(await json('unset', 'kept', 'company.ceo')).toMatchObject({ unset: [], not_set: ['company.ceo'] });
 });
 
+test('a record that is suppressed stays away over every import and in exports, is shown with who, when and why, and comes back', async () => {
+  const listings = [{ ticker: 'AWY', mic: 'XNAS' }];
+  const of = (name: string) => ({ ...acme, id: 'away', name, type: 'stock', listings });
+  const meaning = async () => ((await json('resolve', 'AWY')) as { meaning: object | null }).meaning;
+  const listed = () => json('catalogue', 'list', '--search', 'away');
+  await bring('away-feed', of('Away'));
+  const before = await shown('away');
+  expect(await meaning()).toMatchObject({ id: 'away' });
+  const asked = ['suppress', 'away', '--reason', 'They asked for it.', '--by', 'Alan'];
+  expect(await json(...asked, '--dry-run')).toMatchObject({ dry_run: true, changed: 1 });
+  expect(await meaning()).toMatchObject({ id: 'away' });
+  expect(await json(...asked)).toEqual({ ids: ['away'], dry_run: false, changed: 1, unchanged: 0 });
+  const said = { by: 'Alan', at: expect.stringMatching(/^20/), reason: 'They asked for it.' };
+  for (const source of ['away-feed', 'wikidata']) {
+    await bring(source, of('Away Inc.'));
+    expect(await meaning()).toBeNull();
+    expect(await listed()).toMatchObject({ records: [] });
+    expect(await shown('away')).toMatchObject({ suppressed: said, overrides: [] });
+  }
+  expect((await bds('show', 'away')).out).toMatch(/^Suppressed by Alan at \S+: They asked for it\.\n/);
+  expect((await bds('suppress', '--list')).out).toMatch(/away +Alan +\S+ +They asked for it\./);
+  expect((await bds('set', '--list')).out).not.toContain('away');
+  await json('catalogue', 'export', '--out', 'away.ndjson');
+  expect(await json('catalogue', 'restore', 'away.ndjson', '--dry-run')).toMatchObject({
+    restored: 0,
+    refused: 0,
+  });
+  await bring('wikidata', { ...acme, id: 'other-away', name: 'Other' });
+  await bring('away-feed', of('Away'));
+  expect(await json('unsuppress', 'away')).toMatchObject({ unsuppressed: ['away'], not_suppressed: [] });
+  expect(await json('unsuppress', 'away')).toMatchObject({ unsuppressed: [], not_suppressed: ['away'] });
+  expect(await meaning()).toMatchObject({ id: 'away' });
+  expect(await shown('away')).toEqual({ ...before, contributions: expect.anything() });
+});
+
+test.each([
+  [['suppress', '--reason', 'x'], 2, /give an id/],
+  [['suppress', 'nobody-has-this'], 2, /--reason/],
+  [['suppress', 'nobody-has-this', '--reason', 'x'], 1, /bds resolve/],
+])('bds %j is refused with what to do', async (args, code, words) => {
+  expect(await bds(...args)).toMatchObject({ code, errors: expect.stringMatching(words) });
+});
+
 test('who sets a field is the operator whose credential it is, unless --by names somebody', async () => {
   await bring('who-feed', { ...acme, id: 'who', name: 'Who' });
   await json('set', 'who', 'company.ceo=Ada', '--reason', 'x');

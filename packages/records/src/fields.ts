@@ -19,6 +19,12 @@ const HALF_CHARACTER = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
 /** The fields of a record that can be set one by one, by their dotted names, with the schemas of their values. */
 export const SETTABLE_FIELDS: ReadonlyMap<string, TSchema> = new Map(schemasOf('', BrandRecord));
 
+/**
+ * What the operator decides about a whole record, in the place of a field: no look-up finds the record. It has no value, and records
+ * do not have it.
+ */
+export const SUPPRESSED = 'suppressed';
+
 const partialRecord = Compile(Type.Partial(BrandRecord));
 
 function schemasOf(path: string, schema: TSchema): [string, TSchema][] {

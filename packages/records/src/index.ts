@@ -16,6 +16,7 @@ export {
   type PictureFieldName,
   recordValueOf,
   SETTABLE_FIELDS,
+  SUPPRESSED,
   withField,
   withStoredPicture,
 } from './fields.ts';

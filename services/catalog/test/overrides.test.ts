@@ -128,6 +128,7 @@ const someValue = fc.constantFrom<[field: string, value: unknown]>(
   ['links.wikidata_qid', 'Q2'],
   ['links.wikidata_qid', undefined],
   ['lei', undefined],
+  ['suppressed', undefined],
 );
 
 /** A catalogue's history: imports, which may prune the source's other records, and fields that are set and unset. */

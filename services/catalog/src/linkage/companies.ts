@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { Brand, BrandType } from '@brand-data/contracts';
 import { compareTexts, keysOfBrand, kindOf, lookupRank } from '@brand-data/identifiers';
+import { SUPPRESSED } from '@brand-data/records';
 import { ObjectId } from 'mongodb';
 import {
   type CatalogDoc,
@@ -8,15 +9,17 @@ import {
   LINK_ONLY,
   OTHER_SECURITY,
   type SourceRecordMark,
+  SUPPRESSED_KEY,
   WAITING,
 } from '../records/catalog-doc.ts';
-import { indexKeysOf, similarityEntriesOf } from '../records/index-keys.ts';
+import { indexKeysOf, isLookedUp, similarityEntriesOf } from '../records/index-keys.ts';
 import { mainListingOf, mergeBrands, priceDateOf, recordOfOne } from '../records/merge.ts';
 import { mergeRecords } from '../records/override-record.ts';
 import { compareSources, decideType, statesListings } from '../records/precedence.ts';
 import { searchEntriesOf } from '../records/search-entries.ts';
 import { referenceOf, type SourceRecord, statesCompany, statesSecurity } from '../records/source-record.ts';
 import type { IdentifiedCluster } from './ids.ts';
+import { keysOf } from './linked-groups.ts';
 import { ownerOf } from './override-owners.ts';
 
 /** Kinds of keys that a company has by its listings. */
@@ -45,12 +48,16 @@ function companyOf(
     only === undefined ? mergeRecords(records) : { brand: recordOfOne(only), priceDate: priceDateOf(only) };
   const brand = built.id === id ? built : { ...built, id };
   const isAlone = only !== undefined && isRestorable(only.brand, brand);
-  const brandKeys = keysOfBrand(brand);
+  const isSuppressed = claimants.some(({ record }) =>
+    record.overrides?.overrides.some(({ field }) => field === SUPPRESSED),
+  );
+  const brandKeys = isSuppressed ? [] : keysOfBrand(brand);
   const keys = new Set(brandKeys.flatMap(indexKeysOf));
   const hidden = new Set([
     ...(claimants.length === 0 ? [] : keysHiddenByOverrides(brand, [...members, ...quotes])),
     ...keysHiddenByType(brand, members),
     ...keysRemovedFromListings(keys, members),
+    ...(isSuppressed ? keysOf(members).filter(isLookedUp) : []),
   ]);
   const linkOnly = claimants.flatMap(({ record, isFirst }) => (isFirst ? [] : record.identity.keys));
   for (const { identity } of members)
@@ -59,7 +66,7 @@ function companyOf(
       else keys.add(key);
     }
   for (const key of linkOnlyKeys(linkOnly)) keys.add(key);
-  for (const entry of similarityEntriesOf(brand)) keys.add(entry);
+  for (const entry of isSuppressed ? [SUPPRESSED_KEY] : similarityEntriesOf(brand)) keys.add(entry);
   const rank = lookupRank(brand);
   const search = searchEntriesOf(brandKeys, rank);
   const doc: CatalogDoc = {

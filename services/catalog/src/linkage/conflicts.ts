@@ -1,5 +1,5 @@
 import type { Conflict } from '@brand-data/contracts';
-import { type CatalogDoc, compareDocs } from '../records/catalog-doc.ts';
+import { type CatalogDoc, compareDocs, isSuppressed } from '../records/catalog-doc.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 import type { PlannedCompany } from './companies.ts';
 import { keysOf, type StoredCompany } from './linked-groups.ts';
@@ -61,6 +61,7 @@ function sharedKeys(
 ): ReadonlyMap<string, Holder | Holder[]> {
   const holdersOfKey = new Map<string, Holder | Holder[]>();
   const addHolder = (holder: Holder, records: readonly SourceRecord[]) => {
+    if (isSuppressed(holder.doc)) return;
     for (const key of new Set(keysOf(records))) {
       if (hotKeys?.has(key)) continue;
       const holders = holdersOfKey.get(key);

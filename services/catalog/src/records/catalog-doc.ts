@@ -8,6 +8,8 @@ import { type SourceRecord, storedSourceRecord } from './source-record.ts';
  * removed, or that only overrides look for. Documents with such keys also have this text as a key, which tells whether there are any.
  */
 export const LINK_ONLY = 'link:';
+/** The key of a company that the operator has suppressed. Its keys are LINK_ONLY, or none that look-ups read. */
+export const SUPPRESSED_KEY = 'suppressed:';
 /** Begins the `_id` of a document that holds overrides without a company. An id of a company has no colon. */
 export const WAITING = 'override:';
 /** Matches the `_id`s of these documents. */
@@ -60,6 +62,10 @@ export interface SourceRecordMark {
 
 export function isWaiting({ _id }: Pick<CatalogDoc, '_id'>): boolean {
   return _id.startsWith(WAITING);
+}
+
+export function isSuppressed({ keys }: Pick<CatalogDoc, 'keys'>): boolean {
+  return keys.includes(SUPPRESSED_KEY);
 }
 
 export function isOtherSecurity(id: string): boolean {

@@ -99,6 +99,10 @@ const STRENGTH_OF_MARK = new Map(
 /** The kinds of keys that look-ups read. Other keys link source records, or find suggestions. */
 const LOOKED_UP: ReadonlySet<string> = new Set(IDENTIFIER_KINDS);
 
+export function isLookedUp(entry: string): boolean {
+  return LOOKED_UP.has(kindOf(entry));
+}
+
 /**
  * Returns hashes of the keys that the index entries stand for, each once, without the strengths of matches. If a change of records
  * can change the answer to an identifier, then the hashes of the records and of the identifier have one in common, because an
@@ -108,7 +112,7 @@ const LOOKED_UP: ReadonlySet<string> = new Set(IDENTIFIER_KINDS);
  */
 export function changeKeysOf(entries: Iterable<string>): number[] {
   const keys = new Set<number>();
-  for (const entry of entries) if (LOOKED_UP.has(kindOf(entry))) keys.add(crc32(keyFromIndex(entry).key));
+  for (const entry of entries) if (isLookedUp(entry)) keys.add(crc32(keyFromIndex(entry).key));
   return [...keys];
 }
 

@@ -11,7 +11,14 @@ import {
 import { readWebHost } from '@brand-data/identifiers';
 import { fieldOf, hasData, imagePathsOf, recordFieldName, SETTABLE_FIELDS } from '@brand-data/records';
 import { Fault, serverStream } from '@brand-data/runtime';
-import { type CatalogDoc, isOtherSecurity, isWaiting, partsOf, sizeOfDoc } from '../records/catalog-doc.ts';
+import {
+  type CatalogDoc,
+  isOtherSecurity,
+  isSuppressed,
+  isWaiting,
+  partsOf,
+  sizeOfDoc,
+} from '../records/catalog-doc.ts';
 import { recordFromBytes } from '../records/merge.ts';
 import { inMessages } from './company-messages.ts';
 import type { AdminParts } from './operator-calls.ts';
@@ -52,7 +59,7 @@ function briefRecords(companies: Companies, request: ListBrandsRequest): AsyncGe
   const text = request.text.toLowerCase();
 
   const read = (doc: CatalogDoc): ListedBrand[] => {
-    if (isWaiting(doc) || isOtherSecurity(doc._id)) return [];
+    if (isWaiting(doc) || isOtherSecurity(doc._id) || isSuppressed(doc)) return [];
     const changedAtMs = doc.changedAt?.getTime() ?? 0;
     if (changedAtMs < request.changedSinceMs) return [];
     const sources = [...new Set(doc.contributions.map(({ source }) => source))];
@@ -112,8 +119,12 @@ function logoFilesIn(company: CatalogDoc): LogoFile[] {
   );
 }
 
-/** Returns the brands of the source records, and one for each value of an override, without computing identities. */
+/**
+ * Returns the brands of the source records, and one for each value of an override, without computing identities. None of a suppressed
+ * company, so that its pictures are swept.
+ */
 function brandsIn(company: CatalogDoc): { id: string; brand: Brand }[] {
+  if (isSuppressed(company)) return [];
   return partsOf(company).flatMap(({ id, quote, overrides, bytes }) => {
     if (quote) return [];
     if (!overrides) return [{ id, brand: Brand.decode(bytes) }];

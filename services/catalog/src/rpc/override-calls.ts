@@ -8,7 +8,7 @@ import {
   Override,
   FieldOutcome as ProtoOutcome,
 } from '@brand-data/contracts';
-import { fieldOf, hasData, SETTABLE_FIELDS, withField } from '@brand-data/records';
+import { fieldOf, hasData, SETTABLE_FIELDS, SUPPRESSED, withField } from '@brand-data/records';
 import type { FieldEdit } from '../linkage/edit-overrides.ts';
 import { type CatalogDoc, isWaiting, sourceRecordsFromDoc } from '../records/catalog-doc.ts';
 import { effectiveOverrides } from '../records/override-record.ts';
@@ -95,11 +95,16 @@ async function edit(
 /** Returns why a setting is refused, whatever its record is. Undefined if nothing is wrong. */
 export function problemOfSetting({ override }: FieldSetting): string | undefined {
   const { field = '', value, by = '', reason = '' } = override ?? {};
+  if (field === SUPPRESSED) return value === undefined ? problemOfWords(by, reason) : `${field} has no value`;
   if (!SETTABLE_FIELDS.has(field)) return `"${field}" is no field that can be set: bds set --help lists them`;
   if (value === undefined ? field === NEVER_EMPTY : !hasData(fieldOf(value, field)))
     return `${field} needs a value: bds unset goes back to the value of the sources`;
   if (value?.type === BrandType.OTHER_SECURITY)
     return 'type cannot be other_security: only a source says that a record is no company';
+  return problemOfWords(by, reason);
+}
+
+function problemOfWords(by: string, reason: string): string | undefined {
   return (
     problemOfText('the reason', reason, MAX_REASON) ?? problemOfText('the name of who sets it', by, MAX_BY)
   );

@@ -10,6 +10,7 @@ import {
   isWaiting,
   LINK_ONLY,
   OTHER_SECURITY,
+  SUPPRESSED_KEY,
   sourceRecordsFromDoc,
   WAITING_IDS,
 } from '../records/catalog-doc.ts';
@@ -201,9 +202,10 @@ export class CatalogStore {
     const known = await this.#sources.find({}, { maxTimeMS: READ_MS }).toArray();
     const count = (filter: object) => this.#companies.countDocuments(filter, { maxTimeMS: SCAN_MS });
     const securities = (source = '') => count({ _id: { $regex: `^${OTHER_SECURITY}${source}` } });
-    const [documents, waiting, otherSecurities, ...counts] = await Promise.all([
+    const [documents, waiting, suppressed, otherSecurities, ...counts] = await Promise.all([
       count({}),
       count({ _id: WAITING_IDS }),
+      count({ keys: SUPPRESSED_KEY }),
       securities(),
       ...known.map(
         async ({ _id }) => (await count({ 'contributions.source': _id })) - (await securities(`${_id}/`)),
@@ -213,7 +215,7 @@ export class CatalogStore {
       return { source: _id, brands: counts[index] ?? 0, newestImport };
     });
     return {
-      brands: documents - waiting - otherSecurities,
+      brands: documents - waiting - suppressed - otherSecurities,
       otherSecurities,
       sources: bySource.filter(({ brands }) => brands > 0).sort((a, b) => compareTexts(a.source, b.source)),
     };

@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import {
   Brand,
   BrandType,
-  FieldOutcome,
   type PutImageRequest,
   type PutImageResponse,
   Treatment,
@@ -13,7 +12,7 @@ import { Command, Option } from '@commander-js/extra-typings';
 import { PartlyFailed, UsageError } from '../../connection/failures.ts';
 import type { Context } from '../../terminal/context.ts';
 import { facts } from '../../text/tables.ts';
-import { reasonOf } from './overrides.ts';
+import { reasonOf, unsetOverrides } from './overrides.ts';
 
 const KINDS = ['logo', 'stock_logo', 'banner'] as const;
 type Kind = (typeof KINDS)[number];
@@ -71,13 +70,8 @@ export function logoUnsetCommand({ catalog, output }: Context) {
     .action(async (id, { kind }) => {
       // The record may be gone while its values wait for it. Its type is then unknown.
       const fields = [...new Set([fieldOfKind(kind, undefined), fieldOfKind(kind, BrandType.SUPERINVESTOR)])];
-      const { results } = await catalog().call((client) => client.unsetFields, {
-        fields: fields.map((field) => ({ id, field })),
-        dryRun: false,
-      });
-      const refused = results.find(({ outcome }) => outcome === FieldOutcome.REFUSED);
-      if (refused !== undefined) throw new PartlyFailed(refused.reason);
-      const unset = fields.filter((_, index) => results[index]?.outcome === FieldOutcome.CHANGED);
+      const pairs = fields.map((field) => ({ id, field }));
+      const unset = (await unsetOverrides({ catalog }, pairs, false)).done.map(({ field }) => field);
       output.answer({ id, unset }, () =>
         unset.length > 0
           ? `${id}: ${unset.join(', ')} is now as the sources state it.`

@@ -1,17 +1,23 @@
-import type { ListedOverride, Override } from '@brand-data/contracts';
-import { recordValueOf } from '@brand-data/records';
-import { UsageError } from '../../connection/failures.ts';
+import { FieldOutcome, type ListedOverride, type Override } from '@brand-data/contracts';
+import { UNKNOWN_OUTCOME } from '@brand-data/importers';
+import { recordValueOf, SUPPRESSED } from '@brand-data/records';
+import { PartlyFailed, UsageError } from '../../connection/failures.ts';
 import { readPages } from '../../connection/reading.ts';
 import type { Context } from '../../terminal/context.ts';
 import { table, time } from '../../text/tables.ts';
 
-/** Writes all overrides, including waiting ones. With --json, writes one on each line, as `bds set --from-file` reads them. */
-export async function listOverrides({ catalog, output }: Context): Promise<void> {
+/** Reads all overrides, including waiting ones. */
+export async function readOverrides({ catalog }: Pick<Context, 'catalog'>) {
   const { items } = await readPages<ListedOverride>({}, async ({ after }) => {
     const page = await catalog().call((client) => client.listOverrides, { after }, 60_000);
     return { items: page.overrides, next: page.next };
   });
-  const listed = items.flatMap(({ override, ...rest }) => (override ? [{ override, ...rest }] : []));
+  return items.flatMap(({ override, ...rest }) => (override ? [{ override, ...rest }] : []));
+}
+
+/** Writes all fields that are set. With --json, writes one on each line, as `bds set --from-file` reads them. */
+export async function listOverrides({ catalog, output }: Context): Promise<void> {
+  const listed = (await readOverrides({ catalog })).filter(({ override }) => override.field !== SUPPRESSED);
   if (listed.length === 0) return output.lines([], () => 'No field is set.');
   output.lines(
     listed.map(({ id, override, waits }) => ({ id, ...overrideToJson(override), ...(waits && { waits }) })),
@@ -31,6 +37,24 @@ export function overrideCells(override: Override): string[] {
   return [field, text, by, at, reason];
 }
 
+/**
+ * Removes overrides. Returns those that were there, and those that were not. Throws PartlyFailed if one is refused, because its record
+ * does not exist.
+ */
+export async function unsetOverrides(
+  { catalog }: Pick<Context, 'catalog'>,
+  fields: { id: string; field: string }[],
+  dryRun: boolean,
+) {
+  const { results } = await catalog().call((client) => client.unsetFields, { fields, dryRun });
+  const refused = results.find(
+    ({ outcome }) => outcome === FieldOutcome.REFUSED || outcome === FieldOutcome.UNSPECIFIED,
+  );
+  if (refused !== undefined) throw new PartlyFailed(refused.reason || UNKNOWN_OUTCOME);
+  const those = (wanted: FieldOutcome) => fields.filter((_, index) => results[index]?.outcome === wanted);
+  return { done: those(FieldOutcome.CHANGED), notDone: those(FieldOutcome.UNCHANGED) };
+}
+
 /** `value` is as in records, and null if the operator has decided that the field has no value. */
 export function overrideToJson({ field, value, by, atMs, reason }: Override) {
   return { field, value: recordValueOf(value, field), by, at: time(atMs) ?? '', reason };
@@ -40,7 +64,7 @@ const MAX_REASON = 500;
 
 /** Why the operator sets a field. Throws a UsageError if the text is blank or too long. */
 export function reasonOf(reason = ''): string {
-  if (reason.trim() === '') throw new UsageError('the reason is missing: --reason "why this value is right"');
+  if (reason.trim() === '') throw new UsageError('the reason is missing: --reason "why this is right"');
   if ([...reason].length > MAX_REASON)
     throw new UsageError(`the reason is longer than ${MAX_REASON} characters: shorten it`);
   return reason.trim();

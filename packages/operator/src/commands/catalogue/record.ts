@@ -1,5 +1,12 @@
 import type { GetBrandResponse, RefusedLink } from '@brand-data/contracts';
-import { nearest, OPERATOR, RECORD_JSON_SCHEMA, recordFromBrand, statementFor } from '@brand-data/records';
+import {
+  nearest,
+  OPERATOR,
+  RECORD_JSON_SCHEMA,
+  recordFromBrand,
+  SUPPRESSED,
+  statementFor,
+} from '@brand-data/records';
 import { Command } from '@commander-js/extra-typings';
 import { type Context, confirm, YES_OPTION } from '../../terminal/context.ts';
 import { table, time } from '../../text/tables.ts';
@@ -26,10 +33,16 @@ export function showCommand({ catalog, output }: Context) {
       const record = recordFromBrand(answer.brand);
       const fields = flattened('', record).filter(([path]) => !/^(id$|sources\b|derived_fields$)/.test(path));
       const origins = new Map(fields.map(([path]) => [path, originsOf(withoutIndexes(path), answer)]));
+      const set = answer.overrides.filter(({ field }) => field !== SUPPRESSED);
+      const [suppressed] = answer.overrides
+        .filter((override) => !set.includes(override))
+        .map(overrideToJson)
+        .map(({ by, at, reason }) => ({ by, at, reason }));
       const document = {
         record,
         fields: Object.fromEntries([...origins].map(([path, from]) => [withoutIndexes(path), from])),
-        overrides: answer.overrides.map(overrideToJson),
+        ...(suppressed && { suppressed }),
+        overrides: set.map(overrideToJson),
         contributions: answer.contributions.map(({ source, importId, brand }) => ({
           source,
           import_id: importId,
@@ -37,13 +50,14 @@ export function showCommand({ catalog, output }: Context) {
         })),
         refused_links: answer.refusedLinks.map((link) => refusedLinkToJson(link, answer)),
       };
-      const set = answer.overrides.map(overrideCells);
-      const setByOperator = set.length === 0 ? [] : ['', 'Set with bds set:', table(OVERRIDE_COLUMNS, set)];
+      const setByOperator =
+        set.length === 0 ? [] : ['', 'Set with bds set:', table(OVERRIDE_COLUMNS, set.map(overrideCells))];
       const refusedLinks = answer.refusedLinks.map(
         ({ otherId, otherName, identifiers, reason }) =>
           `Not ${otherId} (${otherName}), though both have ${identifiers.join(', ')}: ${reason}`,
       );
       output.answer(document, () => [
+        suppressed && `Suppressed by ${suppressed.by} at ${suppressed.at}: ${suppressed.reason}`,
         table(
           ['FIELD', 'SOURCE', 'FROM', 'LICENCE', 'DATE', 'VALUE'],
           [

@@ -1,4 +1,3 @@
-import { FieldOutcome } from '@brand-data/contracts';
 import {
   NdjsonFile,
   NO_VALUE,
@@ -7,7 +6,6 @@ import {
   removeEarlier,
   type Setting,
   setOverrides,
-  UNKNOWN_OUTCOME,
 } from '@brand-data/importers';
 import { SETTABLE_FIELDS } from '@brand-data/records';
 import { Command } from '@commander-js/extra-typings';
@@ -15,7 +13,7 @@ import { PartlyFailed, UsageError } from '../../connection/failures.ts';
 import type { Context } from '../../terminal/context.ts';
 import { dryRunTitle, figure, inFile, refusedLines } from '../../text/reports.ts';
 import { facts, wrapped } from '../../text/tables.ts';
-import { listOverrides, reasonOf } from './overrides.ts';
+import { listOverrides, reasonOf, unsetOverrides } from './overrides.ts';
 
 const MOST_SHOWN = 10;
 const DEFAULT_REJECTS = 'set.rejects.ndjson';
@@ -148,14 +146,9 @@ export function unsetCommand({ catalog, output }: Context) {
         throw new UsageError(
           `"${unknown}" is no field that can be set. Fields: ${[...SETTABLE_FIELDS.keys()].join(', ')}`,
         );
-      const request = { fields: fields.map((field) => ({ id, field })), dryRun };
-      const { results } = await catalog().call((client) => client.unsetFields, request);
-      const refused = results.find(
-        ({ outcome }) => outcome === FieldOutcome.REFUSED || outcome === FieldOutcome.UNSPECIFIED,
-      );
-      if (refused !== undefined) throw new PartlyFailed(refused.reason || UNKNOWN_OUTCOME);
-      const those = (wanted: FieldOutcome) => fields.filter((_, index) => results[index]?.outcome === wanted);
-      const [unset, notSet] = [those(FieldOutcome.CHANGED), those(FieldOutcome.UNCHANGED)];
+      const pairs = fields.map((field) => ({ id, field }));
+      const { done, notDone } = await unsetOverrides({ catalog }, pairs, dryRun);
+      const [unset = [], notSet = []] = [done, notDone].map((those) => those.map(({ field }) => field));
       output.answer({ id, dry_run: dryRun, unset, not_set: notSet }, () => [
         dryRunTitle(dryRun),
         unset.length > 0

@@ -845,7 +845,10 @@ export interface DeleteBrandResponse {
 
 /** The operator's own value of one field of a record. It takes precedence over all sources. */
 export interface Override {
-  /** The field's dotted name in records: "company.ceo". Any field but `id` and `sources`. */
+  /**
+   * The field's dotted name in records: "company.ceo". Any field but `id` and `sources`. Or "suppressed", which has no value: no
+   * look-up finds the record, and ListBrands, ListImagePaths and statistics leave it out.
+   */
   field: string;
   /** A brand with only this field. Absent: the field has no value, whatever the sources state. */
   value?:
