@@ -39,6 +39,10 @@ beforeAll(async () => {
     'FinanceDatabase/LSE.csv',
     'symbol,name,mic,country,isin,shareclass_figi\nDOCX.L,Docs plc,XLON,United Kingdom,,\n',
   );
+  await write(
+    'company_tickers_exchange.json',
+    '{"fields":["cik","name","ticker","exchange"],"data":[[901,"Docs Inc.","DCSX","Nasdaq"]]}',
+  );
   await write('latest-all.json.gz', gzipSync('[\n]\n'));
   await write('acme.svg', SVG);
   await mkdir(join(folder, 'logos'));

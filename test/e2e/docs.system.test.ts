@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { zipOf } from '@brand-data/importers/test/zip-of.ts';
 import { closingText } from '@brand-data/local';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -114,6 +115,11 @@ describe('the service does what the pages show', () => {
       'symbol,name,mic,country,isin,shareclass_figi\nDOCX.L,Docs Exchange plc,XLON,United Kingdom,,\n',
     );
     await writeFile(join(folder, 'latest-all.json.gz'), gzipSync('[\n]\n'));
+    await writeFile(
+      join(folder, 'company_tickers_exchange.json'),
+      '{"fields":["cik","name","ticker","exchange"],"data":[[901,"Docs Inc.","DCSX","Nasdaq"]]}',
+    );
+    await writeFile(join(folder, 'submissions.zip'), zipOf({}));
     await writeFile(join(folder, 'closes.csv'), 'symbol,price,currency\nDOCX.L,2.5,GBP\n');
     const lines = [...readme.markdown.matchAll(/^npm run bds -- (.*)$/gm)].map(([, line = '']) => line);
     expect(lines.length).toBeGreaterThanOrEqual(10);

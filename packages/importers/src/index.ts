@@ -40,5 +40,6 @@ export { type LogoFileFigures, readLogoFiles } from './sources/logo-files/read-l
 export { readCurrency, readRates } from './sources/market-data/quotes.ts';
 export { MARKET_DATA_FIELDS, readMarketData } from './sources/market-data/read-market-data.ts';
 export { readRecords } from './sources/records/read-records.ts';
+export { readSec } from './sources/sec/read-sec.ts';
 export { readSimpleIcons } from './sources/simple-icons/read-simple-icons.ts';
 export { readWikidata } from './sources/wikidata/read-wikidata.ts';

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { zipOf } from '@brand-data/importers/test/zip-of.ts';
 import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runBds } from './run-bds.ts';
@@ -19,6 +20,18 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** A second file of the first recipe. */
+const SUBMISSION = {
+  cik: '0000000901',
+  sic: '3420',
+  sicDescription: 'Cutlery, Handtools & General Hardware',
+  name: 'Kestrel Corp',
+  tickers: ['KSTL'],
+  exchanges: ['Nasdaq'],
+  formerNames: [],
+  filings: {},
+};
+
 /** Each file of the page with a few rows, as its publisher writes them, and what an import of them is expected to do. */
 const LISTS = [
   {
@@ -32,34 +45,17 @@ const LISTS = [
         [902, 'Shell of a Company Inc.', 'SHLO', null],
       ],
     }),
-    expected: { created: 2, skipped: 1, refused: 0 },
+    expected: { created: 2, refused: 0, left_out: { 'filers that no exchange lists': 1 } },
     shows: [
       'cik-901',
       {
+        company: { industry: 'Cutlery, Handtools & General Hardware' },
         listings: [
           { ticker: 'KSTL', mic: 'XNAS' },
           { ticker: 'KSTLB', mic: 'XNAS' },
         ],
       },
     ],
-  },
-  {
-    file: 'submissions.ndjson',
-    text: [
-      {
-        cik: 901,
-        name: 'Kestrel Corp',
-        formerly: ['FALCON CORP'],
-        sicDescription: 'Tools',
-        ticker: 'KSTL',
-        exchange: 'Nasdaq',
-      },
-      { cik: 903, name: 'Trust of a Bank', formerly: [], sicDescription: '', ticker: null, exchange: null },
-    ]
-      .map((line) => JSON.stringify(line))
-      .join('\n'),
-    expected: { changed: 1, skipped: 1, refused: 0 },
-    shows: ['cik-901', { company: { industry: 'Tools' }, history: { formerly: ['FALCON CORP'] } }],
   },
   {
     file: 'nasdaqtraded.txt',
@@ -133,6 +129,10 @@ async function commandsOfPage(): Promise<string[][]> {
 
 test('each recipe imports its list without a refusal, and prunes nothing when it is run again', async () => {
   const commands = await commandsOfPage();
+  await writeFile(
+    join(folder, 'submissions.zip'),
+    zipOf({ 'CIK0000000901.json': JSON.stringify(SUBMISSION) }),
+  );
   expect(commands).toHaveLength(LISTS.length);
   for (const [index, { file, text, expected, shows }] of LISTS.entries()) {
     await mkdir(dirname(join(folder, file)), { recursive: true });

@@ -36,7 +36,7 @@ export async function* contentOf(file: string): AsyncGenerator<Chunk> {
 }
 
 /** Looks at the first bytes, not at the file's name. Only for a pipe it looks at the name, because reading would consume the pipe. */
-async function compressionOf(file: string): Promise<'gzip' | 'bzip2' | 'zip' | undefined> {
+export async function compressionOf(file: string): Promise<'gzip' | 'bzip2' | 'zip' | undefined> {
   const stats = await stat(file);
   if (stats.isDirectory())
     throw Object.assign(new Error(`${file} is a folder`), { code: 'EISDIR', path: file });

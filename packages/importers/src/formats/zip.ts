@@ -8,6 +8,8 @@ export interface FileInZip {
   name: string;
   /** Decompressed, in bytes. */
   size: number;
+  /** In the zip, in bytes. */
+  storedSize: number;
   open(): Promise<Readable>;
 }
 
@@ -20,8 +22,8 @@ export async function* filesInZip(file: string): AsyncGenerator<FileInZip> {
     const zip = await openPromise(file);
     for await (const entry of zip.eachEntry()) {
       if (entry.fileName.endsWith('/')) continue;
-      const { fileName: name, uncompressedSize: size } = entry;
-      yield { name, size, open: () => zip.openReadStreamPromise(entry) };
+      const { fileName: name, uncompressedSize: size, compressedSize: storedSize } = entry;
+      yield { name, size, storedSize, open: () => zip.openReadStreamPromise(entry) };
     }
   } catch (error) {
     throw Object(error).code === undefined ? brokenZip(error) : error;

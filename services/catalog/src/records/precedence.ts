@@ -11,6 +11,7 @@ const OTHER_SOURCES = '*';
 const PRECEDENCE = [
   ...CURATED_SOURCES,
   OTHER_SOURCES,
+  'sec',
   'wikidata',
   'financedatabase',
   'gleif',
@@ -21,7 +22,8 @@ const EXCEPTIONS: readonly { readonly fields: readonly string[]; readonly preced
   [
     {
       fields: ['description', 'category', 'company.sector', 'company.industry', 'company.industries'],
-      precedence: [...CURATED_SOURCES, OTHER_SOURCES, 'financedatabase', 'wikidata', 'gleif', 'simple-icons'],
+      // The SEC's industries are those of 1987.
+      precedence: [...CURATED_SOURCES, OTHER_SOURCES, 'financedatabase', 'wikidata', 'sec', 'gleif', 'simple-icons'],
     },
     {
       // The sample's logos are icons. An operator's own files go before them.

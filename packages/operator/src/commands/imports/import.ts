@@ -1,6 +1,7 @@
 import {
   readFinanceDatabase,
   readRecords,
+  readSec,
   readSimpleIcons,
   readWikidata,
   sizeOf,
@@ -20,6 +21,7 @@ export function importCommand(context: Context) {
     importSimpleIconsCommand,
     importMarketDataCommand,
     importFinanceDatabaseCommand,
+    importSecCommand,
     importWikidataCommand,
   ]);
 }
@@ -59,6 +61,26 @@ function importFinanceDatabaseCommand(context: Context) {
     .action((folder, options) => {
       const read = () => readFinanceDatabase(context.pathOf(folder), { memoryMib: options.memory });
       return reportedRecords(context, options, read);
+    });
+}
+
+function importSecCommand(context: Context) {
+  const description = 'Import the companies that file reports with the SEC, from its own files';
+  return sourceCommand('sec', description, 'sec')
+    .argument('<path...>', 'company_tickers_exchange.json, submissions.zip, files of it, or folders of these')
+    .option('--unlisted', 'also take operating companies whose shares no exchange lists')
+    .option(...MEMORY_OPTION)
+    .action((paths, { unlisted, memory, ...options }) => {
+      const figures: ImportFigures = {};
+      const bytes = noBytes();
+      const read = () =>
+        readSec(paths.map(context.pathOf), {
+          unlisted,
+          memoryMib: memory,
+          progress: bytes,
+          onFigures: (counted) => Object.assign(figures, counted),
+        });
+      return reportedRecords(context, options, read, bytes, () => figures);
     });
 }
 

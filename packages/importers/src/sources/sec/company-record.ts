@@ -1,0 +1,187 @@
+import { Brand, BrandType, type Source } from '@brand-data/contracts';
+import { companyName, compareNames, isLei, publishedName, typeOfSecurity } from '@brand-data/identifiers';
+import {
+  isOtherSecurity,
+  OTHER_SECURITIES,
+  otherSecurity,
+  readListing,
+  type TickerAtVenue,
+} from '../../formats/listing.ts';
+import { withCountry } from '../../formats/places.ts';
+import { readWebsites } from '../../formats/websites.ts';
+import EDGAR from './edgar-codes.json' with { type: 'json' };
+import type { Filer, FormerName } from './submission.ts';
+
+/** A filer's tickers, the shares apart from other securities. */
+interface Securities {
+  shares: TickerAtVenue[];
+  /** Each with what such securities are called in the plural. */
+  others: { record: Brand; kind: string }[];
+}
+
+/**
+ * Tells the shares of a filer from its notes, preferred shares and other securities. The forms of their tickers show most of these.
+ * The first ticker that they do not show is the share. Others are those of its classes, and over the counter those of shares from
+ * abroad and their receipts.
+ *
+ * @param tickers each with the market identifier code of its venue
+ */
+export function securitiesOf({ cik, name }: Filer, tickers: readonly TickerAtVenue[]): Securities {
+  const shares: TickerAtVenue[] = [];
+  const others: Securities['others'] = [];
+  const fromAbroad = tickers.filter(isFromAbroad);
+  for (const { ticker: symbol, mic } of tickers) {
+    const place = readListing(symbol, mic) ?? { ticker: symbol, mic };
+    const found = typeOfSecurity({ name, ...place });
+    const [main = place] = shares;
+    const isShare =
+      isClass(main, place) || (isFromAbroad(place) && fromAbroad.length <= MOST_SHARES_FROM_ABROAD);
+    const type = isOtherSecurity(found) ? found : isShare ? undefined : 'security';
+    if (type === undefined) {
+      shares.push(place);
+      continue;
+    }
+    const other = otherSecurity(type, name, place);
+    const kind = type === 'security' ? 'other securities' : OTHER_SECURITIES[type];
+    const record = { ...other, type: BrandType.OTHER_SECURITY, sources: [sourceOf(cik)] };
+    if (other) others.push({ record: Brand.fromPartial(record), kind });
+  }
+  return { shares, others };
+}
+
+/** A share from abroad and its receipt. If a filer has more such tickers, they are those of preferred shares, warrants and units. */
+const MOST_SHARES_FROM_ABROAD = 2;
+
+/** OTC Markets marks shares from abroad and receipts with a fifth letter. */
+function isFromAbroad({ ticker, mic }: TickerAtVenue): boolean {
+  return mic === 'OTCM' && /^[A-Z]{4}[FY]$/.test(ticker);
+}
+
+/**
+ * Checks whether two tickers differ in the mark of a class alone: "BRK-A" and "BRK-B", "FWONA" and "FWONK", "GOOGL" and "GOOG". New York
+ * puts a sign before it. There, "DUKB" is a note of DUK.
+ */
+function isClass(main: TickerAtVenue, other: TickerAtVenue): boolean {
+  return main.ticker.startsWith(other.ticker) || withoutClass(main) === withoutClass(other);
+}
+
+function withoutClass({ ticker, mic }: TickerAtVenue): string {
+  const root = ticker.replace(/-[A-Z]$/, '');
+  return mic === 'XNYS' ? root : root.replace(/(?<=^[A-Z]{3,4})[ABCK]$/, '');
+}
+
+function sourceOf(cik: string): Pick<Source, 'name' | 'url' | 'licence'> {
+  return {
+    name: 'SEC EDGAR',
+    url: `https://www.sec.gov/edgar/browse/?CIK=${cik}`,
+    licence: 'public domain',
+  };
+}
+
+/** EDGAR has a filer for the receipts of a company from abroad, whose address may be that of the bank that issues them. */
+const RECEIPTS = '8880';
+const NO_INDUSTRY = new Set([RECEIPTS, '8888', '9995']);
+const DEPOSITARY = /\/ ?ADR\/?$/i;
+
+/** Returns the source record of a filer. Its id depends on the filer's number alone. */
+export function recordOfFiler(filer: Filer, shares: readonly TickerAtVenue[]): Brand {
+  const { cik, name, lei, sic } = filer;
+  const isCompany = sic !== RECEIPTS && !DEPOSITARY.test(name);
+  const headquarters = isCompany ? headquartersOf(filer) : undefined;
+  const formerly = formerlyOf(filer);
+  const websites = readWebsites(filer.website);
+  return Brand.fromPartial({
+    id: `cik-${cik}`,
+    name,
+    lei: isLei(lei) ? lei : '',
+    listings: shares.map((share, at) => (at === 0 ? share : { ...share, primary: true })),
+    company: {
+      industry: NO_INDUSTRY.has(sic) ? '' : industryOf(filer),
+      ...(headquarters && { headquarters }),
+    },
+    ...(formerly.length > 0 && { history: { formerly } }),
+    ...(Array.isArray(websites) && { links: { websites } }),
+    sources: [sourceOf(cik)],
+  });
+}
+
+/** Writes "Services-Prepackaged Software" as "Prepackaged Software", and "Retail-Eating Places" as "Retail Eating Places". */
+function industryOf({ sicDescription }: Filer): string {
+  return sicDescription
+    .replace(/^Services-/, '')
+    .replace(/^(Retail|Wholesale)-/, '$1 ')
+    .replace(/,? \(?NEC\)?$/i, '');
+}
+
+const STATES: Readonly<Record<string, Readonly<Record<string, string>>>> = EDGAR.states;
+const STATE_OF_CODE = new Map(
+  Object.entries(STATES).flatMap(([country_code, states]) =>
+    Object.entries(states).map(([code, state]) => [code, { state, country_code }] as const),
+  ),
+);
+const COUNTRY_OF_CODE = new Map(
+  EDGAR.countries.flatMap((line) =>
+    line.split(' ').map((pair) => [pair.slice(0, 2), { country_code: pair.slice(3) }] as const),
+  ),
+);
+
+/** Undefined if the address has no code of a state or country. */
+function headquartersOf({ business: { city, stateOrCountry } }: Filer) {
+  const region = STATE_OF_CODE.get(stateOrCountry) ?? COUNTRY_OF_CODE.get(stateOrCountry);
+  if (region === undefined) return undefined;
+  const { country_code: countryCode = '', ...place } = withCountry({ city: cityOf(city), ...region });
+  return { ...place, countryCode };
+}
+
+/** What filers write behind a city: a country or a state after a comma, and a postcode. */
+const AFTER_CITY = /\s*,.*$|(?:\s+[A-Z]{1,2})?\s+\S*\d.*$/i;
+const LOWER_CASE = new Set(
+  'of the in on upon under by de des du la le del do da dos di am an der a and'.split(' '),
+);
+
+/** Returns the name of a city as a person writes it: "King of Prussia" for "KING OF PRUSSIA". '' if it is none. */
+function cityOf(written: string): string {
+  const city = written.replace(AFTER_CITY, '');
+  if (/\d|\bC\/O\b/i.test(city)) return '';
+  if (/\p{Ll}/u.test(city)) return city;
+  const words = city.toLowerCase().split(/(?<=[\s-])/);
+  return words
+    .map((word, at) => (at > 0 && LOWER_CASE.has(word.replace(/[\s-]$/, '')) ? word : titled(word)))
+    .join('');
+}
+
+function titled(word: string): string {
+  return word
+    .replace(/^\P{L}*\p{L}/u, (start) => start.toUpperCase())
+    .replace(/(?<=^(?:Mc|[DLO]['’]))\p{L}(?=\p{L}{2})/u, (letter) => letter.toUpperCase());
+}
+
+/**
+ * Returns the former names with the years in which the company filed under them. The first name of a company in EDGAR is mostly older
+ * than EDGAR, so that only its end is known. Other spellings of the name, and of other former names, are no former names.
+ */
+function formerlyOf({ name, formerNames }: Filer): string[] {
+  const [first = ''] = formerNames.flatMap(({ from }) => from || []).toSorted();
+  const spans: FormerName[] = [];
+  for (const { name: written, ...years } of formerNames.toSorted((a, b) => (a.to < b.to ? 1 : -1))) {
+    const former = { name: publishedName(written), ...years };
+    if (former.name === '' || isSpelling(former.name, publishedName(name))) continue;
+    const other = spans.find((each) => isSpelling(each.name, former.name));
+    if (other === undefined) spans.push(former);
+    else if (former.from < other.from) other.from = former.from;
+  }
+  return spans.map((span) => `${span.name}${yearsOf(span, first)}`);
+}
+
+function yearsOf({ from, to }: FormerName, first: string): string {
+  if (to === '' || to < from) return '';
+  if (from === '' || from === first) return ` (until ${to})`;
+  return from === to ? ` (${to})` : ` (${from}–${to})`;
+}
+
+/** Checks whether the names differ in their spelling or their legal form only. */
+function isSpelling(a: string, b: string): boolean {
+  const [nameA, nameB] = [companyName(a), companyName(b)];
+  if (nameA === undefined || nameB === undefined) return a === b;
+  return compareNames(nameA, nameB) === 'equal';
+}

@@ -1,0 +1,171 @@
+import type { Brand } from '@brand-data/contracts';
+import { BrokenFile } from '../../formats/broken-file.ts';
+import { compressionOf, contentOf, filesOf, sizeOf } from '../../formats/content.ts';
+import { readJsonTable } from '../../formats/json-table.ts';
+import { micOfVenue, type TickerAtVenue } from '../../formats/listing.ts';
+import { bytesInZip, filesInZip } from '../../formats/zip.ts';
+import { KeptMemory } from '../../framework/kept-memory.ts';
+import type { BytesRead, ReadItem, Skipped, Unreadable } from '../../framework/source-items.ts';
+import { recordOfFiler, securitiesOf } from './company-record.ts';
+import { cikOf, type Filer, NO_FACTS, readFiler, type TickerAtExchange, textOf } from './submission.ts';
+
+export interface SecOptions {
+  /** Whether operating companies without a listed share are taken too. */
+  unlisted?: boolean | undefined;
+  /** How much of the list of tickers may be kept in memory, in MiB. */
+  memoryMib?: number | undefined;
+  /** Grows while the files are read. */
+  progress?: BytesRead | undefined;
+  /** Called once at the end with the number of each kind of other security, and of filers that are left out. */
+  onFigures?: ((figures: Figures) => void) | undefined;
+}
+
+type Figures = Record<'securities' | 'left_out', Record<string, number>>;
+
+/** A filer, its place and its text. */
+interface Found {
+  from: string;
+  raw: string;
+  filer: Filer;
+}
+
+/** The name of a filer's file. The others are continuations, with older filings alone. */
+const SUBMISSION = /(?:^|\/)CIK\d{10}\.json(?:\.gz)?$/;
+const LIST = /^\s*\{\s*"fields"\s*:/;
+const COLUMNS = ['cik', 'name', 'ticker', 'exchange'];
+/** What the report calls the filers without a ticker, most of which are people. */
+const UNLISTED = 'filers that no exchange lists';
+
+/**
+ * Yields the companies that file reports with the SEC, each as one record, and their other securities than shares. The files are
+ * the list of tickers (company_tickers_exchange.json), submissions.zip, files of it, and folders with such files, in any order. A
+ * company of both has the tickers of the list. The list is kept in memory. Throws an OptionError if it does not fit.
+ */
+export async function* readSec(
+  paths: readonly string[],
+  { unlisted = false, memoryMib, progress, onFigures }: SecOptions = {},
+): AsyncGenerator<ReadItem<Brand> | Skipped> {
+  const files = await filesOf(paths, (name) => SUBMISSION.test(name));
+  if (progress !== undefined) progress.total = await sizeOf(files);
+  const figures: Figures = { securities: {}, left_out: {} };
+  const listed = new Map<string, Found>();
+  const submissions: string[] = [];
+  for (const file of files) {
+    if (SUBMISSION.test(file) || (await isZip(file)) || !(await isList(file))) submissions.push(file);
+    else yield* readList(file, listed, new KeptMemory(file, memoryMib), progress);
+  }
+  for (const file of submissions)
+    for await (const found of filersOf(file, progress)) {
+      if ('problem' in found) {
+        yield found;
+        continue;
+      }
+      const { filer } = found;
+      const tickers = listed.get(filer.cik)?.filer.tickers ?? filer.tickers;
+      listed.delete(filer.cik);
+      yield* itemsOf({ ...found, filer: { ...filer, tickers } }, unlisted, figures);
+    }
+  for (const found of listed.values()) yield* itemsOf(found, unlisted, figures);
+  onFigures?.(figures);
+}
+
+function* itemsOf(
+  { from, raw, filer }: Found,
+  unlisted: boolean,
+  { securities, left_out }: Figures,
+): Generator<ReadItem<Brand>> {
+  const tickers = venuesOf(filer.tickers);
+  if ('problem' in tickers) {
+    yield { from, raw, ...tickers };
+    return;
+  }
+  const { shares, others } = securitiesOf(filer, tickers);
+  for (const { record, kind } of others) {
+    securities[kind] = (securities[kind] ?? 0) + 1;
+    yield { from, raw, item: record };
+  }
+  if (shares.length > 0 || (unlisted && filer.entityType === 'operating'))
+    yield { from, raw, item: recordOfFiler(filer, shares) };
+  else if (others.length === 0) left_out[UNLISTED] = (left_out[UNLISTED] ?? 0) + 1;
+}
+
+/** Returns the tickers that an exchange lists, or why that cannot be told. */
+function venuesOf(tickers: readonly TickerAtExchange[]): TickerAtVenue[] | { problem: string } {
+  const listed = tickers.filter(({ ticker, exchange }) => ticker !== '' && exchange !== '');
+  const venues = listed.map(({ ticker, exchange }) => ({ ticker, mic: micOfVenue(exchange) ?? '' }));
+  const unknown = listed.find((_, at) => venues[at]?.mic === '');
+  return unknown === undefined
+    ? venues
+    : { problem: `"${unknown.exchange.slice(0, 100)}" is not a known exchange` };
+}
+
+/** Checks whether the file begins as the list of tickers does. */
+async function isList(file: string): Promise<boolean> {
+  for await (const bytes of bytesOf(file)) return LIST.test(bytes.toString());
+  return false;
+}
+
+/** Adds the companies of a list. Yields what cannot be read. */
+async function* readList(
+  file: string,
+  listed: Map<string, Found>,
+  kept: KeptMemory,
+  progress: BytesRead | undefined,
+): AsyncGenerator<Unreadable> {
+  const table = await readJsonTable(file, progress);
+  const missing = 'problem' in table ? undefined : COLUMNS.find((each) => !table.columns.includes(each));
+  if (missing !== undefined) yield { from: file, problem: `there is no column "${missing}"` };
+  if ('problem' in table) yield table;
+  if ('problem' in table || missing !== undefined) return;
+  for await (const row of table.rows) {
+    const [number = '', name = '', ticker = '', exchange = ''] =
+      'cells' in row ? COLUMNS.map((column) => textOf(row.cells.get(column))) : [];
+    const cik = cikOf(number);
+    if ('problem' in row) yield row;
+    else if (cik === undefined || name === '')
+      yield { from: row.from, raw: row.raw, problem: 'the row has no cik or no name' };
+    else {
+      kept.add(row.cells);
+      const tickers = [...(listed.get(cik)?.filer.tickers ?? []), { ticker, exchange }];
+      const { from, raw } = listed.get(cik) ?? row;
+      listed.set(cik, { from, raw, filer: { ...NO_FACTS, cik, name, tickers } });
+    }
+  }
+}
+
+async function* filersOf(file: string, progress: BytesRead | undefined): AsyncGenerator<Found | Unreadable> {
+  if (!(await isZip(file))) {
+    yield await filerIn(file, bytesOf(file));
+    if (progress !== undefined) progress.read += await sizeOf([file]);
+    return;
+  }
+  try {
+    for await (const member of filesInZip(file)) {
+      if (SUBMISSION.test(member.name)) yield await filerIn(`${file}:${member.name}`, bytesInZip(member));
+      if (progress !== undefined) progress.read += member.storedSize;
+    }
+  } catch (error) {
+    yield problemOf(file, error);
+  }
+}
+
+async function filerIn(from: string, chunks: AsyncIterable<Buffer>): Promise<Found | Unreadable> {
+  try {
+    return { from, ...(await readFiler(chunks)) };
+  } catch (error) {
+    return problemOf(from, error);
+  }
+}
+
+function problemOf(from: string, error: unknown): Unreadable {
+  if (error instanceof BrokenFile) return { from, problem: error.message };
+  throw error;
+}
+
+async function isZip(file: string): Promise<boolean> {
+  return (await compressionOf(file)) === 'zip';
+}
+
+async function* bytesOf(file: string): AsyncGenerator<Buffer> {
+  for await (const { bytes } of contentOf(file)) yield bytes;
+}

@@ -1,0 +1,134 @@
+import { parseJson } from '../../formats/json.ts';
+import { isObject } from '../../formats/json-table.ts';
+import { isBlankName, withPlainSpaces } from '../../formats/texts.ts';
+
+/** What the SEC tells of a filer. Texts are '' where it tells nothing. */
+export interface Filer {
+  /** Without leading zeros. */
+  cik: string;
+  name: string;
+  /** "operating", "investment" or "other", which people are too. */
+  entityType: string;
+  lei: string;
+  /** The number of the Standard Industrial Classification. */
+  sic: string;
+  sicDescription: string;
+  website: string;
+  tickers: readonly TickerAtExchange[];
+  business: BusinessAddress;
+  formerNames: readonly FormerName[];
+}
+
+/** A ticker and the exchange's name, '' if no exchange lists the security. */
+export interface TickerAtExchange {
+  ticker: string;
+  exchange: string;
+}
+
+/** What is known of a filer by a list of tickers alone. */
+export const NO_FACTS: Omit<Filer, 'cik' | 'name' | 'tickers'> = {
+  entityType: '',
+  lei: '',
+  sic: '',
+  sicDescription: '',
+  website: '',
+  business: { city: '', stateOrCountry: '' },
+  formerNames: [],
+};
+
+interface BusinessAddress {
+  city: string;
+  /** EDGAR's code of an American state, a Canadian province or a country. */
+  stateOrCountry: string;
+}
+
+export interface FormerName {
+  name: string;
+  /** The years of the first and the last filing under this name. '' if unknown. */
+  from: string;
+  to: string;
+}
+
+/** A company's facts stand before its filings, which may be many megabytes. */
+const FILINGS = /,\s*"filings"\s*:/;
+const MOST_FACTS = 1 << 20;
+/** More than any filer has. */
+const MOST_FORMER_NAMES = 100;
+const LONGEST_TEXT = 1_000;
+const NO_FILER =
+  'this is neither a list of tickers with exchanges nor a file of submissions: it has no cik, name and former names';
+
+/** Reads the facts of a filer, and no further. Returns its text too, or why it cannot be read. Rejects if the chunks do. */
+export async function readFiler(
+  chunks: AsyncIterable<Buffer>,
+): Promise<{ filer: Filer; raw: string } | { problem: string; raw?: string }> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const bytes of chunks) {
+    text += decoder.decode(bytes, { stream: true });
+    const end = text.search(FILINGS);
+    if (end >= 0) text = `${text.slice(0, end)}}`;
+    if (end >= 0 || text.length > MOST_FACTS) break;
+  }
+  const raw = text.slice(0, MOST_FACTS);
+  const parsed = raw === text ? parseJson(text) : { problem: NO_FILER };
+  if ('problem' in parsed) return { ...parsed, raw };
+  const filer = filerOf(parsed.value);
+  return filer === undefined ? { problem: NO_FILER, raw } : { filer, raw };
+}
+
+function filerOf(value: unknown): Filer | undefined {
+  const { cik, name, tickers, exchanges, addresses, formerNames, ...facts } = objectOf(value);
+  const number = cikOf(textOf(cik));
+  if (number === undefined || textOf(name) === '' || !Array.isArray(formerNames)) return undefined;
+  const address = objectOf(objectOf(addresses).business);
+  return {
+    cik: number,
+    name: textOf(name),
+    entityType: textOf(facts.entityType),
+    lei: textOf(facts.lei),
+    sic: textOf(facts.sic),
+    sicDescription: textOf(facts.sicDescription),
+    website: textOf(facts.website),
+    tickers: listOf(tickers).map((ticker, at) => ({
+      ticker: textOf(ticker),
+      exchange: textOf(listOf(exchanges)[at]),
+    })),
+    business: {
+      city: textOf(address.city),
+      stateOrCountry: textOf(address.stateOrCountry) || textOf(address.countryCode),
+    },
+    formerNames: formerNames
+      .slice(0, MOST_FORMER_NAMES)
+      .map(objectOf)
+      .map((former) => ({
+        name: textOf(former.name),
+        from: yearIn(former.from),
+        to: yearIn(former.to),
+      })),
+  };
+}
+
+/** Returns the number that the SEC gave the filer. Undefined if the text is none. */
+export function cikOf(text: string): string | undefined {
+  return /^0*([1-9]\d{0,9})$/.exec(text)?.[1];
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns a text with single spaces. '' if it is none. */
+export function textOf(value: unknown): string {
+  const isText = typeof value === 'string' || typeof value === 'number';
+  const text = isText ? withPlainSpaces(String(value).slice(0, LONGEST_TEXT)) : '';
+  return isBlankName(text) ? '' : text;
+}
+
+function yearIn(value: unknown): string {
+  return /^(\d{4})-\d{2}-\d{2}/.exec(textOf(value))?.[1] ?? '';
+}
