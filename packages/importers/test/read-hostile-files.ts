@@ -11,6 +11,7 @@ import {
   readMarketData,
   readOverrideFile,
   readRecords,
+  readSec,
   readWikidata,
 } from '../src/index.ts';
 
@@ -46,6 +47,7 @@ export const READERS = {
       source: { name: 'hostile', url: '', licence: '', date: '', fields: [] },
       progress,
     }),
+  sec: (file, progress) => readSec([file], { progress }),
   settings: (file) => readOverrideFile(file, { ...READING, by: 'test', reason: undefined }),
   wikidata: (file, progress) => readWikidata(file, { workDir: dirname(file), progress }),
 } as const satisfies Readonly<Record<string, Read>>;

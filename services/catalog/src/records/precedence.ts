@@ -23,7 +23,15 @@ const EXCEPTIONS: readonly { readonly fields: readonly string[]; readonly preced
     {
       fields: ['description', 'category', 'company.sector', 'company.industry', 'company.industries'],
       // The SEC's industries are those of 1987.
-      precedence: [...CURATED_SOURCES, OTHER_SOURCES, 'financedatabase', 'wikidata', 'sec', 'gleif', 'simple-icons'],
+      precedence: [
+        ...CURATED_SOURCES,
+        OTHER_SOURCES,
+        'financedatabase',
+        'wikidata',
+        'sec',
+        'gleif',
+        'simple-icons',
+      ],
     },
     {
       // The sample's logos are icons. An operator's own files go before them.
