@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
 import type { READERS } from './read-hostile-files.ts';
 import { fileOf } from './temporary-files.ts';
+import { zipOf } from './zip-of.ts';
 
 const MIB = 1 << 20;
 /** All that an import takes beside the service itself. */
@@ -112,6 +113,12 @@ const FILES: readonly (readonly [
     () =>
       `{"type":"item","id":"Q1","claims":{${Array.from({ length: 400_000 }, (_, number) => `"P${number}":[{"mainsnak":1}]`).join()}}}`,
     /more than 1,000,000 values/,
+  ],
+  [
+    'a zip whose file becomes 200 MB before its filings',
+    'sec',
+    () => zipOf({ 'CIK0000000901.json': Buffer.alloc(200 * MIB, ' ') }),
+    /no cik, name and former names/,
   ],
   ['bytes of no encoding', 'csv', () => Buffer.from([0xc3, 0x28, 0x0a, 0xff, 0x0a]), /UTF-8/],
 ];

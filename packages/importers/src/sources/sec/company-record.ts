@@ -88,6 +88,7 @@ export function recordOfFiler(filer: Filer, shares: readonly TickerAtVenue[]): B
   const { cik, name, lei, sic } = filer;
   const isCompany = sic !== RECEIPTS && !DEPOSITARY.test(name);
   const headquarters = isCompany ? headquartersOf(filer) : undefined;
+  const industry = NO_INDUSTRY.has(sic) ? '' : industryOf(filer);
   const formerly = formerlyOf(filer);
   const websites = readWebsites(filer.website);
   return Brand.fromPartial({
@@ -95,10 +96,7 @@ export function recordOfFiler(filer: Filer, shares: readonly TickerAtVenue[]): B
     name,
     lei: isLei(lei) ? lei : '',
     listings: shares.map((share, at) => (at === 0 ? share : { ...share, primary: true })),
-    company: {
-      industry: NO_INDUSTRY.has(sic) ? '' : industryOf(filer),
-      ...(headquarters && { headquarters }),
-    },
+    ...((industry !== '' || headquarters) && { company: { industry, headquarters } }),
     ...(formerly.length > 0 && { history: { formerly } }),
     ...(Array.isArray(websites) && { links: { websites } }),
     sources: [sourceOf(cik)],
