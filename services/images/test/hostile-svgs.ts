@@ -68,13 +68,35 @@ export const HOSTILE_SVGS: Record<string, Recipe> = {
     const levels = 2 + dice.roll(30);
     const bomb = repeated(levels, (level) => `<!ENTITY e${level + 1} "${`&e${level};`.repeat(10)}">`);
     const outside = dice.pick(PARTS.outside);
+    const named = repeated(levels, (level) => `<!ENTITY ns_e${level + 1} "${`&ns_e${level};`.repeat(10)}">`);
+    const space = dice.pick([
+      SVG,
+      'http://www.w3.org/1999/xlink',
+      'javascript:alert(1)',
+      'data:text/html,x',
+      'a'.repeat(200),
+    ]);
     const subset = dice.pick([
+      '',
+      `<!ENTITY ns_e0 "${space}">${named}`,
+      `<!ENTITY ns_e${levels} "${space}">`.repeat(1 + dice.roll(50)),
+      `<!ENTITY ns_e${levels} ${outside}>`,
       `<!ENTITY e0 "ha">${bomb}`,
       `<!ENTITY e${levels} ${outside}>`,
       `<!ENTITY % p ${outside}>%p;`,
       `<!ATTLIST svg onload CDATA "alert(1)">`,
     ]);
-    const text = svg(`<text>&e${levels};</text>`, undefined, `${dice.pick(PARTS.doctypes)}${subset}]>`);
+    const use = dice.pick([
+      `&e${levels};`,
+      `&ns_e${levels};`,
+      `&ns_e${levels};`.repeat(dice.pick([99, 9999, 99_999])),
+    ]);
+    const carrier = dice.pick([
+      `<text>${use}</text>`,
+      `<x:script xmlns:x="${use}" href="${use}"/>`,
+      `<use href="${use}" style="fill:${use}"/>`,
+    ]);
+    const text = svg(carrier, undefined, `${dice.pick(PARTS.doctypes)}${subset}]>`);
     return dice.roll(4) === 0
       ? Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text.toString(), 'utf16le')])
       : text;

@@ -31,5 +31,18 @@ export const LOGOS: Record<string, string> = {
     <title>Logo</title><metadata><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/></metadata><sodipodi:namedview id="n" pagecolor="#fff"/>
     <switch><foreignObject requiredExtensions="http://ns.adobe.com/AdobeIllustrator/10.0/" width="1" height="1"/><g i:extraneous="self"><a xlink:href="https://example.com/"><path d="M4 4h20v24H4z" fill="#085"/></a></g></switch>
     <g inkscape:label="x" xmlns:inkscape="http://www.inkscape.org/namespaces/inkscape"><path d="M28 4h16v24H28z" style="fill:#f60;fill-opacity:.7;-inkscape-font-specification:Sans"/></g></svg>`,
+  'namespaces that are entities': `<?xml version="1.0" encoding="utf-8"?><!-- Generator: Adobe Illustrator 16 -->
+    <!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd" [
+      <!ENTITY ns_extend "http://ns.adobe.com/Extensibility/1.0/">
+      <!ENTITY ns_ai "http://ns.adobe.com/AdobeIllustrator/10.0/">
+      <!ENTITY ns_svg "http://www.w3.org/2000/svg">
+      <!ENTITY ns_xlink "http://www.w3.org/1999/xlink">
+    ]>
+    <svg version="1.1" xmlns:x="&ns_extend;" xmlns:i="&ns_ai;" xmlns="&ns_svg;" xmlns:xlink="&ns_xlink;" viewBox="0 0 60 40">
+    <switch><foreignObject requiredExtensions="&ns_ai;" width="1" height="1"><i:pgfRef xlink:href="#adobe_illustrator_pgf"/></foreignObject>
+    <g i:extraneous="self"><path id="p" fill="#00549F" d="M4 4h20v32H4z"/><use xlink:href="#p" x="28"/></g></switch></svg>`,
+  'an empty internal subset': `<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd" []><svg ${SVG} viewBox="0 0 9 9"><circle cx="4" cy="4" r="4" fill="#639"/></svg>`,
+  'colours of a wide screen behind their fallbacks': `<svg ${SVG} width="40" height="20" viewBox="0 0 40 20"><style>.a{fill:rgb(0 90 60);fill:color(display-p3 0.0 0.35 0.24)}</style>
+    <rect class="a" width="18" height="20"/><rect x="20" width="20" height="20" fill="#FF4E00" style="fill:#FF4E00;fill:color(display-p3 1.0000 0.3059 0.0000);fill-opacity:1;"/></svg>`,
   'a drawing with prefixes': `<svg:svg xmlns:svg="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><svg:g transform="scale(.5)"><svg:rect width="18" height="9" fill="hsl(200, 50%, 40%)"/></svg:g></svg:svg>`,
 };

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawPixels } from '../src/drawing/draw.ts';
 import { ingest } from '../src/ingest/ingest.ts';
@@ -21,6 +22,9 @@ const masks = (selector: (index: number) => string, end = '') => {
   const all = indexes.map((i) => `<mask id="m${i}">${`<rect class="m${i + 1}"/>`.repeat(10)}</mask>`);
   return `<style>${rules.join('').replaceAll('>', '&gt;')}</style>${all.join('')}`;
 };
+
+/** The drawing with an entity "ns_a" of its own. */
+const entities = (value: string, text: string) => `<!DOCTYPE svg [<!ENTITY ns_a "${value}">]>${text}`;
 
 const plain = `<svg ${SVG} width="512" height="512" viewBox="0 0 10 10"><path d="M1 1h8v8z" /></svg>`;
 
@@ -80,6 +84,29 @@ describe('a file is refused, with what to do, if', () => {
       'it has entities of its own',
       '<!DOCTYPE svg [<!ENTITY a "aaa">]><svg>&a;</svg>',
       /DOCTYPE or entities.*plain SVG/,
+    ],
+    [
+      'it has an entity beside those of namespaces',
+      '<!DOCTYPE svg [<!ENTITY ns_svg "http://www.w3.org/2000/svg"><!ENTITY st0 "fill:red">]><svg xmlns="&ns_svg;"/>',
+      /DOCTYPE or entities/,
+    ],
+    ['an entity is in another one', entities('http://a/&ns_b;', drawing('')), /DOCTYPE or entities/],
+    ['an entity has markup', entities('http://a/<x/>', drawing('')), /DOCTYPE or entities/],
+    ['an entity is long', entities(`http://a/${'a'.repeat(200)}`, drawing('')), /DOCTYPE or entities/],
+    [
+      'an entity is outside the file',
+      `<!DOCTYPE svg [<!ENTITY ns_a SYSTEM "file:///etc/passwd">]>${drawing('')}`,
+      /DOCTYPE or entities/,
+    ],
+    [
+      'it uses entities very often',
+      entities('http://a/', drawing(`<text>${'&ns_a;'.repeat(257)}</text>`)),
+      /256 uses of entities/,
+    ],
+    [
+      'an entity is no address',
+      entities('url', drawing('<g fill="&ns_a;(//a/#p)"/>')),
+      /DOCTYPE or entities/,
     ],
     ['its DOCTYPE is of another kind', `<!doctype html><svg ${SVG}/>`, /DOCTYPE/],
     ['it has two DOCTYPEs', `<!DOCTYPE svg><!DOCTYPE svg>${plain}`, /DOCTYPE/],
@@ -157,6 +184,26 @@ describe('a file is refused, with what to do, if', () => {
     ['a colour is new', drawing('<g fill="oklch(0.6 0.2 20)"/>'), /fill="oklch.*#rrggbb/],
     ['a colour in a style is new', drawing('<g style="fill:oklch(0.6 0.2 20)"/>'), /fill:oklch/],
     ['a colour in a rule is new', drawing('<style>.a{stop-color:lab(1 2 3)}</style>'), /stop-color:lab/],
+    [
+      'a new colour stands alone in a rule',
+      drawing('<style>.a{fill:red}.b{fill:lch(1 2 3)}</style>'),
+      /fill:lch/,
+    ],
+    [
+      'a new colour is of another property',
+      drawing('<g style="stroke:red;fill:oklch(0.6 0.2 20)"/>'),
+      /fill:oklch/,
+    ],
+    [
+      'a new colour wins over other rules',
+      drawing('<g style="fill:red;fill:lab(1 2 3)!important"/>'),
+      /fill:lab/,
+    ],
+    [
+      'what stands behind a colour is no colour',
+      drawing('<g style="fill:red;fill:url(//a/#p)"/>'),
+      /fill:url/,
+    ],
     ['a colour is a variable', drawing('<g style="fill:var(--x)"/>'), /fill:var/],
     [
       'a colour is a variable that it sets',
@@ -223,6 +270,11 @@ describe('what a drawing shows is kept', () => {
       'a rule beside one that is left out',
       `<style>.a{fill:#c33}.\\31 b{cursor:pointer}.a:hover{fill:#000}</style><path class="a" ${square}/>`,
     ],
+    ['the fallback of a new colour', `<path style="fill:#c33;fill:color(display-p3 .7 .2 .2)" ${square}/>`],
+    [
+      'the fallback of two',
+      `<style>.a{fill:#c33;FILL:LAB(1 2 3);fill:oklch(.6 .2 20 / 1)}</style><path class="a" ${square}/>`,
+    ],
     [
       'a rule beside one for dark pages',
       `<style>.a{fill:#c33}@media (prefers-color-scheme: dark){.a{fill:#fff}}</style><path class="a" ${square}/>`,
@@ -248,6 +300,33 @@ describe('what a drawing shows is kept', () => {
     const path = `<path class="a" d="M0 0${' 1 1'.repeat(2000)}"/>`;
     expect(await sanitized(drawing(inside + path))).toContain('fill:url(#g)');
   });
+});
+
+it('an entity of a namespace means its value, wherever it stands', async () => {
+  const piece = fc.constantFrom(
+    '&ns_svg;',
+    '&ns_a;',
+    '<svg xmlns="&ns_svg;"><rect width="2" height="2"/></svg>',
+    '<x:script xmlns:x="&ns_svg;">1</x:script>',
+    '<x:path xmlns:x="&ns_a;" d="M0 0h3v3z"/>',
+    '<use href="&ns_a;#s"/>',
+    '<text font-family="&ns_a;">&ns_svg;</text>',
+    '<g style="opacity:.5;marker:&ns_a;(#x)"><path d="M2 2h3v3z"/></g>',
+    '<style>.&ns_a;{opacity:.5}</style>',
+  );
+  const value = fc.constantFrom('http://www.w3.org/2000/svg', 'https://a.example/x', 'http://a/b#s');
+  const answer = (text: string) => sanitized(text).catch((error: Error) => error.message);
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 8 }), value, async (pieces, given) => {
+      const text = drawing(pieces.join(''));
+      const declared = `<!DOCTYPE svg [<!ENTITY ns_svg "http://www.w3.org/2000/svg"> <!ENTITY ns_a "${given}"> ]>${text}`;
+      const written = text.replaceAll('&ns_svg;', 'http://www.w3.org/2000/svg').replaceAll('&ns_a;', given);
+      const safe = await answer(declared);
+      expect(safe).toBe(await answer(written));
+      if (safe.startsWith('<')) expect(dangersOf(safe)).toEqual([]);
+    }),
+    { numRuns: 100 },
+  );
 });
 
 describe('an ordinary logo', () => {

@@ -93,7 +93,7 @@ export function checkVariables(text: string): void {
 export function cleanDeclarations(text: string): string {
   return bounded(() => {
     const tree = parsed<DeclarationList>(withFallbacks(text), 'declarationList');
-    tree.children = tree.children.filter(isKept);
+    tree.children = keptOf(tree.children);
     return generate(tree);
   });
 }
@@ -125,7 +125,7 @@ function cleanRule(rule: Rule): Rule[] {
   const plain = selectors?.filter(isPlainSelector);
   if (!plain || plain.isEmpty) return [];
   rule.prelude = { type: 'SelectorList', children: plain };
-  rule.block.children = rule.block.children.filter(isKept);
+  rule.block.children = keptOf(rule.block.children);
   return rule.block.children.isEmpty ? [] : [rule];
 }
 
@@ -206,6 +206,28 @@ function parsed<Tree extends CssNode>(
   if (text.length > CSS_BOUND)
     throw new Refused(`the SVG has more than ${CSS_BOUND} characters of CSS in one place: simplify it`);
   return parse(text, { context, onParseError: () => {} }) as Tree;
+}
+
+/** The colours of CSS that older programs do not know, which design tools write behind a colour that all know. */
+const NEW_COLOUR = /^(color|lab|lch|oklab|oklch)\([^()]*\)$/i;
+
+/** Returns the declarations that are allowed. A new colour is left out if an earlier declaration is its fallback. */
+function keptOf(nodes: List<CssNode>): List<CssNode> {
+  const stated = new Set<string>();
+  return nodes.filter((node) => {
+    if (node.type !== 'Declaration') return isKept(node);
+    const property = node.property.toLowerCase();
+    if (
+      stated.has(property) &&
+      COLOURS.has(property) &&
+      !node.important &&
+      NEW_COLOUR.test(generate(node.value))
+    )
+      return false;
+    if (!isKept(node)) return false;
+    stated.add(property);
+    return true;
+  });
 }
 
 /** Checks whether a declaration is allowed. Refuses the drawing if it is not, and the drawing would look different without it. */

@@ -21,7 +21,7 @@ const BOUNDS = {
 const WITH_TEXT = new Set(['text', 'tspan', 'textPath', 'style']);
 
 /**
- * Reads a file that is well-formed XML in UTF-8, declares no entities or types, and is within `BOUNDS`. Leaves out comments,
+ * Reads a file that is well-formed XML in UTF-8, declares nothing but namespaces, and is within `BOUNDS`. Leaves out comments,
  * processing instructions, and everything that is in no namespace of SVG.
  */
 export function readSvg(bytes: Uint8Array): SvgElement {
@@ -41,26 +41,40 @@ function decode(bytes: Uint8Array): string {
   return text;
 }
 
-/** The declaration that SVG 1.0 and 1.1 asked for. It names a file and declares nothing itself. */
-const STANDARD_DOCTYPE =
-  /<!DOCTYPE\s+svg(?:\s+(?:PUBLIC\s+"[^"<>[\]]{0,200}"|SYSTEM)\s+"[^"<>[\]]{0,200}")?\s*>/y;
+/** Declares a namespace under a name, as Adobe Illustrator does. Its value has no characters of markup and names no other entity. */
+const NAMESPACE_ENTITY = String.raw`\s*<!ENTITY\s+ns_\w{1,40}\s+"https?://[\w:/.#~+-]{1,200}"\s*>`;
+/** How often a drawing may use its entities, so that they add at most 50 KB. */
+const ENTITY_USES = 256;
+/**
+ * The declaration that SVG 1.0 and 1.1 asked for. It names a file, which nothing reads. Its internal subset is empty or declares
+ * namespaces.
+ */
+const STANDARD_DOCTYPE = new RegExp(
+  String.raw`<!DOCTYPE\s+svg(?:\s+(?:PUBLIC\s+"[^"<>[\]]{0,200}"|SYSTEM)\s+"[^"<>[\]]{0,200}")?\s*(?:\[((?:${NAMESPACE_ENTITY}){0,40})\s*\]\s*)?>`,
+  'y',
+);
 
 /**
- * Cuts the standard DOCTYPE, which many drawing programs write. Refuses any other before a parser sees it, because entities can
- * grow without bound and can hide what they contain.
+ * Separates a drawing from the standard DOCTYPE, which many drawing programs write. Refuses any other before a parser sees it, because
+ * entities can grow without bound and can hide what they contain.
  */
-function withoutDoctype(text: string): string {
+function withoutDoctype(text: string): { rest: string; entities: Record<string, string> } {
   STANDARD_DOCTYPE.lastIndex = text.indexOf('<!DOCTYPE');
   const standard = STANDARD_DOCTYPE.lastIndex < 0 ? null : STANDARD_DOCTYPE.exec(text);
   const rest = standard === null ? text : text.replace(standard[0], '');
   if (/<!(DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i.test(rest))
     throw new Refused('the SVG declares a DOCTYPE or entities of its own: save it as plain SVG');
-  return rest;
+  if (rest.split('&ns_', ENTITY_USES + 2).length > ENTITY_USES + 1)
+    throw tooMuch('uses of entities', ENTITY_USES);
+  const declared = [...(standard?.[1] ?? '').matchAll(/ENTITY\s+(\w+)\s+"([^"]+)"/g)];
+  // XML takes the first declaration of a name.
+  return { rest, entities: Object.fromEntries(declared.reverse().map(([, name, value]) => [name, value])) };
 }
 
-function parse(text: string): SvgElement {
+function parse({ rest, entities }: ReturnType<typeof withoutDoctype>): SvgElement {
   const version = { defaultXMLVersion: '1.0', forceXMLVersion: true } as const;
   const parser = new SaxesParser({ xmlns: true, position: false, ...version });
+  Object.assign(parser.ENTITIES, entities);
   const open: SvgElement[] = [];
   let root: SvgElement | undefined;
   let elements = 0;
@@ -101,7 +115,7 @@ function parse(text: string): SvgElement {
       `the SVG is not well-formed XML (${message.slice(0, 200)}): save it again as plain SVG`,
     );
   });
-  parser.write(text).close();
+  parser.write(rest).close();
   if (root === undefined) throw new Refused('the SVG has no elements: draw something in it');
   return root;
 }
