@@ -85,10 +85,17 @@ const program = createProgram({
 const commands = commandTable(program).filter(({ commands }) => commands.length === 0);
 
 /**
- * bds-accounts.test.ts gives a token to `key find`. Simple Icons are thousands of pictures, which a test of the sample imports. Backup and restore need MongoDB
+ * bds-accounts.test.ts gives a token to `key find`. Simple Icons and Iconify are thousands of pictures, which a test of the sample imports. Backup and restore need MongoDB
  * and stopped services: backup.system.test.ts. The page of usage is served until a signal: usage-page.system.test.ts.
  */
-const TESTED_ELSEWHERE = ['key find', 'import simple-icons', 'backup', 'restore', 'usage-page'];
+const TESTED_ELSEWHERE = [
+  'key find',
+  'import simple-icons',
+  'import iconify',
+  'backup',
+  'restore',
+  'usage-page',
+];
 
 describe('the help', () => {
   test('of each command shows its example, and no example is of a command that does not exist', async () => {

@@ -38,7 +38,7 @@ export async function importCatalogue(
   if (before?.fingerprint === fingerprint && before.holds === present) return present;
   let complete = true;
   // The sample comes first, so that a company that both have is founded by its record here and has the id of that record.
-  for (const source of [['records', RECORDS, '--source', 'sample'], ['simple-icons']]) {
+  for (const source of [['records', RECORDS, '--source', 'sample'], ['simple-icons'], ['iconify']]) {
     await bds('import', ...source, '--prune').catch((error) => {
       if (!(error instanceof Problem)) throw error;
       complete = false;

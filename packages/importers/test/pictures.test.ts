@@ -69,6 +69,10 @@ test.each([
   ['data:;base64,€', 'is not valid base64'],
   ['data:,', 'is empty'],
   ['simple-icons:no-such-icon', 'has no icon'],
+  ['iconify:logos/no-such-icon', 'has no icon'],
+  ['iconify:logos/constructor', 'has no icon'],
+  ['iconify:cib', 'has no icon'],
+  ['iconify:../../package/x', 'there is no set ".."'],
 ])('%s is refused with a reason', async (text, reason) => {
   await expect(readText(text)).rejects.toMatchObject({
     name: 'PictureProblem',

@@ -862,6 +862,14 @@ test('an operator works at all services with one credential, is limited by the r
 
 test('help exits with 0', async () => {
   expect(await bds(['--help'])).toMatchObject({ code: 0, errors: '' });
-  for (const kind of ['records', 'csv', 'market-data', 'simple-icons', 'financedatabase', 'wikidata'])
+  for (const kind of [
+    'records',
+    'csv',
+    'market-data',
+    'simple-icons',
+    'iconify',
+    'financedatabase',
+    'wikidata',
+  ])
     expect(await bds(['import', kind, '--help'])).toMatchObject({ code: 0, errors: '' });
 });

@@ -5,9 +5,9 @@ const typeIs = (...types: string[]) => ({ properties: { type: { enum: types } },
 
 const fileText = {
   type: 'string',
-  pattern: '^(\\./|data:|simple-icons:)',
+  pattern: '^(\\./|data:|simple-icons:|iconify:)',
   description:
-    'a file beside the file of the record ("./acme.svg"), a data: URI, or an icon of Simple Icons ("simple-icons:acme")',
+    'a file beside the file of the record ("./acme.svg"), a data: URI, or an icon of Simple Icons ("simple-icons:acme") or of a set of Iconify ("iconify:logos/acme")',
 };
 /** The values that a picture's field may have in a file, in place of paths on the logo host. */
 const pictureFile = {

@@ -1,5 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import type { Source } from '@brand-data/contracts';
-import { PictureProblem } from '../framework/source-items.ts';
+import CIB from '@iconify-json/cib/info.json' with { type: 'json' };
+import LOGOS from '@iconify-json/logos/info.json' with { type: 'json' };
+import { type PictureFile, PictureProblem } from '../framework/source-items.ts';
 
 /** One icon of the package `simple-icons`, drawn on a square of 24 by 24. */
 export interface Icon {
@@ -54,4 +58,65 @@ export async function drawIcon(slug: string): Promise<Buffer> {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" role="img">` +
       `<title>${label}</title><path fill="#${hex}" d="${path}"/></svg>\n`,
   );
+}
+
+/** One of Iconify's sets. An icon that states no size has the size of its set. */
+interface IconifySet extends Partial<Box> {
+  icons: Record<string, Partial<Box> & { body: string }>;
+}
+
+interface Box {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+/** What the packages of Iconify's sets state about them, among it the licence. */
+const SETS = new Map([LOGOS, CIB].map((info) => [info.prefix, info]));
+const loadedSets = new Map<string, Promise<IconifySet>>();
+
+/** Returns an icon of one of Iconify's sets, by "set/icon": "logos/microsoft-icon". */
+export function iconifyPicture(name: string): PictureFile {
+  const [prefix = '', icon = ''] = name.split(/\/(.*)/s);
+  const info = SETS.get(prefix);
+  return {
+    read: () => drawIconifyIcon(prefix, icon),
+    held: 0,
+    ...(info && { source: { name: info.name, url: info.author.url, licence: info.license.spdx } }),
+  };
+}
+
+async function drawIconifyIcon(prefix: string, name: string): Promise<Buffer> {
+  if (!SETS.has(prefix))
+    throw new PictureProblem(
+      `there is no set "${prefix.slice(0, 100)}" of Iconify: there are ${[...SETS.keys()].join(', ')}`,
+    );
+  const { icons, ...ofSet } = await loadSet(prefix);
+  if (!Object.hasOwn(icons, name))
+    throw new PictureProblem(`Iconify's set ${prefix} has no icon "${name.slice(0, 100)}"`);
+  const { body, left, top, width, height } = {
+    left: 0,
+    top: 0,
+    width: 16,
+    height: 16,
+    body: '',
+    ...ofSet,
+    ...icons[name],
+  };
+  return Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ` +
+      `viewBox="${left} ${top} ${width} ${height}">${body}</svg>\n`,
+  );
+}
+
+/** Loads a set at the first call. It is read and not imported, because its type would take the compiler long. */
+function loadSet(prefix: string): Promise<IconifySet> {
+  const loaded =
+    loadedSets.get(prefix) ??
+    readFile(fileURLToPath(import.meta.resolve(`@iconify-json/${prefix}/icons.json`)), 'utf8').then(
+      (text) => JSON.parse(text) as IconifySet,
+    );
+  loadedSets.set(prefix, loaded);
+  return loaded;
 }

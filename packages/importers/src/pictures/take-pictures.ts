@@ -2,16 +2,17 @@ import { open, realpath } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
 import { PICTURE_FIELDS, type PictureFieldName } from '@brand-data/records';
 import { type BrandPicture, type PictureFile, PictureProblem } from '../framework/source-items.ts';
-import { drawIcon, SIMPLE_ICONS } from './icons.ts';
+import { drawIcon, iconifyPicture, SIMPLE_ICONS } from './icons.ts';
 
 const FIELDS = Object.keys(PICTURE_FIELDS) as PictureFieldName[];
 /** The most bytes of a file, which is what the service images takes. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const ICON = 'simple-icons:';
+const ICONIFY = 'iconify:';
 
 /**
  * Separates a record as people write it into the record and its pictures. A field of a picture holds either paths on the logo host,
- * which stay, or a picture: `"./acme.svg"`, `"data:…"`, `"simple-icons:acme"`, or `{"light": …, "dark": …}` of these.
+ * which stay, or a picture: `"./acme.svg"`, `"data:…"`, `"simple-icons:acme"`, `"iconify:logos/acme"`, or `{"light": …, "dark": …}` of these.
  *
  * @param folder has the files that the record names
  */
@@ -61,17 +62,18 @@ function without(value: unknown, [name = '', ...rest]: readonly string[]): unkno
 
 /** Tells whether the text names a picture to store. Any other text may be a path on the logo host. */
 function namesPicture(text: string): boolean {
-  return /^(?:\.\.?\/|data:|simple-icons:|(?:https?:)?\/\/)/i.test(text);
+  return /^(?:\.\.?\/|data:|simple-icons:|iconify:|(?:https?:)?\/\/)/i.test(text);
 }
 
 /**
  * Returns the picture that a text names: a file of the folder ("acme.svg", "./logos/acme.svg"), a data: URI, or an icon of Simple
- * Icons ("simple-icons:acme"). A picture of a file outside the folder, or of a URL, cannot be read.
+ * Icons ("simple-icons:acme") or of one of Iconify's sets ("iconify:logos/acme"). A picture of a file outside the folder, or of a URL, cannot be read.
  */
 export function pictureFileOf(text: string, folder: string): PictureFile {
   if (/^data:/i.test(text)) return { read: async () => bytesOfDataUri(text), held: text.length };
   if (text.startsWith(ICON))
     return { read: () => drawIcon(text.slice(ICON.length)), held: 0, source: SIMPLE_ICONS };
+  if (text.startsWith(ICONIFY)) return iconifyPicture(text.slice(ICONIFY.length));
   if (/^(?:[a-z][a-z+.-]*:)?\/\//i.test(text))
     return unusable('it is a URL, and an import fetches nothing from the network: download the file');
   return { read: () => readBelow(folder, text), held: 0 };

@@ -15,6 +15,7 @@ const PRECEDENCE = [
   'wikidata',
   'financedatabase',
   'gleif',
+  'iconify',
   'simple-icons',
   'logo-files',
 ];
@@ -30,17 +31,19 @@ const EXCEPTIONS: readonly { readonly fields: readonly string[]; readonly preced
         'wikidata',
         'sec',
         'gleif',
+        'iconify',
         'simple-icons',
       ],
     },
     {
-      // The sample's logos are icons. An operator's own files go before them.
+      // The sample's logos are icons. An operator's own files go before them, and icons in colour before those of one colour.
       fields: ['images.logo', 'images.stockLogo'],
       precedence: [
         'hand-written',
         OTHER_SOURCES,
         'logo-files',
         'sample',
+        'iconify',
         'simple-icons',
         'wikidata',
         'financedatabase',

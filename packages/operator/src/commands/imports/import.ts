@@ -1,5 +1,6 @@
 import {
   readFinanceDatabase,
+  readIconify,
   readRecords,
   readSec,
   readSimpleIcons,
@@ -19,6 +20,7 @@ export function importCommand(context: Context) {
     importRecordsCommand,
     importCsvCommand,
     importSimpleIconsCommand,
+    importIconifyCommand,
     importMarketDataCommand,
     importFinanceDatabaseCommand,
     importSecCommand,
@@ -50,6 +52,13 @@ function importSimpleIconsCommand(context: Context) {
   const description = 'Import the brands and logos of the npm package simple-icons';
   return sourceCommand('simple-icons', description, 'simple-icons').action((options) =>
     reportedRecords(context, options, readSimpleIcons),
+  );
+}
+
+function importIconifyCommand(context: Context) {
+  const description = "Import the companies and logos of Iconify's sets logos and cib";
+  return sourceCommand('iconify', description, 'iconify').action((options) =>
+    reportedRecords(context, options, readIconify),
   );
 }
 
