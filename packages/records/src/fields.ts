@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Brand, ImageKind, type PutImageResponse } from '@brand-data/contracts';
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
@@ -77,6 +78,23 @@ function replaced(message: unknown, [name = '', ...rest]: readonly string[], val
   const next = rest.length === 0 ? value : replaced(old, rest, value);
   if (next !== undefined) return { ...Object(message), [name]: next };
   return Object.values(others).some(hasData) ? others : undefined;
+}
+
+/** The fields of a record by the top-level field of a Brand that holds them. A group that has fields is none of them. */
+const FIELDS_OF_BRAND = Map.groupBy(
+  [...SETTABLE_FIELDS.keys()].filter((field, _, all) => !all.some((other) => other.startsWith(`${field}.`))),
+  (field) => pathOf(field)[0] ?? field,
+);
+
+/** Returns the dotted names of the fields in which two brands differ. What both lack is no difference. */
+export function changedFields(a: Brand, b: Brand): string[] {
+  const isEqual = (one: unknown, other: unknown) =>
+    isDeepStrictEqual(one, other) || !(hasData(one) || hasData(other));
+  return [...FIELDS_OF_BRAND].flatMap(([name, fields]) =>
+    isEqual(a[name as keyof Brand], b[name as keyof Brand])
+      ? []
+      : fields.filter((field) => !isEqual(fieldOf(a, field), fieldOf(b, field))),
+  );
 }
 
 /** Checks whether there is data at any depth. `0` and `false` are data, blank text is not. */

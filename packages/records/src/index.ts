@@ -10,6 +10,7 @@ export {
 } from './export-line.ts';
 export {
   brandOfField,
+  changedFields,
   fieldOf,
   hasData,
   PICTURE_FIELDS,

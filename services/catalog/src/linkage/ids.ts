@@ -29,10 +29,13 @@ export interface Reclustered {
  * The ids do not depend on the order of the arguments.
  *
  * @param stored all companies that have the id of a record of the clusters
+ * @param idsBefore by the references of records: ids of companies that count instead of those of their stored companies, if no
+ *   other company has them. An undone import gives them back
  */
 export function withIds(
   parts: readonly Reclustered[],
   stored: Iterable<CatalogDoc>,
+  idsBefore: ReadonlyMap<string, string> = new Map(),
 ): ReadonlyMap<readonly SourceRecord[], IdentifiedCluster> {
   const holders = new Map<string, CatalogDoc[]>();
   for (const doc of stored) for (const id of new Set(idsOf(doc))) append(holders, id, doc);
@@ -43,8 +46,16 @@ export function withIds(
     used.add(id);
     for (const member of members) used.add(member.id);
   };
-  for (const { clusters, before } of parts)
-    for (const [members, id] of keptIds(clusters, before)) identify(members, id);
+  const given = new Set<string>();
+  const isFree = (id: string, before: readonly CatalogDoc[]) =>
+    !given.has(id) && !holders.get(id)?.some((doc) => doc._id === id && !before.includes(doc));
+  for (const { clusters, before } of parts) {
+    const free = new Map([...idsBefore].filter(([, id]) => isFree(id, before)));
+    for (const [members, id] of keptIds(clusters, before, free)) {
+      identify(members, id);
+      given.add(id);
+    }
+  }
   const founded = parts.flatMap(({ clusters, before }) =>
     clusters
       .filter((members) => !identified.has(members))
@@ -76,12 +87,14 @@ function idsOf({ _id, contributions }: CatalogDoc): string[] {
 function keptIds(
   clusters: readonly (readonly SourceRecord[])[],
   before: readonly CatalogDoc[],
+  idsBefore: ReadonlyMap<string, string>,
 ): Map<readonly SourceRecord[], string> {
-  const storedId = new Map(
-    before.flatMap(({ _id, contributions }) =>
+  const storedId = new Map([
+    ...before.flatMap(({ _id, contributions }) =>
       contributions.map((mark) => [referenceOf(mark), _id] as const),
     ),
-  );
+    ...idsBefore,
+  ]);
   const heirs = new Map<string, { record: SourceRecord; members: readonly SourceRecord[] }>();
   for (const members of clusters) {
     for (const record of members) {

@@ -20,8 +20,10 @@ export interface Change {
   readonly isRemoved?: (stored: SourceRecord) => boolean;
   /** Whether a put is left out if no record of another source is in its company. */
   readonly onlyJoining?: boolean;
-  /** References of overrides whose company is to be found again. */
+  /** References of overrides whose company is to be found again, or of records whose company may get another id. */
   readonly reassigned?: ReadonlySet<string>;
+  /** Whether the puts were stored before: they get back the ids of their own imports, and quotes their companies. */
+  readonly isUndo?: boolean;
 }
 
 /** A company's document with its source records decoded. */
@@ -54,6 +56,8 @@ export interface LinkageOptions {
   readonly linkOf?: LinkOf;
   /** Keys that are shared by too many documents to link any of them. */
   readonly hotKeys?: ReadonlySet<string>;
+  /** By reference: the ids that companies get back, if no other company has them. */
+  readonly idsBefore?: ReadonlyMap<string, string> | undefined;
 }
 
 /** Returns the groups that a change affects. A group contains only those of its companies that are in `stored`. */

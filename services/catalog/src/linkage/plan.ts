@@ -32,9 +32,20 @@ export type Write =
   /** `mark` changes only the ids of the imports that brought the source records. */
   | { readonly kind: 'replace' | 'mark'; readonly before: CatalogDoc; readonly doc: CatalogDoc };
 
+/** What a plan does to a source record or quote: it states something else afterwards, or is in another company, or both. */
+export interface RecordChange {
+  readonly source: string;
+  readonly id: string;
+  readonly isQuote: boolean;
+  readonly before?: { readonly record: SourceRecord; readonly companyId: string };
+  readonly after?: { readonly bytes: Uint8Array; readonly companyId: string };
+}
+
 export interface Plan {
   /** The writes of an inner list are made together or not at all. */
   readonly writes: readonly (readonly Write[])[];
+  /** By inner list: what its writes do to source records. Those that only get another import's id are missing. */
+  readonly changes: ReadonlyMap<readonly Write[], readonly RecordChange[]>;
   /** Outcomes of the puts, by reference. */
   readonly outcomes: ReadonlyMap<string, PutOutcome>;
   /** References of the removed source records. */
@@ -80,8 +91,10 @@ export function* planChange(
   const identified = withIds(
     clustered.flatMap(({ parts }) => parts),
     [...stored.values()].map(({ doc }) => doc),
+    options.idsBefore,
   );
   const writes: Write[][] = [];
+  const changes = new Map<readonly Write[], readonly RecordChange[]>();
   const removed: string[] = [];
   const planned: PlannedCompany[] = [];
   const affected = new Set<string>();
@@ -101,6 +114,8 @@ export function* planChange(
     for (const id of before.keys()) affected.add(id);
     const groupWrites = writesBetween(before, next);
     if (groupWrites.length > 0) writes.push(groupWrites);
+    if (groupWrites.some(({ kind }) => kind !== 'mark'))
+      changes.set(groupWrites, recordChanges(group.stored, next));
     removed.push(
       ...group.stored.flatMap(({ records }) =>
         records.filter((record) => change.isRemoved?.(record)).map(referenceOf),
@@ -110,7 +125,7 @@ export function* planChange(
   const others = [...stored.values()].filter(({ doc }) => !affected.has(doc._id));
   const conflicts = conflictsOfPuts(change.puts, planned, others, hotKeys);
   const refusedLinks = refusedLinksOf(change.puts, planned, others, options);
-  return { writes, outcomes, removed, conflicts, refusedLinks };
+  return { writes, changes, outcomes, removed, conflicts, refusedLinks };
 }
 
 /** Returns the puts that are in clusters without a record of another source. */
@@ -156,7 +171,7 @@ function recordsAfter(
   const replaced = new Set(puts.map(referenceOf));
   return [
     ...before.filter((record) => !change.isRemoved?.(record) && !replaced.has(referenceOf(record))),
-    ...puts.map((put) => withNewestImport(put, old.get(referenceOf(put)))),
+    ...puts.map((put) => (change.isUndo ? put : withNewestImport(put, old.get(referenceOf(put))))),
   ];
 }
 
@@ -186,9 +201,11 @@ function planGroup(
     ...securities.map(securityOf),
   ];
 
+  // A quote that comes back may have been stored before its company got another main listing.
+  const fits = ({ brand }: PlannedCompany, put: SourceRecord) =>
+    change.isUndo || mainListingOf(brand) === put.id;
   const misplaced = group.puts.filter(
-    (put) =>
-      put.isQuote && !companies.some(({ doc, brand }) => mainListingOf(brand) === put.id && holds(doc, put)),
+    (put) => put.isQuote && !companies.some((company) => fits(company, put) && holds(company.doc, put)),
   );
   if (misplaced.length > 0) {
     for (const put of misplaced) outcomes.set(referenceOf(put), { refused: noMainListing(put.id) });
@@ -222,6 +239,37 @@ function withNewestImport(put: SourceRecord, stored: SourceRecord | undefined): 
 
 function holds(doc: CatalogDoc, put: SourceRecord): boolean {
   return doc.contributions.some(({ source, id }) => source === put.source && id === put.id);
+}
+
+function recordChanges(stored: readonly StoredCompany[], next: readonly PlannedCompany[]): RecordChange[] {
+  const before = new Map<string, RecordChange['before']>();
+  for (const { doc, records } of stored)
+    for (const record of records)
+      if (!record.overrides) before.set(referenceOf(record), { record, companyId: doc._id });
+  const changes: RecordChange[] = [];
+  for (const { doc, members } of next)
+    for (const [index, mark] of doc.contributions.entries()) {
+      if (mark.overrides) continue;
+      const was = before.get(referenceOf(mark));
+      before.delete(referenceOf(mark));
+      const bytes = members[index]?.bytes ?? doc.parts?.[index] ?? doc.brand;
+      const isSame = was !== undefined && Buffer.compare(was.record.bytes, bytes) === 0;
+      if (isSame && was.companyId === doc._id) continue;
+      const { source, id, quote: isQuote = false } = mark;
+      changes.push({
+        source,
+        id,
+        isQuote,
+        ...(was && { before: was }),
+        after: { bytes, companyId: doc._id },
+      });
+    }
+  for (const gone of before.values())
+    if (gone !== undefined) {
+      const { source, id, isQuote } = gone.record;
+      changes.push({ source, id, isQuote, before: gone });
+    }
+  return changes;
 }
 
 function refusalOfCompanies(next: readonly PlannedCompany[]): string | undefined {

@@ -5,9 +5,11 @@ import type { PutOutcome } from '../linkage/plan.ts';
 import { byEntry } from '../lookup/answers.ts';
 import { keysOfQuote, placeQuote } from '../records/quotes.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../records/source-record.ts';
-import type { CatalogStore, PutAnswer } from '../storage/store.ts';
+import type { RunName } from '../storage/journal.ts';
+import type { PutAnswer } from '../storage/store.ts';
 import {
   type AdminParts,
+  ANSWER_DEADLINE_MS,
   type OperatorCall,
   operatorCall,
   refuseBadRunId,
@@ -21,12 +23,14 @@ const MAX_PER_TICKER = 100;
 const ALONE = 'no other source has a record of this company';
 /** Time for one prune call. Well below the deadline that importers set. */
 const PRUNE_MS = 5_000;
+/** How much longer than its deadline a call may write: until the database has answered its last write. */
+const ENDING_MS = 10_000;
 
 /** Returns the calls of importers. All calls of one import share one entry in the trail. */
 export function importCalls(
   parts: AdminParts,
 ): Pick<CatalogAdminServiceServer, 'putBrands' | 'putQuotes' | 'finishImport'> {
-  const { store, findCandidates, announcer } = parts;
+  const { store, runs, findCandidates, announcer } = parts;
   return {
     putBrands: operatorCall(parts, async (request, call) => {
       refuseBadImport(request);
@@ -40,7 +44,8 @@ export function importCalls(
         }),
         'the id occurs twice in this batch: send one record for each id',
       );
-      const { outcomes, refused, conflicts, refusedLinks } = await put(store, request, items, call);
+      const answer = await put(parts, request, items, call);
+      const { outcomes, refused, conflicts, refusedLinks, difference } = answer;
       const indexes = new Map(acceptedOf(items).map(({ record, index }) => [referenceOf(record), index]));
       return {
         ...countsOf(outcomes),
@@ -50,6 +55,7 @@ export function importCalls(
         ),
         conflicts: conflicts.map(withIndex(indexes)),
         refusedLinks: refusedLinks.map(withIndex(indexes)),
+        difference,
       };
     }),
 
@@ -74,24 +80,29 @@ export function importCalls(
         }),
         'the listing occurs twice in this batch: send one quote for each listing',
       );
-      const { outcomes, refused } = await put(store, request, items, call);
+      const { outcomes, refused, difference } = await put(parts, request, items, call);
       const { unchanged } = countsOf(outcomes);
       const changed = quotes.length - refused.length - skipped.length - unchanged;
-      return { changed, unchanged, refused, skipped };
+      return { changed, unchanged, refused, skipped, difference };
     }),
 
     finishImport: operatorCall(
       parts,
-      async (request, { signal, record }) => {
+      async (request, { operator, signal, record }) => {
         refuseBadImport(request);
         const { source, importId, prune } = request;
-        const change = () => store.prune(source, importId, { withinMs: PRUNE_MS, signal });
+        const step = () => store.prune(source, importId, { withinMs: PRUNE_MS, signal });
+        const limits = { operator, withinMs: SCAN_DEADLINE_MS + ENDING_MS };
+        const change = () => runs.during(request, limits, step, ({ difference }) => ({ difference }));
         const { pruned, more } = prune
           ? await record(trailEntryOf(request), change, ({ pruned }) => ({ pruned }))
           : { pruned: 0, more: false };
-        if (!more) await store.noteImport(source, importId);
+        if (!more) {
+          await runs.note(request, operator, { outcome: 'finished' }, { pruned: prune });
+          await store.noteImport(source, importId);
+        }
         await announcer.confirm();
-        return { pruned, more };
+        return { pruned, more: more || (await runs.forget(PRUNE_MS)) };
       },
       SCAN_DEADLINE_MS,
     ),
@@ -103,15 +114,15 @@ type BatchItem = SourceRecord | { readonly refused: string } | undefined;
 
 /** Puts the accepted items of a batch. Returns the refusals of all items, by their index. */
 async function put(
-  store: CatalogStore,
+  { store, runs }: Pick<AdminParts, 'store' | 'runs'>,
   request: Pick<PutBrandsRequest, 'source' | 'importId' | 'dryRun'> & { onlyJoining?: boolean },
   items: readonly BatchItem[],
-  { signal, record }: OperatorCall,
+  { operator, signal, record }: OperatorCall,
 ): Promise<PutAnswer & { refused: RefusedBrand[] }> {
   const { source, dryRun, onlyJoining = false } = request;
   const accepted = acceptedOf(items);
   const records = accepted.map(({ record }) => record);
-  const change = async () => {
+  const write = async () => {
     const answer = await store.putSourceRecords(source, records, { dryRun, onlyJoining, signal });
     const refused = [
       ...items.flatMap((item, index) => (item && 'refused' in item ? { index, reason: item.refused } : [])),
@@ -121,10 +132,16 @@ async function put(
     ];
     return { ...answer, refused: refused.sort((a, b) => a.index - b.index) };
   };
-  return record(trailEntryOf(request), change, ({ outcomes, refused }) => ({
-    ...countsOf(outcomes),
-    refused: refused.length,
-  }));
+  type Answer = Awaited<ReturnType<typeof write>>;
+  const counts = ({ outcomes, refused }: Answer) => ({ ...countsOf(outcomes), refused: refused.length });
+  if (dryRun) return write();
+  const limits = { operator, withinMs: ANSWER_DEADLINE_MS + ENDING_MS };
+  const change = () =>
+    runs.during(request, limits, write, (answer) => ({
+      counts: counts(answer),
+      difference: answer.difference,
+    }));
+  return record(trailEntryOf(request), change, counts);
 }
 
 /** Returns the source records to put, with their indexes in the batch. */
@@ -147,13 +164,12 @@ function countsOf(outcomes: readonly PutOutcome[]) {
   return { created: countOf('created'), changed: countOf('changed'), unchanged: countOf('unchanged') };
 }
 
-function trailEntryOf(request: { source: string; importId: string; dryRun?: boolean }) {
-  const { source, importId, dryRun = false } = request;
+function trailEntryOf({ source, importId }: RunName) {
   const details = { source, import: importId };
-  return { method: 'Import', about: [source], details, sharedBy: `${source} ${importId}`, dryRun };
+  return { method: 'Import', about: [source], details, sharedBy: `${source} ${importId}` };
 }
 
-function refuseBadImport({ source, importId }: { source: string; importId: string }): void {
+export function refuseBadImport({ source, importId }: RunName): void {
   const problem = problemOfSource(source);
   if (problem !== undefined) throw new Fault('invalid_argument', problem);
   refuseBadRunId('an import', importId);

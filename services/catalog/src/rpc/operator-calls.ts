@@ -11,10 +11,11 @@ import {
 import type { FindCandidates } from '../lookup/answers.ts';
 import type { Suggest } from '../lookup/suggestions.ts';
 import type { Announcer } from '../storage/announcer.ts';
+import type { ImportRuns } from '../storage/import-runs.ts';
 import type { Restore } from '../storage/restore.ts';
 import type { CatalogStore } from '../storage/store.ts';
 
-const ANSWER_DEADLINE_MS = 20_000;
+export const ANSWER_DEADLINE_MS = 20_000;
 /** Deadline of calls that read the whole collection. */
 export const SCAN_DEADLINE_MS = 60_000;
 const MAX_BATCH = 500;
@@ -26,6 +27,7 @@ export interface AdminParts {
   findCandidates: FindCandidates;
   suggest: Suggest;
   store: CatalogStore;
+  runs: ImportRuns;
   restore: Restore;
   announcer: Pick<Announcer, 'confirm'>;
   trail: Trail;

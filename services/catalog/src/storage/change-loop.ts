@@ -3,6 +3,7 @@ import { OPERATOR } from '@brand-data/records';
 import { Fault, type Mongo } from '@brand-data/runtime';
 import type { Collection, Filter, Timestamp } from 'mongodb';
 import { linkOf, memoized } from '../linkage/clustering.ts';
+import { Differences } from '../linkage/difference.ts';
 import { type Plan, type PutOutcome, planChange, type Write } from '../linkage/plan.ts';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
 import { changeKeysOf } from '../records/index-keys.ts';
@@ -14,7 +15,8 @@ import {
   hasConcurrentChange,
 } from './affected-records.ts';
 import type { Announce } from './announcer.ts';
-import { holdersOf, type KnownSources } from './collections.ts';
+import { type Collections, holdersOf, type KnownSources } from './collections.ts';
+import { companiesByRecord, idsBefore, type RunName } from './journal.ts';
 import { writeGroups } from './writes.ts';
 
 const MAX_ROUNDS = 20;
@@ -32,6 +34,12 @@ interface ChangeOptions {
   source: string | undefined;
   dryRun?: boolean;
   signal: AbortSignal | undefined;
+  /** The import run that makes the change. Its journal is told what the change does. */
+  run?: RunName | undefined;
+  /** Whether the change undoes the run. Companies then get the ids that they had before it. */
+  isUndo?: boolean;
+  /** Takes what the change does. Without it, a new one does. */
+  differences?: Differences;
 }
 
 interface Applied extends Pick<Plan, 'conflicts' | 'refusedLinks'> {
@@ -39,23 +47,28 @@ interface Applied extends Pick<Plan, 'conflicts' | 'refusedLinks'> {
   outcomes: ReadonlyMap<string, PutOutcome>;
   /** References of the removed source records. */
   removed: ReadonlySet<string>;
+  /** What a run does to records and companies. */
+  differences: Differences;
+  hasWritten: boolean;
 }
 
 /** Makes changes of the catalogue while other writers, in this process and in other replicas, make theirs. */
 export class ChangeLoop {
   readonly #mongo: Mongo;
   readonly #companies: Collection<CatalogDoc>;
+  readonly #entries: Collections['changes'];
   readonly #sources: KnownSources;
   readonly #announce: Announce;
   readonly #runChange = changeQueue(CONCURRENT_CHANGES);
 
   constructor(
     mongo: Mongo,
-    companies: Collection<CatalogDoc>,
+    { companies, changes }: Pick<Collections, 'companies' | 'changes'>,
     { sources, announce }: { sources: KnownSources; announce: Announce },
   ) {
     this.#mongo = mongo;
     this.#companies = companies;
+    this.#entries = changes;
     this.#sources = sources;
     this.#announce = announce;
   }
@@ -73,11 +86,8 @@ export class ChangeLoop {
     return this.#runChange(options.signal, () => this.#repeat(changeOf, holders, options));
   }
 
-  async #repeat(
-    changeOf: ChangeOf,
-    holders: Filter<CatalogDoc>,
-    { source, dryRun = false, signal }: ChangeOptions,
-  ): Promise<Applied> {
+  async #repeat(changeOf: ChangeOf, holders: Filter<CatalogDoc>, options: ChangeOptions): Promise<Applied> {
+    const { source, dryRun = false, signal, run, differences = new Differences() } = options;
     const yieldIfLong = cooperativeYield(signal);
     const outcomes = new Map<string, PutOutcome>();
     const removed = new Set<string>();
@@ -90,27 +100,30 @@ export class ChangeLoop {
       const hasKeys = typeof changeOf !== 'function' && changeOf.puts.length > 0;
       const hasOneSource = await this.#sources.isOnly(source);
       const found = hasKeys && round === 0 ? undefined : withOverrides(holders, reassigned);
-      const options = { hasOneSource, holders: found, linkOf: link, yieldIfLong };
       const change = withReassigned(changeOf, reassigned);
-      const affected = await findAffectedRecords(this.#mongo, this.#companies, change, options);
+      const search = { hasOneSource, holders: found, linkOf: link, yieldIfLong };
+      const affected = await findAffectedRecords(this.#mongo, this.#companies, change, search);
       if (affected === undefined) {
         throwIfAbandoned(signal);
         await delay(SNAPSHOT_PAUSE_MS);
         continue;
       }
       const { stored, groups, hotKeys } = affected;
-      const steps = planChange(affected.change, stored, groups, { linkOf: link, hotKeys });
+      const idsBefore = await this.#idsBefore(affected, options);
+      const steps = planChange(affected.change, stored, groups, { linkOf: link, hotKeys, idsBefore });
       const plan = await runSteps(steps, yieldIfLong);
       throwIfAbandoned(signal);
+      if (run !== undefined) differences.add(plan);
       // If a put is "unchanged" in a later round, an earlier round has written it, so the earlier outcome stays.
       for (const [reference, outcome] of plan.outcomes)
         if (round === 0 || outcome !== 'unchanged') outcomes.set(reference, outcome);
       for (const reference of plan.removed) removed.add(reference);
       const { conflicts, refusedLinks } = plan;
-      const applied = { outcomes, removed, conflicts, refusedLinks };
+      const hasWritten = round > 0 || (!dryRun && plan.writes.length > 0);
+      const applied = { outcomes, removed, conflicts, refusedLinks, differences, hasWritten };
       const writes = plan.writes.flat();
       if (dryRun || writes.length === 0) return applied;
-      const writtenAt = await this.#write(plan);
+      const writtenAt = await this.#write(plan, options);
       const sources = { source, hasOneSource };
       if (writtenAt && (await this.#isFinal(affected, writes, writtenAt, sources))) return applied;
       for (const reference of overridesOf(writes)) reassigned.add(reference);
@@ -123,10 +136,21 @@ export class ChangeLoop {
     );
   }
 
+  /** Returns the ids that companies of the affected records had before the run that the change undoes. */
+  async #idsBefore({ change, stored }: AffectedChange, { run, isUndo }: ChangeOptions) {
+    if (run === undefined || !isUndo) return undefined;
+    const companies = companiesByRecord(stored.values());
+    const puts = change.puts.map(
+      (put) => [referenceOf(put), companies.get(referenceOf(put)) ?? null] as const,
+    );
+    return idsBefore(this.#entries, run, new Map([...companies, ...puts]));
+  }
+
   /** Makes the writes, and announces them if they change what look-ups answer. */
-  #write({ writes }: Plan): Promise<Timestamp[] | undefined> {
-    const write = () => writeGroups(this.#mongo, this.#companies, writes);
-    const keys = changeKeysOf(changedEntries(writes.flat()));
+  #write(plan: Plan, { run, isUndo = false }: ChangeOptions): Promise<Timestamp[] | undefined> {
+    const journal = run && { changes: this.#entries, run, isUndo };
+    const write = () => writeGroups(this.#mongo, this.#companies, plan, journal);
+    const keys = changeKeysOf(changedEntries(plan.writes.flat()));
     return keys.length === 0 ? write() : this.#announce(keys, write);
   }
 
@@ -152,7 +176,10 @@ export class ChangeLoop {
 
 function withReassigned(changeOf: ChangeOf, reassigned: ReadonlySet<string>): ChangeOf {
   if (reassigned.size === 0) return changeOf;
-  return (stored) => ({ ...(typeof changeOf === 'function' ? changeOf(stored) : changeOf), reassigned });
+  return (stored) => {
+    const change = typeof changeOf === 'function' ? changeOf(stored) : changeOf;
+    return { ...change, reassigned: reassigned.union(change.reassigned ?? new Set()) };
+  };
 }
 
 async function runSteps(steps: Generator<undefined, Plan>, yieldIfLong: () => Promise<void>): Promise<Plan> {

@@ -2,6 +2,8 @@ import type { Mongo } from '@brand-data/runtime';
 import type { ClientSession, Collection, Filter } from 'mongodb';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
 import { statesListings } from '../records/precedence.ts';
+import type { RunDoc } from './import-runs.ts';
+import type { ChangeDoc } from './journal.ts';
 
 const READ_MS = 10_000;
 
@@ -12,10 +14,12 @@ interface SourceDoc {
   newestImport?: string;
 }
 
-/** The companies, and all sources that ever put a record. */
+/** The companies, all sources that ever put a record, import runs, and what each run has done to source records. */
 export interface Collections {
   companies: Collection<CatalogDoc>;
   sources: Collection<SourceDoc>;
+  imports: Collection<RunDoc>;
+  changes: Collection<ChangeDoc>;
 }
 
 /** Creates missing indexes. Any number of replicas may use one database. */
@@ -27,7 +31,12 @@ export async function openCollections({ db }: Mongo): Promise<Collections> {
     { key: { 'contributions.source': 1, 'contributions.id': 1 }, name: 'contributions', unique: true },
     { key: { 'contributions.source': 1, 'contributions.importId': 1 }, name: 'imports' },
   ]);
-  return { companies, sources: db.collection('sources') };
+  return {
+    companies,
+    sources: db.collection('sources'),
+    imports: db.collection('imports'),
+    changes: db.collection('import_changes', { promoteBuffers: true }),
+  };
 }
 
 /** Returns the filter that finds the documents with a source record that has these fields. */

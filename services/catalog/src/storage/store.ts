@@ -1,7 +1,9 @@
+import { ImportDifference } from '@brand-data/contracts';
 import { compareTexts } from '@brand-data/identifiers';
 import { OPERATOR } from '@brand-data/records';
 import { answerWithin, type Mongo } from '@brand-data/runtime';
 import type { Collection } from 'mongodb';
+import { Differences } from '../linkage/difference.ts';
 import { editOverrides, type FieldEdit, type FieldOutcome } from '../linkage/edit-overrides.ts';
 import type { Plan, PutOutcome } from '../linkage/plan.ts';
 import type { PutRefusedLink } from '../linkage/refused-links.ts';
@@ -19,6 +21,8 @@ import { referenceOf, type SourceRecord, statesCompany } from '../records/source
 import type { Announce } from './announcer.ts';
 import { ChangeLoop, cooperativeYield } from './change-loop.ts';
 import { type Collections, holdersOf, KnownSources } from './collections.ts';
+import type { ChangeDoc, RunName } from './journal.ts';
+import { holdersOfEntries, readEntries, type UndoOptions, type UndoStep, undoRun } from './undo.ts';
 
 const READ_MS = 10_000;
 /** Deadline of operators' reads of the whole collection. */
@@ -29,21 +33,25 @@ const SCAN_BATCH = 200;
 export interface PutAnswer extends Pick<Plan, 'conflicts' | 'refusedLinks'> {
   /** In the order of the puts. */
   outcomes: PutOutcome[];
+  difference: ImportDifference;
 }
 
 /** Reads and changes the catalogue's records. */
 export class CatalogStore {
   readonly #companies: Collection<CatalogDoc>;
   readonly #sources: Collections['sources'];
+  readonly #entries: Collections['changes'];
   readonly #known: KnownSources;
   readonly #changes: ChangeLoop;
 
   /** @param announce is called with every write that changes what look-ups answer */
-  constructor(mongo: Mongo, { companies, sources }: Collections, announce: Announce) {
+  constructor(mongo: Mongo, collections: Collections, announce: Announce) {
+    const { companies, sources, changes } = collections;
     this.#companies = companies;
     this.#sources = sources;
+    this.#entries = changes;
     this.#known = new KnownSources(sources);
-    this.#changes = new ChangeLoop(mongo, companies, { sources: this.#known, announce });
+    this.#changes = new ChangeLoop(mongo, collections, { sources: this.#known, announce });
   }
 
   /** Returns the company with the id, else the best known company that has a source record with the id. */
@@ -57,27 +65,26 @@ export class CatalogStore {
   }
 
   /**
-   * Puts source records, and joins or separates companies accordingly. No two puts may have the same id. The writes of one
-   * group of linked companies are atomic. Idempotent. With `dryRun` it writes nothing. When the signal is aborted, it soon
-   * rejects with Fault `unavailable`, and some of the records may have been written. With `onlyJoining` it leaves out the records
-   * that no record of another source joins.
+   * Puts source records of one import run, and joins or separates companies accordingly. No two puts may have the same id. The
+   * writes of one group of linked companies are atomic. Idempotent. With `dryRun` it writes nothing. When the signal is aborted, it
+   * soon rejects with Fault `unavailable`, and some of the records may have been written. With `onlyJoining` it leaves out the
+   * records that no record of another source joins.
    */
   async putSourceRecords(
     source: string,
     puts: readonly SourceRecord[],
     { dryRun, onlyJoining = false, signal }: { dryRun: boolean; onlyJoining?: boolean; signal?: AbortSignal },
   ): Promise<PutAnswer> {
-    if (puts.length === 0) return { outcomes: [], conflicts: [], refusedLinks: [] };
+    const [first] = puts;
+    if (first === undefined)
+      return { outcomes: [], conflicts: [], refusedLinks: [], difference: ImportDifference.create() };
     if (!dryRun) await this.#known.register(source);
     const holders = holdersOf({ source, id: { $in: puts.map(({ id }) => id) } });
-    const options = { source, dryRun, signal };
-    const { outcomes, conflicts, refusedLinks } = await this.#changes.run(
-      { puts, onlyJoining },
-      holders,
-      options,
-    );
+    const options = { source, dryRun, signal, run: { source, importId: first.importId } };
+    const applied = await this.#changes.run({ puts, onlyJoining }, holders, options);
+    const { outcomes, conflicts, refusedLinks, differences } = applied;
     const inOrder = puts.map((put) => outcomes.get(referenceOf(put)) ?? 'unchanged');
-    return { outcomes: inOrder, conflicts, refusedLinks };
+    return { outcomes: inOrder, conflicts, refusedLinks, difference: differences.toProto() };
   }
 
   /** Returns the refused links of a company's source records, at most ten for each. */
@@ -96,7 +103,8 @@ export class CatalogStore {
     source: string,
     importId: string,
     { withinMs, signal }: { withinMs: number; signal?: AbortSignal },
-  ): Promise<{ pruned: number; more: boolean }> {
+  ): Promise<{ pruned: number; more: boolean; difference: ImportDifference }> {
+    const differences = new Differences();
     const began = performance.now();
     const isRemoved = (record: SourceRecord) => record.source === source && record.importId < importId;
     let pruned = 0;
@@ -104,12 +112,57 @@ export class CatalogStore {
       const options = { projection: { _id: 1 }, limit: PRUNE_BATCH, maxTimeMS: SCAN_MS };
       const older = holdersOf({ source, importId: { $lt: importId } });
       const left = await this.#companies.find(older, options).toArray();
-      if (left.length === 0) return { pruned, more: false };
+      if (left.length === 0) return { pruned, more: false, difference: differences.toProto() };
       const holders = { _id: { $in: left.map(({ _id }) => _id) } };
-      const { removed } = await this.#changes.run({ puts: [], isRemoved }, holders, { source, signal });
+      const change = { source, signal, run: { source, importId }, differences };
+      const { removed } = await this.#changes.run({ puts: [], isRemoved }, holders, change);
       pruned += removed.size;
     } while (performance.now() - began < withinMs);
-    return { pruned, more: true };
+    return { pruned, more: true, difference: differences.toProto() };
+  }
+
+  /** Undoes a run in steps (undo.ts). */
+  undo(run: RunName, options: UndoOptions): Promise<UndoStep> {
+    return undoRun({ changes: this.#entries, loop: this.#changes }, run, options);
+  }
+
+  /** Yields what a run has done to source records, with their companies as they are, from the first one after `after`. */
+  async *changesOf(run: RunName, after: string): AsyncIterable<{ entry: ChangeDoc; stored?: SourceRecord }> {
+    for (let last = after; ; ) {
+      const entries = await readEntries(this.#entries, run, last);
+      if (entries.length === 0) return;
+      const found = await this.#companies.find(holdersOfEntries(entries), { maxTimeMS: READ_MS }).toArray();
+      const records = new Map(
+        found.flatMap(sourceRecordsFromDoc).map((record) => [referenceOf(record), record]),
+      );
+      for (const entry of entries) {
+        last = referenceOf(entry);
+        const stored = records.get(last);
+        yield { entry, ...(stored && { stored }) };
+      }
+    }
+  }
+
+  /** Yields the documents that hold records of the source, with the ids of these records, from the first id after `after`. */
+  async *recordsOf(
+    source: string,
+    after: string,
+  ): AsyncIterable<{ holders: { doc: CatalogDoc; ids: string[] }[]; end: string }> {
+    const options = { hint: 'contributions', limit: SCAN_BATCH, maxTimeMS: READ_MS } as const;
+    for (let last = after; ; ) {
+      const filter = holdersOf({ source, id: { $gt: last } });
+      const found = (await this.#companies.find(filter, options).toArray()).map((doc) => {
+        const own = doc.contributions.filter((mark) => mark.source === source && mark.id > last);
+        return { doc, ids: own.map(({ id }) => id).sort(compareTexts) };
+      });
+      // The index has the documents in the order of the first of these ids. A further one comes again after those of other documents.
+      const isLast = found.length < SCAN_BATCH;
+      const firsts = found.map(({ ids }) => (isLast ? ids.at(-1) : ids[0]) ?? '');
+      const end = firsts.sort(compareTexts).at(-1) ?? last;
+      yield { holders: found.map(({ doc, ids }) => ({ doc, ids: ids.filter((id) => id <= end) })), end };
+      if (isLast) return;
+      last = end;
+    }
   }
 
   /** Removes the company that `readBrand` finds. Returns how many source records and overrides it had, if it was found. */

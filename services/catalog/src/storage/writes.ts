@@ -8,25 +8,43 @@ import {
   MongoServerError,
   type Timestamp,
 } from 'mongodb';
-import type { Write } from '../linkage/plan.ts';
+import type { Plan, Write } from '../linkage/plan.ts';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
+import { type ChangeDoc, entryOperations, type RunName } from './journal.ts';
 
 const DUPLICATE_KEY = 11_000;
 const WRITE_CONFLICT = 112;
 const CONCURRENT_TRANSACTIONS = 8;
 const COMMIT_MS = 5_000;
 
+/** Where an import run enters what it does to source records. */
+export interface RunJournal {
+  readonly changes: Collection<ChangeDoc>;
+  readonly run: RunName;
+  readonly isUndo: boolean;
+}
+
 /**
- * Makes the writes, those of one inner list in one transaction. Returns their operation times: a session that is advanced to these
+ * Makes the writes, those of one inner list in one transaction. A run's entries come before a single write, because one that tells
+ * of nothing does no harm, and into the transaction of several, because only these move records between companies.
+ * Returns their operation times: a session that is advanced to these
  * times sees the writes. Undefined if another writer has changed some documents. Then possibly only some of the writes were made.
  */
 export async function writeGroups(
   { client }: Mongo,
   companies: Collection<CatalogDoc>,
-  groups: readonly (readonly Write[])[],
+  { writes: groups, changes }: Pick<Plan, 'writes' | 'changes'>,
+  journal?: RunJournal,
 ): Promise<Timestamp[] | undefined> {
   const single = groups.flatMap((writes) => (writes.length === 1 ? writes : []));
   const transactions = groups.filter((writes) => writes.length > 1).values();
+  const enter = async (of: readonly (readonly Write[])[], session?: ClientSession) => {
+    const told = of.flatMap((writes) => changes.get(writes) ?? []);
+    const operations = journal === undefined ? [] : entryOperations(journal.run, told, journal);
+    if (journal === undefined || operations.length === 0) return;
+    await journal.changes.bulkWrite(operations, { ordered: false, ...(session && { session }) });
+  };
+  await enter(groups.filter((writes) => writes.length === 1));
   const settled = await Promise.all([
     client.withSession(async (session) => ({ isDone: await writeEach(companies, single, session), session })),
     ...Array.from({ length: CONCURRENT_TRANSACTIONS }, () =>
@@ -34,7 +52,8 @@ export async function writeGroups(
         let isDone = true;
         // All sessions take groups from the same iterator.
         for (const writes of transactions)
-          isDone = (await writeInTransaction(companies, writes, session)) && isDone;
+          isDone =
+            (await writeInTransaction(companies, writes, session, () => enter([writes], session))) && isDone;
         return { isDone, session };
       }),
     ),
@@ -76,6 +95,7 @@ async function writeInTransaction(
   companies: Collection<CatalogDoc>,
   writes: readonly Write[],
   session: ClientSession,
+  enter: () => Promise<void>,
 ): Promise<boolean> {
   const old = writes.flatMap((write) => ('before' in write ? write.before : []));
   const documents = writes.flatMap((write) => ('doc' in write ? write.doc : []));
@@ -89,6 +109,7 @@ async function writeInTransaction(
       if (deletedCount !== old.length) return false;
     }
     if (documents.length > 0) await companies.insertMany(documents, { session });
+    await enter();
     await session.commitTransaction();
     return true;
   } catch (error) {
