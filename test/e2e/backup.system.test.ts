@@ -480,6 +480,13 @@ describe('a copy', () => {
 
   test('is not written over files that are there already', async () => {
     const copy = await backUp('twice');
+    const copies = async () =>
+      (await stack.bds('audit', '--method', 'Backup', '--limit', '1')) as { entries: object[] };
+    await expect.poll(copies).toMatchObject({
+      entries: [{ operator: 'backup', outcome: 'done', details: { services: SERVICES.join(' ') } }],
+    });
+    const scraped = async () => (await fetch(`${stack.opsUrls.get('accounts')}/metrics`)).text();
+    await expect.poll(scraped).toMatch(/^accounts_newest_backup_timestamp_seconds\{.*\} [1-9]/m);
     await expect(stack.bds('backup', '--out', copy, ...databases())).rejects.toThrow(/is not empty/);
   });
 });

@@ -277,7 +277,8 @@ test('a deleted account is refused at once, and its billed calls stay under its 
   expect(trail).toMatch(/accounts\.DeleteAccount .*account=leaving keys=1 before=open/);
   expect(trail).not.toContain('Leaving');
   await json('plan', 'set', 'for-nobody', '--pool', 'calls=1:brands');
-  expect((await bds('plan', 'delete', 'team')).errors).toMatch(/accounts are on the plan/);
+  await json('account', 'create', '--id', 'staying', '--name', 'Staying Inc.', '--plan', 'team');
+  expect((await bds('plan', 'delete', 'team')).errors).toMatch(/on the plan \(.*: give them another one/);
   expect(await json('plan', 'delete', 'for-nobody')).toMatchObject({ deleted: { name: 'for-nobody' } });
 });
 

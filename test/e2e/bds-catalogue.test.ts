@@ -429,7 +429,7 @@ describe('the list of records', () => {
     expect(stats.fields).toContainEqual({ field: 'stock.price', has: 1, of: 1 });
     expect(stats.bytes.all).toBeGreaterThan(stats.bytes.largest.bytes);
     const crm = stats.sources.find(({ source }: { source: string }) => source === 'crm');
-    expect(crm).toMatchObject({ records: 1, newest_import: expect.any(String) });
+    expect(crm).toMatchObject({ records: 1, newest_import: expect.any(String), facts: expect.any(Array) });
     const { out } = await bds('here', 'catalogue', 'stats', '--field', 'company.ceo');
     expect(out).toMatch(/^company\.ceo +1 +4 +25\.0 %$/m);
   });

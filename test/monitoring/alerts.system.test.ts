@@ -57,6 +57,9 @@ const builds = (...services: string[]) =>
   Object.fromEntries(
     services.map((service) => [`brand_data_build_info${of(service, ',version="1"')}`, '1x600']),
   );
+/** A copy in the future, so that it is young whatever a situation's time. */
+const backups = (values: string) =>
+  counter('accounts_newest_backup_timestamp_seconds', 'accounts', '', values);
 const ALL = ['gateway', 'accounts', 'catalog', 'metering', 'images'];
 
 /**
@@ -445,6 +448,30 @@ const SCENARIOS: Record<string, Scenario> = {
     at: '20m',
     firing: [],
   },
+  'copies that end two days ago': {
+    series: backups('0x200'),
+    step: '30m',
+    at: '50h',
+    firing: ['BrandDataNoBackup warning'],
+  },
+  'copies each day fire nothing': {
+    series: backups('0x48 86400x48 172800x48'),
+    step: '30m',
+    at: '60h',
+    firing: [],
+  },
+  'an installation that never had a copy': {
+    series: backups('_x200'),
+    step: '30m',
+    at: '50h',
+    firing: ['BrandDataNoBackup warning'],
+  },
+  'an installation of yesterday without a copy fires nothing': {
+    series: backups('_x200'),
+    step: '30m',
+    at: '30h',
+    firing: [],
+  },
   'sweeps that fail for three days': {
     series: {
       ...sweeps('0x2 1x200'),
@@ -561,7 +588,7 @@ describe.skipIf(promtool === undefined)('promtool', () => {
       const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
       try {
         const file = join(folder, 'test.yaml');
-        const input = Object.entries({ ...builds(...there), ...series });
+        const input = Object.entries({ ...builds(...there), ...backups('1000000000x600'), ...series });
         writeFileSync(
           file,
           stringify({

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DATABASE_SERVICES, type DatabaseService } from '@brand-data/contracts';
+import { auditPublisher, DATABASE_SERVICES, type DatabaseService } from '@brand-data/contracts';
 import { Fault, RESTORING, VERSION } from '@brand-data/runtime';
+import { jetstream } from '@nats-io/jetstream';
 import { type ClientSession, type Db, type MongoClient, MongoServerError, type Timestamp } from 'mongodb';
 import {
   type CopiedCollection,
@@ -43,9 +45,12 @@ const LONGEST_STALE_MS = 2_000;
 
 /**
  * Copies the databases, and the usage that metering has not applied, into a folder while the services run. Uses little memory,
- * however large the databases are. If it fails or is stopped, it removes what it has written.
+ * however large the databases are. If it fails or is stopped, it removes what it has written. `isInTrail`: accounts
+ * learns of the copy. Absent: the copy lacks metering, so there is no message of it.
  */
-export async function backup(options: BackupOptions): Promise<Manifest> {
+export async function backup(
+  options: BackupOptions,
+): Promise<{ manifest: Manifest; isInTrail: boolean | undefined }> {
   const { servers, folder, services, signal } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0)
@@ -68,11 +73,33 @@ export async function backup(options: BackupOptions): Promise<Manifest> {
     const times = { startedAt, endedAt: new Date().toISOString() };
     const manifest: Manifest = { format: 1, version: VERSION, mongodbVersion, ...times, databases, streams };
     await writeManifest(folder, manifest);
-    return manifest;
+    return { manifest, isInTrail: nats && (await tellTrail(nats, services)) };
   } catch (error) {
     for (const name of await readdir(folder)) await rm(`${folder}/${name}`, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** Leaves a message for the trail of changes, from which accounts knows how old the newest copy is. Resolves to whether NATS took it. */
+async function tellTrail({ connection }: OpenNats, services: readonly DatabaseService[]): Promise<boolean> {
+  const js = jetstream(connection);
+  const id = randomUUID();
+  // The message stands for those who have the databases' users, like that of a restore.
+  const call = { operator: { name: 'backup', role: 'databases', credentialId: '' }, from: '', requestId: id };
+  const details = { services: services.join(' ') };
+  return auditPublisher('metering', (_, ...message) => js.publish(...message))({
+    entry: id,
+    part: id,
+    atMs: Date.now(),
+    method: 'Backup',
+    call,
+    about: services,
+    details,
+    counts: { calls: 1, done: 1 },
+  }).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function copyAll(client: MongoClient, options: BackupOptions): Promise<CopiedDatabase[]> {

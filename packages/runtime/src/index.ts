@@ -56,7 +56,7 @@ export {
 } from './nats/nats.ts';
 export { Diagnosis, type Found } from './observe/diagnosis.ts';
 export { createLogger, type Logger } from './observe/log.ts';
-export { countBy, perRegistry } from './observe/metrics.ts';
+export { countBy, gaugesAtScrape, perRegistry, type Sample } from './observe/metrics.ts';
 export {
   activeSpanContext,
   inBatchSpan,

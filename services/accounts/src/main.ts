@@ -9,6 +9,7 @@ import { AllowanceSigner } from './rpc/allowance-signer.ts';
 import { Outbox } from './storage/outbox.ts';
 import { openStorage } from './storage.ts';
 import { followAuditEvents } from './trail/audit-events.ts';
+import { showNewestBackup } from './trail/backup-gauge.ts';
 
 const backend = { storageSpec, openStorage, serviceSpec, adminPort: ADMIN_PORT };
 await runBackend('accounts', backend, async (service, config, ports) => {
@@ -18,6 +19,7 @@ await runBackend('accounts', backend, async (service, config, ports) => {
   const signer = new AllowanceSigner(config.ALLOWANCE_SIGNING_KEY);
   service.onSettingChange('ALLOWANCE_SIGNING_KEY', (pem) => signer.replaceKey(signingKeyFromPem(pem)));
   followAuditEvents(service, nats, { store: store.trail, days: config.AUDIT_DAYS });
+  showNewestBackup(service, { newestBackup: () => store.trail.newestBackup() });
   let signingKey = config.PASS_SIGNING_KEY;
   service.onSettingChange('PASS_SIGNING_KEY', (pem) => {
     signingKey = signingKeyFromPem(pem);

@@ -16,6 +16,7 @@ import { similarFinder, suggester } from './lookup/suggestions.ts';
 import { catalogAdminService, catalogService } from './rpc/catalog-service.ts';
 import { startAnnouncer } from './storage/announcer.ts';
 import { openCollections } from './storage/collections.ts';
+import { startFreshness } from './storage/freshness.ts';
 import { ImportRuns } from './storage/import-runs.ts';
 import { restorer } from './storage/restore.ts';
 import { CatalogStore } from './storage/store.ts';
@@ -33,6 +34,7 @@ await runBackend('catalog', backend, async (service, config, ports) => {
   const announcer = startAnnouncer(service, nats);
   const store = new CatalogStore(mongo, collections, announcer.announce);
   const runs = new ImportRuns(collections);
+  const measureAges = startFreshness(service, collections);
   const restore = restorer(collections, announcer.announce);
   await ports.serve(
     GRPC_SERVICES.CatalogService,
@@ -45,7 +47,17 @@ await runBackend('catalog', backend, async (service, config, ports) => {
   await ports.serveOperators(
     ports.adminPort(installationOrPass(service, config)),
     GRPC_SERVICES.CatalogAdminService,
-    catalogAdminService({ service, findCandidates, suggest, store, runs, restore, announcer, trail }),
+    catalogAdminService({
+      service,
+      findCandidates,
+      suggest,
+      store,
+      runs,
+      restore,
+      measureAges,
+      announcer,
+      trail,
+    }),
   );
 });
 

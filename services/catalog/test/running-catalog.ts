@@ -36,6 +36,8 @@ export interface RunningCatalog {
   query: (...queries: LookupQuery[]) => Promise<LookupResult[]>;
   /** The status of /readyz. */
   readiness: () => Promise<number>;
+  /** What a scrape of its metrics gets. */
+  metrics: () => Promise<string>;
   untilReady: () => Promise<void>;
   stop: () => Promise<unknown>;
   /** Kills the process without notice. */
@@ -54,7 +56,8 @@ export async function startCatalog(settings: Settings): Promise<RunningCatalog> 
 /** Starts the service and returns at once, before it is ready. */
 export async function launchCatalog(settings: Settings): Promise<RunningCatalog> {
   const options = { ...settings, operatorToken: OPERATOR_TOKEN };
-  const { target, adminTarget, readiness, untilReady, stop, kill } = await launchService('catalog', options);
+  const service = await launchService('catalog', options);
+  const { target, adminTarget, readiness, untilReady, stop, kill } = service;
   const client = connectChannel(CatalogServiceClient, target, channelAs('gateway', 'catalog'));
   const admin = connectChannel(CatalogAdminServiceClient, adminTarget, channelAs('bds', 'catalog'));
   const operate: RunningCatalog['operate'] = (method, request) =>
@@ -82,6 +85,7 @@ export async function launchCatalog(settings: Settings): Promise<RunningCatalog>
       query(...identifiers.map((identifier) => ({ identifier, superinvestors: true, suggest: false }))),
     query,
     readiness,
+    metrics: async () => (await fetch(`${service.opsUrl}/metrics`)).text(),
     untilReady,
     stop: () => {
       close();

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { VERSION } from '../base/version.ts';
 
@@ -42,6 +43,46 @@ export function countBy<Value extends string | number>(
   const counter = new Counter({ ...text, labelNames: [label], registers: [metrics] });
   for (const value of values) counter.inc({ [label]: value }, 0);
   return (value, events = 1) => counter.inc({ [label]: value }, events);
+}
+
+/** The labels of a series, and its value. */
+export type Sample = [labels: Record<string, string>, value: number];
+
+/** A scrape waits this long for what gauges read. */
+const READ_WITHIN_MS = 1_000;
+
+/** Registers gauges whose values come from one read at each scrape. They are absent if it does not answer in time. */
+export function gaugesAtScrape<Facts>(
+  metrics: Registry,
+  read: () => Promise<Facts>,
+  gauges: {
+    name: string;
+    help: string;
+    labelNames: string[];
+    samplesOf: (facts: NonNullable<Facts>) => Iterable<Sample>;
+  }[],
+): void {
+  let reading: Promise<Facts | undefined> | undefined;
+  const shared = () => {
+    reading ??= Promise.race([
+      read().catch(() => undefined),
+      delay(READ_WITHIN_MS, undefined, { ref: false }),
+    ]).finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+  for (const { samplesOf, ...about } of gauges)
+    new Gauge({
+      ...about,
+      registers: [metrics],
+      async collect() {
+        const facts = await shared();
+        this.reset();
+        if (facts !== undefined && facts !== null)
+          for (const [labels, value] of samplesOf(facts)) this.set(labels, value);
+      },
+    });
 }
 
 /** Makes a value once for each registry, when it is first needed. All users of the registry share the value. */

@@ -15,6 +15,13 @@ export class TrailStore {
     await this.#database.write(audit.updateOne({ _id }, update, { upsert: true }));
   }
 
+  /** Returns when `bds backup` last copied accounts and metering: copies without metering leave no entry. */
+  async newestBackup(): Promise<Date | undefined> {
+    const { audit } = this.#database.collections;
+    const options = { sort: { at: -1 }, projection: { at: 1 }, maxTimeMS: 1_000 } as const;
+    return (await audit.findOne({ method: 'Backup', about: 'accounts' }, options))?.at;
+  }
+
   /** Returns a page of the trail, latest first. */
   list({ filter, limit }: AuditPage): Promise<AuditDoc[]> {
     const { audit } = this.#database.collections;

@@ -11,6 +11,7 @@ import {
 import type { FindCandidates } from '../lookup/answers.ts';
 import type { Suggest } from '../lookup/suggestions.ts';
 import type { Announcer } from '../storage/announcer.ts';
+import type { MeasureAges } from '../storage/freshness.ts';
 import type { ImportRuns } from '../storage/import-runs.ts';
 import type { Restore } from '../storage/restore.ts';
 import type { CatalogStore } from '../storage/store.ts';
@@ -29,6 +30,7 @@ export interface AdminParts {
   store: CatalogStore;
   runs: ImportRuns;
   restore: Restore;
+  measureAges: MeasureAges;
   announcer: Pick<Announcer, 'confirm'>;
   trail: Trail;
 }

@@ -14,7 +14,7 @@ const MAX_MEANINGS = 20;
 export function recordCalls(
   parts: AdminParts,
 ): Pick<CatalogAdminServiceServer, 'getBrand' | 'deleteBrand' | 'resolve' | 'getStatistics'> {
-  const { store, findCandidates, suggest } = parts;
+  const { store, findCandidates, suggest, measureAges } = parts;
   return {
     getBrand: operatorCall(parts, async ({ id, refusedLinks }) => {
       const doc = await store.readBrand(id);
@@ -57,7 +57,18 @@ export function recordCalls(
       };
     }),
 
-    getStatistics: operatorCall(parts, () => store.countBrands(), SCAN_DEADLINE_MS),
+    getStatistics: operatorCall(
+      parts,
+      async () => {
+        const [{ sources, ...counts }, ages] = await Promise.all([store.countBrands(), measureAges()]);
+        const withAges = sources.map((counted) => {
+          const { facts: factAges = [], newestPrice = '' } = ages.get(counted.source) ?? {};
+          return { ...counted, factAges, newestPrice };
+        });
+        return { ...counts, sources: withAges };
+      },
+      SCAN_DEADLINE_MS,
+    ),
   };
 }
 

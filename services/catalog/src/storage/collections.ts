@@ -1,6 +1,7 @@
 import type { Mongo } from '@brand-data/runtime';
 import type { ClientSession, Collection, Filter } from 'mongodb';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
+import type { SourceAges } from '../records/fact-ages.ts';
 import { statesListings } from '../records/precedence.ts';
 import type { RunDoc } from './import-runs.ts';
 import type { ChangeDoc } from './journal.ts';
@@ -8,10 +9,13 @@ import type { ChangeDoc } from './journal.ts';
 const READ_MS = 10_000;
 
 /** A source that has ever put a record. */
-interface SourceDoc {
+export interface SourceDoc {
   _id: string;
   /** The newest import that has ended. */
   newestImport?: string;
+  /** How old its facts were at `measuredAt`. Absent until a replica has measured that. */
+  ages?: SourceAges;
+  measuredAt?: Date;
 }
 
 /** The companies, all sources that ever put a record, import runs, and what each run has done to source records. */

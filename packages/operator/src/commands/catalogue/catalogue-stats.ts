@@ -25,7 +25,7 @@ const OF_STOCKS = /^(?:stock|listings)\b/;
 export function catalogueStatsCommand({ catalog, output }: Context) {
   return new Command('stats')
     .description(
-      'Count the records by type and source, the share that has each of some fields, their sizes, and the age of imports',
+      'Count the records by type and source, the share that has each of some fields, their sizes, and the age of imports and of the facts',
     )
     .option(
       '--field <field,…>',
@@ -71,10 +71,23 @@ export function catalogueStatsCommand({ catalog, output }: Context) {
 }
 
 /** Import ids of bds begin with the time at which the import began. The age is null for the ids of other programs. */
-function sourceToJson({ source, brands, newestImport }: SourceStatistics, nowMs: number) {
+function sourceToJson(
+  { source, brands, newestImport, factAges, newestPrice }: SourceStatistics,
+  nowMs: number,
+) {
   const importedMs = Date.parse(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z/.exec(newestImport)?.[0] ?? '');
   const age = Number.isNaN(importedMs) ? null : Math.round((nowMs - importedMs) / 1_000);
-  return { source, records: brands, newest_import: newestImport || null, age_seconds: age };
+  const facts = factAges.map(({ fields, records, undated, newest, median }) => {
+    return { fields: fields || 'other', records, undated, newest: newest || null, median: median || null };
+  });
+  return {
+    source,
+    records: brands,
+    newest_import: newestImport || null,
+    age_seconds: age,
+    newest_price: newestPrice || null,
+    facts,
+  };
 }
 
 /** The figures of the catalogue, as the command prints them with --json. */
@@ -105,6 +118,15 @@ function statsText({ records, types, other_securities, sources, fields, bytes }:
       sources.map(({ source, records: count, age_seconds: age }) => {
         return [source, count, age === null ? 'not known' : `${duration(age)} ago`];
       }),
+    ),
+    table(
+      ['SOURCE', 'FACTS', 'NEWEST', 'MEDIAN', 'WITHOUT A DAY'],
+      sources.flatMap(({ source, facts: ages }) =>
+        ages.map(({ fields: of, newest, median, undated, records: all }) => {
+          const share = `${Math.round((100 * undated) / all)} %`;
+          return [source, of, newest ?? 'not known', median ?? 'not known', share];
+        }),
+      ),
     ),
     table(
       ['FIELD', 'RECORDS', 'OF', 'SHARE'],

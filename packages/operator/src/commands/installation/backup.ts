@@ -21,7 +21,7 @@ export function backupCommand({ env, output, pathOf, shown, interruption }: Cont
       const servers = readServers(env, (service) => service === 'metering', services);
       const folder = pathOf(out);
       const signal = interruption();
-      const manifest = await backup({
+      const { manifest, isInTrail } = await backup({
         servers,
         folder,
         services,
@@ -33,6 +33,8 @@ export function backupCommand({ env, output, pathOf, shown, interruption }: Cont
         throw error;
       });
       output.progress();
+      if (isInTrail === false)
+        output.notice('the copy is whole, but the trail has no entry of it, because NATS did not take one');
       const files = manifest.databases.flatMap(({ collections }) => collections);
       const documents = files.reduce((sum, { count }) => sum + count, 0);
       const messages = manifest.streams.reduce((sum, { count }) => sum + count, 0);

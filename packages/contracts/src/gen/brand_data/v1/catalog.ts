@@ -1017,6 +1017,24 @@ export interface SourceStatistics {
   brands: number;
   /** The source's newest import that has ended, by FinishImport. Empty: none has, since catalog records this. */
   newestImport: string;
+  /** By `fields`. Of a large source, they are from a random sample of its records. */
+  factAges: FactAges[];
+  /** The newest day of a price among the same records. Empty: there is none. */
+  newestPrice: string;
+}
+
+/** How old a source says that its facts are. Days are YYYY, YYYY-MM or YYYY-MM-DD. */
+export interface FactAges {
+  /** The first part of the fields' dotted names: "stock". Empty: all facts that the source dates as one. */
+  fields: string;
+  /** Records with such a statement. */
+  records: number;
+  /** Those of the records whose source states no day. */
+  undated: number;
+  /** Empty: no record has a day. */
+  newest: string;
+  /** Half of the records with a day have this one or an older one. */
+  median: string;
 }
 
 export interface ListBrandsRequest {
@@ -6801,7 +6819,7 @@ export const GetStatisticsResponse: MessageFns<GetStatisticsResponse> = {
 };
 
 function createBaseSourceStatistics(): SourceStatistics {
-  return { source: "", brands: 0, newestImport: "" };
+  return { source: "", brands: 0, newestImport: "", factAges: [], newestPrice: "" };
 }
 
 export const SourceStatistics: MessageFns<SourceStatistics> = {
@@ -6814,6 +6832,12 @@ export const SourceStatistics: MessageFns<SourceStatistics> = {
     }
     if (message.newestImport !== "") {
       writer.uint32(26).string(message.newestImport);
+    }
+    for (const v of message.factAges) {
+      FactAges.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.newestPrice !== "") {
+      writer.uint32(42).string(message.newestPrice);
     }
     return writer;
   },
@@ -6855,6 +6879,22 @@ export const SourceStatistics: MessageFns<SourceStatistics> = {
             message.newestImport = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.factAges.push(FactAges.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.newestPrice = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6875,6 +6915,111 @@ export const SourceStatistics: MessageFns<SourceStatistics> = {
     message.source = object.source ?? "";
     message.brands = object.brands ?? 0;
     message.newestImport = object.newestImport ?? "";
+    message.factAges = object.factAges?.map((e) => FactAges.fromPartial(e)) || [];
+    message.newestPrice = object.newestPrice ?? "";
+    return message;
+  },
+};
+
+function createBaseFactAges(): FactAges {
+  return { fields: "", records: 0, undated: 0, newest: "", median: "" };
+}
+
+export const FactAges: MessageFns<FactAges> = {
+  encode(message: FactAges, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fields !== "") {
+      writer.uint32(10).string(message.fields);
+    }
+    if (message.records !== 0) {
+      writer.uint32(16).uint32(message.records);
+    }
+    if (message.undated !== 0) {
+      writer.uint32(24).uint32(message.undated);
+    }
+    if (message.newest !== "") {
+      writer.uint32(34).string(message.newest);
+    }
+    if (message.median !== "") {
+      writer.uint32(42).string(message.median);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FactAges {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFactAges();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fields = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.records = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.undated = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.newest = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.median = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<FactAges>): FactAges {
+    return FactAges.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<FactAges>): FactAges {
+    const message = createBaseFactAges();
+    message.fields = object.fields ?? "";
+    message.records = object.records ?? 0;
+    message.undated = object.undated ?? 0;
+    message.newest = object.newest ?? "";
+    message.median = object.median ?? "";
     return message;
   },
 };

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { Source, Stock } from '@brand-data/contracts';
+import { brandOf } from '@brand-data/testing/brand-of';
+import { startTestNats, type TestServer } from '@brand-data/testing/servers';
+import fc from 'fast-check';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { agesOf, tradingDaysSince } from '../src/records/fact-ages.ts';
+import { type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
+
+const DAY_MS = 86_400_000;
+
+test('trading days since a day are the Mondays to Fridays after it, up to today', () => {
+  const day = fc.integer({ min: 0, max: 40_000 });
+  fc.assert(
+    fc.property(day, fc.integer({ min: 0, max: 400 }), fc.nat(DAY_MS - 1), (from, later, ms) => {
+      const days = Array.from({ length: later }, (_, index) => new Date((from + index + 1) * DAY_MS));
+      const trading = days.filter((each) => each.getUTCDay() >= 1 && each.getUTCDay() <= 5);
+      const text = new Date(from * DAY_MS).toISOString().slice(0, 10);
+      expect(tradingDaysSince(text, (from + later) * DAY_MS + ms)).toBe(trading.length);
+      expect(tradingDaysSince(text, (from - 3) * DAY_MS)).toBe(0);
+    }),
+  );
+});
+
+test('the age in the middle has as many older facts as newer ones, in each group of fields that a source dates apart', () => {
+  const date = fc.integer({ min: 2_000, max: 2_030 }).map(String);
+  fc.assert(
+    fc.property(fc.array(fc.oneof(date, fc.constant('')), { minLength: 1, maxLength: 20 }), (dates) => {
+      const records = dates.map((each) => ({
+        brand: brandOf('acme', {
+          sources: [{ date: each }, { date: '2026-01-02', fields: ['stock.price', 'stock.currency'] }],
+        }),
+        isQuote: false,
+      }));
+      const [other, stock] = agesOf(records).facts;
+      expect(stock).toMatchObject({ fields: 'stock', records: dates.length, median: '2026-01-02' });
+      const known = dates.filter((each) => each !== '');
+      expect(other).toMatchObject({ records: dates.length, undated: dates.length - known.length });
+      const { newest = '', median = '' } = other ?? {};
+      if (known.length === 0) expect({ newest, median }).toEqual({ newest: '', median: '' });
+      expect(known.filter((each) => each < median).length).toBeLessThanOrEqual(known.length / 2);
+      expect(known.filter((each) => each > median).length).toBeLessThanOrEqual(known.length / 2);
+      expect(known.every((each) => each <= newest)).toBe(true);
+    }),
+  );
+});
+
+describe('a catalogue', () => {
+  let nats: TestServer;
+  let catalog: RunningCatalog;
+  const database = `test_catalog_${randomBytes(6).toString('hex')}`;
+
+  beforeAll(async () => {
+    nats = await startTestNats();
+    catalog = await startCatalog({ mongodbUrl: inject('mongodbUrl'), natsUrl: nats.url, database });
+    const dated = (date: string) => ({ sources: [{ name: 'A', date }] });
+    await catalog.put('mine', [
+      stockOf('acme', 'ACME@XNAS', dated('2026-01-02')),
+      brandOf('globex', dated('2025-12-01')),
+      brandOf('initech', dated('2024')),
+      brandOf('hooli'),
+    ]);
+    const stock = Stock.fromPartial({ price: 1, currency: 'USD' });
+    const source = Source.fromPartial({ name: 'B', date: '2026-01-05' });
+    await catalog.quote('market-data', [{ symbol: 'ACME', mic: 'XNAS', stock, source }]);
+  });
+
+  afterAll(async () => {
+    await catalog?.stop();
+    await nats?.stop();
+    const client = await new MongoClient(inject('mongodbUrl')).connect();
+    await client.db(database).dropDatabase();
+    await client.close();
+  });
+
+  const days = (newest: string, median = newest) => ({ newest, median });
+
+  test('tells how old the facts of each source are, and not how long ago they were imported', async () => {
+    const { sources } = await catalog.operate(catalog.admin.getStatistics, {});
+    expect(sources).toMatchObject([
+      {
+        source: 'market-data',
+        newestPrice: '2026-01-05',
+        factAges: [{ fields: 'stock', records: 1, undated: 0, ...days('2026-01-05') }],
+      },
+      {
+        source: 'mine',
+        newestPrice: '',
+        factAges: [{ fields: '', records: 3, undated: 0, ...days('2026-01-02', '2025-12-01') }],
+      },
+    ]);
+  });
+
+  test('shows these ages as metrics without being asked for statistics', async () => {
+    const client = await new MongoClient(inject('mongodbUrl')).connect();
+    await client
+      .db(database)
+      .collection('sources')
+      .updateMany({}, { $unset: { ages: 1, measuredAt: 1 } });
+    await client.close();
+    const value = async (series: string) => {
+      const [, found] =
+        (await catalog.metrics())
+          .split('\n')
+          .find((line) => line.startsWith(series))
+          ?.split('} ') ?? [];
+      return Number(found);
+    };
+    const ofMine = 'catalog_facts_age_seconds{source="mine",fields="other",of="median"';
+    const seconds = (day: string) => (Date.now() - Date.parse(day)) / 1_000;
+    await expect.poll(() => value(ofMine), { timeout: 30_000 }).toBeGreaterThan(0);
+    expect(Math.abs((await value(ofMine)) - seconds('2025-12-01'))).toBeLessThan(600);
+    const before = tradingDaysSince('2026-01-05', Date.now());
+    const shown = await value('catalog_price_age_trading_sessions{source="market-data"');
+    expect([before, tradingDaysSince('2026-01-05', Date.now())]).toContain(shown);
+  });
+});
