@@ -36,6 +36,7 @@ export {
 } from './sources/csv/mapping.ts';
 export { readCsv } from './sources/csv/read-csv.ts';
 export { readFinanceDatabase } from './sources/financedatabase/read-financedatabase.ts';
+export { haveDeltasOnly, readGleif } from './sources/gleif/read-gleif.ts';
 export { readIconify } from './sources/iconify/read-iconify.ts';
 export { type LogoFileFigures, readLogoFiles } from './sources/logo-files/read-logo-files.ts';
 export { readCurrency, readRates } from './sources/market-data/quotes.ts';

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { BrokenFile } from './broken-file.ts';
@@ -172,6 +172,13 @@ async function startBunzip(file: string): Promise<ChildProcessWithoutNullStreams
   throw new Error(
     `${file} is compressed with bzip2: install ${BUNZIP_PROGRAMS.join(' or ')}, or compress the file with gzip instead`,
   );
+}
+
+/** Returns the name of what contentOf yields: that of the file in a zip, else the file's own, without its folder. */
+export async function nameOfContent(file: string): Promise<string> {
+  if ((await compressionOf(file)) === 'zip' && (await isZipOfOne(file)))
+    for await (const { name } of filesInZip(file)) return basename(name);
+  return basename(file);
 }
 
 /** Expands folders into the wanted files below them, sorted by path. */

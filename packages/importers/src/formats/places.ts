@@ -9,7 +9,12 @@ export interface Place {
   country_code?: string;
 }
 
-const STATES = new Set(PLACES.american_states);
+/** By ISO 3166-2 code. */
+const SUBDIVISIONS = new Map(Object.entries(PLACES.subdivisions));
+const STATES = new Set([
+  ...PLACES.other_names_of_american_states,
+  ...[...SUBDIVISIONS].flatMap(([code, name]) => (code.startsWith('US-') ? [name] : [])),
+]);
 
 /**
  * Reads texts such as "Saint Paul, Minnesota", "Dublin, Ireland" and "Warmley, Bristol, United Kingdom". If the last part is
@@ -48,6 +53,11 @@ export function withCountry(place: Place): Place {
   if (code === undefined) return place;
   const isNamed = country !== '' && country !== code;
   return { ...place, country: isNamed ? country : (nameOfCountry(code) ?? code), country_code: code };
+}
+
+/** Returns the English name of a state or province of the United States or Canada, by its ISO 3166-2 code: "US-CA". */
+export function nameOfSubdivision(code: string): string | undefined {
+  return SUBDIVISIONS.get(code);
 }
 
 let names: ReadonlyMap<string, string> | undefined;

@@ -95,10 +95,11 @@ export class ImportJournal {
     return this.#rejectsNdjson.write(this.#note(this.refusals, refusal));
   }
 
-  skip({ from, skipped }: Skipped): Promise<void> {
+  /** A source of millions of records, most of which are skipped, lists none of those in the file. */
+  async skip({ from, skipped }: Skipped, { isListed = true } = {}): Promise<void> {
     this.counts.skipped++;
     this.#note(this.skips, { from, reason: skipped });
-    return this.#rejectsNdjson.write({ from: this.#shown(from), skipped });
+    if (isListed) await this.#rejectsNdjson.write({ from: this.#shown(from), skipped });
   }
 
   refusePicture(refused: RefusedPicture): Promise<void> {

@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  Brand,
-  FinishImportResponse,
-  PutBrandsResponse,
-  PutQuotesResponse,
-  Quote,
-} from '@brand-data/contracts';
+import type { Brand, FinishImportResponse, PutBrandsResponse, Quote } from '@brand-data/contracts';
 import { recordFromBrand } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
 import { type CatalogPort, type ImagesPort, retryWhileUnavailable } from './admin-port.ts';
@@ -115,14 +109,15 @@ export async function reportImport(
   return { summary, ...(failure !== undefined && { failure }), journal };
 }
 
-type PutAnswer = PutBrandsResponse & Pick<Partial<PutQuotesResponse>, 'skipped'>;
-
 interface ItemKind<T> {
   idOf: (item: T) => string;
   /** The text for the rejects file if the item's line is not known. */
   rawOf?: (item: T) => string;
   addPictures?: (sent: SourceItem<T>) => Promise<T>;
-  put: (batch: T[], request: { source: string; importId: string; dryRun: boolean }) => Promise<PutAnswer>;
+  put: (
+    batch: T[],
+    request: { source: string; importId: string; dryRun: boolean },
+  ) => Promise<PutBrandsResponse>;
 }
 
 class ImportRun<T extends object> {
@@ -161,7 +156,7 @@ class ImportRun<T extends object> {
   }
 
   async #putBatch(batch: SourceItem<T>[]): Promise<void> {
-    const { source, dryRun = false, signal, journal } = this.#options;
+    const { source, dryRun = false, onlyJoining = false, signal, journal } = this.#options;
     const { idOf, rawOf, addPictures, put } = this.#kind;
     const hasPictures = batch.some(({ pictures }) => pictures?.length);
     const items = await Promise.all(
@@ -177,8 +172,8 @@ class ImportRun<T extends object> {
     journal.counts.unchanged += answer.unchanged;
     for (const [{ from, item, raw }, { reason }] of sentWith(batch, answer.refused))
       await journal.refuse({ from, reason, raw: raw ?? rawOf?.(item) });
-    for (const [{ from }, { reason }] of sentWith(batch, answer.skipped ?? []))
-      await journal.skip({ from, skipped: reason });
+    for (const [{ from }, { reason }] of sentWith(batch, answer.skipped))
+      await journal.skip({ from, skipped: reason }, { isListed: !onlyJoining });
     for (const [{ from, item }, { index, ...conflict }] of sentWith(batch, answer.conflicts))
       await journal.addConflict({ from, id: idOf(item), ...conflict });
     for (const [{ from, item }, { index, ...link }] of sentWith(batch, answer.refusedLinks))

@@ -1,11 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { openSideDatabase } from '../../formats/side-database.ts';
 import type { ItemNumber } from './entity.ts';
 import type { CompanyFacts, NamedFacts } from './facts.ts';
-
-const CACHE_KIB = 64 * 1024;
 
 /** Values by item number on disk. The values are plain JSON. */
 class ItemTable<T> {
@@ -44,21 +40,11 @@ export class SideStore implements Disposable {
   readonly #database: DatabaseSync;
 
   constructor(workDir: string) {
-    const file = join(workDir, `bds-wikidata-${randomUUID()}`);
-    const database = new DatabaseSync(file);
-    // The data is not needed after the process ends, so the database needs no journal on disk and no synchronous writes.
-    database.exec(`
-      PRAGMA journal_mode = MEMORY;
-      PRAGMA synchronous = OFF;
-      PRAGMA cache_size = -${CACHE_KIB};
-      BEGIN;
-    `);
+    const database = openSideDatabase(workDir);
     this.companies = new ItemTable(database, 'company');
     this.named = new ItemTable(database, 'named');
     this.parents = new ItemTable(database, 'parent');
     this.#database = database;
-    // The open file needs no name. Without it, the system frees the file when the process ends, even if it is killed.
-    rmSync(file);
   }
 
   [Symbol.dispose](): void {

@@ -1,15 +1,14 @@
-import { BrandType, ListBrandsRequest, type ListedBrand } from '@brand-data/contracts';
+import { BrandType, type ListedBrand } from '@brand-data/contracts';
 import { OPERATOR, SETTABLE_FIELDS } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { brandPages } from '../../connection/brand-pages.ts';
 import type { Connection } from '../../connection/connection.ts';
-import { resumedStream } from '../../connection/reading.ts';
 import { readCount, readTime } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { type Columns, csvLines, listTable, rowsOf, time } from '../../text/tables.ts';
 import { valueNamed, wordOf } from '../../text/words.ts';
 
-const LIST_MS = 3_600_000;
 /** Counting reads the whole catalogue. */
 export const STATISTICS_MS = 60_000;
 const IDENTIFIERS_SHOWN = 3;
@@ -75,19 +74,6 @@ async function requireSource(catalog: ReturnType<Connection['catalog']>, source:
       'not_found',
       `there is no source ${JSON.stringify(source)}: bds catalogue stats shows all`,
     );
-}
-
-/** Yields the records in brief, in the order of their ids, as many as catalog sends at once. */
-export async function* brandPages(
-  catalog: ReturnType<Connection['catalog']>,
-  filters: Partial<ListBrandsRequest>,
-): AsyncGenerator<ListedBrand[]> {
-  const request = ListBrandsRequest.fromPartial(filters);
-  const messages = resumedStream(
-    (after) => catalog.readStream((client) => client.listBrands, { ...request, after }, LIST_MS),
-    filters.after,
-  );
-  for await (const { brands } of messages) yield brands;
 }
 
 const CSV: Columns<ListedBrand> = {

@@ -1,10 +1,11 @@
 import { BrandType, type SourceStatistics } from '@brand-data/contracts';
 import { Command } from '@commander-js/extra-typings';
+import { brandPages } from '../../connection/brand-pages.ts';
 import type { Context } from '../../terminal/context.ts';
 import { duration, figure } from '../../text/reports.ts';
 import { facts, table } from '../../text/tables.ts';
 import { wordOf } from '../../text/words.ts';
-import { brandPages, readFields, STATISTICS_MS } from './catalogue-list.ts';
+import { readFields, STATISTICS_MS } from './catalogue-list.ts';
 
 /** The fields that operators look for in an import. */
 const FIELDS = [

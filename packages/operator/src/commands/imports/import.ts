@@ -1,5 +1,7 @@
 import {
+  haveDeltasOnly,
   readFinanceDatabase,
+  readGleif,
   readIconify,
   readRecords,
   readSec,
@@ -7,6 +9,7 @@ import {
   readWikidata,
   sizeOf,
 } from '@brand-data/importers';
+import { brandPages } from '../../connection/brand-pages.ts';
 import { UsageError } from '../../connection/failures.ts';
 import { type Context, commandGroup } from '../../terminal/context.ts';
 import { importCsvCommand } from './import-csv.ts';
@@ -24,9 +27,15 @@ export function importCommand(context: Context) {
     importMarketDataCommand,
     importFinanceDatabaseCommand,
     importSecCommand,
+    importGleifCommand,
     importWikidataCommand,
   ]);
 }
+
+const WORK_OPTION = [
+  '--work <folder>',
+  'store several gigabytes of temporary files in this folder (default: the system folder for temporary files)',
+] as const;
 
 /** Matches the names of files that are tables. Records are not read from tables. */
 const TABLE = /\.(?:csv|tsv)(?:\.gz|\.bz2)?$/i;
@@ -93,14 +102,42 @@ function importSecCommand(context: Context) {
     });
 }
 
+function importGleifCommand(context: Context) {
+  const description = 'Import companies with their LEIs, parents and subsidiaries from the files of GLEIF';
+  return sourceCommand('gleif', description, 'gleif')
+    .argument('<file...>', 'entities, relationships and the map of ISINs; the files may be compressed')
+    .option('--only-known', 'skip companies of which no other source has a record')
+    .option(...WORK_OPTION)
+    .action(async (files, { work, onlyKnown, ...options }) => {
+      const paths = files.map(context.pathOf);
+      if (options.prune && (await haveDeltasOnly(paths)))
+        throw new UsageError(
+          'the files have only entities that have changed: add a golden copy, or leave out --prune',
+        );
+      const bytes = noBytes();
+      const read = (signal: AbortSignal | undefined) =>
+        readGleif(paths, {
+          onlyJoining: onlyKnown ?? false,
+          known: identifiersIn(context),
+          ...(work !== undefined && { workDir: context.pathOf(work) }),
+          progress: bytes,
+          signal,
+        });
+      return reportedRecords(context, { ...options, onlyJoining: onlyKnown }, read, bytes);
+    });
+}
+
+/** Yields the identifiers of the catalogue's companies. */
+async function* identifiersIn({ catalog }: Context): AsyncGenerator<string> {
+  for await (const brands of brandPages(catalog(), {}))
+    for (const { identifiers } of brands) yield* identifiers;
+}
+
 function importWikidataCommand(context: Context) {
   const description = 'Import companies and brands from a JSON dump of Wikidata';
   return sourceCommand('wikidata', description, 'wikidata')
     .argument('<file>', 'the file to read; it may be compressed')
-    .option(
-      '--work <folder>',
-      'store several gigabytes of temporary files in this folder (default: the system folder for temporary files)',
-    )
+    .option(...WORK_OPTION)
     .action(async (file, options) => {
       const path = context.pathOf(file);
       const figures: ImportFigures = {};

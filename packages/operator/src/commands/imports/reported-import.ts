@@ -116,6 +116,7 @@ interface ReportedOptions {
   source: string;
   dryRun?: boolean | undefined;
   prune?: boolean | undefined;
+  onlyJoining?: boolean | undefined;
   rejects?: string | undefined;
   conflicts?: string | undefined;
 }
@@ -126,7 +127,7 @@ interface ReportedOptions {
  */
 export async function reportedImport(
   { output, pathOf, shown, interruption }: Context,
-  { source, dryRun = false, prune = false, ...files }: ReportedOptions,
+  { source, dryRun = false, prune = false, onlyJoining = false, ...files }: ReportedOptions,
   bytes: BytesRead,
   run: Parameters<typeof reportImport>[1],
   figuresOf: () => ImportFigures = () => ({}),
@@ -141,7 +142,7 @@ export async function reportedImport(
   // A timer shows the progress, because reading a source may take long before its first record.
   const showProgress = () => output.progress(() => progressLine(journal.counts, bytes, secondsSince()));
   const timer = setInterval(showProgress, PROGRESS_MS).unref();
-  const options = { source, dryRun, prune, signal: interruption(), journal };
+  const options = { source, dryRun, prune, onlyJoining, signal: interruption(), journal };
   const report = await reportImport(options, run).finally(() => {
     clearInterval(timer);
     output.progress();

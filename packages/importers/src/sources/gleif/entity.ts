@@ -1,0 +1,100 @@
+import { isLei } from '@brand-data/identifiers';
+import { isBlankName, withPlainSpaces } from '../../formats/texts.ts';
+import { type Cells, itemsOf } from './cells.ts';
+import { type Headquarters, headquartersOf } from './headquarters.ts';
+import { isLatin } from './latin.ts';
+
+/** What is kept of an entity until all files are read. */
+export interface EntityFacts {
+  from: string;
+  lei: string;
+  /** In Latin letters if the entity states such a name. */
+  name: string;
+  names: string[];
+  formerly: string[];
+  headquarters: Headquarters;
+  isActive: boolean;
+  /** The day on which it ceased to be. '' if that is unknown. */
+  ended: string;
+  /** An LEI or a name of each. */
+  successors: string[];
+  /** The day of the last change. */
+  date: string;
+}
+
+const COMPANY = 'GENERAL';
+/** What an LEI's registration is if nobody should use the LEI. */
+const UNUSED: ReadonlySet<string> = new Set(['DUPLICATE', 'ANNULLED', 'CANCELLED']);
+const OTHER_NAMES = 'Entity.OtherEntityNames.OtherEntityName';
+const TRANSLITERATED_NAMES = 'Entity.TransliteratedOtherEntityNames.TransliteratedOtherEntityName';
+const SUCCESSORS = 'Entity.SuccessorEntity';
+/** Scripts that write vowels, so that people can read what a program has transliterated. */
+const WITH_VOWELS = /^[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Latin}\P{L}]*$/u;
+
+/** Reads an entity. Returns why it is no company, or why it cannot be read. */
+export function entityOf(
+  from: string,
+  cells: Cells,
+): EntityFacts | { skipped: string } | { problem: string } {
+  const cell = (name: string) => withPlainSpaces(cells.get(name) ?? '');
+  const lei = cell('LEI');
+  const legalName = cell('Entity.LegalName');
+  const category = cell('Entity.EntityCategory');
+  const registration = cell('Registration.RegistrationStatus');
+  if (!isLei(lei)) return { problem: `"${lei.slice(0, 30)}" is no LEI` };
+  if (isBlankName(legalName)) return { problem: 'the entity has no legal name' };
+  if (category !== '' && category !== COMPANY)
+    return { skipped: `it is no company: its category is "${category}"` };
+  if (UNUSED.has(registration))
+    return { skipped: `its LEI is not in use: its registration is "${registration}"` };
+  const { current, former, latin } = namesOf(legalName, cells);
+  return {
+    from,
+    lei,
+    name: latin,
+    names: unique([legalName, ...current]).filter((name) => name !== latin),
+    formerly: unique(former).filter((name) => name !== legalName && !current.includes(name)),
+    headquarters: headquartersOf(cells),
+    isActive: cell('Entity.EntityStatus') !== 'INACTIVE',
+    ended: cell('Entity.EntityExpirationDate').slice(0, 10),
+    successors: [...itemsOf(cells, SUCCESSORS, ['.SuccessorLEI', '.SuccessorEntityName'])].map(
+      (item) => cell(`${item}.SuccessorLEI`) || cell(`${item}.SuccessorEntityName`),
+    ),
+    date: cell('Registration.LastUpdateDate').slice(0, 10),
+  };
+}
+
+/**
+ * Returns the names beside the legal one, and the legal name in Latin letters: as the entity writes it in another language, else as
+ * it or a program has transliterated it. A transliteration by a program that leaves out vowels, or of a Chinese name, is no name.
+ */
+function namesOf(legalName: string, cells: Cells): { current: string[]; former: string[]; latin: string } {
+  const namesIn = (list: string, type: RegExp) =>
+    [...itemsOf(cells, list)]
+      .filter((item) => type.test(cells.get(`${item}.type`) ?? ''))
+      .map((item) => ({
+        name: withPlainSpaces(cells.get(item) ?? ''),
+        isEnglish: /^en/i.test(cells.get(`${item}.xmllang`) ?? ''),
+      }))
+      .filter(({ name }) => !isBlankName(name))
+      .sort((a, b) => Number(b.isEnglish) - Number(a.isEnglish))
+      .map(({ name }) => name);
+  const inOtherLanguages = namesIn(OTHER_NAMES, /^ALTERNATIVE/);
+  const transliterated = [
+    ...namesIn(TRANSLITERATED_NAMES, /^PREFERRED/),
+    ...(WITH_VOWELS.test(legalName) ? namesIn(TRANSLITERATED_NAMES, /^AUTO/) : []),
+  ];
+  const [latin = legalName] = isLatin(legalName)
+    ? []
+    : [...inOtherLanguages, ...transliterated].filter((name) => isLatin(name));
+  const current = [
+    ...namesIn(OTHER_NAMES, /^TRADING/),
+    ...inOtherLanguages,
+    ...(isLatin(legalName) ? [] : transliterated),
+  ];
+  return { current, former: namesIn(OTHER_NAMES, /^PREVIOUS/), latin };
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)];
+}
