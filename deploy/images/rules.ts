@@ -18,6 +18,8 @@ const LICENCE = /^(licen[cs]e|notice|copying|copyright)/i;
 /** This package names the licences of the libraries in it only here. */
 const LICENCES_OF_LIBVIPS = /^@img\/sharp-libvips-[^/]+\/README\.md$/;
 const TESTS = /^(tests?|__tests__)$/;
+/** Folders of native parts for systems that the images do not have. */
+const OTHER_SYSTEMS = /^(android|darwin|ios|win32)-/;
 /** Top-level folders of packages from which no program loads anything. */
 const ASIDE = /^(docs?|examples?|benchmarks?|scripts)$/;
 
@@ -29,7 +31,8 @@ export function isNeeded(path: string): boolean {
   // A package inside another package's folder: `one/node_modules/two/lib`.
   for (const folder of segments.join('/').split('/node_modules/')) {
     const [top = '', ...below] = folder.split('/').slice(folder.startsWith('@') ? 2 : 1);
-    if (ASIDE.test(top) || [top, ...below].some((each) => TESTS.test(each))) return false;
+    if (ASIDE.test(top) || [top, ...below].some((each) => TESTS.test(each) || OTHER_SYSTEMS.test(each)))
+      return false;
   }
   return LOADED.test(name) || FONT.test(name) || LICENCE.test(name) || LICENCES_OF_LIBVIPS.test(path);
 }

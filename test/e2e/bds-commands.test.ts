@@ -34,6 +34,10 @@ beforeAll(async () => {
   await write('bad.ndjson', 'no JSON');
   await write('companies.csv', 'company,site\nGlobex Works,https://globex-works.example/\n');
   await write('closes.csv', 'symbol,price,currency\nACME,2.5,USD\n');
+  await write(
+    'sources.yaml',
+    'sources: [{ name: list, kind: records, files: [{ from: companies.ndjson }], schedule: "0 6 * * *" }]',
+  );
   await mkdir(join(folder, 'FinanceDatabase'));
   await write(
     'FinanceDatabase/LSE.csv',

@@ -1,11 +1,16 @@
 /** Imports files of many kinds into the catalogue as source records: how an import runs, the formats, the sources. */
 
+export { copyFiles } from './fetch/copy-files.ts';
+export { fetchFile } from './fetch/fetch-file.ts';
+export { Requests } from './fetch/requests.ts';
+export { FetchProblem, readState, writeState } from './fetch/stored-file.ts';
 export { sizeOf } from './formats/content.ts';
 export { readJsonLines } from './formats/json.ts';
 export { readLines } from './formats/lines.ts';
 export { micOfVenue } from './formats/listing.ts';
 export type { TableLayout } from './formats/table.ts';
 export { type AdminPort, type ImagesPort, retryWhileUnavailable } from './framework/admin-port.ts';
+export { IdSet } from './framework/batches.ts';
 export {
   caseToJson,
   type ImportCounts,
@@ -19,6 +24,7 @@ export {
   type ImportReport,
   importBrands,
   importQuotes,
+  newImportId,
   reportImport,
 } from './framework/run-import.ts';
 export { type BytesRead, OptionError, PictureProblem, type Refusal } from './framework/source-items.ts';

@@ -16,6 +16,7 @@ import { setCommand, unsetCommand } from './commands/catalogue/set.ts';
 import { suppressCommand, unsuppressCommand } from './commands/catalogue/suppress.ts';
 import { addExamples } from './commands/examples.ts';
 import { importCommand } from './commands/imports/import.ts';
+import { syncCommand } from './commands/imports/sync.ts';
 import { backupCommand } from './commands/installation/backup.ts';
 import { completionCommand } from './commands/installation/completion.ts';
 import { doctorCommand } from './commands/installation/doctor.ts';
@@ -36,6 +37,7 @@ const COMMANDS = [
   operatorCommand,
   auditCommand,
   importCommand,
+  syncCommand,
   catalogueCommand,
   resolveCommand,
   showCommand,

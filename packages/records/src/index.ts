@@ -22,7 +22,7 @@ export {
   withStoredPicture,
 } from './fields.ts';
 export { RECORD_JSON_SCHEMA } from './record-json-schema.ts';
-export { BrandRecord, readRecord } from './record-schema.ts';
+export { BrandRecord, readRecord, reportErrors } from './record-schema.ts';
 export { categorySlug, slugOf } from './slugs.ts';
 export { nearest, statementFor } from './statements.ts';
 export {

@@ -24,8 +24,8 @@ export async function* batchesOf<T extends object>(
   idOf: (item: T) => string,
   journal: ImportJournal,
   signal: AbortSignal | undefined,
+  seen = new IdSet(),
 ): AsyncGenerator<SourceItem<T>[]> {
-  const seen = new IdSet();
   let batch: SourceItem<T>[] = [];
   let bytes = 0;
   let unreadable = 0;
@@ -108,6 +108,10 @@ export class IdSet {
     this.#size++;
     if (this.#size > this.#slots.length / 2 && this.#slots.length < MOST_SLOTS) this.#grow();
     return true;
+  }
+
+  has(id: string): boolean {
+    return this.#slots[placeOf(this.#slots, hashOf(id))] !== 0n;
   }
 
   #grow(): void {

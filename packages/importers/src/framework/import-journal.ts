@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
-import type { Conflict, RefusedLink } from '@brand-data/contracts';
+import { type Conflict, ImportDifference, type RefusedLink } from '@brand-data/contracts';
 import type { Refusal, RefusedPicture, Skipped } from './source-items.ts';
 
 /** How many conflicts, and how many kinds of other cases, a report shows; the files have all cases. */
@@ -65,9 +65,14 @@ function kindOf(reason: string): string {
   return words.filter((word) => /[a-z]/.test(word) && !/\d/.test(word)).join(' ');
 }
 
+/** The most companies that a difference names. */
+const MOST_COMPANIES = 20;
+
 /** Counts what an import does, keeps examples of each kind of case, and writes all cases to two files if there are any. */
 export class ImportJournal {
   readonly counts: ImportCounts = { ...NO_COUNTS };
+  /** What the batches do to companies. */
+  readonly difference = ImportDifference.create();
   readonly refusals = new CasesByKind<Refusal>();
   readonly skips = new CasesByKind<Refusal>();
   readonly refusedPictures = new CasesByKind<RefusedPicture>();
@@ -93,6 +98,15 @@ export class ImportJournal {
   refuse(refusal: Refusal): Promise<void> {
     this.counts.refused++;
     return this.#rejectsNdjson.write(this.#note(this.refusals, refusal));
+  }
+
+  addDifference({ changedFields, bestKnown, ...counts }: ImportDifference): void {
+    const sum = this.difference;
+    for (const name of Object.keys(counts) as (keyof typeof counts)[]) sum[name] += counts[name];
+    for (const [field, count] of Object.entries(changedFields))
+      sum.changedFields[field] = (sum.changedFields[field] ?? 0) + count;
+    sum.bestKnown.push(...bestKnown);
+    sum.bestKnown.sort((a, b) => b.rank - a.rank).splice(MOST_COMPANIES);
   }
 
   /** A source of millions of records, most of which are skipped, lists none of those in the file. */

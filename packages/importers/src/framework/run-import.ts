@@ -3,7 +3,7 @@ import type { Brand, FinishImportResponse, PutBrandsResponse, Quote } from '@bra
 import { recordFromBrand } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
 import { type CatalogPort, type ImagesPort, retryWhileUnavailable } from './admin-port.ts';
-import { batchesOf } from './batches.ts';
+import { batchesOf, type IdSet } from './batches.ts';
 import type { ImportCounts, ImportJournal } from './import-journal.ts';
 import type { ReadItem, Skipped, SourceItem } from './source-items.ts';
 import { PictureStore } from './store-picture.ts';
@@ -18,7 +18,7 @@ export interface ImportSummary extends ImportCounts {
   dryRun: boolean;
   /** Whether the import was aborted before it had sent everything. */
   stopped: boolean;
-  /** How many records were removed because the source no longer has them. Absent if the import did not prune. */
+  /** How many records were removed because the source no longer has them. Absent if the import did not prune, as a dry run. */
   pruned?: number;
   /** Why the import did not prune, although `prune` was set. */
   unpruned?: string;
@@ -34,6 +34,13 @@ export interface ImportOptions {
   /** When it is aborted, the import finishes the batches in flight and sends no more. */
   signal?: AbortSignal | undefined;
   journal: ImportJournal;
+  /** Takes the ids of all items that the import sends. */
+  seen?: IdSet | undefined;
+}
+
+/** Returns the id of a run that begins now. */
+export function newImportId(): string {
+  return `${new Date().toISOString()}-${randomUUID().slice(0, 8)}`;
 }
 
 /**
@@ -124,7 +131,7 @@ class ImportRun<T extends object> {
   readonly #catalog: CatalogPort;
   readonly #options: ImportOptions;
   readonly #kind: ItemKind<T>;
-  readonly #importId = `${new Date().toISOString()}-${randomUUID().slice(0, 8)}`;
+  readonly #importId = newImportId();
 
   constructor(catalog: CatalogPort, options: ImportOptions, kind: ItemKind<T>) {
     this.#catalog = catalog;
@@ -133,9 +140,9 @@ class ImportRun<T extends object> {
   }
 
   async run(items: AsyncIterable<ReadItem<T> | Skipped>): Promise<ImportSummary> {
-    const { source, prune = false, dryRun = false, signal, journal } = this.#options;
+    const { source, prune = false, dryRun = false, signal, journal, seen } = this.#options;
     await requireAnswer(this.#catalog);
-    const batches = batchesOf(items, this.#kind.idOf, journal, signal);
+    const batches = batchesOf(items, this.#kind.idOf, journal, signal, seen);
     const senders = Array.from({ length: BATCHES_IN_FLIGHT }, async () => {
       for await (const batch of batches) await this.#putBatch(batch);
     });
@@ -146,9 +153,9 @@ class ImportRun<T extends object> {
     const { counts } = journal;
     const stopped = signal?.aborted ?? false;
     const summary: ImportSummary = { source, importId: this.#importId, dryRun, stopped, ...counts };
-    // A dry run has put no records under its import id, so pruning by that id would remove every record of the source.
-    if (dryRun) return prune ? { ...summary, unpruned: 'this is a dry run' } : summary;
     const unpruned = prune ? whyUnpruned(summary) : undefined;
+    // A dry run has put no records under its import id, so pruning by that id would remove every record of the source.
+    if (dryRun) return unpruned === undefined ? summary : { ...summary, unpruned };
     const isPruned = prune && unpruned === undefined;
     const pruned = await this.#finish(isPruned);
     if (isPruned) return { ...summary, pruned, stopped: signal?.aborted ?? false };
@@ -170,6 +177,7 @@ class ImportRun<T extends object> {
     journal.counts.created += answer.created;
     journal.counts.changed += answer.changed;
     journal.counts.unchanged += answer.unchanged;
+    if (answer.difference) journal.addDifference(answer.difference);
     for (const [{ from, item, raw }, { reason }] of sentWith(batch, answer.refused))
       await journal.refuse({ from, reason, raw: raw ?? rawOf?.(item) });
     for (const [{ from }, { reason }] of sentWith(batch, answer.skipped))

@@ -1,18 +1,29 @@
+import type { ListedSourceRecord } from '@brand-data/contracts';
 import { caseToJson, type ImportReport } from '@brand-data/importers';
 import type { Text } from '../../terminal/output.ts';
+import { differenceText, differenceToJson } from '../../text/difference.ts';
 import { duration, figure, inFile, refusedLines, titled, titledKinds } from '../../text/reports.ts';
 import { facts } from '../../text/tables.ts';
 
 /** Figures of one source, by group and name. */
 export type ImportFigures = Record<string, Record<string, number>>;
 
-interface TimedReport extends ImportReport {
+export interface TimedReport extends ImportReport {
   seconds: number;
   figures: ImportFigures;
+  /** Of a dry run: the records that the import would remove. */
+  removals?: Removals | undefined;
+}
+
+/** Records of the source that it no longer has. */
+export interface Removals {
+  count: number;
+  /** Those of the best known companies, the best known first. */
+  first: ListedSourceRecord[];
 }
 
 export function reportToJson(report: TimedReport) {
-  const { summary, failure, seconds, figures, journal } = report;
+  const { summary, failure, seconds, figures, journal, removals } = report;
   const { refusals, skips, refusedPictures, rejectsFile, conflicts, refusedLinks, conflictsFile } = journal;
   const { importId, dryRun, source, stopped, unpruned, ...named } = summary;
   const { refusedLinks: refused_links, refusedPictures: refused_pictures, ...counts } = named;
@@ -26,6 +37,8 @@ export function reportToJson(report: TimedReport) {
     refused_links,
     refused_pictures,
     ...(unpruned !== undefined && { not_pruned: unpruned }),
+    ...(removals && { pruned: removals.count, first_pruned: removals.first.map(caseToJson) }),
+    difference: differenceToJson(journal.difference),
     seconds: Math.round(seconds * 1_000) / 1_000,
     ...figures,
     ...(rejectsFile !== undefined && { rejects_file: rejectsFile }),
@@ -41,9 +54,9 @@ export function reportToJson(report: TimedReport) {
 }
 
 export function reportText(report: TimedReport): Text {
-  const { summary, failure, seconds, figures, journal } = report;
+  const { summary, failure, seconds, figures, journal, removals } = report;
   const { refusals, skips, refusedPictures, rejectsFile, conflicts, refusedLinks, conflictsFile } = journal;
-  const { source, dryRun, pruned, unpruned, ...counts } = summary;
+  const { source, dryRun, pruned = removals?.count, unpruned, ...counts } = summary;
   const notPruned = unpruned === undefined ? undefined : `nothing, because ${unpruned}`;
   const lost = counts.conflicts > 0 ? `, ${figure(counts.lost)} lost` : '';
   const rate = seconds >= 1 ? `, ${figure(Math.round(counts.read / seconds))} a second` : '';
@@ -69,10 +82,18 @@ export function reportText(report: TimedReport): Text {
       ],
       ['Pruned', pruned === undefined ? notPruned : figure(pruned)],
     ]),
+    differenceText(journal.difference),
     Object.entries(figures).map(([group, named]) => {
       const lines = Object.entries(named).map(([name, count]) => `  ${figure(count).padStart(7)}  ${name}`);
       return lines.length === 0 ? undefined : [sentenceCase(group), lines];
     }),
+    titled(
+      'Pruned',
+      removals?.first.map(
+        ({ id, companyId, name, rank }) => `  ${id} of ${companyId} (${name}, rank ${rank})`,
+      ) ?? [],
+      removals?.count ?? 0,
+    ),
     refusedLines(refusals.kinds, counts.refused),
     titledKinds('Skipped', skips.kinds, counts.skipped, ({ reason }) => reason),
     titledKinds(

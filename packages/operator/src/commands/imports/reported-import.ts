@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import {
   type BytesRead,
   DEFAULT_MEMORY_MIB,
+  IdSet,
   ImportJournal,
   importBrands,
   reportImport,
@@ -9,10 +10,17 @@ import {
 import { problemOfSource } from '@brand-data/records';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { Interrupted, PartlyFailed } from '../../connection/failures.ts';
+import { resumedStream } from '../../connection/reading.ts';
 import { readCount, reader } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { figure, progressLine } from '../../text/reports.ts';
-import { type ImportFigures, reportText, reportToJson } from './import-report.ts';
+import {
+  type ImportFigures,
+  type Removals,
+  reportText,
+  reportToJson,
+  type TimedReport,
+} from './import-report.ts';
 
 const PROGRESS_MS = 100;
 /** An import needs a part of the heap for itself. */
@@ -121,12 +129,18 @@ interface ReportedOptions {
   conflicts?: string | undefined;
 }
 
+/** The environment of an import that another command may run. */
+export interface ImportContext extends Context {
+  /** Takes the report. If it is absent, the report is the command's answer. */
+  takeReport?: (report: TimedReport) => void;
+}
+
 /**
  * Runs an import, shows its progress, and writes its report. At the end it calls `figuresOf` for figures of the source. Throws
  * if the import failed, was interrupted, or refused something.
  */
 export async function reportedImport(
-  { output, pathOf, shown, interruption }: Context,
+  { output, pathOf, shown, interruption, catalog, takeReport }: ImportContext,
   { source, dryRun = false, prune = false, onlyJoining = false, ...files }: ReportedOptions,
   bytes: BytesRead,
   run: Parameters<typeof reportImport>[1],
@@ -142,15 +156,19 @@ export async function reportedImport(
   // A timer shows the progress, because reading a source may take long before its first record.
   const showProgress = () => output.progress(() => progressLine(journal.counts, bytes, secondsSince()));
   const timer = setInterval(showProgress, PROGRESS_MS).unref();
-  const options = { source, dryRun, prune, onlyJoining, signal: interruption(), journal };
+  const seen = dryRun && prune ? new IdSet() : undefined;
+  const options = { source, dryRun, prune, onlyJoining, signal: interruption(), journal, seen };
   const report = await reportImport(options, run).finally(() => {
     clearInterval(timer);
     output.progress();
   });
 
-  const timed = { ...report, seconds: secondsSince(), figures: figuresOf() };
-  output.answer(reportToJson(timed), () => reportText(timed));
   const { failure, summary } = report;
+  const isWhole = failure === undefined && summary.unpruned === undefined;
+  const removals = seen && isWhole ? await findRemovals(catalog(), source, seen) : undefined;
+  const timed = { ...report, seconds: secondsSince(), figures: figuresOf(), removals };
+  if (takeReport) takeReport(timed);
+  else output.answer(reportToJson(timed), () => reportText(timed));
   const { rejectsFile } = journal;
   if (failure !== undefined) throw failure;
   if (summary.stopped)
@@ -165,6 +183,28 @@ export async function reportedImport(
     throw new PartlyFailed(
       `${figure(summary.refusedPictures)} pictures were refused, and their records imported without them (see ${rejectsFile})`,
     );
+}
+
+const LIST_MS = 600_000;
+const MOST_NAMED = 10;
+
+/** Finds the records of the source that are not among those seen. */
+async function findRemovals(
+  catalog: ReturnType<Context['catalog']>,
+  source: string,
+  seen: IdSet,
+): Promise<Removals> {
+  const found = new IdSet();
+  const removals: Removals = { count: 0, first: [] };
+  const messages = resumedStream((after) =>
+    catalog.readStream((client) => client.listSourceRecords, { source, after }, LIST_MS),
+  );
+  for await (const { records } of messages) {
+    const missing = records.filter(({ id }) => !seen.has(id) && found.add(id));
+    removals.count += missing.length;
+    removals.first = [...removals.first, ...missing].sort((a, b) => b.rank - a.rank).slice(0, MOST_NAMED);
+  }
+  return removals;
 }
 
 /** Runs an import of the records that `read` yields. */

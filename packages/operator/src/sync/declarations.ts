@@ -1,0 +1,194 @@
+import { basename } from 'node:path';
+import { problemOfSource, reportErrors } from '@brand-data/records';
+import { Cron } from 'croner';
+import Type, { type Static, type TProperties } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { LineCounter, parseDocument } from 'yaml';
+import { UsageError } from '../connection/failures.ts';
+
+const closed = <Fields extends TProperties>(fields: Fields) =>
+  Type.Object(fields, { additionalProperties: false });
+const percent = Type.Optional(Type.Integer({ minimum: 0, maximum: 100 }));
+const text = Type.String({ minLength: 1 });
+
+const SourceSchema = closed({
+  name: text,
+  kind: text,
+  files: Type.Optional(
+    Type.Array(closed({ from: text, as: Type.Optional(text), checksum: Type.Optional(text) }), {
+      minItems: 1,
+    }),
+  ),
+  schedule: text,
+  prune: Type.Optional(Type.Boolean()),
+  options: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  bounds: Type.Optional(
+    closed({
+      bytes: Type.Optional(Type.Integer({ minimum: 1 })),
+      seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 604_800 })),
+      requests_per_second: Type.Optional(Type.Number({ minimum: 0.01, maximum: 1_000 })),
+    }),
+  ),
+  guards: Type.Optional(
+    closed({
+      removed: percent,
+      changed: percent,
+      shrunk: percent,
+      famous: Type.Optional(
+        closed({
+          rank: Type.Integer({ minimum: 1, maximum: 1_000 }),
+          most: Type.Integer({ minimum: 0, maximum: 1_000 }),
+        }),
+      ),
+    }),
+  ),
+});
+const FILE = Compile(
+  closed({ contact: Type.Optional(text), sources: Type.Array(SourceSchema, { minItems: 1 }) }),
+);
+
+const DEFAULT_BOUNDS = { bytes: 4 * 2 ** 30, seconds: 3_600, requests_per_second: 1 };
+const DEFAULT_GUARDS = { removed: 10, changed: 50, shrunk: 50, famous: { rank: 900, most: 10 } };
+const FILE_NAME = /^[\w-][\w.-]*$/;
+
+/** A source as its declaration names it, with the defaults of what it leaves out. */
+export interface DeclaredSource extends Pick<Static<typeof SourceSchema>, 'name' | 'kind' | 'schedule'> {
+  files: { from: string; as: string; checksum?: string | undefined }[];
+  prune: boolean;
+  /** The options of `bds import KIND`, as words of a command line. */
+  options: string[];
+  bounds: typeof DEFAULT_BOUNDS;
+  guards: typeof DEFAULT_GUARDS;
+}
+
+export interface Declarations {
+  /** Who fetches: what publishers read in the requests. */
+  contact: string;
+  sources: DeclaredSource[];
+}
+
+/**
+ * Reads a file of sources. Throws a UsageError with all its mistakes, each with its line.
+ *
+ * @param shown the name of the file
+ * @param problemOfImport says what `bds import` would refuse of a source
+ */
+export function readDeclarations(
+  yaml: string,
+  shown: string,
+  problemOfImport: (source: DeclaredSource) => string | undefined,
+): Declarations {
+  const lines = new LineCounter();
+  const document = parseDocument(yaml, { lineCounter: lines });
+  const problems = document.errors.map(({ message, pos }) => ({ at: pos[0], text: message.split('\n')[0] }));
+  const report = (field: string, problem: string) =>
+    problems.push({ at: placeOf(document, field), text: `${field} ${problem}` });
+  const declared = document.toJS() as unknown;
+  const result: Declarations = { contact: '', sources: [] };
+  if (problems.length === 0 && !FILE.Check(declared)) reportErrors(FILE, declared, report);
+  if (problems.length === 0 && FILE.Check(declared)) {
+    result.contact = declared.contact ?? '';
+    for (const [index, source] of declared.sources.entries()) {
+      const field = `sources[${index}]`;
+      const complete = completed(source, (name, problem) => report(`${field}.${name}`, problem));
+      if (result.sources.some(({ name }) => name === complete.name))
+        report(`${field}.name`, 'is that of an earlier source: give each source its own');
+      const refused = problemOfImport(complete);
+      if (refused !== undefined) report(field, `would be refused by bds import: ${refused}`);
+      result.sources.push(complete);
+    }
+    if (
+      declared.contact === undefined &&
+      result.sources.some(({ files }) => files.some(({ from }) => isUrl(from)))
+    )
+      report(
+        'contact',
+        'is missing: your name and e-mail address, which publishers want to know of who fetches',
+      );
+  }
+  if (problems.length === 0) return result;
+  const sorted = problems.sort((a, b) => a.at - b.at);
+  const told = sorted.map(({ at, text }) => `${shown}:${lines.linePos(at).line}: ${text}`);
+  throw new UsageError([...new Set(told)].join('\n'));
+}
+
+export function isUrl(from: string): boolean {
+  return /^https?:\/\//i.test(from);
+}
+
+function completed(
+  source: Static<typeof SourceSchema>,
+  report: (field: string, problem: string) => void,
+): DeclaredSource {
+  const { name, kind, schedule, prune = false, bounds, guards } = source;
+  const problem = problemOfSource(name);
+  if (problem !== undefined) report('name', `is wrong: the ${problem}`);
+  if (!isSchedule(schedule))
+    report('schedule', 'is no cron text of five fields, such as "15 6 * * 1-5" (UTC)');
+  const files = (source.files ?? []).map(({ from, as, checksum }, index) => {
+    const field = `files[${index}]`;
+    if (isUrl(from) && !URL.canParse(from)) report(`${field}.from`, 'is no URL');
+    if (checksum !== undefined && !(isUrl(checksum) && URL.canParse(checksum)))
+      report(`${field}.checksum`, 'is not the URL of a file with the checksum');
+    const named = as ?? basename(isUrl(from) ? (URL.parse(from)?.pathname ?? '') : from);
+    if (!FILE_NAME.test(named))
+      report(`${field}.as`, 'must be the name that the file gets: letters, digits, - and .');
+    return { from, as: named, checksum };
+  });
+  for (const [index, { as }] of files.entries())
+    if (files.findIndex((file) => file.as === as) < index)
+      report(`files[${index}].as`, `is missing: an earlier file is named ${as} too`);
+  return {
+    name,
+    kind,
+    schedule,
+    prune,
+    files,
+    options: wordsOf(source.options ?? {}, (option, text) => report(`options.${option}`, text)),
+    bounds: { ...DEFAULT_BOUNDS, ...bounds },
+    guards: { ...DEFAULT_GUARDS, ...guards },
+  };
+}
+
+/** Options that the declaration and bds sync themselves give. */
+const OWN_OPTIONS = ['source', 'prune', 'dry-run', 'json'];
+
+function wordsOf(options: object, report: (option: string, problem: string) => void): string[] {
+  return Object.entries(options).flatMap(([option, value]) => {
+    if (OWN_OPTIONS.includes(option)) report(option, 'is given by the declaration or by bds sync: remove it');
+    const values = (Array.isArray(value) ? value : [value]) as unknown[];
+    if (values.some((each) => !['string', 'number', 'boolean'].includes(typeof each)))
+      report(option, 'must be a text, a number, true, or a list of these');
+    return values.flatMap((each) =>
+      each === false ? [] : each === true ? [`--${option}`] : [`--${option}=${each}`],
+    );
+  });
+}
+
+/** Takes the part of cron that all schedulers read alike. */
+function isSchedule(schedule: string): boolean {
+  try {
+    return /^[\d*,/ -]+$/.test(schedule) && Number.isFinite(nextTick(schedule, 0));
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the first time of a schedule after this one, in milliseconds since 1970. Schedules are in UTC. */
+export function nextTick(schedule: string, afterMs: number): number {
+  const cron = new Cron(schedule, { timezone: 'UTC', mode: '5-part' });
+  return cron.nextRun(new Date(afterMs))?.getTime() ?? Number.POSITIVE_INFINITY;
+}
+
+/** Returns where a field stands, or what is nearest around it. */
+function placeOf(document: ReturnType<typeof parseDocument>, field: string): number {
+  const path = field.split(/[.[\]]+/).filter((step) => step !== '');
+  for (let length = path.length; length > 0; length--) {
+    const found = document.getIn(
+      path.slice(0, length).map((step) => (/^\d+$/.test(step) ? Number(step) : step)),
+      true,
+    ) as { range?: [number, number, number] } | undefined;
+    if (found?.range) return found.range[0];
+  }
+  return 0;
+}

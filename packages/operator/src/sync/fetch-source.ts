@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BytesRead, copyFiles, FetchProblem, fetchFile, Requests } from '@brand-data/importers';
+import { VERSION } from '@brand-data/runtime';
+import { type DeclaredSource, isUrl } from './declarations.ts';
+
+export interface FetchedSource {
+  /** The files, in the order of the declaration. */
+  paths: string[];
+  /** Changes when a file does. */
+  version: string;
+}
+
+/**
+ * Brings a source's files in the folder up to date, and removes those that the declaration names no more. Rejects with a
+ * FetchProblem, or with the reason of the signal.
+ */
+export async function fetchSource(
+  { files, bounds }: Pick<DeclaredSource, 'files' | 'bounds'>,
+  folder: string,
+  {
+    contact,
+    pathOf,
+    signal,
+    progress,
+  }: {
+    contact: string;
+    pathOf: (path: string) => string;
+    signal: AbortSignal;
+    progress: BytesRead;
+  },
+): Promise<FetchedSource> {
+  await mkdir(folder, { recursive: true });
+  const names = files.map(({ as }) => as);
+  for (const found of await readdir(folder))
+    if (!names.includes(found.replace(/(?:\.part)?(?:\.state\.json(?:\.new)?)?$/, '')))
+      await rm(join(folder, found), { recursive: true });
+  const requests = new Requests(`brand-data-service/${VERSION} (${contact})`, bounds.requests_per_second);
+  const deadline = AbortSignal.timeout(bounds.seconds * 1_000);
+  const within = { mostBytes: bounds.bytes, signal: AbortSignal.any([signal, deadline]), progress };
+  const versions: string[] = [];
+  const paths = names.map((name) => join(folder, name));
+  try {
+    for (const [index, { from, checksum }] of files.entries()) {
+      const path = paths[index] ?? '';
+      versions.push(
+        isUrl(from)
+          ? await fetchFile(requests, { url: from, path, checksum }, within)
+          : await copyFiles(pathOf(from), path, within),
+      );
+    }
+  } catch (error) {
+    if (signal.aborted || !deadline.aborted) throw error;
+    throw new FetchProblem(
+      `fetching took longer than ${bounds.seconds} seconds (bounds.seconds): what has arrived stays, and the next sync goes on there`,
+    );
+  }
+  return { paths, version: hash('sha256', JSON.stringify(versions)) };
+}

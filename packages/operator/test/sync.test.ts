@@ -1,0 +1,224 @@
+import { hash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { callerOf, untilAnswered } from '@brand-data/test/e2e/caller.ts';
+import { TestOperator } from '@brand-data/test/e2e/operator.ts';
+import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openConnection } from '../src/index.ts';
+import { runBds } from './run-bds.ts';
+
+const ROWS = 40;
+/** Companies of the tests have these names. */
+const FIRST = 'Kestrel';
+const RENAMED = 'Falcon';
+
+let stack: TestStack;
+let folder: string;
+let served = '';
+const server = createServer((request, response) => {
+  const etag = `"${hash('sha1', served)}"`;
+  if (request.headers['if-none-match'] === etag) response.writeHead(304).end();
+  else response.writeHead(200, { etag }).end(served);
+});
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'brand-data-sync-'));
+  stack = await startTestStack({ gateways: 1 });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+});
+
+afterAll(async () => {
+  server.close();
+  await stack?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Writes a file with one source of this name, which the server has. */
+async function declare(source: string, more = ''): Promise<void> {
+  const { port } = server.address() as AddressInfo;
+  await writeFile(
+    join(folder, 'sources.yaml'),
+    `contact: test, test@example.com
+sources:
+  - name: ${source}
+    kind: records
+    files: [{ from: "http://127.0.0.1:${port}/list.ndjson" }]
+    schedule: "0 6 * * *"
+    prune: true
+    bounds: { requests_per_second: 1000 }
+${more}`,
+  );
+}
+
+/** Returns records that are known well enough for a guard, all with this name. */
+function records(source: string, name: string, rows = ROWS): string {
+  const lines = Array.from({ length: rows }, (_, row) =>
+    JSON.stringify({
+      id: `${source}-${row}`,
+      name: `${name} ${source} ${row}`,
+      description: `${name} makes number ${row}.`,
+      rank: 950,
+      links: { websites: [`https://${source}${row}.com`] },
+      sources: [{ name: source }],
+    }),
+  );
+  return lines.join('\n');
+}
+
+async function sync(...args: string[]) {
+  const ran = await runBds(stack, folder, ['sync', ...args, '--json']);
+  const { sources } = JSON.parse(ran.out || '{"sources": []}');
+  return { ...ran, result: sources[0] };
+}
+
+const nameOf = async (id: string) => {
+  const { out } = await runBds(stack, folder, ['show', id, '--json']);
+  return JSON.parse(out || '{}').record?.name;
+};
+
+async function undo(importId: string): Promise<void> {
+  const connection = openConnection(stack.operator);
+  onTestFinished(() => connection.close());
+  let step = { more: true, after: '' };
+  while (step.more) {
+    const request = { source: '', importId, dryRun: false, after: step.after };
+    step = await connection.catalog().call((client) => client.undoImport, request, 60_000);
+  }
+}
+
+test('a source is imported when it is due, and not again before it has something new', async () => {
+  await declare('due');
+  served = records('due', FIRST);
+  const first = await sync();
+  expect(first, first.out).toMatchObject({ code: 0 });
+  expect(first.result).toMatchObject({ outcome: 'imported', import: { created: ROWS, pruned: 0 } });
+  expect(Date.parse(first.result.next_due)).toBeGreaterThan(Date.now());
+  expect((await sync()).result).toMatchObject({ outcome: 'not_due' });
+  // Its next time comes.
+  const stateFile = join(folder, 'fetched/due/state.json');
+  await writeFile(stateFile, JSON.stringify({ ...JSON.parse(await readFile(stateFile, 'utf8')), doneAt: 0 }));
+  expect((await sync()).result).toMatchObject({ outcome: 'unchanged' });
+  expect((await sync('--now')).result).toMatchObject({ outcome: 'imported', import: { unchanged: ROWS } });
+});
+
+test('a dry run tells what would change, and writes nothing', async () => {
+  await declare('dry');
+  served = records('dry', FIRST);
+  const planned = await sync('--dry-run');
+  expect(planned.result, planned.out).toMatchObject({ outcome: 'planned', import: { created: ROWS } });
+  expect(await nameOf('dry-0')).toBe(undefined);
+  expect((await sync()).result).toMatchObject({ outcome: 'imported' });
+});
+
+test('a second sync of a source is refused while the first one runs', async () => {
+  await declare('twice');
+  served = records('twice', FIRST);
+  const both = await Promise.all([sync(), sync()]);
+  const outcomes = both.map(({ result }) => result.outcome).sort();
+  // On a busy machine the first may have ended before the second begins.
+  expect([
+    ['failed', 'imported'],
+    ['imported', 'not_due'],
+  ]).toContainEqual(outcomes);
+  for (const { result } of both)
+    if (result.outcome === 'failed')
+      expect(result.reasons).toEqual(['another sync of this source is running']);
+});
+
+test('a source that cannot be had is told, and is tried again at the next sync', async () => {
+  await declare('gone');
+  served = '<!doctype html><title>Maintenance</title>';
+  const failed = await sync();
+  expect(failed).toMatchObject({ code: 1 });
+  expect(failed.result).toMatchObject({
+    outcome: 'failed',
+    reasons: [expect.stringContaining('a page (HTML)')],
+  });
+  served = records('gone', FIRST);
+  expect((await sync()).result).toMatchObject({ outcome: 'imported' });
+});
+
+test('what is wrong with a declaration is told before anything is fetched', async () => {
+  await declare('bad', '    options: { unlisted-option: true }\n');
+  expect(await runBds(stack, folder, ['sync'])).toMatchObject({
+    code: 2,
+    errors: expect.stringContaining(
+      "sources.yaml:3: sources[0] would be refused by bds import: unknown option '--unlisted-option'",
+    ),
+  });
+  await declare('good');
+  expect(await runBds(stack, folder, ['sync', 'other'])).toMatchObject({ code: 2 });
+  expect(await runBds(stack, folder, ['sync', '--accept'])).toMatchObject({ code: 2 });
+});
+
+test('a source that delivers half, then other names, then rubbish is stopped each time and told, and what was accepted can be undone', async () => {
+  await declare('drill');
+  served = records('drill', FIRST);
+  await sync();
+  const operator = new TestOperator(stack);
+  const { token } = await operator.newAccount(1_000_000);
+  const [gateway] = stack.gateways;
+  const caller = callerOf(gateway ?? { url: '' });
+  let isOver = false;
+  onTestFinished(() => {
+    isOver = true;
+  });
+  const answers = (async () => {
+    for (let row = 0; !isOver; row = (row + 1) % ROWS) {
+      const response = await untilAnswered(() => caller.brand(`drill${row}.com`, token));
+      const text = await response.text();
+      if (response.status === 404) continue;
+      expect(response.status, text).toBe(200);
+      // A record is of one version, whenever it is asked for.
+      const isFirst = text.includes(`${FIRST} drill ${row}`);
+      expect([text.includes(`${FIRST} makes`), text.includes(`${RENAMED} makes`)], text).toEqual([
+        isFirst,
+        !isFirst,
+      ]);
+    }
+  })().catch((error: unknown) => error);
+
+  served = records('drill', FIRST, ROWS / 2);
+  const half = await sync('--now');
+  expect(half).toMatchObject({ code: 1, result: { outcome: 'stopped' } });
+  expect(half.result.reasons).toEqual([
+    `${ROWS / 2} of the ${ROWS} records of the source would be removed: 50 %, more than 10 %`,
+    `the source has ${ROWS / 2} records that can be used, but had ${ROWS} at its last import: 50 % or more are missing`,
+  ]);
+  served = records('drill', RENAMED);
+  const renamed = await sync('--now');
+  expect(renamed).toMatchObject({ code: 1, result: { outcome: 'stopped' } });
+  expect(renamed.result.reasons).toEqual([
+    `${ROWS} of the ${ROWS} records of the source would be changed: 100 %, more than 50 %`,
+    expect.stringMatching(
+      /^20 companies of rank 900 and above would be .*drill-\d+ \(.*, rank 950\): changed .*name/,
+    ),
+  ]);
+  served = Array.from({ length: ROWS }, (_, row) => `rubbish ${row}`).join('\n');
+  const rubbish = await sync('--now');
+  expect(rubbish).toMatchObject({ code: 1, result: { outcome: 'stopped' } });
+  expect(rubbish.result.reasons).toEqual([expect.stringContaining('has 0 records that can be used')]);
+  expect(await nameOf('drill-0')).toBe(`${FIRST} drill 0`);
+
+  for (const accepted of [records('drill', FIRST, ROWS / 2), records('drill', RENAMED)]) {
+    served = accepted;
+    const { result } = await sync('drill', '--accept');
+    expect(result).toMatchObject({ outcome: 'imported' });
+    await undo(result.import.import_id);
+    for (const row of [0, ROWS - 1]) expect(await nameOf(`drill-${row}`)).toBe(`${FIRST} drill ${row}`);
+    // What was undone does not come back with the same file.
+    const stateFile = join(folder, 'fetched/drill/state.json');
+    await writeFile(
+      stateFile,
+      JSON.stringify({ ...JSON.parse(await readFile(stateFile, 'utf8')), doneAt: 0 }),
+    );
+    expect((await sync()).result).toMatchObject({ outcome: 'unchanged' });
+  }
+  isOver = true;
+  expect(await answers).toBe(undefined);
+});
