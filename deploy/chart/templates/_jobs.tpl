@@ -12,7 +12,10 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- else if .Values.bds.enabled -}}true{{- end -}}
 {{- end -}}
 
-{{/* A container with `bds` or a script of files/scripts that uses it: for the bds pod, the quickstart's seed and `helm test`. */}}
+{{/*
+A container with `bds` or a script of files/scripts that uses it: for the bds pod, its jobs, the quickstart's seed and `helm test`.
+`resources` and `mounts` are those of a job that needs others.
+*/}}
 {{- define "brand-data.bds.container" -}}
 - name: {{ .component }}
   image: {{ include "brand-data.image" (dict "root" .root "component" "bds") | quote }}
@@ -26,7 +29,7 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
     - name: {{ $name }}
       value: {{ $value | quote }}
     {{- end }}
-  resources: {{- toYaml .root.Values.bds.resources | nindent 4 }}
+  resources: {{- toYaml (default .root.Values.bds.resources .resources) | nindent 4 }}
   {{- include "brand-data.container.security" . | nindent 2 }}
   volumeMounts:
     - name: tmp
@@ -38,6 +41,9 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
       readOnly: true
     {{- with include "brand-data.grpc.mount" . }}
     {{- . | nindent 4 }}
+    {{- end }}
+    {{- with .mounts }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
 {{- end -}}
 

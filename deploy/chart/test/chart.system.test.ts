@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { gatewaySchemas } from './gateway-api.ts';
 import { MATRIX, PLAIN, QUICKSTART, WITH_BUNDLES, WITH_OPERATORS } from './matrix.ts';
 import {
@@ -29,6 +29,7 @@ const NAMESPACED = [
   'Ingress',
   'Job',
   'NetworkPolicy',
+  'PersistentVolumeClaim',
   'Pod',
   'PodDisruptionBudget',
   'PodMonitor',
@@ -117,7 +118,7 @@ describe.skipIf(!helm.isThere)('the chart', () => {
         expect(spec).not.toHaveProperty('hostNetwork');
         expect(spec).not.toHaveProperty('hostPID');
         for (const volume of spec.volumes ?? [])
-          expect(['configMap', 'emptyDir', 'projected', 'secret']).toEqual(
+          expect(['configMap', 'emptyDir', 'persistentVolumeClaim', 'projected', 'secret']).toEqual(
             expect.arrayContaining(Object.keys(volume).filter((key) => key !== 'name')),
           );
         for (const container of spec.containers) {
@@ -404,6 +405,39 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     expect(pod?.spec.containers[0]?.command).toEqual(['bds', 'logo', 'sweep']);
     const off = await objects({ ...PLAIN, images: { sweep: { enabled: false } } });
     expect(off.map(({ kind }) => kind)).not.toContain('CronJob');
+  });
+
+  test('each source has a job that syncs it alone at its time, with the declarations as bds reads them', async () => {
+    const manifests = await objects(MATRIX['everything on']?.values ?? {});
+    const { contact, sources } = Object(MATRIX['everything on']?.values.sync);
+    const file = parse(named(manifests, 'ConfigMap', 'sync')?.data?.['sources.yaml'] ?? '');
+    expect(file).toEqual({ contact, sources });
+    const jobs = manifests.filter(
+      ({ kind, metadata }) => kind === 'CronJob' && metadata.name.includes('-sync-'),
+    );
+    expect(jobs.every(({ metadata }) => metadata.name.length <= 52)).toBe(true);
+    expect(new Set(jobs.map(({ metadata }) => metadata.name)).size).toBe(sources.length);
+    expect(jobs.map(({ spec }) => spec)).toMatchObject(
+      sources.map(({ schedule }: { schedule: string }) => ({
+        schedule,
+        timeZone: 'Etc/UTC',
+        concurrencyPolicy: 'Forbid',
+      })),
+    );
+    const pods = podsOf(manifests).filter(({ labels }) => componentOf(labels) === 'sync');
+    expect(pods.map(({ spec }) => spec.containers[0]?.command)).toEqual(
+      sources.map(({ name }: { name: string }) => [
+        'bds',
+        'sync',
+        name,
+        '--sources',
+        '/sources/sources.yaml',
+        '--folder',
+        '/fetched',
+      ]),
+    );
+    const kinds = (await objects(PLAIN)).map(({ kind }) => kind);
+    expect(kinds).not.toContain('PersistentVolumeClaim');
   });
 
   test('an alert tells of missing sweeps, unless they are off', async () => {

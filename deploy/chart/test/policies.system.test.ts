@@ -116,13 +116,14 @@ const INSTALLS: Record<string, { values: Values; policies: Record<string, Policy
     policies: {
       ...expected({
         callers: 'test; ingress',
-        operators: 'test, sweep; an operator',
+        operators: 'test, sweep, sync; an operator',
         mongodb: 'TCP 27017, TCP 27018: MongoDB',
         nats: 'TCP 4222: NATS',
         collector: 'collector',
       }),
       'set-up': { ...SET_UP, out: [DNS, 'TCP 27017, TCP 27018: MongoDB', 'TCP 4222: NATS'] },
       notices: { pods: 'metering', in: [], out: ['TCP 8443: webhook'] },
+      sync: { pods: 'sync', in: [], out: ['TCP 443: anyone'] },
     },
   },
 };

@@ -71,6 +71,12 @@ const WRONG: [what: string, values: Values, named: string][] = [
     'gateway.resources.limits.memory',
   ],
   ['an unknown key in the sweep', with_('images.sweep.when', 'daily'), 'when'],
+  ['a source without a schedule', with_('sync.sources', [{ name: 'a', kind: 'csv' }]), 'schedule'],
+  [
+    'a schedule with names of days',
+    with_('sync.sources', [{ name: 'a', kind: 'csv', schedule: '0 4 * * MON' }]),
+    'sync.sources',
+  ],
   ['a logo host with a query', with_('gateway.logoHost', 'https://a.example/?x=1'), 'gateway.logoHost'],
   ['a logo host without a scheme', with_('gateway.logoHost', 'logos'), 'gateway.logoHost'],
   ['a collector without a port', with_('tracing.endpoint', 'http://collector'), 'tracing.endpoint'],

@@ -47,13 +47,15 @@ const read = async (path: string): Promise<ComposeFile> =>
   parse(await readFile(join(ROOT, path), 'utf8'), { merge: true });
 const file = await read('compose.yaml');
 const notices = await read('deploy/compose/notices.yaml');
+const sync = await read('deploy/compose/sync.yaml');
 const containers = Object.entries(file.services);
 
 // Without the schema, deploy/chart/test/tools.ts reports that it is missing.
-test.skipIf(composeSchema === undefined)('both are files of the Compose Specification', async () => {
+test.skipIf(composeSchema === undefined)('all are files of the Compose Specification', async () => {
   const schema = JSON.parse(await readFile(composeSchema ?? '', 'utf8'));
   const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
-  for (const each of [file, notices]) expect(validate(each), JSON.stringify(validate.errors)).toBe(true);
+  for (const each of [file, notices, sync])
+    expect(validate(each), JSON.stringify(validate.errors)).toBe(true);
   expect(validate({ ...file, service: {} })).toBe(false);
 });
 
@@ -66,7 +68,7 @@ test('only this machine reaches a port, and only those of the gateway, of images
   ]);
 });
 
-test('only the containers with a port, and metering with a webhook, are in a network that leads to others', () => {
+test('only the containers with a port, metering with a webhook, and bds with sources, are in a network that leads to others', () => {
   const outside = ({ services }: ComposeFile) =>
     Object.entries(services).flatMap(([name, { networks }]) =>
       networks.filter((network) => network !== 'servers').map((network) => `${name} ${network}`),
@@ -74,6 +76,7 @@ test('only the containers with a port, and metering with a webhook, are in a net
   expect(file.networks.servers).toEqual({ internal: true });
   expect(outside(file).toSorted()).toEqual(['gateway public', 'images public', 'usage-page operators']);
   expect(outside(notices)).toEqual(['metering notices']);
+  expect(outside(sync)).toEqual(['bds sources']);
 });
 
 test.for(containers)(
