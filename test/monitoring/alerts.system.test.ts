@@ -57,6 +57,14 @@ const builds = (...services: string[]) =>
   Object.fromEntries(
     services.map((service) => [`brand_data_build_info${of(service, ',version="1"')}`, '1x600']),
   );
+const dueAt = (values: string, instance = 'catalog-1') => ({
+  [`catalog_import_due_timestamp_seconds{service="catalog",namespace="prod",instance="${instance}",source="wikidata"}`]:
+    values,
+});
+const lastImport = (outcome: string) =>
+  counter('catalog_import_outcome', 'catalog', `,source="wikidata",outcome="${outcome}"`, '1x400');
+const priceAge = (source: string, values: string) =>
+  counter('catalog_price_age_trading_sessions', 'catalog', `,source="${source}"`, values);
 /** A copy in the future, so that it is young whatever a situation's time. */
 const backups = (values: string) =>
   counter('accounts_newest_backup_timestamp_seconds', 'accounts', '', values);
@@ -446,6 +454,43 @@ const SCENARIOS: Record<string, Scenario> = {
       ...counter('images_work_failures_total', 'images', ',work="render",reason="refused"', '0x5 0+20x30'),
     },
     at: '20m',
+    firing: [],
+  },
+  'a sync that was due seven hours ago': {
+    series: dueAt('0x60 3600x400'),
+    step: '30m',
+    at: '8h',
+    firing: ['BrandDataSourceOverdue warning'],
+  },
+  'a sync that was due an hour ago, and one of a later time, fire nothing': {
+    series: { ...dueAt('0x400'), ...dueAt('14400x400', 'other-replica') },
+    step: '30m',
+    at: '5h',
+    firing: [],
+  },
+  'an import that a guard stopped': {
+    series: lastImport('stopped'),
+    at: '20m',
+    firing: ['BrandDataImportNotDone warning'],
+  },
+  'an import that failed': {
+    series: lastImport('failed'),
+    at: '20m',
+    firing: ['BrandDataImportNotDone warning'],
+  },
+  'imports that finished, run or are undone fire nothing': {
+    series: { ...lastImport('finished'), ...lastImport('running'), ...lastImport('undone') },
+    at: '20m',
+    firing: [],
+  },
+  'prices of a fortnight ago': {
+    series: priceAge('market-data', '10x400'),
+    at: '3h',
+    firing: ['BrandDataPricesOld warning'],
+  },
+  'prices of before the holidays, and those of the sample, fire nothing': {
+    series: { ...priceAge('market-data', '7x400'), ...priceAge('sample', '80x400') },
+    at: '3h',
     firing: [],
   },
   'copies that end two days ago': {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Source, Stock } from '@brand-data/contracts';
+import { ImportOutcome, type NoteImportRequest, Source, Stock } from '@brand-data/contracts';
 import { brandOf } from '@brand-data/testing/brand-of';
 import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import fc from 'fast-check';
@@ -90,6 +90,38 @@ describe('a catalogue', () => {
         factAges: [{ fields: '', records: 3, undated: 0, ...days('2026-01-02', '2025-12-01') }],
       },
     ]);
+  });
+
+  test('shows as metrics how the last import of each source ended, and when the next one is due', async () => {
+    const shown = async () =>
+      (await catalog.metrics()).split('\n').filter((line) => /^catalog_import.*wikidata/.test(line));
+    const note = (importId: string, run: Partial<NoteImportRequest>) =>
+      catalog.operate(catalog.admin.noteImport, {
+        source: 'wikidata',
+        importId,
+        outcome: ImportOutcome.UNSPECIFIED,
+        reasons: [],
+        ...run,
+      });
+    const outcome = (of: string) =>
+      expect.stringMatching(new RegExp(`^catalog_import_outcome\\{.*"${of}".*\\} 1$`));
+    const due = (seconds: number) =>
+      expect.stringMatching(new RegExp(`^catalog_import_due_.*\\} ${seconds}$`));
+    await catalog.put('wikidata', [brandOf('q1')], '2026-01-01T00:00:00.000Z-a');
+    await catalog.operate(catalog.admin.finishImport, {
+      source: 'wikidata',
+      importId: '2026-01-01T00:00:00.000Z-a',
+      prune: false,
+    });
+    await expect.poll(shown, { timeout: 30_000 }).toEqual([outcome('finished')]);
+    await note('2026-01-01T00:00:00.000Z-a', { nextDueAtMs: 2e12 });
+    await expect.poll(shown, { timeout: 30_000 }).toEqual([outcome('finished'), due(2e9)]);
+    const reasons = ['half of its records are gone'];
+    await note('2026-01-02T00:00:00.000Z-b', { outcome: ImportOutcome.STOPPED, reasons, nextDueAtMs: 1e12 });
+    await expect.poll(shown, { timeout: 30_000 }).toEqual([outcome('stopped'), due(1e9)]);
+    // The next sync finds that the source has again what it had.
+    await note('2026-01-01T00:00:00.000Z-a', { nextDueAtMs: 3e12 });
+    await expect.poll(shown, { timeout: 30_000 }).toEqual([outcome('finished'), due(3e9)]);
   });
 
   test('shows these ages as metrics without being asked for statistics', async () => {

@@ -4,12 +4,15 @@ import { type CatalogDoc, partsOf } from '../records/catalog-doc.ts';
 import { ageOfDay, agesOf, type SourceAges, tradingDaysSince } from '../records/fact-ages.ts';
 import { cooperativeYield } from './change-loop.ts';
 import { type Collections, holdersOf, type SourceDoc } from './collections.ts';
+import type { RunDoc } from './import-runs.ts';
 
 /** Companies that are taken at random. They give the age in the middle of a large source to some percent. */
 const SAMPLE = 5_000;
 /** Of a source with fewer companies among these, so many are read instead. */
 const OF_SMALL_SOURCE = 200;
 const READ_MS = 20_000;
+/** Metrics forget a source of whose imports catalog has not heard for so long. */
+const HEARD_WITHIN_MS = 30 * 86_400_000;
 /** Of more sources, metrics show some. */
 const MOST_SHOWN = 100;
 const MEASURED_EVERY_MS = 3_600_000;
@@ -18,10 +21,10 @@ const MEASURED_EVERY_MS = 3_600_000;
 export type MeasureAges = () => Promise<ReadonlyMap<string, SourceAges>>;
 
 /**
- * Shows as metrics how old the facts are. A scrape reads what was measured last. If that is older than an hour, one of the
- * replicas measures anew, after the scrape.
+ * Shows as metrics how old the facts are, how each source's last import ended, and when its next one is due. A scrape reads what was
+ * measured last. If that is older than an hour, one of the replicas measures anew, after the scrape.
  */
-export function startFreshness(service: Service, { companies, sources }: Collections): MeasureAges {
+export function startFreshness(service: Service, { companies, sources, imports }: Collections): MeasureAges {
   const measure: MeasureAges = async () => {
     const known = await sources.find({}, { projection: { _id: 1 }, maxTimeMS: READ_MS }).toArray();
     const names = known.map(({ _id }) => _id);
@@ -37,7 +40,10 @@ export function startFreshness(service: Service, { companies, sources }: Collect
     const { modifiedCount } = await sources.updateMany(old, { $set: { measuredAt: new Date(now) } });
     if (modifiedCount > 0) await measure();
   };
-  const read = () => sources.find({}, { limit: MOST_SHOWN, maxTimeMS: READ_MS }).toArray();
+  const read = async () => ({
+    sources: await sources.find({}, { limit: MOST_SHOWN, maxTimeMS: READ_MS }).toArray(),
+    runs: await readLastRuns(imports),
+  });
   const afterScrape = () => {
     measureIfOld().catch(({ message }: Error) => {
       if (!service.signal.aborted) service.log.warn({ err: { message } }, 'ages could not be measured');
@@ -70,14 +76,37 @@ async function readAges(companies: Collections['companies'], names: readonly str
   return ages;
 }
 
-function registerGauges({ metrics }: Service, read: () => Promise<SourceDoc[]>): void {
-  const ofEach = (samplesOf: (doc: SourceDoc) => Sample[]) => (docs: SourceDoc[]) => docs.flatMap(samplesOf);
+type LastRun = Pick<RunDoc, 'source' | 'outcome' | 'nextDueAt'>;
+
+/**
+ * Returns the run of each source of which catalog heard last, with the time that was said last. A sync that finds nothing new tells of
+ * the run before, so that run is also the last one after a failure.
+ */
+async function readLastRuns(imports: Collections['imports']): Promise<LastRun[]> {
+  const heard = { lastAt: { $gt: new Date(Date.now() - HEARD_WITHIN_MS) } };
+  const projection = { _id: 0, source: 1, outcome: 1, nextDueAt: 1 } as const;
+  const options = { projection, sort: { lastAt: 1 }, maxTimeMS: READ_MS } as const;
+  const last = new Map<string, LastRun>();
+  for await (const run of imports.find<LastRun>(heard, options))
+    last.set(run.source, { ...last.get(run.source), ...run });
+  return [...last.values()].slice(0, MOST_SHOWN);
+}
+
+interface Facts {
+  sources: SourceDoc[];
+  runs: LastRun[];
+}
+
+function registerGauges({ metrics }: Service, read: () => Promise<Facts>): void {
+  const ofSources = (samplesOf: (doc: SourceDoc) => Sample[]) => (facts: Facts) =>
+    facts.sources.flatMap(samplesOf);
+  const ofRuns = (samplesOf: (run: LastRun) => Sample[]) => (facts: Facts) => facts.runs.flatMap(samplesOf);
   gaugesAtScrape(metrics, read, [
     {
       name: 'catalog_facts_age_seconds',
       help: 'How old a source says that its facts are: "newest" and "median". `fields`: a group that it dates apart, or "other"',
       labelNames: ['source', 'fields', 'of'],
-      samplesOf: ofEach(({ _id: source, ages }) =>
+      samplesOf: ofSources(({ _id: source, ages }) =>
         (ages?.facts ?? []).flatMap(({ fields, newest, median }): Sample[] => {
           if (newest === '') return [];
           const about = { source, fields: fields || 'other' };
@@ -92,8 +121,22 @@ function registerGauges({ metrics }: Service, read: () => Promise<SourceDoc[]>):
       name: 'catalog_price_age_trading_sessions',
       help: "Mondays to Fridays since the day of a source's newest price",
       labelNames: ['source'],
-      samplesOf: ofEach(({ _id: source, ages }) =>
+      samplesOf: ofSources(({ _id: source, ages }) =>
         ages?.newestPrice ? [[{ source }, tradingDaysSince(ages.newestPrice, Date.now())]] : [],
+      ),
+    },
+    {
+      name: 'catalog_import_outcome',
+      help: 'Always 1, with the outcome of the last import of the source: "running", "finished", "failed", "stopped" by a guard, "undoing" or "undone"',
+      labelNames: ['source', 'outcome'],
+      samplesOf: ofRuns(({ source, outcome }) => [[{ source, outcome }, 1]]),
+    },
+    {
+      name: 'catalog_import_due_timestamp_seconds',
+      help: 'When the next sync of the source is due, in seconds since 1970; absent if nothing syncs it',
+      labelNames: ['source'],
+      samplesOf: ofRuns(({ source, nextDueAt }) =>
+        nextDueAt ? [[{ source }, nextDueAt.getTime() / 1_000]] : [],
       ),
     },
   ]);
