@@ -89,10 +89,11 @@ const program = createProgram({
 const commands = commandTable(program).filter(({ commands }) => commands.length === 0);
 
 /**
- * bds-accounts.test.ts gives a token to `key find`. Simple Icons and Iconify are thousands of pictures, which a test of the sample imports. Backup and restore need MongoDB
+ * bds-accounts.test.ts gives a token to `key find`, and deletes a plan without accounts. Simple Icons and Iconify are thousands of pictures, which a test of the sample imports. Backup and restore need MongoDB
  * and stopped services: backup.system.test.ts. The page of usage is served until a signal: usage-page.system.test.ts.
  */
 const TESTED_ELSEWHERE = [
+  'plan delete',
   'key find',
   'import simple-icons',
   'import iconify',
