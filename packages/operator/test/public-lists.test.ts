@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { zipOf } from '@brand-data/importers/test/zip-of.ts';
 import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { runBds } from './run-bds.ts';
 
 let stack: TestStack;
@@ -20,7 +20,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A second file of the first recipe. */
+/** A second file of the source `sec`. */
 const SUBMISSION = {
   cik: '0000000901',
   sic: '3420',
@@ -32,9 +32,13 @@ const SUBMISSION = {
   filings: {},
 };
 
-/** Each file of the page with a few rows, as its publisher writes them, and what an import of them is expected to do. */
+const RELATIONSHIPS =
+  'Relationship.StartNode.NodeID,Relationship.EndNode.NodeID,Relationship.RelationshipType,Relationship.RelationshipStatus\n';
+
+/** A file of each source with a few rows, as its publisher writes them, and what an import of them is expected to do. */
 const LISTS = [
   {
+    source: 'sec',
     file: 'company_tickers_exchange.json',
     text: JSON.stringify({
       fields: ['cik', 'name', 'ticker', 'exchange'],
@@ -58,6 +62,7 @@ const LISTS = [
     ],
   },
   {
+    source: 'nasdaq-traded',
     file: 'nasdaqtraded.txt',
     text: [
       'Nasdaq Traded|Symbol|Security Name|Listing Exchange|Market Category|ETF|Round Lot Size|Test Issue|Financial Status|CQS Symbol|NASDAQ Symbol|NextShares',
@@ -71,6 +76,7 @@ const LISTS = [
     shows: ['xnys-ospr', { listings: [{ ticker: 'OSPR', mic: 'XNYS' }] }],
   },
   {
+    source: 'nasdaq-listed',
     file: 'nasdaq-listed-symbols.csv',
     text: [
       'Symbol,Company Name,Security Name,Market Category,Test Issue,Financial Status,Round Lot Size,ETF,NextShares',
@@ -83,7 +89,8 @@ const LISTS = [
     shows: ['xnas-mrln', { listings: [{ ticker: 'MRLN', mic: 'XNAS' }] }],
   },
   {
-    file: '20240505-0000-gleif-goldencopy-lei2-golden-copy.json.zip',
+    source: 'gleif',
+    file: 'lei2.csv.zip',
     text: zipOf({
       'lei2-golden-copy.json': JSON.stringify({
         records: ['Kestrel Corporation', 'Unknown Kites LLC'].map((name, index) => ({
@@ -101,7 +108,8 @@ const LISTS = [
     shows: ['cik-901', { lei: '529900T8BM49AURSDO55', company: { headquarters: { city: 'Boston' } } }],
   },
   {
-    file: 'FinanceDatabase/PRA.csv',
+    source: 'financedatabase',
+    file: 'equities/PRA.csv',
     text: [
       'symbol,name,summary,currency,sector,industry_group,industry,exchange,mic,market,country,state,city,zipcode,website,market_cap,isin,cusip,figi,composite_figi,shareclass_figi,delisted',
       'JSTR.PR,Jestrab a.s.,,CZK,Industrials,,,PRA,XPRA,Prague Stock Exchange,Czech Republic,,,,,,,,,,,False',
@@ -110,50 +118,61 @@ const LISTS = [
     shows: ['JSTR.PR', { listings: [{ ticker: 'JSTR', mic: 'XPRA' }] }],
   },
   {
-    file: 'customers.csv',
-    text: 'company,country\nKestrel Corporation,United States\nJestrab,Czech Republic\n',
-    expected: { refused: 0 },
+    source: 'sp500',
+    file: 'constituents.csv',
+    text: [
+      'Symbol,Security,GICS Sector,GICS Sub-Industry,Headquarters Location,Date added,CIK,Founded',
+      'KITE,Kite Kilns,Industrials,Building Products,"Saint Paul, Minnesota",1957-03-04,0000000904,1902',
+    ].join('\n'),
+    expected: { created: 1, refused: 0 },
+    shows: ['cik-0000000904', { company: { industry: 'Building Products', founded: '1902' } }],
+  },
+  {
+    source: 'wikidata',
+    file: 'latest-all.json.bz2',
+    text: '[\n]\n',
+    expected: { created: 0, refused: 0 },
     shows: undefined,
   },
 ] as const;
 
-async function commandsOfPage(): Promise<string[][]> {
-  const page = await readFile(join(import.meta.dirname, '../public-lists.md'), 'utf8');
-  const commands = [...page.matchAll(/^bds (import (?:[^\n]*\\\n)*[^\n]*)/gm)].map(
-    ([, command = '']) => command,
-  );
-  // Icons come from packages, and not from a file.
-  return commands
-    .filter((command) => !/^import (?:simple-icons|iconify)/.test(command))
-    .map((command) =>
-      execFileSync('sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' })
-        .trimEnd()
-        .split('\n'),
-    );
+/** Writes the ready file with local files in place of the publishers'. Icons come from packages, which other tests import. */
+async function declareLocally(): Promise<string[]> {
+  const ready = parse(await readFile(join(import.meta.dirname, '../public-lists.yaml'), 'utf8'));
+  const sources: { name: string; files?: { from: string; as?: string }[] }[] = ready.sources;
+  const local = sources.flatMap(({ files = [], ...source }) => {
+    const named = files.map(({ from, as = basename(from) }) => ({ from: join('lists', as), as }));
+    return named.length === 0 ? [] : [{ ...source, files: named }];
+  });
+  await writeFile(join(folder, 'sources.yaml'), stringify({ ...ready, sources: local }));
+  return local.map(({ name }) => name);
 }
 
-test('each recipe imports its list without a refusal, and prunes nothing when it is run again', async () => {
-  const commands = await commandsOfPage();
-  await writeFile(
-    join(folder, 'submissions.zip'),
-    zipOf({ 'CIK0000000901.json': JSON.stringify(SUBMISSION) }),
-  );
-  expect(commands).toHaveLength(LISTS.length);
-  for (const [index, { file, text, expected, shows }] of LISTS.entries()) {
-    await mkdir(dirname(join(folder, file)), { recursive: true });
-    await writeFile(join(folder, file), text);
-    const command = commands[index] ?? [];
-    expect(command[2]).toBe(file.replace('PRA.csv', ''));
-    const first = await runBds(stack, folder, [...command, '--json']);
-    expect(first, file).toMatchObject({ code: 0 });
-    expect(JSON.parse(first.out), file).toMatchObject(expected);
-    const again = await runBds(stack, folder, [...command, '--prune', '--json']);
-    expect(JSON.parse(again.out), file).toMatchObject({ created: 0, changed: 0, refused: 0, pruned: 0 });
+test('each source of the ready file is imported without a refusal, and nothing is pruned when it is imported again', async () => {
+  const names = await declareLocally();
+  expect(names.toSorted()).toEqual(LISTS.map(({ source }) => source).toSorted());
+  const files = [
+    ...LISTS,
+    { file: 'submissions.zip', text: zipOf({ 'CIK0000000901.json': JSON.stringify(SUBMISSION) }) },
+    { file: 'rr.csv.zip', text: zipOf({ 'rr.csv': RELATIONSHIPS }) },
+  ];
+  for (const { file, text } of files) {
+    await mkdir(dirname(join(folder, 'lists', file)), { recursive: true });
+    await writeFile(join(folder, 'lists', file), text);
+  }
+  for (const name of names) {
+    const { expected, shows } = LISTS.find(({ source }) => source === name) ?? {};
+    const first = await runBds(stack, folder, ['sync', name, '--json']);
+    expect(first, first.out + first.errors).toMatchObject({ code: 0 });
+    expect(JSON.parse(first.out).sources[0].import, name).toMatchObject(expected ?? {});
+    const again = await runBds(stack, folder, ['sync', name, '--now', '--json']);
+    const nothing = { created: 0, changed: 0, refused: 0 };
+    expect(JSON.parse(again.out).sources[0], name).toMatchObject({ outcome: 'imported', import: nothing });
     if (shows === undefined) continue;
     const [identifier, record] = shows;
-    const id = await idOf(identifier);
-    const { out } = await runBds(stack, folder, ['show', id, '--json']);
-    expect(JSON.parse(out).record, file).toMatchObject(record);
+    const { out, errors } = await runBds(stack, folder, ['show', await idOf(identifier), '--json']);
+    expect(errors, `${name}: ${first.out}`).toBe('');
+    expect(JSON.parse(out).record, name).toMatchObject(record);
   }
 });
 

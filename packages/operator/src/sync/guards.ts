@@ -40,7 +40,9 @@ export function guardReasons(
   plan: Plan,
   broughtBefore = 0,
 ): string[] {
-  const stored = plan.changed + plan.unchanged + plan.removed;
+  // Those that are new to the source may change companies too, which is what an import is for.
+  const { recordsChanged } = plan.difference;
+  const stored = recordsChanged + plan.unchanged + plan.removed;
   const reasons: string[] = [];
   const share = (count: number) => Math.round((count * 1_000) / stored) / 10;
   const bound = (name: string, count: number, most: number) => {
@@ -50,7 +52,7 @@ export function guardReasons(
       );
   };
   bound('removed', plan.removed, removed);
-  bound('changed', plan.changed, changed);
+  bound('changed', recordsChanged, changed);
   const brought = broughtBy(plan);
   if (broughtBefore > 0 && brought * 100 <= broughtBefore * (100 - shrunk))
     reasons.push(
