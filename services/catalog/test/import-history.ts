@@ -1,4 +1,4 @@
-import { Brand, type ExportedCompany, type LookupResult, Override, Quote } from '@brand-data/contracts';
+import { Brand, type ExportedCompany, Override, Quote } from '@brand-data/contracts';
 import { callServerStream, callUnary } from '@brand-data/runtime';
 import fc from 'fast-check';
 import type { Db } from 'mongodb';
@@ -73,9 +73,10 @@ export function importHistory(catalogOf: () => RunningCatalog) {
     return importId;
   }
 
-  /** Undoes a run. Returns the answers of its steps. */
+  /** Undoes a run. Returns the answers of its steps: none if the run was killed before its first batch came. */
   async function undo(source: string, importId: string) {
     const { admin } = catalogOf();
+    if ((await call(admin.listImports, { source, importId })).runs.length === 0) return [];
     const answers = [];
     for (let after = ''; ; ) {
       const answer = await call(admin.undoImport, { source, importId, dryRun: false, after });
@@ -95,7 +96,7 @@ export function importHistory(catalogOf: () => RunningCatalog) {
   }
 
   /** Returns all records as they are stored, and what look-ups answer, without the ids of imports and the times of changes. */
-  async function contents(): Promise<{ companies: object[]; answers: LookupResult[] }> {
+  async function contents() {
     const { admin, lookup } = catalogOf();
     const options = { deadlineMs: 20_000, operatorToken: OPERATOR_TOKEN };
     const companies: ExportedCompany[] = [];
@@ -110,6 +111,14 @@ export function importHistory(catalogOf: () => RunningCatalog) {
     };
   }
 
+  /** Returns the contents without the ids of companies, which depend on the history. */
+  async function facts(): Promise<object[]> {
+    const { companies } = await contents();
+    return companies
+      .map(({ id: _, ...company }) => company)
+      .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  }
+
   /** Calls an operator's method. */
   function call<Request, Response>(
     method: Parameters<typeof callUnary<Request, Response>>[1],
@@ -119,7 +128,7 @@ export function importHistory(catalogOf: () => RunningCatalog) {
     return callUnary(catalogOf().admin, method, request, { deadlineMs, operatorToken: OPERATOR_TOKEN });
   }
 
-  return { run, undo, setFields, contents, call };
+  return { run, undo, setFields, contents, facts, call };
 }
 
 export async function emptyDatabase(db: Db): Promise<void> {

@@ -119,7 +119,9 @@ export class ImportRuns {
       ...(difference && { difference: toStored(difference) }),
       ...(pruned && { pruned: true as const }),
     };
-    await this.#update(run, operator, { $set });
+    // When the next run is due is worth knowing of a run that is undone, too.
+    if (outcome === undefined) await this.#imports.updateOne({ _id: idOf(run) }, { $set });
+    else await this.#update(run, operator, { $set });
   }
 
   async #update(run: RunName, operator: string, { $set }: { $set: object }): Promise<void> {

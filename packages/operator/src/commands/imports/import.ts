@@ -15,10 +15,11 @@ import { type Context, commandGroup } from '../../terminal/context.ts';
 import { importCsvCommand } from './import-csv.ts';
 import { importMarketDataCommand } from './import-market-data.ts';
 import type { ImportFigures } from './import-report.ts';
+import { importListCommand, importShowCommand, importUndoCommand } from './import-runs.ts';
 import { MEMORY_OPTION, noBytes, reportedRecords, sourceCommand } from './reported-import.ts';
 
 export function importCommand(context: Context) {
-  const description = 'Import records into the catalogue; repeating an import changes nothing';
+  const description = 'Import records into the catalogue, and show or undo what imports have changed';
   return commandGroup(context, 'import', description, [
     importRecordsCommand,
     importCsvCommand,
@@ -29,6 +30,9 @@ export function importCommand(context: Context) {
     importSecCommand,
     importGleifCommand,
     importWikidataCommand,
+    importListCommand,
+    importShowCommand,
+    importUndoCommand,
   ]);
 }
 

@@ -8300,7 +8300,7 @@ export const CatalogAdminServiceService = {
   },
   /**
    * Notes how an import run ended that no FinishImport ends: it failed, or was stopped before it wrote anything. Also notes when the
-   * source's next run is due. Idempotent. Errors: FAILED_PRECONDITION (the run is undone, or catalog keeps it no longer).
+   * source's next run is due. Idempotent. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (an outcome for a run that is undone).
    */
   noteImport: {
     path: "/brand_data.v1.CatalogAdminService/NoteImport" as const,
@@ -8528,7 +8528,7 @@ export interface CatalogAdminServiceServer extends UntypedServiceImplementation 
   finishImport: handleUnaryCall<FinishImportRequest, FinishImportResponse>;
   /**
    * Notes how an import run ended that no FinishImport ends: it failed, or was stopped before it wrote anything. Also notes when the
-   * source's next run is due. Idempotent. Errors: FAILED_PRECONDITION (the run is undone, or catalog keeps it no longer).
+   * source's next run is due. Idempotent. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (an outcome for a run that is undone).
    */
   noteImport: handleUnaryCall<NoteImportRequest, NoteImportResponse>;
   /** Returns the import runs that catalog keeps, the newest first: at most 10 of a source, of 30 days. */
@@ -8649,7 +8649,7 @@ export interface CatalogAdminServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * Notes how an import run ended that no FinishImport ends: it failed, or was stopped before it wrote anything. Also notes when the
-   * source's next run is due. Idempotent. Errors: FAILED_PRECONDITION (the run is undone, or catalog keeps it no longer).
+   * source's next run is due. Idempotent. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (an outcome for a run that is undone).
    */
   noteImport(
     request: NoteImportRequest,
