@@ -1,6 +1,13 @@
+import { Brand } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RANK_OF_UNKNOWN, rankOfMarketCapClass, rankOfMarketValue, rankOfSitelinks } from '../src/index.ts';
+import {
+  lookupRank,
+  RANK_OF_UNKNOWN,
+  rankOfMarketCapClass,
+  rankOfMarketValue,
+  rankOfSitelinks,
+} from '../src/index.ts';
 
 const classes = ['Nano Cap', 'Micro Cap', 'Small Cap', 'Mid Cap', 'Large Cap', 'Mega Cap'];
 const figure = fc.double({ min: 0, max: 1e14, noNaN: true });
@@ -43,4 +50,26 @@ test('market value and number of Wikipedia editions give the best known companie
   expect(rankOfSitelinks(250)).toBe(1000);
   expect(rankOfMarketValue(1e12)).toBeGreaterThan(900);
   expect(rankOfSitelinks(100)).toBe(900);
+});
+
+test('what a register of all companies states makes no record go before a company of which more is known', () => {
+  const registered = Brand.fromPartial({
+    id: 'lei',
+    name: 'Stryker',
+    lei: '529900T8BM49AURSDO55',
+    company: { headquarters: { city: 'Bonn', countryCode: 'DE' } },
+    ownership: { parentCompany: ['Stryker Holding'] },
+    history: { successor: ['Stryker GmbH'] },
+  });
+  const described = Brand.fromPartial({ ...registered, company: { industry: 'Tools' } });
+  const ofOperator = Brand.fromPartial({
+    id: 'crm',
+    name: 'Stryker',
+    company: { headquarters: { city: 'Bonn' } },
+  });
+  expect([registered, described, ofOperator].map((brand) => lookupRank(brand) < 0)).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });

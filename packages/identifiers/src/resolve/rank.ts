@@ -93,17 +93,21 @@ export function compareRanked(a: Ranked, b: Ranked): number {
   return b.rank - a.rank || (b.tieBreak ?? 0) - (a.tieBreak ?? 0) || compareTexts(a.id, b.id);
 }
 
-/** Checks whether only names, a logo and addresses are known of a company, as of an icon. Derived fields do not count. */
+/**
+ * Checks whether only names, a logo and addresses are known of a company, as of an icon, or what a register of all companies states
+ * beside its LEI: headquarters, parents, successors. Derived fields do not count.
+ */
 function isBare(brand: Brand): boolean {
   if (brand.type === BrandType.SUPERINVESTOR) return false;
   const { lei, listings, company, ownership, offerings, history, transport, links, stock } = brand;
+  const { headquarters, ...business } = { ...company };
   const { formerly: _names, formerTickers: _tickers, ...events } = { ...history };
   const { websites: _addresses, ...pages } = { ...links };
   const description = brand.derivedFields.includes('description') ? '' : brand.description;
   const category =
     brand.derivedFields.includes('category') || brand.category === 'brand' ? '' : brand.category;
-  const facts = { lei, listings, company, ownership, offerings, events, transport, pages, stock };
-  return !hasData({ ...facts, description, category });
+  const facts = { listings, business, offerings, transport, pages, stock, description, category };
+  return !hasData(facts) && (lei !== '' || !hasData({ headquarters, ownership, events }));
 }
 
 function hasData(value: unknown): boolean {
