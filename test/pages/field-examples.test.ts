@@ -8,9 +8,9 @@ const brands = (await readSample()).map((record) => brandFromRecord(record));
 const options = { logoHost: 'https://images.example', monogramKey: 'any' };
 
 /** Fields of which the sample knows nothing. */
-const UNKNOWN = ['stock.exchange_logo', 'stock.range', 'stock.percent_from_52_week_low'];
+const UNKNOWN = ['stock.range', 'stock.percent_from_52_week_low'];
 /** The facts of images come from the imported files. `test/e2e/docs.system.test.ts` compares them with an answer. */
-const OF_IMAGES = /^(logo$|images\.)/;
+const OF_IMAGES = /^(logo$|images\.|stock\.exchange_logo$)/;
 
 test.each([
   ['grouped', groupedRecordSchema, presentGrouped],

@@ -16,8 +16,10 @@ import {
 import { MemoryCatalogue } from './memory-catalogue.ts';
 import { readInputs, scoreInputs } from './score-inputs.ts';
 import {
+  countMonograms,
   financeDatabase,
   gleif,
+  iconify,
   nasdaqList,
   nasdaqListed,
   nasdaqTraded,
@@ -28,7 +30,8 @@ import {
   sp500,
 } from './sources.ts';
 
-const ORDER = 'financedatabase,sec,nasdaq-trader,nasdaq-listed,nasdaq,sp500,gleif,sample,simple-icons';
+const ORDER =
+  'financedatabase,sec,nasdaq-trader,nasdaq-listed,nasdaq,sp500,gleif,sample,simple-icons,iconify';
 
 export const USAGE = `Usage: npm run quality -- --data FOLDER [--order financedatabase,nasdaq,…] [--compare ORDER] [--split] [--out FOLDER] [--resolve FILE] [--inputs FILE]
 
@@ -65,6 +68,9 @@ export async function run(values: Record<string, string | undefined>): Promise<v
   }
   const known = sourcesIn(data);
   const inputs = values.inputs === undefined ? [] : await readInputs(values.inputs);
+  const { records, monograms } = await countMonograms();
+  const share = ((100 * monograms) / records).toFixed(1);
+  console.log(`the sample has ${records} records, of which ${monograms} show a monogram (${share} %)`);
   const { catalogue, conflicts, refused, refusedLinks } = await importAll(known, order);
   const clusters = clustersOf(catalogue);
   const joined = clusters.filter(({ doc }) => doc.contributions.length > 1).length;
@@ -153,6 +159,7 @@ function sourcesIn(data: string): ReadonlyMap<string, QualitySource> {
     ['gleif', gleif(join(data, 'gleif/20240505-0000-gleif-goldencopy-lei2-intra-day.json'))],
     ['sample', sample],
     ['simple-icons', simpleIcons],
+    ['iconify', iconify],
   ]);
 }
 

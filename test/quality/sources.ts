@@ -6,6 +6,7 @@ import {
   readConditions,
   readCsv,
   readFinanceDatabase,
+  readIconify,
   readMapping,
   readRecords,
   readSimpleIcons,
@@ -40,6 +41,23 @@ export const simpleIcons: QualitySource = {
   source: 'simple-icons',
   read: () => brandsOf(readSimpleIcons()),
 };
+
+/** The companies of Iconify's sets. */
+export const iconify: QualitySource = {
+  source: 'iconify',
+  read: () => brandsOf(readIconify()),
+};
+
+/** Returns how many records the sample has, and how many of them show a monogram because they name no logo. */
+export async function countMonograms(): Promise<{ records: number; monograms: number }> {
+  const counts = { records: 0, monograms: 0 };
+  for await (const read of readRecords([SAMPLE], {})) {
+    if (!('item' in read)) continue;
+    counts.records += 1;
+    if (!read.pictures?.some(({ field }) => field === 'images.logo')) counts.monograms += 1;
+  }
+  return counts;
+}
 
 /** Returns the equities of FinanceDatabase: all its CSV files in the folders, one for each exchange, read as one copy of it. */
 export function financeDatabase(folders: readonly string[]): QualitySource {

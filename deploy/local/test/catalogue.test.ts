@@ -24,12 +24,12 @@ const organisations = records.filter(({ type }) => type !== 'superinvestor');
 const UNFILLED: Record<string, string> = {
   'stock.range': 'the sample has one close of each share, not a year of them',
   'stock.percent_from_52_week_low': 'the sample has one close of each share, not a year of them',
-  'stock.exchange_logo': 'no freely licensed collection of exchanges’ logos is at hand',
   'manager.logo': 'no freely licensed pictures of managers or their firms are at hand',
 };
 
 /** Fields that this test does not check: those that serve only look-up or provenance, and pictures. */
-const NOT_IN_ANSWERS = /^(id|rank|names|domains|lei|sources|derived_fields|listings|images)(\.|$)/;
+const NOT_IN_ANSWERS =
+  /^(id|rank|names|domains|lei|sources|derived_fields|has_namesakes|listings|images|stock\.exchange_logo)(\.|$)/;
 
 interface Schema {
   properties?: Record<string, Schema>;
@@ -108,6 +108,28 @@ test('every picture of the sample can be read', async () => {
   for (const { name, light } of pictures)
     await expect(light.read(), name).resolves.toSatisfy((bytes: Buffer) => bytes.includes('<svg'));
   expect(pictures.filter(({ field }) => field === 'images.banner')).toHaveLength(3);
+});
+
+test('fewer than a quarter of the records show a monogram', () => {
+  const withLogo = files.filter(({ pictures }) => pictures.some(({ field }) => field === 'images.logo'));
+  expect(withLogo.length / files.length).toBeGreaterThan(0.75);
+});
+
+test('every listed company has the mark of its exchange, and the mark says that it is a drawing of the sample', async () => {
+  const marks = files.flatMap(({ pictures }) =>
+    pictures.filter(({ field }) => field === 'stock.exchange_logo'),
+  );
+  expect(marks.length).toBe(records.filter(({ stock }) => stock !== undefined).length);
+  for (const { light } of marks)
+    expect(String(await light.read())).toMatch(/<title>[A-Z0-9]+, drawn for the sample catalogue<\/title>/);
+});
+
+test('no record says only that a company is a brand', () => {
+  const bare = records.filter(
+    ({ name, description }) =>
+      description?.startsWith(`${name} is a brand`) && !/ of | by | for /.test(description),
+  );
+  expect(bare.map(({ id }) => id)).toEqual([]);
 });
 
 test('every organisation that has an icon has it as its logo, and a listed one also as its stock logo', async () => {
