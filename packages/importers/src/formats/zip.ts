@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { constants, inflateRawSync } from 'node:zlib';
 import { openPromise } from 'yauzl';
 import { BrokenFile } from './broken-file.ts';
 
@@ -11,7 +13,11 @@ export interface FileInZip {
   /** In the zip, in bytes. */
   storedSize: number;
   open(): Promise<Readable>;
+  /** Reads the first bytes, of which many fit into 4 KiB of the zip. Empty if they cannot be decompressed. Costs a tenth of a stream. */
+  start(): Promise<Buffer>;
 }
+
+const START_BYTES = 4_096;
 
 /**
  * Yields the files of a zip, of any size and number, in the order of its directory. A file can be opened until the next one is taken.
@@ -23,10 +29,25 @@ export async function* filesInZip(file: string): AsyncGenerator<FileInZip> {
     for await (const entry of zip.eachEntry()) {
       if (entry.fileName.endsWith('/')) continue;
       const { fileName: name, uncompressedSize: size, compressedSize: storedSize } = entry;
-      yield { name, size, storedSize, open: () => zip.openReadStreamPromise(entry) };
+      const start = { decodeFileData: false, start: 0, end: Math.min(storedSize, START_BYTES) };
+      yield {
+        name,
+        size,
+        storedSize,
+        open: () => zip.openReadStreamPromise(entry),
+        start: () => startOf(zip.openReadStreamPromise(entry, start)),
+      };
     }
   } catch (error) {
     throw Object(error).code === undefined ? brokenZip(error) : error;
+  }
+}
+
+async function startOf(opened: Promise<Readable>): Promise<Buffer> {
+  try {
+    return inflateRawSync(await buffer(await opened), { finishFlush: constants.Z_SYNC_FLUSH });
+  } catch {
+    return Buffer.alloc(0);
   }
 }
 

@@ -3,7 +3,7 @@ import { BrokenFile } from '../../formats/broken-file.ts';
 import { compressionOf, contentOf, filesOf, sizeOf } from '../../formats/content.ts';
 import { readJsonTable } from '../../formats/json-table.ts';
 import { micOfVenue, type TickerAtVenue } from '../../formats/listing.ts';
-import { bytesInZip, filesInZip } from '../../formats/zip.ts';
+import { bytesInZip, type FileInZip, filesInZip } from '../../formats/zip.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import type { BytesRead, ReadItem, Skipped, Unreadable } from '../../framework/source-items.ts';
 import { recordOfFiler, securitiesOf } from './company-record.ts';
@@ -141,12 +141,19 @@ async function* filersOf(file: string, progress: BytesRead | undefined): AsyncGe
   }
   try {
     for await (const member of filesInZip(file)) {
-      if (SUBMISSION.test(member.name)) yield await filerIn(`${file}:${member.name}`, bytesInZip(member));
+      if (SUBMISSION.test(member.name)) yield await filerInZip(file, member);
       if (progress !== undefined) progress.read += member.storedSize;
     }
   } catch (error) {
     yield problemOf(file, error);
   }
+}
+
+/** Reads the whole file only if its start does not hold all facts. */
+async function filerInZip(file: string, member: FileInZip): Promise<Found | Unreadable> {
+  const from = `${file}:${member.name}`;
+  const read = await readFiler([await member.start()]);
+  return 'filer' in read ? { from, ...read } : filerIn(from, bytesInZip(member));
 }
 
 async function filerIn(from: string, chunks: AsyncIterable<Buffer>): Promise<Found | Unreadable> {

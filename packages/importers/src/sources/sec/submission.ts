@@ -60,7 +60,7 @@ const NO_FILER =
 
 /** Reads the facts of a filer, and no further. Returns its text too, or why it cannot be read. Rejects if the chunks do. */
 export async function readFiler(
-  chunks: AsyncIterable<Buffer>,
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): Promise<{ filer: Filer; raw: string } | { problem: string; raw?: string }> {
   const decoder = new TextDecoder();
   let text = '';
