@@ -90,10 +90,13 @@ const commands = commandTable(program).filter(({ commands }) => commands.length 
 
 /**
  * bds-accounts.test.ts gives a token to `key find`, and deletes a plan without accounts. Simple Icons and Iconify are thousands of pictures, which a test of the sample imports. Backup and restore need MongoDB
- * and stopped services: backup.system.test.ts. GLEIF's zips are made by packages/importers/test/gleif.test.ts. The page of usage is served until a signal: usage-page.system.test.ts.
+ * and stopped services: backup.system.test.ts. GLEIF's zips are made by packages/importers/test/gleif.test.ts,
+ * and runs to show and undo by packages/operator/test/import-runs.test.ts. The page of usage is served until a signal: usage-page.system.test.ts.
  */
 const TESTED_ELSEWHERE = [
   'import gleif',
+  'import show',
+  'import undo',
   'plan delete',
   'key find',
   'import simple-icons',
