@@ -9,7 +9,7 @@ import { BUILT } from './src/index.ts';
 
 /** All that the pages are made of: the files of this package, the client, how HTML is written, and the versions of packages. */
 const SOURCES = [
-  'packages/site/{build.ts,build/**,docs/**,playground/**,src/**,style/**}',
+  'packages/site/{build.ts,build/**,docs/**,playground/**,shared/**,src/**,style/**}',
   'packages/client/{*.ts,*.json,README.md,src/**,released/**,python/pyproject.toml,python/brand_data/*.py}',
   'tsconfig.json',
   'packages/runtime/src/http/html.ts',

@@ -1,10 +1,15 @@
-import { CatalogServiceClient } from '@brand-data/contracts';
-import { callUnary, connectChannel } from '@brand-data/runtime';
-import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
+import type { CatalogServiceClient } from '@brand-data/contracts';
+import { callUnary } from '@brand-data/runtime';
 import { createRandom } from '@brand-data/testing/random';
-import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
+import { type Db, type Document, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { startTestStack, type TestStack } from '../stack/index.ts';
+import {
+  type Catalogue,
+  DEADLINE_MS,
+  HOUR_MS,
+  startCatalogue,
+  stopCatalogues,
+} from './harness/catalogues.ts';
 import { spreadOf } from './harness/in-turns.ts';
 import { noteResult, table, whole } from './harness/results.ts';
 import { percentilesOf } from './load.ts';
@@ -23,8 +28,6 @@ const BATCH = 200;
 const BATCH_CALLS = 120;
 /** How many parts a round of one kind of look-up is cut into. */
 const SLICES = 8;
-const DEADLINE_MS = 10_000;
-const HOURS = 3_600_000;
 
 /** One kind of look-up. */
 interface Sort {
@@ -34,12 +37,8 @@ interface Sort {
   readonly batch: number;
 }
 
-/** The running service with a catalogue of one size. */
-interface Catalogue {
-  readonly size: number;
-  readonly stack: TestStack;
+interface TimedCatalogue extends Catalogue {
   readonly db: Db;
-  readonly companies: Collection;
   /** Makes calls one at a time and checks each answer. Returns the latencies in ms. */
   time(sort: Sort, seed: number, calls: number): Promise<number[]>;
 }
@@ -49,8 +48,7 @@ const SORTS: readonly Sort[] = [1, BATCH].flatMap((batch) =>
   [true, false].flatMap((hit) => KINDS.map((kind) => ({ kind, hit, batch }))),
 );
 const mongo = new MongoClient(inject('mongodbUrl'), { writeConcern: { w: 'majority', journal: true } });
-const clients: CatalogServiceClient[] = [];
-const catalogues: Catalogue[] = [];
+const catalogues: TimedCatalogue[] = [];
 const tables: string[] = [];
 
 beforeAll(async () => {
@@ -58,21 +56,17 @@ beforeAll(async () => {
   const wiredTigerEngineRuntimeConfig = `cache_size=${Math.round(cacheGb * 1_024)}M`;
   await mongo.db('admin').command({ setParameter: 1, wiredTigerEngineRuntimeConfig });
   for (const size of sizes) {
-    const stack = await startTestStack({ gateways: 0, environment: { LOG_LEVEL: 'warn' } });
-    const target = stack.targets.catalog ?? '';
-    const client = connectChannel(CatalogServiceClient, target, channelAs('gateway', 'catalog'));
-    clients.push(client);
-    const db = mongo.db(`${stack.databasePrefix}_catalog`);
-    catalogues.push({ size, stack, db, companies: db.collection('brands'), time: timer(client, size) });
+    const catalogue = await startCatalogue(mongo, size);
+    const db = mongo.db(catalogue.companies.dbName);
+    catalogues.push({ ...catalogue, db, time: timer(catalogue.client, size) });
   }
-}, HOURS);
+}, HOUR_MS);
 
 afterAll(async () => {
-  for (const client of clients) client.close();
-  for (const { stack } of catalogues) await stack.stop();
+  await stopCatalogues(catalogues);
   await mongo.close();
   console.log(tables.join('\n\n'));
-}, HOURS);
+}, HOUR_MS);
 
 test(
   'an import reaches at least 0.6 times the rate of a bare insertMany of the finished documents',
@@ -99,7 +93,7 @@ test(
     }
     tables.push(table(['records', 'bds import', 'bare insertMany', 'ratio'], rows));
   },
-  24 * HOURS,
+  24 * HOUR_MS,
 );
 
 test(
@@ -123,7 +117,7 @@ test(
       }
     }
   },
-  HOURS,
+  HOUR_MS,
 );
 
 // With one size there is nothing to compare.
@@ -181,11 +175,11 @@ test.skipIf(sizes.length === 1)(
       table(['look-up', ...contestants.map(({ label }) => label)], rows),
     );
   },
-  24 * HOURS,
+  24 * HOUR_MS,
 );
 
 /** Measures the import of a file into the empty database. Writing the file is not measured. */
-async function timeImport({ size, stack }: Catalogue) {
+async function timeImport({ size, stack }: TimedCatalogue) {
   await using written = await writeMadeUp(size);
   const began = performance.now();
   const summary = (await written.importInto(stack)) as Record<string, number>;
@@ -196,7 +190,7 @@ async function timeImport({ size, stack }: Catalogue) {
  * Measures unordered insertMany of the catalogue's documents into a new collection with the same indexes and write concern, one call
  * of 20,000 documents after another. Reading the documents from the catalogue is not measured. Returns seconds.
  */
-async function insertBare({ db, companies }: Catalogue): Promise<number> {
+async function insertBare({ db, companies }: TimedCatalogue): Promise<number> {
   const bare = mongo.db(`${db.databaseName}_bare`);
   const to = bare.collection(companies.collectionName);
   const indexes = (await companies.indexes()).filter(({ name }) => name !== '_id_');
@@ -220,7 +214,7 @@ async function insertBare({ db, companies }: Catalogue): Promise<number> {
   return tookMs / 1_000;
 }
 
-function timer(catalog: CatalogServiceClient, size: number): Catalogue['time'] {
+function timer(catalog: CatalogServiceClient, size: number): TimedCatalogue['time'] {
   return async (sort, seed, calls) => {
     const random = createRandom(seed);
     const latencies: number[] = [];

@@ -1,11 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CatalogServiceClient } from '@brand-data/contracts';
-import { callUnary, connectChannel } from '@brand-data/runtime';
-import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
+import { callUnary } from '@brand-data/runtime';
 import { createRandom, type Random } from '@brand-data/testing/random';
-import { type Collection, type Document, MongoClient } from 'mongodb';
+import { type Document, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { startTestStack, type TestStack } from '../stack/index.ts';
+import {
+  type Catalogue,
+  DEADLINE_MS,
+  HOUR_MS,
+  startCatalogue,
+  stopCatalogues,
+} from './harness/catalogues.ts';
 import { spreadOf } from './harness/in-turns.ts';
 import { shown, table, whole } from './harness/results.ts';
 import { percentilesOf } from './load.ts';
@@ -18,16 +22,6 @@ const CALLS = 400;
 const TYPISTS = 100;
 const LETTER_EVERY_MS = 200;
 const LONGEST_TYPED = 12;
-const DEADLINE_MS = 10_000;
-const HOURS = 3_600_000;
-
-/** The running service with a catalogue of one size. */
-interface Catalogue {
-  readonly size: number;
-  readonly stack: TestStack;
-  readonly companies: Collection;
-  readonly client: CatalogServiceClient;
-}
 
 const mongo = new MongoClient(inject('mongodbUrl'));
 const catalogues: Catalogue[] = [];
@@ -35,23 +29,17 @@ const tables: string[] = [];
 
 beforeAll(async () => {
   for (const size of sizesOf(process.env.BENCH_SIZES)) {
-    const stack = await startTestStack({ gateways: 0, environment: { LOG_LEVEL: 'warn' } });
-    const target = stack.targets.catalog ?? '';
-    const client = connectChannel(CatalogServiceClient, target, channelAs('gateway', 'catalog'));
-    const companies = mongo.db(`${stack.databasePrefix}_catalog`).collection('brands');
-    catalogues.push({ size, stack, companies, client });
-    await importMadeUp(stack, size);
+    const catalogue = await startCatalogue(mongo, size);
+    catalogues.push(catalogue);
+    await importMadeUp(catalogue.stack, size);
   }
-}, 24 * HOURS);
+}, 24 * HOUR_MS);
 
 afterAll(async () => {
-  for (const { client, stack } of catalogues) {
-    client.close();
-    await stack.stop();
-  }
+  await stopCatalogues(catalogues);
   await mongo.close();
   console.log(tables.join('\n\n'));
-}, HOURS);
+}, HOUR_MS);
 
 /** Returns the beginning of a word of a company's name, the better known the company, the likelier. */
 function typed(size: number, random: Random): string {
@@ -61,7 +49,7 @@ function typed(size: number, random: Random): string {
 }
 
 async function search({ client }: Catalogue, text: string): Promise<void> {
-  await callUnary(client, client.search, { text, limit: 10 }, { deadlineMs: DEADLINE_MS });
+  await callUnary(client, client.search, { text, limit: 10, accountId: '' }, { deadlineMs: DEADLINE_MS });
 }
 
 async function lookUp({ client, size }: Catalogue, random: Random): Promise<void> {
@@ -126,7 +114,7 @@ test(
     ];
     tables.push('ms, medians and ranges of the rounds', table(['records', ...heading], rows));
   },
-  24 * HOURS,
+  24 * HOUR_MS,
 );
 
 interface Rounds {
@@ -161,7 +149,7 @@ test(
     const heading = ['alone p50', 'alone p99', 'beside p50', 'beside p99', 'searches', 'refused'];
     tables.push('look-ups, ms', table(['records', ...heading], rows));
   },
-  24 * HOURS,
+  24 * HOUR_MS,
 );
 
 /** Types one name after another, a letter every 200 ms at most, until the signal is aborted. */

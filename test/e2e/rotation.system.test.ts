@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DATABASE_SERVICES, IDENTITIES, natsUser, SERVICES, type ServiceName } from '@brand-data/contracts';
+import { IDENTITIES } from '@brand-data/contracts';
 import { keepCertificates, settingFile } from '@brand-data/local';
 import {
   certificateFiles,
@@ -15,11 +15,11 @@ import {
 import { newAuthority, newCertificate } from '@brand-data/servers/certificate-maker';
 import { NO_USER_NEEDED } from '@brand-data/testing/servers';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
-import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf, untilAnswered } from './caller.ts';
 import { bareMerchant, fullStock } from './fixtures.ts';
+import { nextUsers } from './next-users.ts';
 import { TestOperator } from './operator.ts';
 
 const { serverSecret } = newSecrets();
@@ -60,21 +60,12 @@ afterAll(async () => {
 });
 
 const NAMES = ['accounts', 'catalog', 'metering', 'gateway-1', 'gateway-2'];
-const serviceOf = (name: string) => name.replace(/-\d+$/, '') as ServiceName;
 const fileOf = (name: string, setting: string) => settingFile(stack.dataDir, name, setting);
 const change = async (name: string, setting: string, how: (old: string) => string) =>
   writeFile(fileOf(name, setting), how(await readFile(fileOf(name, setting), 'utf8')));
 
 /** Replaces every secret that can be replaced, as deploy/operations.md says, in its three steps. */
-async function rotation(admin: MongoClient) {
-  const open = await readFile(natsConfig, 'utf8');
-  const [everything = ''] = /\{ user: admin.*\}/.exec(open) ?? [];
-  const next = SERVICES.map((service) => natsUser(service, `${service}-next`, '"next"'));
-  const setNatsUsers = async (users: readonly string[]) => {
-    const lines = `authorization { users: [\n${users.join('\n')}\n] }\n`;
-    await writeFile(natsConfig, open.replace(/authorization \{[\s\S]*?\n\}\n/, lines));
-    process.kill(nats.child.pid ?? 0, 'SIGHUP');
-  };
+async function rotation(users: Awaited<ReturnType<typeof nextUsers>>) {
   const oldCa = await readFile(certificateFiles(certificates, 'gateway').ca, 'utf8');
   const authority = await newAuthority(VALID);
   const trust = (pem: string) =>
@@ -91,12 +82,7 @@ async function rotation(admin: MongoClient) {
   return {
     newToken,
     async addNew() {
-      await setNatsUsers([everything, ...SERVICES.map((service) => natsUser(service)), ...next]);
-      for (const service of DATABASE_SERVICES) {
-        const name = `${stack.databasePrefix}_${service}`;
-        const roles = [{ role: name, db: 'admin' }];
-        await admin.db('admin').command({ createUser: `${name}_next`, pwd: 'next', roles });
-      }
+      await users.add();
       await trust(oldCa + authority.cert);
       await writeFile(allowances.verifying, oldAllowances + allowanceKeys.verifying);
       for (const name of passVerifiers)
@@ -113,19 +99,12 @@ async function rotation(admin: MongoClient) {
       }
       await writeFile(allowances.signing, allowanceKeys.signing);
       await change('accounts', 'PASS_SIGNING_KEY', () => passKeys.signing);
-      for (const name of NAMES) {
-        await change(name, 'NATS_URL', (old) => old.replace(/(?<=\/\/).*@/, `${serviceOf(name)}-next:next@`));
-        const user = `${stack.databasePrefix}_${serviceOf(name)}_next:next@`;
-        if (!name.startsWith('gateway'))
-          await change(name, 'MONGODB_URL', (old) => old.replace(/(?<=\/\/).*@/, user));
-      }
+      for (const name of NAMES) await users.use(name);
       await operatorTokens(`${newToken}\n${oldToken}\n`);
       await monograms((old) => old.split('\n').toReversed().join('\n'));
     },
     async removeOld() {
-      await setNatsUsers([everything, ...next]);
-      for (const service of DATABASE_SERVICES)
-        await admin.db('admin').command({ dropUser: `${stack.databasePrefix}_${service}` });
+      await users.removeOld();
       await trust(authority.cert);
       await writeFile(allowances.verifying, publicKeyOf(allowanceKeys.signing));
       for (const name of passVerifiers) await change(name, 'PASS_PUBLIC_KEYS', () => passKeys.verifying);
@@ -136,7 +115,7 @@ async function rotation(admin: MongoClient) {
 }
 
 test('all secrets are replaced while each gateway restarts, and every call is answered by a gateway that runs', async () => {
-  const admin = new MongoClient(stack.mongodbUrl);
+  const users = await nextUsers(stack, nats, natsConfig);
   let operator = new TestOperator(stack);
   await operator.putBrands([fullStock, bareMerchant]);
   const { accountId, token } = await operator.newAccount(1_000_000);
@@ -183,7 +162,7 @@ test('all secrets are replaced while each gateway restarts, and every call is an
     await expect.poll(() => answered + failures.length, PATIENCE).toBeGreaterThan(then + times);
   };
   try {
-    const { newToken, addNew, useNew, removeOld } = await rotation(admin);
+    const { newToken, addNew, useNew, removeOld } = await rotation(users);
     for (const step of [addNew, useNew, removeOld]) {
       for (const index of [0, 1]) {
         // The gateway starts with the secrets before this step, those of this step, or some of both.
@@ -206,11 +185,6 @@ test('all secrets are replaced while each gateway restarts, and every call is an
     isOver = true;
     await working;
     operator.close();
-    for (const service of DATABASE_SERVICES)
-      await admin
-        .db('admin')
-        .command({ dropUser: `${stack.databasePrefix}_${service}_next` })
-        .catch(() => {});
-    await admin.close();
+    await users.end();
   }
 }, 480_000);

@@ -13,7 +13,6 @@ import {
   DEAD_LETTER_STREAM,
   inboxPrefixOf,
   NOTICES_STREAM,
-  natsUser,
   PARKED_USAGE,
   SERVICES,
   type ServiceName,
@@ -30,6 +29,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
 import { bareMerchant } from './fixtures.ts';
+import { nextUsers } from './next-users.ts';
 import { TestOperator } from './operator.ts';
 
 /** Connects with the user in the URL. `refused` gets each operation that NATS refuses, such as "publish a.b". */
@@ -214,7 +214,6 @@ test('the users of NATS that an operator makes as deploy/operations.md says get 
 
 describe('a running stack', () => {
   const { serverSecret } = newSecrets();
-  const serviceOf = (name: string) => name.replace(/-\d+$/, '') as ServiceName;
   let stack: TestStack;
   let nats: LocalServer;
   let natsConfig: string;
@@ -501,54 +500,22 @@ describe('a running stack', () => {
       return Number(new RegExp(`^${metric}\\b.* (\\d+)$`, 'm').exec(text)?.[1]);
     };
     const reconnects = () => Promise.all(names.map((name) => gaugeOf(name, 'nats_reconnects_total')));
-    const admin = new MongoClient(stack.mongodbUrl);
-    const open = await readFile(natsConfig, 'utf8');
-    const users = (lines: readonly string[]) =>
-      writeFile(
-        natsConfig,
-        open.replace(
-          /authorization \{[\s\S]*?\n\}\n/,
-          `authorization { users: [\n${lines.join('\n')}\n] }\n`,
-        ),
-      );
-    const reload = () => process.kill(nats.child.pid ?? 0, 'SIGHUP');
-    const [everything = ''] = /\{ user: admin.*\}/.exec(open) ?? [];
-    const next = SERVICES.map((service) => natsUser(service, `${service}-next`, '"the next password"'));
+    const users = await nextUsers(stack, nats, natsConfig);
     const before = await reconnects();
     const working = Promise.all([work(), work()]);
     try {
       // Both users are valid side by side.
-      await users([everything, ...SERVICES.map((service) => natsUser(service)), ...next]);
-      reload();
-      for (const service of DATABASE_SERVICES) {
-        const name = `${stack.databasePrefix}_${service}`;
-        const roles = [{ role: name, db: 'admin' }];
-        await admin.db('admin').command({ createUser: `${name}_next`, pwd: 'the-next-password', roles });
-      }
+      await users.add();
       await expect.poll(() => rounds).toBeGreaterThan(1);
 
-      for (const name of names) {
-        const { host } = new URL(nats.url);
-        const url = `nats://${serviceOf(name)}-next:${encodeURIComponent('the next password')}@${host}`;
-        await writeFile(settingFile(stack.dataDir, name, 'NATS_URL'), url);
-        if (name === 'gateway-1') continue;
-        const mongodbUrl = await urlOf(name, 'MONGODB_URL');
-        const user = `${stack.databasePrefix}_${serviceOf(name)}_next:the-next-password@`;
-        await writeFile(
-          settingFile(stack.dataDir, name, 'MONGODB_URL'),
-          mongodbUrl.replace(/(?<=\/\/).*@/, user),
-        );
-      }
+      for (const name of names) await users.use(name);
       const haveAll = async () => (await reconnects()).every((count, index) => count > (before[index] ?? 0));
       await expect.poll(haveAll).toBe(true);
       for (const name of names.slice(1))
         await expect.poll(() => stack.logs(name)).toContain('connections to MongoDB now use the new');
 
       const changed = await reconnects();
-      await users([everything, ...next]);
-      reload();
-      for (const service of DATABASE_SERVICES)
-        await admin.db('admin').command({ dropUser: `${stack.databasePrefix}_${service}` });
+      await users.removeOld();
       const then = rounds;
       await expect.poll(() => rounds).toBeGreaterThan(then + 4);
       isOver = true;
@@ -562,12 +529,7 @@ describe('a running stack', () => {
       isOver = true;
       await working;
       operator.close();
-      for (const service of DATABASE_SERVICES)
-        await admin
-          .db('admin')
-          .command({ dropUser: `${stack.databasePrefix}_${service}_next` })
-          .catch(() => {});
-      await admin.close();
+      await users.end();
     }
   }, 120_000);
 });

@@ -25,7 +25,7 @@ const forEveryRecord = (check: (record: FlatRecord, brand: Brand) => void): void
     }),
   );
 
-test('the sources of a flat record are those that state a field on which such records depend', () => {
+test('a flat record names the sources of its own fields', () => {
   const stated = (field: string) => {
     const source = { name: 'A', url: '', licence: '', date: '', fields: [field] };
     return sourcesOfFlat([source]).length > 0;

@@ -1,6 +1,7 @@
-/** The search over all pages of the documentation: a text box with a list of sections, as the ARIA pattern "combobox" describes. */
+/** The search over all pages of the documentation. */
 
 import { element } from '@brand-data/client/source/dom';
+import { Combobox } from '../shared/combobox.ts';
 import type { Section } from '../src/read-html.ts';
 
 const MOST_FOUND = 8;
@@ -58,78 +59,39 @@ export function startSearch(): void {
   const list = document.querySelector<HTMLElement>('#found');
   const count = document.querySelector<HTMLElement>('#found-count');
   if (!input || !list || !count) return;
-  let found: Section[] = [];
-  let active = 0;
-
-  const show = () => {
-    const options = found.map(({ page, heading, text }, index) =>
+  const box = new Combobox<Section>(input, list, {
+    pauseMs: 0,
+    isFirstActive: true,
+    async find(text) {
+      loading ??= load();
+      try {
+        return find(await loading, text);
+      } catch (error) {
+        loading = undefined;
+        throw error;
+      }
+    },
+    view: ({ page, heading, text }) =>
       element(
         'div',
-        { role: 'option', id: `found-${index}`, 'aria-selected': String(index === active) },
+        { role: 'option' },
         element('strong', {}, heading),
         heading === page ? '' : element('small', {}, page),
         element('span', { class: 'excerpt' }, text),
       ),
-    );
-    list.replaceChildren(...options);
-    list.hidden = found.length === 0;
-    input.setAttribute('aria-expanded', String(found.length > 0));
-    if (found.length > 0) input.setAttribute('aria-activedescendant', `found-${active}`);
-    else input.removeAttribute('aria-activedescendant');
-    list.children[active]?.scrollIntoView({ block: 'nearest' });
-  };
-  const close = () => {
-    found = [];
-    count.textContent = '';
-    show();
-  };
-  const open = (section: Section | undefined) => {
-    if (section === undefined) return;
-    location.assign(new URL(section.path, ROOT));
-    close();
-    input.blur();
-  };
-  const look = async () => {
-    loading ??= load();
-    try {
-      const sections = await loading;
-      // The text may have changed while the sections were loaded.
-      found = find(sections, input.value);
-      active = 0;
-      show();
+    onFound(found) {
+      const text = found === 0 ? 'Nothing found' : `${found} found`;
       count.textContent =
-        input.value.trim() === '' ? '' : found.length === 0 ? 'Nothing found' : `${found.length} found`;
-    } catch {
-      loading = undefined;
-      count.textContent = 'The search cannot be loaded';
-    }
-  };
-  const KEYS: Readonly<Record<string, () => void>> = {
-    ArrowDown: () => move(1),
-    ArrowUp: () => move(-1),
-    Enter: () => open(found[active]),
-    Escape: close,
-  };
-  const move = (by: number) => {
-    if (found.length === 0) return;
-    active = (active + by + found.length) % found.length;
-    show();
-  };
-
-  input.addEventListener('input', look);
-  input.addEventListener('focus', look);
-  input.addEventListener('blur', close);
-  input.addEventListener('keydown', (event) => {
-    const act = KEYS[event.key];
-    if (act === undefined || event.isComposing) return;
-    if (event.key !== 'Escape') event.preventDefault();
-    act();
+        found === undefined ? 'The search cannot be loaded' : input.value.trim() === '' ? '' : text;
+    },
+    onChoice({ path }) {
+      location.assign(new URL(path, ROOT));
+      input.blur();
+    },
   });
-  // A press on the list would take the focus from the text box, and so close the list before the click.
-  list.addEventListener('pointerdown', (event) => event.preventDefault());
-  list.addEventListener('click', ({ target }) => {
-    const option = target instanceof Element ? target.closest('[role=option]') : null;
-    open(found[[...list.children].indexOf(option as Element)]);
+  input.addEventListener('focus', () => box.search());
+  input.addEventListener('blur', () => {
+    count.textContent = '';
   });
   addEventListener('keydown', (event) => {
     const isTyping = event.target instanceof HTMLInputElement;

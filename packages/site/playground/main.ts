@@ -2,11 +2,11 @@
 
 import { BrandData } from '@brand-data/client/source';
 import { element } from '@brand-data/client/source/dom';
+import { Combobox } from '../shared/combobox.ts';
 import { answerView, leftText, summaryOf } from './answer.ts';
 import { asked, type Question, queryOf, questionIn } from './asked.ts';
 import { type Call, type CallReport, pathOf, prepareCall, remainingAfter, type SendCall } from './call.ts';
 import { codeView } from './code.ts';
-import { Combobox } from './combobox.ts';
 import { companyOption } from './search.ts';
 import { keptText } from './storage.ts';
 
@@ -75,13 +75,17 @@ byId('clear', HTMLButtonElement).addEventListener('click', () => {
   say('The list of what you asked is cleared.');
 });
 new Combobox(identifier, byId('companies', HTMLElement), {
+  pauseMs: 150,
+  isFirstActive: false,
   async find(text, signal) {
     const call = { api: API, token: token.value.trim(), retries: 0 };
     return call.token === '' ? [] : (await new BrandData(call).search(text, { signal })).data.companies;
   },
   view: (company) => companyOption(company, API),
-  onOpen: (count) =>
-    say(count === 1 ? 'One suggestion below the field.' : `${count} suggestions below the field.`),
+  onFound(count = 0) {
+    if (count > 0)
+      say(count === 1 ? 'One suggestion below the field.' : `${count} suggestions below the field.`);
+  },
   onChoice: (company) => fillIdentifier(company.identifier),
 });
 addEventListener('popstate', readAddress);

@@ -23,6 +23,6 @@ test.each([
   ['name', 'legal_form', 'its name X matches without its legal form.'],
   ['ticker', 'former', 'X is a former ticker of it.'],
   ['a_new_kind', 'a_new_strength', 'its identifier X matches.'],
-])('a match by %s, %s, is told in words, and never in codes', (kind, strength, sentence) => {
+])('the playground tells each kind and strength of a match in words: %s, %s', (kind, strength, sentence) => {
   expect(sentenceOf(kind, strength)).toBe(sentence);
 });

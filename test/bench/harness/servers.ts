@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { afterAll, beforeAll } from 'vitest';
 import { TestOperator } from '../../e2e/operator.ts';
 import { startTestStack, type TestStack, type TestStackOptions } from '../../stack/index.ts';
+import { HOUR_MS } from './catalogues.ts';
 
 /** A process that a bench measures. */
 export interface Server {
@@ -11,8 +12,6 @@ export interface Server {
   /** Processor time so far, in microseconds. */
   cpuMicros(): Promise<number>;
 }
-
-const HOUR_MS = 3_600_000;
 
 /** What the tests of a bench share. All but `lines` is set before the first test. */
 export class Bench {

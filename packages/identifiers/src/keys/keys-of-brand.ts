@@ -29,14 +29,16 @@ export function keysOfBrand(brand: Brand): BrandKey[] {
           ...siteNamesOf(brand).map(({ form, name }) => nameKey(form, 'site_name', name)),
           ...leadingWordKeys(names.current),
         ];
-  const strongest = new Map<string, BrandKey>();
-  for (const key of keys.toSorted((a, b) => compareStrengths(a.strength, b.strength))) {
-    // If a subsidiary has the website too, leading words decide.
-    const isLeading = key.strength === 'leading_words' && strongest.get(key.key)?.strength === 'site_name';
-    const own = isLeading ? `${key.key}+` : key.key;
-    if (!strongest.has(own)) strongest.set(own, key);
-  }
-  return [...strongest.values()];
+  const strengths = new Map<string, Strength>();
+  return keys
+    .toSorted((a, b) => compareStrengths(a.strength, b.strength))
+    .filter(({ key, strength }) => {
+      const known = strengths.get(key);
+      // If a subsidiary has the website too, leading words decide.
+      const isFurther = known === undefined || (known === 'site_name' && strength === 'leading_words');
+      if (isFurther) strengths.set(key, strength);
+      return isFurther;
+    });
 }
 
 /** Only a fund is known by its whole name. The names of other securities are those of their companies. */

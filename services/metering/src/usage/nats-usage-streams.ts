@@ -9,7 +9,7 @@ import {
   usageStream,
   usageStreams,
 } from '@brand-data/contracts';
-import { checkConsumer, ensureStream, type Nats, type Service } from '@brand-data/runtime';
+import { checkConsumer, ensureStream, type Nats, type Service, unlessMissing } from '@brand-data/runtime';
 import {
   AckPolicy,
   type ConsumerInfo,
@@ -212,13 +212,6 @@ async function ensureConsumer({ consumers }: JetStreamManager, stream: string): 
   return isAsWanted ? info : consumers.update(stream, USAGE_CONSUMER, wanted);
 }
 
-/** Returns undefined if the stream or consumer does not exist. Throws every other error. */
-function unlessMissing(error: unknown): undefined {
-  if (!MISSING.includes((error as { code?: number }).code ?? 0)) throw error;
-}
-
-/** JetStream's error codes for "consumer not found" and "stream not found". */
-const MISSING = [10_014, 10_059];
 /** The status of an answer without messages. A copy that is behind does not have those that are asked for yet. */
 const NO_MESSAGE = 404;
 

@@ -1,19 +1,21 @@
-/** How long nothing is typed before the page searches, in milliseconds. */
-const PAUSE_MS = 150;
-
 interface Suggesting<T> {
+  /** How long nothing is typed before the page searches, in milliseconds. */
+  pauseMs: number;
+  /** Whether Enter takes the first entry if the visitor has gone to no other. */
+  isFirstActive: boolean;
   /** Resolves to the suggestions for a text. The next text aborts it. If it rejects, there are no suggestions. */
   find: (text: string, signal: AbortSignal) => Promise<readonly T[]>;
   /** Makes the list's entry of a suggestion. */
   view: (suggestion: T) => HTMLElement;
-  onOpen: (count: number) => void;
+  /** Called when a search has ended. `count` is undefined if it failed, and 0 without a text too. */
+  onFound: (count: number | undefined) => void;
   /** Called with the suggestion that the visitor takes. */
   onChoice: (suggestion: T) => void;
 }
 
 /**
  * Completes what is typed into a field, as the editable combobox with a list in the ARIA Authoring Practices: the arrow keys go through
- * the list, Enter takes an entry, Escape closes the list, and nothing is taken unasked. The field keeps the focus.
+ * the list, Enter takes an entry, and Escape closes the list. The field keeps the focus.
  */
 export class Combobox<T> {
   readonly #field: HTMLInputElement;
@@ -29,7 +31,7 @@ export class Combobox<T> {
     this.#field = field;
     this.#list = list;
     this.#options = options;
-    field.addEventListener('input', () => this.#searchIn(PAUSE_MS));
+    field.addEventListener('input', () => this.search(options.pauseMs));
     field.addEventListener('blur', () => this.#close());
     field.addEventListener('keydown', (event) => {
       if (!event.isComposing && this.#takesKey(event)) event.preventDefault();
@@ -49,7 +51,7 @@ export class Combobox<T> {
       const isDown = key === 'ArrowDown';
       if (altKey && isOpen === isDown) return true;
       if (altKey && isOpen) this.#close();
-      else if (!isOpen) this.#searchIn(0, altKey ? undefined : isDown ? 'first' : 'last');
+      else if (!isOpen) this.search(0, altKey ? undefined : isDown ? 'first' : 'last');
       // Before the first entry and after the last one is the field itself.
       else if (isDown) this.#activate(this.#active === last ? -1 : this.#active + 1);
       else this.#activate(this.#active === -1 ? last : this.#active - 1);
@@ -65,7 +67,8 @@ export class Combobox<T> {
     return true;
   }
 
-  #searchIn(ms: number, activated?: 'first' | 'last'): void {
+  /** Finds suggestions for what the field has, and shows them if the field has the focus. */
+  search(ms = 0, activated?: 'first' | 'last'): void {
     this.#search.abort();
     this.#search = new AbortController();
     this.#activate(-1);
@@ -76,15 +79,17 @@ export class Combobox<T> {
   async #find(signal: AbortSignal, activated?: 'first' | 'last'): Promise<void> {
     if (signal.aborted) return;
     const text = this.#field.value.trim();
-    const found = text === '' ? [] : await this.#options.find(text, signal).catch(() => []);
+    const all = text === '' ? [] : await this.#options.find(text, signal).catch(() => undefined);
     // An older search shows nothing, and nor does one whose field has lost the focus.
     if (signal.aborted || document.activeElement !== this.#field) return;
+    const found = all ?? [];
     this.#suggestions = found;
     this.#list.replaceChildren(...found.map(this.#options.view));
     for (const [index, entry] of [...this.#list.children].entries()) entry.id = `${this.#list.id}-${index}`;
     this.#show(found.length > 0);
-    if (activated !== undefined) this.#activate(activated === 'first' ? 0 : found.length - 1);
-    if (found.length > 0) this.#options.onOpen(found.length);
+    if (activated === 'last') this.#activate(found.length - 1);
+    else if (activated === 'first' || this.#options.isFirstActive) this.#activate(found.length > 0 ? 0 : -1);
+    this.#options.onFound(all?.length);
   }
 
   #choose(index: number): void {

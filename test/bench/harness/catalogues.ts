@@ -1,0 +1,32 @@
+import { CatalogServiceClient } from '@brand-data/contracts';
+import { connectChannel } from '@brand-data/runtime';
+import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
+import type { Collection, MongoClient } from 'mongodb';
+import { startTestStack, type TestStack } from '../../stack/index.ts';
+
+export const DEADLINE_MS = 10_000;
+export const HOUR_MS = 3_600_000;
+
+/** The running service with a catalogue of one size. */
+export interface Catalogue {
+  readonly size: number;
+  readonly stack: TestStack;
+  readonly companies: Collection;
+  readonly client: CatalogServiceClient;
+}
+
+/** Starts the service with an empty catalogue. */
+export async function startCatalogue(mongo: MongoClient, size: number): Promise<Catalogue> {
+  const stack = await startTestStack({ gateways: 0, environment: { LOG_LEVEL: 'warn' } });
+  const target = stack.targets.catalog ?? '';
+  const client = connectChannel(CatalogServiceClient, target, channelAs('gateway', 'catalog'));
+  const companies = mongo.db(`${stack.databasePrefix}_catalog`).collection('brands');
+  return { size, stack, companies, client };
+}
+
+export async function stopCatalogues(catalogues: readonly Catalogue[]): Promise<void> {
+  for (const { client, stack } of catalogues) {
+    client.close();
+    await stack.stop();
+  }
+}
