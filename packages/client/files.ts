@@ -14,13 +14,17 @@ export const RELEASED = join(import.meta.dirname, 'released');
 /** What callers load and install from a gateway. */
 export const FILES = ['elements.js', 'client.js', 'client.tgz', 'client-python.tar.gz'] as const;
 
-/** Returns the name under which a file of this version is served for ever: `elements.1.2.3.js`. */
-export const versioned = (name: string): string => name.replace('.', `.${version}.`);
+/** Returns the name under which a file of this version is served for ever, from its release on: `elements.1.2.3.js`. */
+const ofVersion = (name: string): string => name.replace('.', `.${version}.`);
+
+/** Returns the name of a file of this version with the version, or `elements.next.js` as long as the version has no released files. */
+export const versioned = (name: string, released: string = RELEASED): string =>
+  existsSync(join(released, ofVersion(FILES[0]))) ? ofVersion(name) : name.replace('.', '.next.');
 
 /**
- * Builds the files that callers load and install into a folder. Each has its name, and a name with the version. The bytes at a name
- * with a version never change: pages name them by their hash, and so do the lockfiles of package managers. The files of all
- * releases are therefore there too, and a file of this version that is released is not built anew.
+ * Builds the files that callers load and install into a folder. Each has its name, and one by its version. The bytes at a name with a
+ * version never change: pages name them by their hash, and so do the lockfiles of package managers. The files of all releases are
+ * therefore there too, and a file of this version that is released is not built anew. Before its release it is called "next".
  */
 export async function buildFiles(folder: string, released: string = RELEASED): Promise<void> {
   const here = import.meta.dirname;
@@ -36,7 +40,7 @@ export async function buildFiles(folder: string, released: string = RELEASED): P
   const sources = globSync('{pyproject.toml,brand_data/{*.py,py.typed}}', { cwd: python });
   const top = `brand_data-${version}`;
   writeFileSync(join(folder, 'client-python.tar.gz'), archiveOf(python, top, sources));
-  for (const name of FILES) copyFileSync(join(folder, name), join(folder, versioned(name)));
+  for (const name of FILES) copyFileSync(join(folder, name), join(folder, versioned(name, released)));
   if (existsSync(released)) cpSync(released, folder, { recursive: true });
 }
 
@@ -44,6 +48,6 @@ export async function buildFiles(folder: string, released: string = RELEASED): P
 if (import.meta.main) {
   const folder = mkdtempSync(join(tmpdir(), 'brand-data-files-'));
   await buildFiles(folder);
-  for (const name of FILES.map(versioned)) cpSync(join(folder, name), join(RELEASED, name));
+  for (const name of FILES) cpSync(join(folder, name), join(RELEASED, ofVersion(name)));
   rmSync(folder, { recursive: true });
 }

@@ -44,6 +44,11 @@ beforeAll(async () => {
       name: 'Apple',
       category: 'technology',
       rank: 900,
+      sources: [
+        { name: 'hand-written', date: '2024', fields: ['name'], url: '', licence: '' },
+        { name: 'Größen', date: '', fields: ['category'], url: '', licence: '' },
+        { name: 'hand-written', date: '2026-11', fields: ['listings'], url: '', licence: '' },
+      ],
       listings: [{ ticker: 'AAPL', mic: 'XNAS', primary: true }],
     },
   ]);
@@ -115,6 +120,7 @@ logging.basicConfig(level=logging.DEBUG)
 with BrandData("${api}", "${token}") as client:
     answer = client.brand("AAPL", kind="ticker")
     print(answer.data["name"], answer.charged, answer.quota.allowance, answer.match)
+    print(answer.sources, answer.price_date, answer.last_modified.tzinfo, client.usage().sources)
     print(client.logo("AAPL").data["website"], client.usage().data["plan"] != "")
     for identifier in ["Nestlé/Ä & Co?", "..", ""]:
         try:
@@ -132,6 +138,7 @@ with BrandData("${api}", "${token}") as client:
     });
     expect(stdout.trim().split('\n')).toEqual([
       "Apple True 100.0 Match(kind='ticker', value='AAPL', strength='exact')",
+      "[Source(name='hand-written', date='2026-11', oldest='2024'), Source(name='Größen', date=None, oldest=None)] None UTC []",
       'None True',
       'identifier_not_found 404 True',
       'identifier_invalid None None',

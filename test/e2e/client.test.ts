@@ -43,19 +43,26 @@ describe('the match', () => {
   });
 });
 
-test('the sources and the day of the price are those that the gateway wrote, whatever they are called', () => {
+test('the client reads back the sources and days that the gateway wrote, whatever they are called', () => {
   const day = fc.constantFrom(undefined, '2026', '2026-08-21');
   const name = fc.string({ unit: 'binary', maxLength: 16 }).filter((text) => !/\p{Cc}/u.test(text));
-  const sources = fc.uniqueArray(fc.record({ name, date: day }), {
+  const sources = fc.uniqueArray(fc.record({ name, date: day, oldest: fc.constantFrom(undefined, '2024') }), {
     maxLength: 4,
-    selector: (source) => JSON.stringify(source),
+    selector: (source) => source.name.toWellFormed(),
   });
   fc.assert(
     fc.property(sources, day, (written, priceDate) => {
-      const given = written.map(({ name, date = '' }) => ({ name: name.toWellFormed(), date }));
-      const read = dataFacts(new Headers(brandDataOf(given, priceDate)));
+      const given = written.map(({ name, date, oldest }) => ({
+        name: name.toWellFormed(),
+        date,
+        oldest: date === undefined ? undefined : oldest,
+      }));
+      const stated = given.flatMap(({ name, ...days }) =>
+        [days.oldest, days.date].map((date) => ({ name, date: date ?? '' })),
+      );
+      const read = dataFacts(new Headers(brandDataOf(stated, priceDate)));
       expect(read).toEqual({
-        sources: given.map(({ name, date }) => ({ name, date: date || undefined })),
+        sources: given,
         priceDate,
         lastModified: undefined,
       });

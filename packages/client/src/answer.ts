@@ -40,8 +40,10 @@ export interface Match {
 /** A source of facts of a record. */
 export interface RecordSource {
   name: string;
-  /** The day at which its facts were true: YYYY, YYYY-MM or YYYY-MM-DD. */
+  /** The day at which its facts were true: YYYY, YYYY-MM or YYYY-MM-DD. If they are of several days, the newest one. */
   date: string | undefined;
+  /** The oldest of several days. */
+  oldest: string | undefined;
 }
 
 export interface RecordAnswer<T> extends Answer<T> {
@@ -81,11 +83,11 @@ export function dataFacts(
   const priced = /(?:^|, )price_date="([\d-]+)"$/.exec(data);
   const items = data
     .slice(0, priced?.index)
-    .matchAll(/(?:"((?:[^"\\]|\\.)*)"|%"([^"]*)")(?:;date="([\d-]+)")?/g);
+    .matchAll(/(?:"((?:[^"\\]|\\.)*)"|%"([^"]*)")(?:;date="([\d-]+)")?(?:;oldest="([\d-]+)")?/g);
   return {
-    sources: [...items].flatMap(([, ascii, displayed, date]) => {
+    sources: [...items].flatMap(([, ascii, displayed, date, oldest]) => {
       const name = textOf(ascii, displayed);
-      return name === undefined ? [] : { name, date };
+      return name === undefined ? [] : { name, date, oldest };
     }),
     priceDate: priced?.[1],
     lastModified: Number.isNaN(modified) ? undefined : new Date(modified),

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { build } from 'rolldown';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { buildFiles, FILES, versioned } from '../files.ts';
+import { buildFiles, FILES } from '../files.ts';
+import manifest from '../package.json' with { type: 'json' };
 import { startScriptedServer } from './scripted-server.ts';
 
 const CLIENT = join(import.meta.dirname, '..');
@@ -16,7 +17,8 @@ const run = (program: string, args: readonly string[], cwd: string) =>
   promisify(execFile)(program, args, { cwd, timeout: 100_000 });
 
 /** A file of this version that is already released, and one of an earlier version. */
-const RELEASED = [versioned('elements.js'), 'elements.0.0.1.js'];
+const withVersion = (name: string) => name.replace('.', `.${manifest.version}.`);
+const RELEASED = [withVersion('elements.js'), 'elements.0.0.1.js'];
 
 /** A program that is right only if the types tell the records and the errors apart. */
 const TYPED = `
@@ -93,8 +95,15 @@ describe('the package, installed offline in an empty folder', () => {
   test('is there under its version too, and no file of a release ever changes', async () => {
     const textOf = (name: string) => readFile(join(files, name), 'latin1');
     for (const name of RELEASED) expect([name, await textOf(name)]).toEqual([name, 'released']);
-    for (const name of FILES.filter((each) => !RELEASED.includes(versioned(each))))
-      expect([name, await textOf(versioned(name))]).toEqual([name, await textOf(name)]);
+    for (const name of FILES.filter((each) => each !== 'elements.js'))
+      expect([name, await textOf(withVersion(name))]).toEqual([name, await textOf(name)]);
+  });
+
+  test('has no name for ever before its version is released, but is there as "next"', async () => {
+    const early = await temporaryFolder();
+    await buildFiles(early, join(early, 'none'));
+    const next = FILES.map((name) => name.replace('.', '.next.'));
+    expect((await readdir(early)).toSorted()).toEqual([...FILES, ...next].toSorted());
   });
 
   test('exports only what it holds', async () => {

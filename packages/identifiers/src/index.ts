@@ -30,7 +30,13 @@ export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names/names-of-b
 export { isFirstWordOfMany, regionNames } from './names/places.ts';
 export { isInCapitals, publishedName } from './names/published-names.ts';
 export { withoutMarks } from './names/registry-names.ts';
-export { compareTexts, isShouted, remembered } from './names/texts.ts';
+export {
+  compareTexts,
+  isShouted,
+  isTooLongForIdentifier,
+  LONGEST_IDENTIFIER,
+  remembered,
+} from './names/texts.ts';
 export { properName } from './names/weak-names.ts';
 export { type Reading, type ReadOptions, readIdentifier, readNamesWithCodes } from './read/readings.ts';
 export {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { Collection } from 'mongodb';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { candidateFinder, candidateFromDoc, findAnswers, readQuery } from '../src/lookup/answers.ts';
-import { type Search, searcher } from '../src/lookup/search.ts';
+import { searcher } from '../src/lookup/search.ts';
 import { type CatalogDoc, compareDocs } from '../src/records/catalog-doc.ts';
 import { recordFromBytes } from '../src/records/merge.ts';
 import { searchFilter, textsTyped } from '../src/records/search-entries.ts';
@@ -15,9 +15,12 @@ import { stockOf } from './running-catalog.ts';
 
 const database = feedDatabase();
 let companies: Collection<CatalogDoc>;
-let search: Search;
+let search: ReturnType<typeof newSearch>;
 
-const newSearch = () => searcher(companies, candidateFinder(companies), { withinMs: 20_000 });
+const newSearch = (findCandidates = candidateFinder(companies)) => {
+  const find = searcher(companies, findCandidates, { withinMs: 20_000 });
+  return (text: string, limit: number) => find({ text, limit, accountId: 'acme' });
+};
 
 beforeAll(() => {
   companies = database.collections.companies;
@@ -269,7 +272,7 @@ describe('a search', () => {
       lookUps.push(asked);
       return findCandidates(...asked);
     };
-    search = searcher(companies, counted, { withinMs: 20_000 });
+    search = newSearch(counted);
     const found = async () =>
       (await search('acm', 10)).map(({ brand, identifier }) => [brand?.name, identifier]);
     await database.put(acme);
@@ -294,22 +297,54 @@ describe('a search', () => {
   });
 });
 
-test('of a flood of searches one runs, sixty-four wait, and the others are refused; an abandoned one is not begun', async () => {
-  const { promise: held, resolve: release } = Promise.withResolvers<never[]>();
-  let begun = 0;
-  const find = () => {
-    begun += 1;
-    return { toArray: () => held };
-  };
-  const flooded = searcher({ find } as unknown as Collection<CatalogDoc>, async () => []);
-  const abandoned = new AbortController();
-  const running = flooded('acme', 10);
-  const waiting = Array.from({ length: 64 }, () => flooded('acme', 10, abandoned.signal));
-  await expect(flooded('acme', 10)).rejects.toMatchObject({ kind: 'unavailable' });
-  expect(begun).toBe(1);
-  abandoned.abort();
-  release([]);
-  expect(await running).toEqual([]);
-  for (const one of await Promise.allSettled(waiting)) expect(one.status).toBe('rejected');
-  expect(begun).toBe(1);
+describe('of a flood of searches', () => {
+  let begun: number;
+  let release: () => void;
+  let find: (accountId: string, signal?: AbortSignal) => Promise<unknown>;
+
+  beforeEach(() => {
+    begun = 0;
+    const held = new Promise<never[]>((resolve) => {
+      release = () => resolve([]);
+    });
+    const reading = () => {
+      begun += 1;
+      return { toArray: () => held };
+    };
+    const flooded = searcher({ find: reading } as unknown as Collection<CatalogDoc>, async () => []);
+    find = (accountId, signal) => flooded({ text: 'acme', limit: 10, accountId }, signal);
+  });
+
+  test('one runs, sixty-four wait, and the others are refused; an abandoned one is not begun', async () => {
+    const abandoned = new AbortController();
+    const running = find('acme');
+    const waiting = Array.from({ length: 64 }, () => find('acme', abandoned.signal));
+    await expect(find('acme')).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(begun).toBe(1);
+    abandoned.abort();
+    release();
+    expect(await running).toEqual([]);
+    for (const one of await Promise.allSettled(waiting)) expect(one.status).toBe('rejected');
+    expect(begun).toBe(1);
+  });
+
+  test('those of other accounts are not refused, and each waits for at most one search of every account', async () => {
+    const asked = fc.array(fc.constantFrom('flood', 'flood', 'flood', 'flood', 'a', 'b'), { maxLength: 200 });
+    await fc.assert(
+      fc.asyncProperty(asked, async (accounts) => {
+        const few = accounts.filter(
+          (accountId, at) => accountId === 'flood' || accounts.indexOf(accountId) === at,
+        );
+        const ended: string[] = [];
+        const all = ['flood', ...few].map((accountId) => find(accountId).then(() => ended.push(accountId)));
+        release();
+        const refused = (await Promise.allSettled(all)).filter(({ status }) => status === 'rejected');
+        const others = new Set(few.filter((accountId) => accountId !== 'flood'));
+        expect(refused).toHaveLength(Math.max(0, few.length - 64));
+        expect(ended.toSorted().slice(0, others.size)).toEqual([...others].toSorted());
+        // One is under way already, and one of each account may come first.
+        expect(new Set(ended.slice(0, 2 + others.size)).isSupersetOf(others)).toBe(true);
+      }),
+    );
+  });
 });

@@ -74,7 +74,7 @@ async function answersOf({ companies }: OpenCatalogue, leftOut: ReadonlySet<stri
   const similar = await similarFinder(companies, { withinMs })(
     queries.flatMap((query) => similarityQuery(query)?.entries ?? []),
   );
-  const found = await Promise.all(TYPED.map((text) => search(text, 10)));
+  const found = await Promise.all(TYPED.map((text) => search({ text, limit: 10, accountId: '' })));
   return {
     meant: queries.map((query) => answerOf(query, candidates, 20).meanings.map(({ brand }) => brand.id)),
     searched: found.map((each) =>

@@ -38,18 +38,20 @@ describe('the headers of an answer', () => {
     );
   });
 
-  test('Brand-Data is an RFC 9651 dictionary of bounded length, with the sources and dates that it has room for', () => {
+  test('Brand-Data is an RFC 9651 dictionary of bounded length, with each source that it has room for, and its newest and oldest day', () => {
     expect(brandDataOf([], undefined)).toEqual({});
     expect(
       brandDataOf(
         [
           { name: 'A', date: '2026' },
+          { name: 'A', date: '2024-01' },
+          { name: 'A', date: '' },
           { name: 'é', date: '' },
         ],
         '2026-11-19',
       ),
     ).toEqual({
-      'Brand-Data': 'sources=("A";date="2026" %"%c3%a9"), price_date="2026-11-19"',
+      'Brand-Data': 'sources=("A";date="2026";oldest="2024-01" %"%c3%a9"), price_date="2026-11-19"',
     });
     const name = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ maxLength: 2_000 }));
     const source = fc.record({ name, date: fc.constantFrom('', '2026', '2026-11-19') });
@@ -61,13 +63,15 @@ describe('the headers of an answer', () => {
         const read = parseDictionary(header);
         expect(read.get('price_date')?.[0]).toBe(priceDate);
         const shown = ((read.get('sources') as InnerList | undefined)?.[0] ?? []).map(([text, parameters]) =>
-          JSON.stringify([String(text), parameters.get('date') ?? '']),
+          JSON.stringify([String(text), parameters.get('date'), parameters.get('oldest')]),
         );
-        const lines = sources.map(({ name, date }) =>
-          JSON.stringify([name.replace(/\p{Cc}/gu, ' ').toWellFormed(), date]),
-        );
-        expect([...new Set(lines)].filter((line) => shown.includes(line))).toEqual(shown);
-        if (lines.join('').length < 100) expect(shown).toEqual([...new Set(lines)]);
+        const lines = [...Map.groupBy(sources, ({ name }) => name)].map(([name, own]) => {
+          const days = own.flatMap(({ date }) => date || []).sort();
+          const oldest = days[0] === days.at(-1) ? undefined : days[0];
+          return JSON.stringify([name.replace(/\p{Cc}/gu, ' ').toWellFormed(), days.at(-1), oldest]);
+        });
+        expect(lines.filter((line) => shown.includes(line))).toEqual(shown);
+        if (lines.join('').length < 100) expect(shown).toEqual(lines);
       }),
     );
   });

@@ -3,6 +3,7 @@ import { brandOf } from '@brand-data/testing/brand-of';
 import { afterEach, expect, test, vi } from 'vitest';
 import { CallsLimiter } from '../src/admission/limits/call-limits.ts';
 import { Turns } from '../src/admission/turns.ts';
+import { taggedBody } from '../src/answers/answer.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
 import { answerSearch, createSearch, type Search } from '../src/calls/answer-search.ts';
 
@@ -44,7 +45,7 @@ const asked = (signal = new AbortController().signal) => ({
 });
 
 test('a key may make two hundred searches at once, and they take nothing from the rate of its calls', async () => {
-  const parts = partsWith(async () => Buffer.from('{}'));
+  const parts = partsWith(async () => taggedBody('{}'));
   for (let made = 0; made < 200; made++) expect((await answerSearch(parts, asked())).status).toBe(200);
   const refused = { problem: { code: 'rate_limited', headers: { 'Retry-After': '1' } }, accountId: 'acme' };
   await expect(answerSearch(parts, asked())).rejects.toMatchObject(refused);
@@ -72,7 +73,7 @@ test.each(['before it begins', 'while it runs'])(
   },
 );
 
-test('of many who type the same text within ten seconds one asks catalog, and a failure is not kept', async () => {
+test('of many who type the same text within ten seconds one asks catalog, the others get the same bytes, and a failure is not kept', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const clock = vi.spyOn(performance, 'now').mockReturnValue(1);
   const asked: unknown[] = [];
@@ -84,14 +85,16 @@ test('of many who type the same text within ten seconds one asks catalog, and a 
   };
   const find = createSearch({ search } as unknown as CatalogServiceClient, shown);
   const { signal } = new AbortController();
-  const first = await find('acm', 10, signal);
+  const ofLimit = (limit: number) => ({ text: 'acm', limit, accountId: 'acme' });
+  const first = await find(ofLimit(10), signal);
   name = '';
-  for (let typist = 0; typist < 100; typist++) expect(await find('acm', 10, signal)).toEqual(first);
-  await expect(find('acm', 5, signal)).rejects.toMatchObject({ kind: 'unavailable' });
-  await expect(find('acm', 5, signal)).rejects.toMatchObject({ kind: 'unavailable' });
-  expect(asked).toEqual([10, 5, 5].map((limit) => ({ text: 'acm', limit })));
+  for (let typist = 0; typist < 100; typist++)
+    expect(await find({ ...ofLimit(10), accountId: 'other' }, signal)).toBe(first);
+  await expect(find(ofLimit(5), signal)).rejects.toMatchObject({ kind: 'unavailable' });
+  await expect(find(ofLimit(5), signal)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(asked).toEqual([10, 5, 5].map(ofLimit));
   name = 'Globex';
   clock.mockReturnValue(10_100);
   vi.advanceTimersByTime(10_100);
-  expect(String(await find('acm', 10, signal))).toContain('Globex');
+  expect(String((await find(ofLimit(10), signal)).body)).toContain('Globex');
 });

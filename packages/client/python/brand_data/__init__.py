@@ -7,6 +7,8 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote, unquote
@@ -15,7 +17,7 @@ import httpx
 
 from .records import FlatRecord, GroupedRecord, NoCompany, ProblemCode, SearchAnswer, Suggestion, Usage
 
-__all__ = ["Answer", "BrandData", "BrandDataError", "FlatRecord", "GroupedRecord", "Limit", "Match", "ProblemCode", "SearchAnswer", "Usage"]
+__all__ = ["Answer", "BrandData", "BrandDataError", "FlatRecord", "GroupedRecord", "Limit", "Match", "ProblemCode", "SearchAnswer", "Source", "Usage"]
 
 T = TypeVar("T")
 
@@ -48,6 +50,17 @@ class Match:
 
 
 @dataclass(frozen=True)
+class Source:
+    """A source of facts of a record. Days are YYYY, YYYY-MM or YYYY-MM-DD."""
+
+    name: str
+    date: str | None
+    """The day at which its facts were true. If they are of several days, the newest one."""
+    oldest: str | None
+    """The oldest of several days."""
+
+
+@dataclass(frozen=True)
 class _Facts:
     request_id: str | None
     """Id of the request. Name it when you report a problem to the operator."""
@@ -64,6 +77,12 @@ class Answer(_Facts, Generic[T]):
     data: T
     match: Match | None
     """How the record was found. None for usage."""
+    sources: list[Source]
+    """Where the record comes from. Empty if that is not known."""
+    price_date: str | None
+    """The day of the record's price. None if there is no price, or if the day is not known."""
+    last_modified: datetime | None
+    """When the record last changed, if that is known."""
 
 
 class BrandDataError(Exception):
@@ -150,8 +169,9 @@ class BrandData:
         try:
             problem_or_data = response.json()
             if response.status_code == 200:
-                facts = _facts(response.headers)
-                return Answer(**vars(facts), data=problem_or_data, match=_match(response.headers))
+                headers = response.headers
+                facts = vars(_facts(headers)) | _origin(headers)
+                return Answer(**facts, data=problem_or_data, match=_match(headers))
             code, detail = problem_or_data["code"], problem_or_data["detail"]
         except (ValueError, KeyError, TypeError):
             detail = f"The answer {response.status_code} is not the service's."
@@ -228,8 +248,29 @@ def _match(headers: Mapping[str, str]) -> Match | None:
     if parts is None:
         return None
     kind, ascii_value, displayed, strength = parts.groups()
-    value = unquote(displayed) if ascii_value is None else re.sub(r"\\(.)", r"\1", ascii_value)
-    return Match(kind=kind, value=value, strength=strength)
+    return Match(kind=kind, value=_text(ascii_value, displayed), strength=strength)
+
+
+def _origin(headers: Mapping[str, str]) -> dict[str, Any]:
+    """Brand-Data is `sources=("one";date="2026-11-22";oldest="2024" %"%c3%bc"), price_date="2026-08-21"`, a dictionary too."""
+    data = headers.get("Brand-Data", "")
+    priced = re.search(r'(?:^|, )price_date="([\d-]+)"$', data)
+    form = r'(?:"((?:[^"\\]|\\.)*)"|%"([^"]*)")(?:;date="([\d-]+)")?(?:;oldest="([\d-]+)")?'
+    items = re.finditer(form, data[: priced.start()] if priced else data)
+    try:
+        modified = parsedate_to_datetime(headers.get("Last-Modified", ""))
+    except ValueError:
+        modified = None
+    return {
+        "sources": [Source(_text(item[1], item[2]), item[3], item[4]) for item in items],
+        "price_date": priced[1] if priced else None,
+        "last_modified": modified,
+    }
+
+
+def _text(ascii_value: str | None, displayed: str) -> str:
+    """Returns the text of a String or of a Display String."""
+    return unquote(displayed) if ascii_value is None else re.sub(r"\\(.)", r"\1", ascii_value)
 
 
 def _seconds(text: str | None) -> int | None:

@@ -3,6 +3,14 @@ export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** The most characters of an identifier, and of a text to search for. */
+export const LONGEST_IDENTIFIER = 256;
+
+/** Checks whether callers may not send the text as an identifier. It has at least as many code units as characters. */
+export function isTooLongForIdentifier(text: string): boolean {
+  return text.length > LONGEST_IDENTIFIER && [...text].length > LONGEST_IDENTIFIER;
+}
+
 /** Checks whether a text is all in capitals, as the systems of some exchanges write names, often abbreviated. */
 export function isShouted(text: string): boolean {
   return text === text.toUpperCase();

@@ -290,7 +290,9 @@ function writesBetween(before: ReadonlyMap<string, CatalogDoc>, next: readonly P
     ...next.flatMap(({ doc }): Write[] => {
       const old = before.get(doc._id);
       if (old === undefined) return [{ kind: 'insert', doc }];
-      if (!hasSameContent(old, doc)) return [{ kind: 'replace', before: old, doc }];
+      // A document of an earlier version has other entries for searches, or none.
+      const isFound = old.search?.join('\n') === doc.search?.join('\n');
+      if (!isFound || !hasSameContent(old, doc)) return [{ kind: 'replace', before: old, doc }];
       const isMarked = doc.contributions.some(
         ({ importId }, index) => importId !== old.contributions[index]?.importId,
       );

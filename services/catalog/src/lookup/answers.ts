@@ -1,3 +1,4 @@
+import { setImmediate as whenOthersHadTheirTurn } from 'node:timers/promises';
 import {
   type Brand,
   type LookupQuery,
@@ -13,8 +14,10 @@ import {
   CLEARLY_BETTER_KNOWN,
   compareTexts,
   IDENTIFIER_KINDS,
+  isTooLongForIdentifier,
   isWeak,
   keysOfBrand,
+  LONGEST_IDENTIFIER,
   lookupRank,
   type NoCompany,
   noCompanyMeant,
@@ -33,8 +36,9 @@ import { indexKeysToRead, isCurrentName, keyFromIndex, leadingEntriesToRead } fr
 import { recordFromBytes } from '../records/merge.ts';
 
 const MAX_QUERIES = 200;
-const MAX_IDENTIFIER = 256;
 const LOOKUP_MS = 1_500;
+/** Of how many queries the answers are found without a pause for other calls. */
+const ANSWERED_AT_ONCE = 4;
 /** How many of the best records of an entry a look-up needs. */
 const BEST_OF_ENTRY = 2;
 /** If more records than this share an index entry, it is a common entry. An example is a name that many companies have. */
@@ -65,11 +69,10 @@ export function readQueries<Asked extends Query>(queries: readonly Asked[]): (As
       `the batch has ${queries.length} queries: send ${MAX_QUERIES} at most`,
     );
   return queries.map((query, index) => {
-    // A text has at least as many code units as code points, so the cheap check of `length` comes first.
-    if (query.identifier.length > MAX_IDENTIFIER && [...query.identifier].length > MAX_IDENTIFIER)
+    if (isTooLongForIdentifier(query.identifier))
       throw new Fault(
         'invalid_argument',
-        `queries[${index}].identifier is longer than ${MAX_IDENTIFIER} characters`,
+        `queries[${index}].identifier is longer than ${LONGEST_IDENTIFIER} characters`,
       );
     return readQuery(query);
   });
@@ -258,10 +261,15 @@ export function answerOf(
   const [security] = meantAmong(identifier, securities, { ...options, superinvestors: false, most: 1 });
   const noCompany = noCompanyMeant(identifier, meant[0], security, options);
   if (noCompany !== undefined) return { meanings: [], noCompany };
-  const meanings = meant.map(({ brand, resolution, age }) => {
-    const match = matchToProto(resolution, matchedValue(brand, resolution.keys));
-    return { ...age, brand, match, strength: resolution.strength };
-  });
+  const meanings = meant.map(({ brand, resolution, age }) => ({
+    ...age,
+    brand,
+    strength: resolution.strength,
+    // Made for those who read it. Searches and suggestions do not.
+    get match() {
+      return matchToProto(resolution, matchedValue(brand, resolution.keys));
+    },
+  }));
   return { meanings };
 }
 
@@ -306,7 +314,11 @@ export async function findAnswers<Asked extends ReadQuery>(
 ): Promise<{ query: Asked; answer: Answer }[]> {
   const entriesOf = (read: readonly ReadQuery[]) => [...new Set(read.flatMap(({ entries }) => entries))];
   const candidates = byEntry(await findCandidates(entriesOf(queries), { perEntry }));
-  const answers = queries.map((query) => ({ query, answer: answerOf(query, candidates, most) }));
+  const answers: { query: Asked; answer: Answer }[] = [];
+  for (const query of queries) {
+    if (answers.length > 0 && answers.length % ANSWERED_AT_ONCE === 0) await whenOthersHadTheirTurn();
+    answers.push({ query, answer: answerOf(query, candidates, most) });
+  }
   const missed = answers.flatMap((each) =>
     mayLead(each.answer) ? [{ each, leading: leadingQuery(each.query) }] : [],
   );

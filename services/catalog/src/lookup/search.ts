@@ -1,20 +1,19 @@
-import type { Brand, FoundCompany } from '@brand-data/contracts';
+import type { Brand, FoundCompany, SearchRequest } from '@brand-data/contracts';
+import { isTooLongForIdentifier, LONGEST_IDENTIFIER } from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Collection } from 'mongodb';
-import pLimit from 'p-limit';
 import { type CatalogDoc, compareDocs } from '../records/catalog-doc.ts';
 import { recordFromBytes } from '../records/merge.ts';
 import { searchFilter, textsTyped } from '../records/search-entries.ts';
 import { bestOfEntry, type FindCandidates, findAnswers, readQuery } from './answers.ts';
+import { takeTurns } from './search-turns.ts';
 
 const MOST_FOUND = 10;
-const LONGEST_TEXT = 256;
 /** How many companies one search reads. A few may have no identifier that means them alone. */
 const READ = 2 * MOST_FOUND;
 const SEARCH_MS = 300;
-/** How many searches run at once. Those of many typists must not slow down look-ups. */
-const MOST_AT_ONCE = 1;
+/** One search runs at a time, because those of many typists must not slow down look-ups. */
 const MOST_WAITING = 64;
 /** How long, and of how many companies, it is remembered which identifier means them. Then another company may have taken it. */
 const REMEMBERED_MS = 60_000;
@@ -31,7 +30,7 @@ export function searcher(
   findCandidates: FindCandidates,
   { withinMs = SEARCH_MS } = {},
 ) {
-  const turns = pLimit(MOST_AT_ONCE);
+  const inTurn = takeTurns({ mostWaiting: MOST_WAITING });
   // By company with all that may mean it. '': none does.
   const remembered = new LRUCache<string, string>({ max: MOST_REMEMBERED, ttl: REMEMBERED_MS });
 
@@ -69,18 +68,14 @@ export function searcher(
     return found.slice(0, limit);
   }
 
-  return async (text: string, limit: number, signal?: AbortSignal): Promise<FoundCompany[]> => {
-    if (!isShort(text))
-      throw new Fault('invalid_argument', `the text is longer than ${LONGEST_TEXT} characters`);
+  return async ({ text, limit, accountId }: SearchRequest, signal?: AbortSignal): Promise<FoundCompany[]> => {
+    if (isTooLongForIdentifier(text))
+      throw new Fault('invalid_argument', `the text is longer than ${LONGEST_IDENTIFIER} characters`);
     if (limit < 1 || limit > MOST_FOUND)
       throw new Fault('invalid_argument', `the limit is ${limit}: 1 to ${MOST_FOUND} companies are found`);
-    if (turns.pendingCount >= MOST_WAITING)
-      throw new Fault('unavailable', 'too many searches are waiting: try again');
-    return turns(() => find(text, limit, signal));
+    return inTurn(accountId, () => find(text, limit, signal));
   };
 }
-
-const isShort = (text: string) => text.length <= LONGEST_TEXT || [...text].length <= LONGEST_TEXT;
 
 function refuseAbandoned(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new Fault('unavailable', 'the caller no longer waits');
@@ -106,7 +101,9 @@ function foundOf({ keys, brand: bytes }: CatalogDoc): Found {
   ];
   return {
     brand,
-    identifiers: identifiers.filter((identifier) => identifier !== undefined).filter(isShort),
+    identifiers: identifiers
+      .filter((identifier) => identifier !== undefined)
+      .filter((identifier) => !isTooLongForIdentifier(identifier)),
   };
 }
 

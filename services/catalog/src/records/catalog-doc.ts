@@ -93,7 +93,7 @@ export function sourceRecordsFromDoc(doc: CatalogDoc): SourceRecord[] {
   });
 }
 
-/** Checks whether the documents are equal, apart from their revisions, times and the ids of the imports. */
+/** Checks whether the documents are equal, apart from their revisions, times, ids of imports, and entries for searches, which follow. */
 export function hasSameContent(a: CatalogDoc, b: CatalogDoc): boolean {
   return (
     a._id === b._id &&
@@ -106,8 +106,7 @@ export function hasSameContent(a: CatalogDoc, b: CatalogDoc): boolean {
     ) &&
     (a.parts ?? []).every((part, index) => Buffer.compare(part, b.parts?.[index] ?? Buffer.of()) === 0) &&
     a.keys.length === b.keys.length &&
-    a.keys.every((key, index) => key === b.keys[index]) &&
-    a.search?.join('\n') === b.search?.join('\n')
+    a.keys.every((key, index) => key === b.keys[index])
   );
 }
 

@@ -53,7 +53,7 @@ export function catalogService(
     search: withDeadline<SearchRequest, SearchResponse>(
       service,
       SEARCH_DEADLINE_MS,
-      async ({ text, limit }, signal) => ({ companies: await search(text, limit, signal) }),
+      async (asked, signal) => ({ companies: await search(asked, signal) }),
     ),
   };
 }

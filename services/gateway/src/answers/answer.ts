@@ -1,4 +1,10 @@
-import { compress, type Encoding, type HttpAnswer, type ProblemDetails } from '@brand-data/runtime/http';
+import {
+  compress,
+  type Encoding,
+  type HttpAnswer,
+  type ProblemDetails,
+  tagOf,
+} from '@brand-data/runtime/http';
 import type { ProblemCode } from './problem.ts';
 
 export interface Content extends HttpAnswer {
@@ -58,6 +64,18 @@ export interface Encodable {
   body: Buffer;
   /** Compressed bodies, or promises of them. Each is made when the first caller accepts it. */
   encoded: Partial<Record<Encoding, Buffer | Promise<Buffer>>>;
+}
+
+/** A body with its ETag, without quotes and encoding. Every replica gives the same body the same tag. */
+export interface Tagged extends Encodable {
+  readonly tag: string;
+}
+
+/** Returns the text as a body whose bytes no other Buffer uses: a small Buffer usually keeps a large shared piece alive. */
+export function taggedBody(text: string): Tagged {
+  const body = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  body.write(text);
+  return { body, tag: tagOf(body), encoded: {} };
 }
 
 /** Returns the body's bytes in an encoding. Each encoding is compressed once. */

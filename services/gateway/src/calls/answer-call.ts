@@ -1,5 +1,11 @@
 import { type Credential, Route } from '@brand-data/contracts';
-import { explainMiss, IDENTIFIER_KINDS, type IdentifierKind } from '@brand-data/identifiers';
+import {
+  explainMiss,
+  IDENTIFIER_KINDS,
+  type IdentifierKind,
+  isTooLongForIdentifier,
+  LONGEST_IDENTIFIER,
+} from '@brand-data/identifiers';
 import { chooseEncoding, matchesTag } from '@brand-data/runtime/http';
 import type { AdmissionParts } from '../admission/admission.ts';
 import { releaseOf, type SecondPolicy } from '../admission/limits/call-limits.ts';
@@ -19,7 +25,6 @@ import { choiceFrom, imageWishesFrom } from './parameters.ts';
 
 /** How long caches may keep that an identifier finds nothing. */
 const MISS_SECONDS = 60;
-const LONGEST_IDENTIFIER = 256;
 const NO_BODY = Buffer.alloc(0);
 
 /** The two counted routes, with their names in messages to callers. */
@@ -149,12 +154,10 @@ export function identifierFromSegment({ segment }: Pick<BrandRequest, 'segment'>
   } catch {
     throw new ProblemError('identifier_invalid', 'The identifier is not valid percent-encoded UTF-8.');
   }
-  // A string has at least as many code units as characters.
-  const length = identifier.length <= LONGEST_IDENTIFIER ? identifier.length : [...identifier].length;
-  if (length === 0 || length > LONGEST_IDENTIFIER) {
+  if (identifier === '' || isTooLongForIdentifier(identifier)) {
     throw new ProblemError(
       'identifier_invalid',
-      `The identifier has ${length} characters; give 1 to ${LONGEST_IDENTIFIER}.`,
+      `The identifier has ${[...identifier].length} characters; give 1 to ${LONGEST_IDENTIFIER}.`,
     );
   }
   if (/\p{Cc}/u.test(identifier)) {

@@ -1,13 +1,13 @@
-import type { CatalogServiceClient, FoundCompany } from '@brand-data/contracts';
-import { readWebHost } from '@brand-data/identifiers';
+import type { SearchRequest as AskedSearch, CatalogServiceClient, FoundCompany } from '@brand-data/contracts';
+import { isTooLongForIdentifier, LONGEST_IDENTIFIER, readWebHost } from '@brand-data/identifiers';
 import { type PresentOptions, presentFlat } from '@brand-data/presenters';
 import { callTroubleOf, callUnary, Fault } from '@brand-data/runtime';
-import { chooseEncoding, compress, etagOf, matchesTag, tagOf } from '@brand-data/runtime/http';
+import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime/http';
 import { LRUCache } from 'lru-cache';
 import { type AdmissionParts, SEARCH_LIMITS } from '../admission/admission.ts';
 import { releaseOf } from '../admission/limits/call-limits.ts';
 import type { Turn } from '../admission/turns.ts';
-import { type Content, cacheHeader } from '../answers/answer.ts';
+import { type Content, cacheHeader, encodeBody, type Tagged, taggedBody } from '../answers/answer.ts';
 import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
 import {
   authenticate,
@@ -26,9 +26,8 @@ const SEARCH_SECONDS = 300;
 /** How long, and up to how many bytes, a gateway keeps what texts find. People who type begin with the same letters. */
 const KEPT_MS = 10_000;
 const KEPT_BYTES = 8 * 2 ** 20;
-/** The size of a kept answer without its texts. */
-const ENTRY_BYTES = 256;
-const LONGEST_TEXT = 256;
+/** The size of a kept answer without its texts. Its compressed bodies together are about as long as the body. */
+const ENTRY_BYTES = 768;
 const LIMITS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10'] as const;
 
 export interface SearchRequest {
@@ -40,8 +39,8 @@ export interface SearchRequest {
   signal: AbortSignal;
 }
 
-/** Resolves to the companies that a text finds, the best known first, as the body of an answer. */
-export type Search = (text: string, limit: number, signal: AbortSignal) => Promise<Buffer>;
+/** Resolves to the companies that a text finds, the best known first, as the body of an answer with its tag. */
+export type Search = (asked: AskedSearch, signal: AbortSignal) => Promise<Tagged>;
 
 /** Answers which companies a text finds while somebody types. Never counted. Throws ProblemError. */
 export async function answerSearch(
@@ -58,20 +57,18 @@ export async function answerSearch(
     // Other names than those of counted calls, so that neither takes from the other.
     release = releaseOf(limits.admit({ accountId, keyId: `${keyId}/search`, keyLimits: SEARCH_LIMITS }));
     turn = await turns.admit(`${accountId}/search`);
-    const body = await search(text, limit, signal);
-    const tag = tagOf(body);
+    const found = await search({ text, limit, accountId }, signal);
     const encoding = chooseEncoding(acceptEncoding);
     const isPrivate = allowedOrigins.length > 0;
     const headers: Record<string, string> = {
       'Cache-Control': cacheHeader(SEARCH_SECONDS, isPrivate),
-      ETag: etagOf(tag, encoding),
+      ETag: etagOf(found.tag, encoding),
       Vary: isPrivate ? 'Accept-Encoding, Origin' : 'Accept-Encoding',
     };
-    if (matchesTag(ifNoneMatch, tag)) return { status: 304, headers, accountId };
+    if (matchesTag(ifNoneMatch, found.tag)) return { status: 304, headers, accountId };
     headers['Content-Type'] = 'application/json; charset=utf-8';
-    if (encoding === 'identity') return { status: 200, headers, body, accountId };
-    headers['Content-Encoding'] = encoding;
-    return { status: 200, headers, body: await compress(body, encoding), accountId };
+    if (encoding !== 'identity') headers['Content-Encoding'] = encoding;
+    return { status: 200, headers, body: await encodeBody(found, encoding), accountId };
   } catch (error) {
     const isGone = signal.aborted;
     if (isGone)
@@ -90,30 +87,30 @@ export interface SearchParts {
 
 function textFrom(query: ParsedQuery): string {
   const [text = '', ...more] = queryValues(query, 'q');
-  const isRead = text !== '' && [...text].length <= LONGEST_TEXT && !/\p{Cc}/u.test(text);
+  const isRead = text !== '' && !isTooLongForIdentifier(text) && !/\p{Cc}/u.test(text);
   if (isRead && more.length === 0) return text;
-  const detail = `Give \`q\` once, with 1 to ${LONGEST_TEXT} characters, none of them a control character.`;
+  const detail = `Give \`q\` once, with 1 to ${LONGEST_IDENTIFIER} characters, none of them a control character.`;
   throw new ProblemError('parameter_invalid', detail);
 }
 
 /** Searches by catalog, or answers as it did a moment ago. Not hedged: a replica with too much to do would get still more. */
 export function createSearch(catalog: CatalogServiceClient, shown: PresentOptions): Search {
-  const kept = new LRUCache<string, string>({
+  const kept = new LRUCache<string, Tagged>({
     ttl: KEPT_MS,
     maxSize: KEPT_BYTES,
-    sizeCalculation: (answer, key) => 2 * (answer.length + key.length) + ENTRY_BYTES,
+    sizeCalculation: ({ body }, key) => 2 * (body.length + key.length) + ENTRY_BYTES,
   });
-  return async (text, limit, signal) => {
+  return async ({ text, limit, accountId }, signal) => {
     const key = `${limit} ${text}`;
     const known = kept.get(key);
-    if (known !== undefined) return Buffer.from(known);
+    if (known !== undefined) return known;
     const options = { deadlineMs: ANSWER_WITHIN_MS, waitForReady: true, signal };
     try {
-      const { companies } = await callUnary(catalog, catalog.search, { text, limit }, options);
+      const { companies } = await callUnary(catalog, catalog.search, { text, limit, accountId }, options);
       const answer: SearchAnswer = { companies: companies.flatMap((found) => present(found, shown)) };
-      const written = JSON.stringify(answer);
-      kept.set(key, written);
-      return Buffer.from(written);
+      const found = taggedBody(JSON.stringify(answer));
+      kept.set(key, found);
+      return found;
     } catch (error) {
       const trouble = callTroubleOf(error);
       if (trouble !== 'unknown_method' && trouble !== 'wrong_caller') throw error;

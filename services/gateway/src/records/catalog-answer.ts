@@ -1,13 +1,11 @@
 import { MatchKind, MatchStrength, type NoCompany, type Suggestion } from '@brand-data/contracts';
 import type { IdentifierKind } from '@brand-data/identifiers';
-import type { Encodable } from '../answers/answer.ts';
+import type { Tagged } from '../answers/answer.ts';
 
 export type Variant = 'grouped' | 'flat';
 
 /** A presented record. */
-export interface RecordBody extends Encodable {
-  /** The ETag without quotes and encoding. Every replica gives the same record the same tag. */
-  readonly tag: string;
+export interface RecordBody extends Tagged {
   /** The URL of the logo, as a header may hold it. Only of flat records. */
   readonly logo?: string | undefined;
 }

@@ -9,7 +9,6 @@ import {
   sourcesOfFlat,
 } from '@brand-data/presenters';
 import { answerWithin, Fault, systemClock, type Tracer } from '@brand-data/runtime';
-import { tagOf } from '@brand-data/runtime/http';
 import {
   DisplayString,
   type InnerList,
@@ -18,6 +17,7 @@ import {
   serializeItem,
   Token,
 } from 'structured-headers';
+import { taggedBody } from '../answers/answer.ts';
 import type { CacheStats } from '../metrics/upstream-metrics.ts';
 import {
   type CatalogAnswer,
@@ -205,13 +205,6 @@ export class Records {
   }
 }
 
-/** Returns the text's bytes in memory that no other Buffer uses: a small Buffer usually keeps a large shared piece alive. */
-function bytesOf(text: string): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  bytes.write(text);
-  return bytes;
-}
-
 function present(
   { brand, match, changedAtMs, priceDate }: LookupResult,
   variant: Variant,
@@ -221,9 +214,8 @@ function present(
   const isFlat = variant === 'flat';
   const record = (isFlat ? presentFlat : presentGrouped)(brand, options);
   if (!record) return undefined;
-  const body = bytesOf(JSON.stringify(record));
   const logo = isFlat ? new URL((record as FlatRecord).logo).href : undefined;
-  const content = { tag: tagOf(body), body, encoded: {}, logo };
+  const content = { ...taggedBody(JSON.stringify(record)), logo };
   const sources = isFlat ? sourcesOfFlat(brand.sources) : brand.sources;
   // The record of a company without listings shows no price.
   const hasPrice = record.type === 'stock' && brand.stock?.price !== undefined;
@@ -240,24 +232,27 @@ function httpDate(timeMs: number): string {
 }
 
 /**
- * Returns the header Brand-Data, an RFC 9651 dictionary, as an object. Empty if nothing is known. Leaves out sources that the
- * header has no room for.
+ * Returns the header Brand-Data, an RFC 9651 dictionary, as an object. Empty if nothing is known. Names each source once, with the
+ * newest and the oldest of its days, and leaves out sources that the header has no room for.
  */
 export function brandDataOf(
   sources: readonly Pick<Source, 'name' | 'date'>[],
   priceDate: string | undefined,
 ): { 'Brand-Data'?: string } {
-  const items = new Map<string, Item>();
+  const items: Item[] = [];
   let length = 0;
-  for (const { name, date } of sources) {
-    const item: Item = [textItem(name), new Map(date === '' ? [] : [['date', textItem(date)]])];
-    const written = serializeItem(item);
-    if (items.has(written) || length + written.length > LONGEST_SOURCES) continue;
-    length += written.length + 1;
-    items.set(written, item);
+  for (const [name, own] of Map.groupBy(sources, (source) => source.name)) {
+    const days = own.flatMap(({ date }) => (date === '' ? [] : textItem(date))).sort();
+    const dated = days.slice(-1).map((day) => ['date', day] as const);
+    const since = days[0] === days.at(-1) ? [] : days.slice(0, 1).map((day) => ['oldest', day] as const);
+    const item: Item = [textItem(name), new Map([...dated, ...since])];
+    const written = serializeItem(item).length;
+    if (length + written > LONGEST_SOURCES) continue;
+    length += written + 1;
+    items.push(item);
   }
   const facts = {
-    ...(items.size > 0 && { sources: [[...items.values()], new Map()] satisfies InnerList }),
+    ...(items.length > 0 && { sources: [items, new Map()] satisfies InnerList }),
     ...(priceDate && { price_date: textItem(priceDate) }),
   };
   const header = serializeDictionary(facts);

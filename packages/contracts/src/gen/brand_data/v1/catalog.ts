@@ -482,6 +482,8 @@ export interface SearchRequest {
   /** What the caller has typed so far. Its words stand one after another in a name, the last one perhaps not to its end. */
   text: string;
   limit: number;
+  /** The caller's account. Accounts whose searches wait take turns. */
+  accountId: string;
 }
 
 export interface SearchResponse {
@@ -1779,7 +1781,7 @@ export const Match: MessageFns<Match> = {
 };
 
 function createBaseSearchRequest(): SearchRequest {
-  return { text: "", limit: 0 };
+  return { text: "", limit: 0, accountId: "" };
 }
 
 export const SearchRequest: MessageFns<SearchRequest> = {
@@ -1789,6 +1791,9 @@ export const SearchRequest: MessageFns<SearchRequest> = {
     }
     if (message.limit !== 0) {
       writer.uint32(16).uint32(message.limit);
+    }
+    if (message.accountId !== "") {
+      writer.uint32(26).string(message.accountId);
     }
     return writer;
   },
@@ -1822,6 +1827,14 @@ export const SearchRequest: MessageFns<SearchRequest> = {
             message.limit = reader.uint32();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1841,6 +1854,7 @@ export const SearchRequest: MessageFns<SearchRequest> = {
     const message = createBaseSearchRequest();
     message.text = object.text ?? "";
     message.limit = object.limit ?? 0;
+    message.accountId = object.accountId ?? "";
     return message;
   },
 };

@@ -1,0 +1,54 @@
+import { Fault } from '@brand-data/runtime';
+
+interface Waiting {
+  goOn(): void;
+  refuse(fault: Fault): void;
+}
+
+/**
+ * Returns a function that runs one task at a time. Accounts whose tasks wait take turns. If too many tasks wait, the newest of the account
+ * with the most of them rejects with Fault `unavailable`. Therefore an account's flood delays and refuses its own tasks.
+ */
+export function takeTurns({ mostWaiting }: { mostWaiting: number }) {
+  // By account, in the order of their next turns.
+  const queues = new Map<string, Waiting[]>();
+  let waiting = 0;
+  let isBusy = false;
+
+  function wait(accountId: string): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const queue = queues.get(accountId) ?? [];
+    queues.set(accountId, queue);
+    queue.push({ goOn: resolve, refuse: reject });
+    waiting += 1;
+    if (waiting > mostWaiting) {
+      const longest = [...queues.values()].reduce((most, other) =>
+        other.length > most.length ? other : most,
+      );
+      longest.pop()?.refuse(new Fault('unavailable', 'too many searches are waiting: try again'));
+      waiting -= 1;
+    }
+    return promise;
+  }
+
+  function goOn(): void {
+    const [next] = queues;
+    isBusy = next !== undefined;
+    if (next === undefined) return;
+    const [accountId, queue] = next;
+    queues.delete(accountId);
+    if (queue.length > 1) queues.set(accountId, queue);
+    waiting -= 1;
+    queue.shift()?.goOn();
+  }
+
+  return async <Result>(accountId: string, task: () => Promise<Result>): Promise<Result> => {
+    if (isBusy) await wait(accountId);
+    isBusy = true;
+    try {
+      return await task();
+    } finally {
+      goOn();
+    }
+  };
+}
