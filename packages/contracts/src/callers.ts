@@ -133,6 +133,7 @@ export const GRPC_SERVICES = {
   AccountsService: grpcService('accounts', AccountsServiceService, {
     verifyToken: ['gateway'],
     listBlockedNetworks: ['gateway'],
+    listPublicPlans: ['gateway'],
   }),
   CatalogService: grpcService('catalog', CatalogServiceService, { lookup: ['gateway'], search: ['gateway'] }),
   MeteringService: grpcService('metering', MeteringServiceService, {

@@ -120,7 +120,12 @@ async function take(model: Model, prefix: string, step: Step): Promise<void> {
     case 'set plan': {
       const answer = await operate(admin.setPlan, { name: planName(step.of), pools: step.pools });
       const plan = present(answer.plan);
-      expect(plan).toEqual({ name: planName(step.of), pools: step.pools, revision: plan.revision });
+      expect(plan).toEqual({
+        name: planName(step.of),
+        pools: step.pools,
+        revision: plan.revision,
+        public: false,
+      });
       expect(plan.revision).toBeGreaterThan(latest);
       model.plans = [...model.plans.filter(({ name }) => name !== plan.name), plan];
       model.changes.push({ $case: 'plan', value: plan.name });

@@ -220,7 +220,20 @@ describe('an operator', () => {
       { numRuns: 50 },
     );
     const { plans } = await operate(admin.listPlans, {});
-    expect(plans.map(({ name }) => name)).toEqual(['free']);
+    expect(plans.map(({ name }) => name)).not.toContain('wrong');
+  });
+
+  test('shows everybody the plans that are public, until they are not, whatever else of them changes', async () => {
+    const { admin, operate, publicPlans } = accounts;
+    const set = async (allowance: number, isPublic?: boolean) => {
+      await operate(admin.setPlan, { name: 'shown', pools: [logosPool(allowance)], public: isPublic });
+      return (await publicPlans()).map(({ name, pools }) => [name, pools[0]?.allowance]);
+    };
+    expect(await set(1)).toEqual([]);
+    expect(await set(1, true)).toEqual([['shown', 1]]);
+    expect(await set(2)).toEqual([['shown', 2]]);
+    expect(await set(2, false)).toEqual([]);
+    expect(await set(3)).toEqual([]);
   });
 
   test('cannot create an account under an id that is taken or is no slug', async () => {

@@ -4,6 +4,7 @@ import {
   AccountsAdminServiceClient,
   AccountsServiceClient,
   type BlockedNetwork,
+  type Plan,
   tokenSha256,
   type VerifyTokenResponse,
 } from '@brand-data/contracts';
@@ -27,8 +28,9 @@ export interface RunningAccounts {
   ) => Promise<Response>;
   verify: (tokenSha256: Buffer) => Promise<VerifyTokenResponse['outcome']>;
   verifyToken: (token: string) => Promise<VerifyTokenResponse['outcome']>;
-  /** As a gateway lists them. */
+  /** As gateways list them. */
   blockedNetworks: () => Promise<BlockedNetwork[]>;
+  publicPlans: () => Promise<Plan[]>;
   /** Everything that the process has logged. */
   log: () => string;
   /** Sends SIGTERM. Resolves to the exit code. */
@@ -67,6 +69,10 @@ export async function startAccounts(
     blockedNetworks: async () => {
       const { listBlockedNetworks } = accountsClient;
       return (await callUnary(accountsClient, listBlockedNetworks, {}, { deadlineMs: 10_000 })).networks;
+    },
+    publicPlans: async () => {
+      const { listPublicPlans } = accountsClient;
+      return (await callUnary(accountsClient, listPublicPlans, {}, { deadlineMs: 10_000 })).plans;
     },
     log,
     stop: () => {

@@ -35,6 +35,10 @@ export const serviceSpec = {
     default: '',
     desc: 'URL of the terms of use, for the OpenAPI document; by default none',
   }),
+  STATUS_URL: configSpec.httpUrl({
+    default: '',
+    desc: 'URL of a page that says whether the service works, for the page of contact; by default none',
+  }),
   DEMO_TOKEN: configSpec.publishableToken({
     default: '',
     desc: 'Token that the playground offers to its visitors, whose calls are counted against its account; by default none',

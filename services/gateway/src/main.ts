@@ -26,6 +26,7 @@ import {
 } from './metrics/upstream-metrics.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { createPages } from './pages/pages.ts';
+import { followPlans } from './pages/plans.ts';
 import { connectQuota, countCharged, followMetering, waitForUsageStreams } from './quota/connect-quota.ts';
 import { createChangeReader, followCatalogChanges } from './records/catalog-changes.ts';
 import { Records } from './records/records.ts';
@@ -47,13 +48,6 @@ await runService('gateway', serviceSpec, async (service, config) => {
     contact: config.CONTACT,
     termsUrl: config.TERMS_URL,
   });
-  const pages = createPages(readSite(), {
-    publicUrl: config.PUBLIC_URL,
-    logoHost: config.LOGO_HOST,
-    docsUrl,
-    description,
-    demoToken: config.DEMO_TOKEN,
-  });
   const { accounts, catalog, metering } = await connectServices(service, config);
   const nats = await connectNats(service, config);
   const messages = new Messages(service, nats);
@@ -73,11 +67,15 @@ await runService('gateway', serviceSpec, async (service, config) => {
   });
   const blocked = new BlockedAddresses(systemClock);
   const listBlocks = await followBlocks(service, accounts, blocked);
+  const { plans, read: readPlans } = await followPlans(service, accounts);
   followAccountChanges(service, nats, changes, messages, {
-    onFollow: listBlocks,
+    onFollow: async () => {
+      await Promise.all([listBlocks(), readPlans()]);
+    },
     onChange: (change) => {
-      if (change.subject?.$case === 'network') void listBlocks();
-      else tokens.invalidate(change);
+      if (change.subject?.$case === 'network') return void listBlocks();
+      if (change.subject?.$case === 'plan') void readPlans();
+      tokens.invalidate(change);
     },
   });
 
@@ -121,7 +119,15 @@ await runService('gateway', serviceSpec, async (service, config) => {
     {
       ...parts,
       description,
-      pages,
+      pages: createPages(readSite(), {
+        publicUrl: config.PUBLIC_URL,
+        logoHost: config.LOGO_HOST,
+        docsUrl,
+        description,
+        demoToken: config.DEMO_TOKEN,
+        statusUrl: config.STATUS_URL,
+        plans,
+      }),
       answerMcp: mcp && ((request) => mcp.answerMcp({ ...parts, docsUrl, log: service.log }, request)),
     },
     {

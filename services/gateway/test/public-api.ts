@@ -40,7 +40,14 @@ const SITE = [
 ].map(([path = '', type = '', text = '']) => ({ path, type, body: Buffer.from(text) }));
 
 const ADDRESSES = { docsUrl: '/docs/errors', logoHost: 'https://logos.example.com' };
-const INSTALLATION = { ...ADDRESSES, publicUrl: '', demoToken: '', description: openApiDocument(ADDRESSES) };
+const INSTALLATION = {
+  ...ADDRESSES,
+  publicUrl: '',
+  demoToken: '',
+  statusUrl: '',
+  plans: () => [],
+  description: openApiDocument(ADDRESSES),
+};
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 

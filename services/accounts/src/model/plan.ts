@@ -10,8 +10,13 @@ export interface PlanDoc {
   pools: Pool[];
   /** The limits of each account on this plan. Absent: there are none. */
   limits?: CallLimits | undefined;
+  /** Whether everybody may see it. Absent: no. */
+  public?: boolean | undefined;
   revision: number;
 }
+
+/** What an operator says of a plan. */
+export type PlanTerms = Pick<PlanDoc, 'pools' | 'limits' | 'public'>;
 
 /** Throws Fault `invalid_argument` unless each route belongs to at most one pool. */
 export function requirePools(pools: readonly Pool[]): Pool[] {
@@ -44,11 +49,12 @@ export function requirePools(pools: readonly Pool[]): Pool[] {
 }
 
 /** Returns the plan as the trail tells it. */
-export function planDetails({ pools, limits }: Pick<PlanDoc, 'pools' | 'limits'>) {
+export function planDetails({ pools, limits, ...plan }: PlanTerms) {
   return {
     pools: poolsText(pools),
     rate: limits?.rate && `${limits.rate.perSecond}:${limits.rate.burst}`,
     concurrency: limits?.concurrency?.toString(),
+    public: plan.public ? 'yes' : undefined,
   };
 }
 
@@ -68,8 +74,8 @@ const ROUTE_TEXT: Record<Route, string> = {
   [Route.LOGOS]: 'logos',
 };
 
-export function planToProto({ _id, pools, limits, revision }: PlanDoc): Plan {
-  return { name: _id, pools, limits, revision };
+export function planToProto({ _id, pools, limits, revision, ...plan }: PlanDoc): Plan {
+  return { name: _id, pools, limits, revision, public: plan.public ?? false };
 }
 
 /** Returns the revision of an account's limits. It grows when the account gets another plan, and when its plan is changed. */

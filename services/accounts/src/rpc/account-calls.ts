@@ -28,11 +28,11 @@ export function accountCalls(
   });
 
   return {
-    setPlan: unary(service, async ({ name, pools, limits, replaces }, metadata) => {
+    setPlan: unary(service, async ({ name, pools, limits, replaces, ...plan }, metadata) => {
       const by = operatorCallOf(metadata);
-      const wanted = { pools: requirePools(pools), limits: requireLimits(limits), replaces };
-      const plan = await outbox.confirm(plans.set(requireSlug('a plan name', name), wanted, by));
-      return { plan: planToProto(plan) };
+      const terms = { pools: requirePools(pools), limits: requireLimits(limits), public: plan.public };
+      const set = plans.set(requireSlug('a plan name', name), { ...terms, replaces }, by);
+      return { plan: planToProto(await outbox.confirm(set)) };
     }),
 
     deletePlan: unary(service, async ({ name }, metadata) => ({

@@ -7,7 +7,7 @@ import {
 import { type Service, unary } from '@brand-data/runtime';
 import { blockedToProto } from '../model/block.ts';
 import { hashToken, requireTokenSha256 } from '../model/key.ts';
-import { limitRevisionOf, routesOfPlan } from '../model/plan.ts';
+import { limitRevisionOf, planToProto, routesOfPlan } from '../model/plan.ts';
 import type { FoundKey } from '../storage/key-store.ts';
 import type { Store } from '../storage/store.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
@@ -18,7 +18,7 @@ import type { AllowanceSigner } from './allowance-signer.ts';
  */
 export function accountsService(
   service: Service,
-  { keys, blocks }: Pick<Store, 'keys' | 'blocks'>,
+  { keys, blocks, plans }: Pick<Store, 'keys' | 'blocks' | 'plans'>,
   { tokenHashKey, signer }: { tokenHashKey: string; signer: AllowanceSigner },
 ): AccountsServiceServer {
   const tokenCheckKeys = [Buffer.from(tokenCheckKeyFrom(tokenHashKey).bytes)];
@@ -30,6 +30,10 @@ export function accountsService(
 
     listBlockedNetworks: unary(service, async () => ({
       networks: (await blocks.list(new Date())).map(blockedToProto),
+    })),
+
+    listPublicPlans: unary(service, async () => ({
+      plans: (await plans.list()).filter((plan) => plan.public).map(planToProto),
     })),
   };
 }

@@ -1,6 +1,6 @@
 import { Fault, type OperatorCall } from '@brand-data/runtime';
 import type { ClientSession } from 'mongodb';
-import { type PlanDoc, planDetails } from '../model/plan.ts';
+import { type PlanDoc, type PlanTerms, planDetails } from '../model/plan.ts';
 import type { AccountsCollections } from './collections.ts';
 import type { Database } from './database.ts';
 
@@ -15,13 +15,21 @@ export class PlanStore {
   /** Creates or replaces a plan. `replaces` is the revision that it must have, 0 if it must be new. Undefined: any. */
   set(
     name: string,
-    { pools, limits, replaces }: Pick<PlanDoc, 'pools' | 'limits'> & { replaces?: number | undefined },
+    { replaces, ...terms }: PlanTerms & { replaces?: number | undefined },
     by: OperatorCall,
   ): Promise<PlanDoc> {
     const { plans } = this.#database.collections;
     return this.#database.change(by, 'SetPlan', async (session, revision) => {
-      const result = { _id: name, pools, ...(limits && { limits }), revision };
-      const before = await plans.findOneAndReplace({ _id: name }, result, { upsert: true, session });
+      const before = await plans.findOne({ _id: name }, { session });
+      const { pools, limits, public: isPublic = before?.public } = terms;
+      const result = {
+        _id: name,
+        pools,
+        ...(limits && { limits }),
+        ...(isPublic && { public: true }),
+        revision,
+      };
+      await plans.replaceOne({ _id: name }, result, { upsert: true, session });
       if (replaces !== undefined && replaces !== (before?.revision ?? 0))
         throw new Fault('failed_precondition', 'the plan was changed meanwhile: run the command again');
       return {
@@ -68,8 +76,8 @@ export class PlanStore {
 }
 
 function beforeDetails(before: PlanDoc) {
-  const { pools, rate, concurrency } = planDetails(before);
-  return { before: pools, rate_before: rate, concurrency_before: concurrency };
+  const { pools, rate, concurrency, public: isPublic } = planDetails(before);
+  return { before: pools, rate_before: rate, concurrency_before: concurrency, public_before: isPublic };
 }
 
 /** Rejects with a Fault unless there is the plan. */

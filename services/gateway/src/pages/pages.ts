@@ -1,3 +1,4 @@
+import type { Plan } from '@brand-data/contracts';
 import { EXAMPLE_LOGO_HOST } from '@brand-data/presenters';
 import { escapeHtml, type Html, html } from '@brand-data/runtime/html';
 import { contents, heading, list, markdownOf, type SiteFile, sectionsOf } from '@brand-data/site';
@@ -5,6 +6,7 @@ import type { Content } from '../answers/answer.ts';
 import { PROBLEMS, type ProblemCode } from '../answers/problem.ts';
 import { exampleProblem } from '../openapi/responses.ts';
 import type { OpenApi } from '../openapi/types.ts';
+import { planList } from './plans.ts';
 import { codeOf, inline, jsonBlock, referenceSections } from './reference.ts';
 import { createStaticFile, type FileAnswer } from './static-file.ts';
 
@@ -13,7 +15,7 @@ const CACHE_CONTROL = 'public, max-age=300';
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** What pages of other origins load, and what programs install. The bytes at a name with a version never change. */
-const FOR_CALLERS = /^\/(?:elements|client|client-python)\.(?<version>\d.*\.)?(?:js|tgz|tar\.gz)$/;
+const FOR_CALLERS = /^\/(?:elements|client|client-python)\.(?:next\.|(?<version>\d.*\.))?(?:js|tgz|tar\.gz)$/;
 
 /** The base URL of the API in the files. */
 const EXAMPLE_API = 'https://api.example.com';
@@ -30,6 +32,10 @@ export interface Installation {
   demoToken: string;
   /** The OpenAPI document. */
   description: string;
+  /** The URL of the page that says whether the service works. Empty: none. */
+  statusUrl: string;
+  /** Returns the plans that everybody may see. */
+  plans: () => readonly Plan[];
 }
 
 export interface Pages {
@@ -39,7 +45,7 @@ export interface Pages {
   notFound: (path: string) => Content;
 }
 
-/** Makes the answers of all pages and files, which stay the same while the process runs. */
+/** Makes the answers of all pages and files, which stay the same while the process runs, apart from the plans. */
 export function createPages(files: readonly SiteFile[], installation: Installation): Pages {
   const policy = contentSecurityPolicy(installation.logoHost);
   const fill = fillingFor(installation);
@@ -61,7 +67,13 @@ export function createPages(files: readonly SiteFile[], installation: Installati
       ...(type.startsWith('text/html') && { 'Content-Security-Policy': policy }),
       ...(forCallers && { 'Cross-Origin-Resource-Policy': 'cross-origin' }),
     };
-    byPath.set(path, createStaticFile(body, { type, headers }));
+    const answerWith = (filled: Buffer) => createStaticFile(filled, { type, headers });
+    byPath.set(
+      path,
+      body.includes(PLANS)
+        ? answerWithPlans({ type, body }, installation.plans, answerWith)
+        : answerWith(body),
+    );
   }
   for (const { path } of pages) byPath.set(`${path}/`, redirectTo(`..${path.slice(path.lastIndexOf('/'))}`));
   const icon = byPath.get('/style/icon.svg');
@@ -125,22 +137,44 @@ function notFoundPage(page: string, { path, policy }: { path: string; policy: st
 }
 
 /** Returns the function that puts the installation's own addresses, demo token, errors and reference into a page. */
-function fillingFor({ publicUrl, logoHost, docsUrl, demoToken, description }: Installation) {
+function fillingFor({ publicUrl, logoHost, docsUrl, demoToken, description, statusUrl }: Installation) {
   const api = publicUrl || EXAMPLE_API;
   const fillings = {
     '<!-- fill: demo token -->': () => demoButton(demoToken),
-    '<!-- fill: contact -->': () => contactText(description).markup,
+    '<!-- fill: contact -->': () => contactText(description, statusUrl).markup,
     '<!-- fill: errors -->': () => errorSections(docsUrl).markup,
     '<!-- fill: reference -->': () => referenceSections(description, api).markup,
   };
   return (text: string, type: string) => {
-    const written = type.startsWith('text/markdown') ? markdownOf : (html: string) => html;
+    const written = writtenAs(type);
     let filled = text
       .replaceAll(EXAMPLE_LOGO_HOST, () => escapeHtml(logoHost))
       .replaceAll(EXAMPLE_API, () => escapeHtml(api));
     for (const [place, html] of Object.entries(fillings))
       if (filled.includes(place)) filled = filled.replace(place, () => written(html()));
     return filled;
+  };
+}
+
+/** Returns the function that writes HTML as a file of the type has it. */
+const writtenAs = (type: string) => (type.startsWith('text/markdown') ? markdownOf : (html: string) => html);
+
+const PLANS = '<!-- fill: plans -->';
+
+/** Fills the plans in when they are asked for, and anew when they have changed. */
+function answerWithPlans(
+  { type, body }: Pick<SiteFile, 'type' | 'body'>,
+  plans: () => readonly Plan[],
+  answerWith: (filled: Buffer) => FileAnswer,
+): FileAnswer {
+  let made: { of: readonly Plan[]; answer: FileAnswer } | undefined;
+  return (headers) => {
+    const of = plans();
+    if (made?.of !== of) {
+      const filled = body.toString().replace(PLANS, () => writtenAs(type)(planList(of).markup));
+      made = { of, answer: answerWith(Buffer.from(filled)) };
+    }
+    return made.answer(headers);
   };
 }
 
@@ -160,14 +194,14 @@ ${jsonBlock(exampleProblem(code, docsUrl))}</details>
 }
 
 /** Returns how to reach the operator, and where the terms are, as far as the OpenAPI document says so. */
-function contactText(description: string): Html {
+function contactText(description: string, statusUrl: string): Html {
   const { contact = {}, termsOfService: terms }: OpenApi['info'] = JSON.parse(description).info;
   const address = contact.email ?? contact.url;
   const linkTo = (text: string, href = text) => html`<a href="${href}">${text}</a>`;
   const reached = address
     ? html`The operator’s address: ${linkTo(address, contact.email && `mailto:${address}`)}`
     : 'No address is given here: ask those who gave you the address of this service.';
-  return html`<p>${reached}</p>\n${terms && html`<p>The terms of use: ${linkTo(terms)}</p>\n`}`;
+  return html`<p>${reached}</p>\n${terms && html`<p>The terms of use: ${linkTo(terms)}</p>\n`}${statusUrl && html`<p>Whether the service works: ${linkTo(statusUrl)}</p>\n`}`;
 }
 
 function demoButton(token: string): string {

@@ -46,17 +46,19 @@ function set(context: Context) {
       "limit how many of each account's calls are under way at once; none removes the limit",
       orNone(readConcurrency),
     )
+    .option('--public', "show the plan to everybody, on the gateway's page /docs/plans")
+    .option('--no-public', 'show the plan to nobody')
     .option(...YES_OPTION)
-    .action(async (name, { yes, ...named }) => {
-      if (Object.keys(named).length === 0)
-        throw new UsageError('say what to set: give --pool, --rate or --concurrency');
+    .action(async (name, { yes, public: isPublic, ...named }) => {
+      if (Object.keys(named).length === 0 && isPublic === undefined)
+        throw new UsageError('say what to set: give --pool, --rate, --concurrency or --public');
       const before = (await plansByName(context)).get(name);
       if (before === undefined && named.pool === undefined)
         throw new UsageError(`there is no plan ${JSON.stringify(name)} yet: give --pool to create it`);
       const after = withNamed(before ?? { pools: [], limits: undefined }, named);
       const onPlan = () => accountsOn(context, name);
       if (before) await confirmTerms(context, `The plan ${name}`, { before, after, accounts: onPlan }, yes);
-      const request = { name, ...after, replaces: before?.revision ?? 0 };
+      const request = { name, ...after, replaces: before?.revision ?? 0, public: isPublic };
       const { plan } = await accounts().call((client) => client.setPlan, request);
       if (plan === undefined) return;
       output.answer({ plan: planToJson(plan) }, () => [planTable([plan]), before && changesOf(before, plan)]);
@@ -132,11 +134,12 @@ function collectPool(value: string, pools = new Map<string, Pool | null>()): Map
 
 const readAllowance = wholeNumber('The allowance is a whole number from 0.', 0, 999_999_999_999_999);
 
-function planToJson({ name, pools, limits, revision }: Plan) {
+function planToJson({ name, pools, limits, revision, ...plan }: Plan) {
   return {
     name,
     pools: pools.map(({ routes, ...pool }) => ({ ...pool, routes: routes.map(routeWord) })),
     ...limitsToJson(limits),
+    public: plan.public,
     revision,
   };
 }
@@ -154,4 +157,5 @@ const COLUMNS: Columns<{ plan: Plan; pool?: Pool }> = {
   'CALLS A MONTH': ({ pool }) => pool?.allowance ?? 0,
   ROUTES: ({ pool }) => pool?.routes.map(routeWord).join(', ') ?? '',
   LIMITS: ({ plan }) => limitsText(plan.limits),
+  PUBLIC: ({ plan }) => (plan.public ? 'yes' : ''),
 };

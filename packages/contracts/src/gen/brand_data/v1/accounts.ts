@@ -257,7 +257,11 @@ export interface Plan {
   name: string;
   pools: Pool[];
   revision: number;
-  limits?: CallLimits | undefined;
+  limits?:
+    | CallLimits
+    | undefined;
+  /** Whether the gateway's pages show it to everybody. */
+  public: boolean;
 }
 
 export interface Account {
@@ -296,11 +300,22 @@ export interface SetPlanRequest {
     | CallLimits
     | undefined;
   /** The revision that the caller has seen. 0: there is no such plan yet. Absent: whatever revision the plan has. */
-  replaces?: number | undefined;
+  replaces?:
+    | number
+    | undefined;
+  /** Absent: as before, and false for a new plan. */
+  public?: boolean | undefined;
 }
 
 export interface SetPlanResponse {
   plan?: Plan | undefined;
+}
+
+export interface ListPublicPlansRequest {
+}
+
+export interface ListPublicPlansResponse {
+  plans: Plan[];
 }
 
 export interface ListPlansRequest {
@@ -1418,7 +1433,7 @@ export const Pool: MessageFns<Pool> = {
 };
 
 function createBasePlan(): Plan {
-  return { name: "", pools: [], revision: 0, limits: undefined };
+  return { name: "", pools: [], revision: 0, limits: undefined, public: false };
 }
 
 export const Plan: MessageFns<Plan> = {
@@ -1434,6 +1449,9 @@ export const Plan: MessageFns<Plan> = {
     }
     if (message.limits !== undefined) {
       CallLimits.encode(message.limits, writer.uint32(34).fork()).join();
+    }
+    if (message.public !== false) {
+      writer.uint32(40).bool(message.public);
     }
     return writer;
   },
@@ -1483,6 +1501,14 @@ export const Plan: MessageFns<Plan> = {
             message.limits = CallLimits.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.public = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1506,6 +1532,7 @@ export const Plan: MessageFns<Plan> = {
     message.limits = (object.limits !== undefined && object.limits !== null)
       ? CallLimits.fromPartial(object.limits)
       : undefined;
+    message.public = object.public ?? false;
     return message;
   },
 };
@@ -1822,7 +1849,7 @@ export const Key: MessageFns<Key> = {
 };
 
 function createBaseSetPlanRequest(): SetPlanRequest {
-  return { name: "", pools: [], limits: undefined, replaces: undefined };
+  return { name: "", pools: [], limits: undefined, replaces: undefined, public: undefined };
 }
 
 export const SetPlanRequest: MessageFns<SetPlanRequest> = {
@@ -1838,6 +1865,9 @@ export const SetPlanRequest: MessageFns<SetPlanRequest> = {
     }
     if (message.replaces !== undefined) {
       writer.uint32(32).int64(message.replaces);
+    }
+    if (message.public !== undefined) {
+      writer.uint32(40).bool(message.public);
     }
     return writer;
   },
@@ -1887,6 +1917,14 @@ export const SetPlanRequest: MessageFns<SetPlanRequest> = {
             message.replaces = longToNumber(reader.int64());
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.public = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1910,6 +1948,7 @@ export const SetPlanRequest: MessageFns<SetPlanRequest> = {
       ? CallLimits.fromPartial(object.limits)
       : undefined;
     message.replaces = object.replaces ?? undefined;
+    message.public = object.public ?? undefined;
     return message;
   },
 };
@@ -1965,6 +2004,104 @@ export const SetPlanResponse: MessageFns<SetPlanResponse> = {
   fromPartial(object: DeepPartial<SetPlanResponse>): SetPlanResponse {
     const message = createBaseSetPlanResponse();
     message.plan = (object.plan !== undefined && object.plan !== null) ? Plan.fromPartial(object.plan) : undefined;
+    return message;
+  },
+};
+
+function createBaseListPublicPlansRequest(): ListPublicPlansRequest {
+  return {};
+}
+
+export const ListPublicPlansRequest: MessageFns<ListPublicPlansRequest> = {
+  encode(_: ListPublicPlansRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListPublicPlansRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListPublicPlansRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListPublicPlansRequest>): ListPublicPlansRequest {
+    return ListPublicPlansRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<ListPublicPlansRequest>): ListPublicPlansRequest {
+    const message = createBaseListPublicPlansRequest();
+    return message;
+  },
+};
+
+function createBaseListPublicPlansResponse(): ListPublicPlansResponse {
+  return { plans: [] };
+}
+
+export const ListPublicPlansResponse: MessageFns<ListPublicPlansResponse> = {
+  encode(message: ListPublicPlansResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.plans) {
+      Plan.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListPublicPlansResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListPublicPlansResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.plans.push(Plan.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListPublicPlansResponse>): ListPublicPlansResponse {
+    return ListPublicPlansResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListPublicPlansResponse>): ListPublicPlansResponse {
+    const message = createBaseListPublicPlansResponse();
+    message.plans = object.plans?.map((e) => Plan.fromPartial(e)) || [];
     return message;
   },
 };
@@ -6908,6 +7045,18 @@ export const AccountsServiceService = {
       Buffer.from(ListBlockedNetworksResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListBlockedNetworksResponse => ListBlockedNetworksResponse.decode(value),
   },
+  /** The plans that everybody may see, by name. Idempotent. Errors: UNAVAILABLE. */
+  listPublicPlans: {
+    path: "/brand_data.v1.AccountsService/ListPublicPlans" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListPublicPlansRequest): Buffer =>
+      Buffer.from(ListPublicPlansRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListPublicPlansRequest => ListPublicPlansRequest.decode(value),
+    responseSerialize: (value: ListPublicPlansResponse): Buffer =>
+      Buffer.from(ListPublicPlansResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListPublicPlansResponse => ListPublicPlansResponse.decode(value),
+  },
 } as const;
 
 export interface AccountsServiceServer extends UntypedServiceImplementation {
@@ -6915,6 +7064,8 @@ export interface AccountsServiceServer extends UntypedServiceImplementation {
   verifyToken: handleUnaryCall<VerifyTokenRequest, VerifyTokenResponse>;
   /** All blocks that have not expired. Idempotent. Errors: UNAVAILABLE. */
   listBlockedNetworks: handleUnaryCall<ListBlockedNetworksRequest, ListBlockedNetworksResponse>;
+  /** The plans that everybody may see, by name. Idempotent. Errors: UNAVAILABLE. */
+  listPublicPlans: handleUnaryCall<ListPublicPlansRequest, ListPublicPlansResponse>;
 }
 
 export interface AccountsServiceClient extends Client {
@@ -6949,6 +7100,22 @@ export interface AccountsServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListBlockedNetworksResponse) => void,
+  ): ClientUnaryCall;
+  /** The plans that everybody may see, by name. Idempotent. Errors: UNAVAILABLE. */
+  listPublicPlans(
+    request: ListPublicPlansRequest,
+    callback: (error: ServiceError | null, response: ListPublicPlansResponse) => void,
+  ): ClientUnaryCall;
+  listPublicPlans(
+    request: ListPublicPlansRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListPublicPlansResponse) => void,
+  ): ClientUnaryCall;
+  listPublicPlans(
+    request: ListPublicPlansRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListPublicPlansResponse) => void,
   ): ClientUnaryCall;
 }
 
