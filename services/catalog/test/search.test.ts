@@ -7,6 +7,7 @@ import type { Collection } from 'mongodb';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { candidateFinder, candidateFromDoc, findAnswers, readQuery } from '../src/lookup/answers.ts';
 import { searcher } from '../src/lookup/search.ts';
+import { takeTurns } from '../src/lookup/search-turns.ts';
 import { type CatalogDoc, compareDocs } from '../src/records/catalog-doc.ts';
 import { recordFromBytes } from '../src/records/merge.ts';
 import { searchFilter, textsTyped } from '../src/records/search-entries.ts';
@@ -295,6 +296,30 @@ describe('a search', () => {
   ])('is refused: %s, at most %i', async (text, limit) => {
     await expect(search(text, limit)).rejects.toMatchObject({ kind: 'invalid_argument' });
   });
+});
+
+test('whatever accounts search at once, each search ends: at most sixty-four wait, and none for ever', async () => {
+  const accounts = fc.array(fc.integer({ min: 0, max: 100 }).map(String), { maxLength: 150, size: 'max' });
+  await fc.assert(
+    fc.asyncProperty(accounts, fc.array(fc.nat(149), { maxLength: 5 }), async (all, pauses) => {
+      const inTurn = takeTurns({ mostWaiting: 64 });
+      let running = 0;
+      const task = async () => {
+        running += 1;
+        expect(running).toBe(1);
+        await Promise.resolve();
+        running -= 1;
+      };
+      const searches: Promise<void>[] = [];
+      for (const [index, accountId] of all.entries()) {
+        searches.push(inTurn(accountId, task));
+        if (pauses.includes(index)) await Promise.race([...searches, Promise.resolve()]);
+      }
+      const ends = await Promise.allSettled([...searches, inTurn('last', task)]);
+      const refused = ends.filter(({ status }) => status === 'rejected').length;
+      expect(refused).toBeLessThanOrEqual(Math.max(0, all.length - 64));
+    }),
+  );
 });
 
 describe('of a flood of searches', () => {

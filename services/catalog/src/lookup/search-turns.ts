@@ -22,10 +22,11 @@ export function takeTurns({ mostWaiting }: { mostWaiting: number }) {
     queue.push({ goOn: resolve, refuse: reject });
     waiting += 1;
     if (waiting > mostWaiting) {
-      const longest = [...queues.values()].reduce((most, other) =>
-        other.length > most.length ? other : most,
+      const [flooding, longest] = [...queues].reduce((most, other) =>
+        other[1].length >= most[1].length ? other : most,
       );
       longest.pop()?.refuse(new Fault('unavailable', 'too many searches are waiting: try again'));
+      if (longest.length === 0) queues.delete(flooding);
       waiting -= 1;
     }
     return promise;
