@@ -640,7 +640,7 @@ test('an import that is killed, and run again, gives the same catalogue as one w
   expect(await snapshot(ids)).toEqual(afterBoth);
 });
 
-test('Ctrl-C stops an import in order: sent batches are imported, and the exit status shows the stop', async () => {
+test('Ctrl-C stops an import in order: sent batches are imported, and the exit status and the run show the stop', async () => {
   const piped = pipedImport('stopped');
   await piped.write(many(1_200).map((record) => ({ ...record, id: `stopped-${record.id}` })));
   await hasImported('stopped');
@@ -653,6 +653,9 @@ test('Ctrl-C stops an import in order: sent batches are imported, and the exit s
   expect(summary.stopped).toBe(true);
   expect(summary.created + summary.changed).toBe(await sourceRecordsOf('stopped'));
   expect((await bds(['show', 'stopped-last'])).code).toBe(1);
+  expect(await json('import', 'list', '--source', 'stopped')).toMatchObject({
+    runs: [{ outcome: 'failed', reasons: ['the import was stopped before its end'] }],
+  });
 });
 
 test('an import waits for a catalogue that stops in the middle and starts again', async () => {

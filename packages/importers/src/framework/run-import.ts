@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Brand, FinishImportResponse, PutBrandsResponse, Quote } from '@brand-data/contracts';
+import {
+  type Brand,
+  type FinishImportResponse,
+  ImportOutcome,
+  type PutBrandsResponse,
+  type Quote,
+} from '@brand-data/contracts';
 import { recordFromBrand } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
 import { type CatalogPort, type ImagesPort, retryWhileUnavailable } from './admin-port.ts';
@@ -11,6 +17,8 @@ import { PictureStore } from './store-picture.ts';
 const BATCHES_IN_FLIGHT = 4;
 const PUT_MS = 30_000;
 const FINISH_MS = 120_000;
+/** Catalog takes no longer ones. */
+const LONGEST_REASON = 500;
 
 export interface ImportSummary extends ImportCounts {
   source: string;
@@ -132,6 +140,7 @@ class ImportRun<T extends object> {
   readonly #options: ImportOptions;
   readonly #kind: ItemKind<T>;
   readonly #importId = newImportId();
+  #hasPut = false;
 
   constructor(catalog: CatalogPort, options: ImportOptions, kind: ItemKind<T>) {
     this.#catalog = catalog;
@@ -140,6 +149,26 @@ class ImportRun<T extends object> {
   }
 
   async run(items: AsyncIterable<ReadItem<T> | Skipped>): Promise<ImportSummary> {
+    try {
+      const summary = await this.#sendAll(items);
+      if (summary.stopped) await this.#noteFailure('the import was stopped before its end');
+      return summary;
+    } catch (error) {
+      await this.#noteFailure((error as Error).message);
+      throw error;
+    }
+  }
+
+  /** Tells catalog that the run has not come to its end. If catalog does not take it, the run counts as running there. */
+  async #noteFailure(reason: string): Promise<void> {
+    const { source, dryRun = false } = this.#options;
+    if (dryRun || !this.#hasPut) return;
+    const reasons = [reason.slice(0, LONGEST_REASON)];
+    const run = { source, importId: this.#importId, outcome: ImportOutcome.FAILED, reasons };
+    await this.#catalog.call((client) => client.noteImport, run).catch(() => undefined);
+  }
+
+  async #sendAll(items: AsyncIterable<ReadItem<T> | Skipped>): Promise<ImportSummary> {
     const { source, prune = false, dryRun = false, signal, journal, seen } = this.#options;
     await requireAnswer(this.#catalog);
     const batches = batchesOf(items, this.#kind.idOf, journal, signal, seen);
@@ -171,6 +200,7 @@ class ImportRun<T extends object> {
     );
     // Some of the records may lack pictures that were not stored.
     if (hasPictures && signal?.aborted) return;
+    this.#hasPut = true;
     const answer = await retryWhileUnavailable(() =>
       put(items, { source, importId: this.#importId, dryRun }),
     );
