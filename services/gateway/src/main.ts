@@ -66,8 +66,10 @@ await runService('gateway', serviceSpec, async (service, config) => {
     onFailure: () => countFailure('accounts'),
   });
   const blocked = new BlockedAddresses(systemClock);
-  const listBlocks = await followBlocks(service, accounts, blocked);
-  const { plans, read: readPlans } = await followPlans(service, accounts);
+  const [listBlocks, { plans, read: readPlans }] = await Promise.all([
+    followBlocks(service, accounts, blocked),
+    followPlans(service, accounts),
+  ]);
   followAccountChanges(service, nats, changes, messages, {
     onFollow: async () => {
       await Promise.all([listBlocks(), readPlans()]);

@@ -270,8 +270,8 @@ export function spanContextOfMessage(message: { headers?: MsgHdrs | undefined })
 
 /**
  * Creates the stream, or changes its settings to these. Any replica may do this at any time. No client can delete single messages
- * of the stream. If `deny_purge` is set, no client can remove them all either. NATS never takes these two settings back, not even
- * from an older version.
+ * of the stream. If `deny_purge` is set, no client can remove them all either. NATS never takes these two settings and
+ * `allow_msg_ttl` back. An older version that does not name a setting leaves it as it is, because the update adds to what NATS has.
  */
 export async function ensureStream(
   service: Service,
