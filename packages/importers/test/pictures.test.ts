@@ -151,6 +151,7 @@ async function imported(
           refused: [],
           conflicts: [],
           refusedLinks: [],
+          skipped: [],
         };
       };
       const client = {
