@@ -149,6 +149,23 @@ test('a file that changes on the server while it is fetched never has parts of t
   expect(await text()).toBe(newer.toString());
 });
 
+test('a rest of another version than it was asked for never follows the beginning of a file', async () => {
+  const newer = Buffer.from(DATA.toString().replaceAll('Acme', 'Umbr'));
+  const begin: Handler = (_, response) => {
+    response.writeHead(200, { etag: ETAG, 'content-length': DATA.length });
+    response.write(DATA.subarray(0, 30_000), () => response.destroy());
+  };
+  const range = { 'content-range': `bytes 30000-${DATA.length - 1}/${DATA.length}` };
+  const rest = answer(206, { ...range, etag: '"two"' }, newer.subarray(30_000));
+  const { fetchIt, text } = await startServer(
+    begin,
+    rest,
+    answer(200, { etag: '"two"', 'content-length': newer.length }, newer),
+  );
+  await fetchIt();
+  expect(await text()).toBe(newer.toString());
+}, 60_000);
+
 test('a server without versions is asked for the whole file again', async () => {
   const { fetchIt, text, requests } = await startServer(
     (_, response) => {
@@ -205,6 +222,11 @@ test.each([
   ['a publisher that wants to know who asks', [answer(403)], /check the contact/],
   ['a redirect off HTTPS', [answer(302, { location: 'http://example.com/list.csv' })], /no https address/],
   ['a redirect to a file', [answer(302, { location: 'file:///etc/passwd' })], /no https address/],
+  [
+    'a redirect with a password',
+    [answer(302, { location: 'https://a:secret@example.com/' })],
+    /a user name or a password/,
+  ],
   ['a redirect without an end', [answer(302, { location: '/list.csv' })], /redirects more than 5 times/],
   ['too large a file', [answer(200, { 'content-length': 2_000_000_000 })], /more than 1,000,000,000 bytes/],
 ] as const)(

@@ -91,12 +91,16 @@ class Fetch {
       await this.#part.remove();
       throw new PassingProblem(`${this.#shown} answers with status ${response.status}`);
     }
-    const validators = {
+    const sent = {
       url,
       etag: response.headers.get('etag') ?? undefined,
       lastModified: response.headers.get('last-modified') ?? undefined,
     };
-    await this.#take(response, response.status === 206 ? (begun?.size ?? 0) : 0, validators);
+    const isRest = response.status === 206;
+    if (isRest && !isOfVersion(sent, begun)) await this.#dropPart(response);
+    // A rest may come without the validators of the whole.
+    const validators = isRest && begun ? { url, etag: begun.etag, lastModified: begun.lastModified } : sent;
+    await this.#take(response, isRest ? (begun?.size ?? 0) : 0, validators);
     return this.#finish(validators);
   }
 
@@ -144,11 +148,17 @@ class Fetch {
   }
 
   /** Resolves to the length of the whole file, if the server tells it. */
-  async #totalOf({ status, headers, body }: Response, start: number): Promise<number | undefined> {
+  async #totalOf(response: Response, start: number): Promise<number | undefined> {
+    const { status, headers } = response;
     const length = headers.get('content-length');
     if (status === 200) return length === null ? undefined : Number(length);
     const [, first, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
     if (Number(first) === start) return total === '*' ? undefined : Number(total);
+    return this.#dropPart(response);
+  }
+
+  /** Begins again, after an answer that does not continue what has arrived. */
+  async #dropPart({ body }: Response): Promise<never> {
     await body?.cancel();
     await this.#part.remove();
     throw new PassingProblem(`${this.#shown} sends another part than it was asked for`);
@@ -198,6 +208,13 @@ class Fetch {
 /** Returns what proves that a beginning and a rest are of one version. A weak ETag does not. */
 function validatorOf({ etag, lastModified }: Validators): string | undefined {
   return etag === undefined || etag.startsWith('W/') ? lastModified : etag;
+}
+
+/** Checks whether a rest is of the version that has begun. A server may send one of another although it was asked not to. */
+function isOfVersion(rest: Validators, begun: Validators | undefined): boolean {
+  const agrees = (name: 'etag' | 'lastModified') =>
+    rest[name] === undefined || begun?.[name] === undefined || rest[name] === begun[name];
+  return agrees('etag') && agrees('lastModified');
 }
 
 function conditionsOf(known: Validators | undefined): Record<string, string> {

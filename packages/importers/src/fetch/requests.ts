@@ -40,7 +40,7 @@ export class Requests {
       const response = await this.#send(at, headers, signal);
       if (!REDIRECTS.includes(response.status)) return requireData(response, at);
       await response.body?.cancel();
-      const next = URL.parse(response.headers.get('location') ?? '', at);
+      const next = URL.parse(response.headers.get('location') ?? '', at.href);
       if (next === null) throw new FetchProblem(`${shownUrl(at)} redirects to no address`);
       requireSafe(next, at);
       at = next;
@@ -74,12 +74,19 @@ export function causeOf(error: unknown): string {
   return cause?.code ?? cause?.message ?? message;
 }
 
-/** Checks that nobody on the way can change what arrives. Plain HTTP is for addresses on this machine. */
+/**
+ * Checks that nobody on the way can change what arrives. Plain HTTP is for addresses on this machine. A URL with a password is refused
+ * here, because the error of `fetch` would show it.
+ */
 function requireSafe(url: URL, from: URL): void {
-  if (url.protocol === 'https:') return;
-  if (url.protocol === 'http:' && LOOPBACK.test(url.hostname) && LOOPBACK.test(from.hostname)) return;
+  const isHere = LOOPBACK.test(url.hostname) && LOOPBACK.test(from.hostname);
+  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isHere);
+  const isBare = url.username === '' && url.password === '';
+  if (isSafe && isBare) return;
   const found = url === from ? 'is' : `redirects to ${shownUrl(url)}, which is`;
-  throw new FetchProblem(`${shownUrl(from)} ${found} no https address`);
+  throw new FetchProblem(
+    `${shownUrl(from)} ${found} ${isSafe ? 'an address with a user name or a password' : 'no https address'}`,
+  );
 }
 
 async function requireData(response: Response, url: URL): Promise<Response> {
@@ -101,9 +108,11 @@ async function requireData(response: Response, url: URL): Promise<Response> {
   );
 }
 
-/** Reads Retry-After, in seconds or as a time. */
+const LONGEST_WAIT_MS = 86_400_000;
+
+/** Reads Retry-After, in seconds or as a time. A timer with a longer wait than it can hold would end at once. */
 function waitOf(value: string | null): number {
   if (value === null) return 0;
   const ms = /^\d{1,6}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
-  return Number.isNaN(ms) ? 0 : Math.max(ms, 0);
+  return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), LONGEST_WAIT_MS);
 }
