@@ -55,7 +55,7 @@ test('an operator creates a plan, an account and a key, and then revokes and clo
     plan: { name: 'fair', ...limits },
   });
   const { out: listed } = await bds(['plan', 'list']);
-  expect(listed).toMatch(/^PLAN +POOL +CALLS A MONTH +ROUTES +LIMITS\n/);
+  expect(listed).toMatch(/^PLAN +POOL +CALLS A MONTH +ROUTES +LIMITS +PUBLIC\n/);
   expect(listed).toContain('50 a second, 100 at once; 20 under way');
   expect(await json('plan', 'set', 'free', '--pool', 'logos=50:logos')).toBeDefined();
   expect(await json('plan', 'list')).toMatchObject({
