@@ -19,8 +19,10 @@ export class Differences {
   readonly #records = new Map<string, RecordChange>();
   readonly #companies = new Map<string, CompanyChange>();
 
-  add({ changes }: Pick<Plan, 'changes'>): void {
+  /** Yields between groups, because comparing companies takes long. */
+  *add({ changes }: Pick<Plan, 'changes'>): Generator<undefined, void> {
     for (const [writes, records] of changes) {
+      yield;
       for (const change of records) {
         const reference = referenceOf(change);
         if (!this.#records.has(reference)) this.#records.set(reference, change);

@@ -113,7 +113,7 @@ export class ChangeLoop {
       const steps = planChange(affected.change, stored, groups, { linkOf: link, hotKeys, idsBefore });
       const plan = await runSteps(steps, yieldIfLong);
       throwIfAbandoned(signal);
-      if (run !== undefined) differences.add(plan);
+      if (run !== undefined) await runSteps(differences.add(plan), yieldIfLong);
       // If a put is "unchanged" in a later round, an earlier round has written it, so the earlier outcome stays.
       for (const [reference, outcome] of plan.outcomes)
         if (round === 0 || outcome !== 'unchanged') outcomes.set(reference, outcome);
@@ -182,7 +182,10 @@ function withReassigned(changeOf: ChangeOf, reassigned: ReadonlySet<string>): Ch
   };
 }
 
-async function runSteps(steps: Generator<undefined, Plan>, yieldIfLong: () => Promise<void>): Promise<Plan> {
+async function runSteps<Result>(
+  steps: Generator<undefined, Result>,
+  yieldIfLong: () => Promise<void>,
+): Promise<Result> {
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
     await yieldIfLong();
