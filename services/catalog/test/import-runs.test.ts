@@ -207,6 +207,26 @@ test('an import of unchanged records enters nothing, and of a source the last te
   expect(await database.changes.countDocuments()).toBe(10);
 });
 
+test('runs that wrote nothing, because they failed or were stopped, take no place of one that can be undone', async () => {
+  await catalog.put('feed', [brandOf('one')], 'run-a');
+  const finish = (importId: string) =>
+    history.call(catalog.admin.finishImport, { source: 'feed', importId, prune: false });
+  await finish('run-a');
+  const note = { source: 'feed', reasons: ['no answer'], difference: undefined, nextDueAtMs: undefined };
+  for (let number = 10; number < 22; number++)
+    for (const outcome of [ImportOutcome.FAILED, ImportOutcome.STOPPED])
+      await history.call(catalog.admin.noteImport, {
+        ...note,
+        importId: `run-b${number}-${outcome}`,
+        outcome,
+      });
+  await catalog.put('feed', [brandOf('one', { rank: 2 })], 'run-c');
+  await finish('run-c');
+  const { runs } = await history.call(catalog.admin.listImports, { source: 'feed', importId: '' });
+  expect(runs).toHaveLength(12);
+  expect(await history.undo('feed', 'run-a')).toMatchObject([{ kept: 1, more: false }]);
+});
+
 test('the records of a source are listed with their companies, however many of them are of one company', async () => {
   const listings = Array.from({ length: 450 }, (_, index) =>
     brandOf(`xfra-${index}`, {

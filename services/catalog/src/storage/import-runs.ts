@@ -119,8 +119,9 @@ export class ImportRuns {
       ...(difference && { difference: toStored(difference) }),
       ...(pruned && { pruned: true as const }),
     };
-    // When the next run is due is worth knowing of a run that is undone, too.
-    if (outcome === undefined) await this.#imports.updateOne({ _id: idOf(run) }, { $set });
+    // When the next run is due is worth knowing of a run that is undone, too. A run that is told of is the source's last one.
+    if (outcome === undefined)
+      await this.#imports.updateOne({ _id: idOf(run) }, { $set: { lastAt: new Date(), ...$set } });
     else await this.#update(run, operator, { $set });
   }
 
@@ -219,8 +220,10 @@ function idOf({ source, importId }: RunName): string {
 function split(runs: readonly RunDoc[]): { kept: RunDoc[]; old: RunDoc[] } {
   const newestFirst = runs.toSorted((a, b) => compareTexts(b.importId, a.importId));
   const places = new Map<string, number>();
-  const { kept = [], old = [] } = Object.groupBy(newestFirst, ({ source, outcome, lastAt }) => {
-    const group = `${source} ${outcome === 'stopped'}`;
+  const { kept = [], old = [] } = Object.groupBy(newestFirst, ({ source, outcome, lastAt, counts }) => {
+    const isVain =
+      ['stopped', 'failed'].includes(outcome) && Object.values(counts).every((count) => count === 0);
+    const group = `${source} ${isVain}`;
     const place = places.get(group) ?? 0;
     places.set(group, place + 1);
     const isKept = place < MOST_RUNS && Date.now() - lastAt.getTime() < KEPT_MS;

@@ -657,7 +657,7 @@ export interface ImportRun {
   /** Who ran it. */
   operator: string;
   begunAtMs: number;
-  /** When the last batch came, or the run was ended. */
+  /** When the last batch came, the run was ended, or NoteImport told of it. */
   lastAtMs: number;
   outcome: ImportOutcome;
   /** Why it failed or was stopped. */
@@ -8325,7 +8325,10 @@ export const CatalogAdminServiceService = {
     responseSerialize: (value: NoteImportResponse): Buffer => Buffer.from(NoteImportResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): NoteImportResponse => NoteImportResponse.decode(value),
   },
-  /** Returns the import runs that catalog keeps, the newest first: at most 10 of a source, of 30 days. */
+  /**
+   * Returns the import runs that catalog keeps, the newest first: of a source at most 10, and 10 that failed or were
+   * stopped before they wrote anything, of 30 days.
+   */
   listImports: {
     path: "/brand_data.v1.CatalogAdminService/ListImports" as const,
     requestStream: false as const,
@@ -8545,7 +8548,10 @@ export interface CatalogAdminServiceServer extends UntypedServiceImplementation 
    * source's next run is due. Idempotent. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (an outcome for a run that is undone).
    */
   noteImport: handleUnaryCall<NoteImportRequest, NoteImportResponse>;
-  /** Returns the import runs that catalog keeps, the newest first: at most 10 of a source, of 30 days. */
+  /**
+   * Returns the import runs that catalog keeps, the newest first: of a source at most 10, and 10 that failed or were
+   * stopped before they wrote anything, of 30 days.
+   */
   listImports: handleUnaryCall<ListImportsRequest, ListImportsResponse>;
   /**
    * Streams what a run has done to source records, in the order of their sources and ids. Errors: NOT_FOUND, INVALID_ARGUMENT, and
@@ -8680,7 +8686,10 @@ export interface CatalogAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: NoteImportResponse) => void,
   ): ClientUnaryCall;
-  /** Returns the import runs that catalog keeps, the newest first: at most 10 of a source, of 30 days. */
+  /**
+   * Returns the import runs that catalog keeps, the newest first: of a source at most 10, and 10 that failed or were
+   * stopped before they wrote anything, of 30 days.
+   */
   listImports(
     request: ListImportsRequest,
     callback: (error: ServiceError | null, response: ListImportsResponse) => void,
