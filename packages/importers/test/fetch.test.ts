@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { copyFiles, FetchProblem, fetchFile, Requests, sizeOf } from '../src/index.ts';
@@ -178,6 +179,24 @@ test('a server without versions is asked for the whole file again', async () => 
   expect(requests[1]?.headers.range).toBe(undefined);
   expect(await text()).toBe(DATA.toString());
 });
+
+test('a file that the server compresses, unasked, arrives as it is, and is begun again after a break', async () => {
+  const sent = gzipSync(DATA);
+  const headers = { etag: ETAG, 'content-encoding': 'gzip', 'content-length': sent.length };
+  const { fetchIt, text, requests } = await startServer(
+    (_, response) => {
+      response.writeHead(200, headers);
+      response.write(sent.subarray(0, sent.length / 2), () => response.destroy());
+    },
+    answer(200, headers, sent),
+    answer(304),
+  );
+  const digest = await fetchIt();
+  expect(await fetchIt()).toBe(digest);
+  expect(requests[1]?.headers.range).toBe(undefined);
+  expect(requests[2]?.headers).toMatchObject({ 'if-none-match': ETAG });
+  expect(await text()).toBe(DATA.toString());
+}, 60_000);
 
 test('an answer that does not fit the request is dropped, and the server asked again', async () => {
   const { fetchIt, text } = await startServer(

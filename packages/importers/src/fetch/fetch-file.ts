@@ -115,7 +115,8 @@ class Fetch {
     }
     if (start === 0) await this.#part.remove();
     await using handle = await open(this.#part.path, start === 0 ? 'w' : 'a');
-    await this.#part.note(validators);
+    // A server counts lengths and ranges in what it has compressed, and not in what arrives here.
+    await this.#part.note(isCompressed(response) ? { url: validators.url } : validators);
     let size = start;
     Object.assign(progress, { read: size, total: total ?? 0 });
     for await (const chunk of this.#chunksOf(response, size)) {
@@ -151,7 +152,7 @@ class Fetch {
   async #totalOf(response: Response, start: number): Promise<number | undefined> {
     const { status, headers } = response;
     const length = headers.get('content-length');
-    if (status === 200) return length === null ? undefined : Number(length);
+    if (status === 200) return length === null || isCompressed(response) ? undefined : Number(length);
     const [, first, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
     if (Number(first) === start) return total === '*' ? undefined : Number(total);
     return this.#dropPart(response);
@@ -203,6 +204,11 @@ class Fetch {
     await this.#part.remove();
     return new FetchProblem(message);
   }
+}
+
+/** Checks whether the server compresses a file for the way, although it was asked not to. */
+function isCompressed({ headers }: Response): boolean {
+  return !/^(?:identity)?$/i.test(headers.get('content-encoding') ?? '');
 }
 
 /** Returns what proves that a beginning and a rest are of one version. A weak ETag does not. */
