@@ -170,6 +170,13 @@ async function imported(
   return { records: stored.map(recordFromBrand), refused: journal.refusedPictures.kinds, summary };
 }
 
+test('a catalog that cannot skip companies that no other source has gets no further batch of such an import', async () => {
+  // This catalogue answers as one of 0.1.0, which takes every record.
+  await expect(imported([acme], inProcessImages(), { onlyJoining: true })).rejects.toThrow(
+    /upgrade it first/,
+  );
+});
+
 test('a brand names its picture as images has measured it, and states where an icon comes from', async () => {
   const images = inProcessImages();
   const { records, summary } = await imported([{ ...acme, images: { logo: 'simple-icons:github' } }], images);

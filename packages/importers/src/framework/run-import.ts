@@ -68,12 +68,15 @@ export function importBrands(
     idOf: ({ id }) => id,
     addPictures: (sent) => pictures.addTo(sent),
     rawOf: (brand) => JSON.stringify(recordFromBrand(brand)),
-    put: (batch, request) =>
-      catalog.call(
-        (client) => client.putBrands,
-        { ...request, brands: batch, onlyJoining: options.onlyJoining ?? false },
-        PUT_MS,
-      ),
+    async put(batch, request) {
+      const { onlyJoining = false } = options;
+      const sent = { ...request, brands: batch, onlyJoining };
+      const answer = await catalog.call((client) => client.putBrands, sent, PUT_MS);
+      // A catalog of 0.1.0 does not know `onlyJoining`, and would make a company of each record.
+      if (onlyJoining && answer.difference === undefined)
+        throw new Error('catalog cannot skip companies that no other source has: upgrade it first');
+      return answer;
+    },
   }).run(brands);
 }
 
