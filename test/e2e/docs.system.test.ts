@@ -120,6 +120,10 @@ describe('the service does what the pages show', () => {
       '{"fields":["cik","name","ticker","exchange"],"data":[[901,"Docs Inc.","DCSX","Nasdaq"]]}',
     );
     await writeFile(join(folder, 'submissions.zip'), zipOf({ 'placeholder.txt': '' }));
+    await writeFile(
+      join(folder, 'sources.yaml'),
+      'sources: [{ name: list, kind: records, files: [{ from: my-companies.ndjson }], schedule: "0 6 * * *" }]',
+    );
     await writeFile(join(folder, 'closes.csv'), 'symbol,price,currency\nDOCX.L,2.5,GBP\n');
     const lines = [...readme.markdown.matchAll(/^npm run bds -- (.*)$/gm)].map(([, line = '']) => line);
     expect(lines.length).toBeGreaterThanOrEqual(10);
