@@ -103,6 +103,9 @@ test('what is not a file of sources is told with its line too', () => {
   expect(problemsOf(GOOD.replace('removed: 5', 'removed: 101'))).toEqual([
     'sources.yaml:17: sources[0].guards.removed must be 0 to 100',
   ]);
+  expect(problemsOf(GOOD.replace('Example Ltd', 'Żabka'))).toEqual([
+    expect.stringMatching(/^sources\.yaml:\d+: contact must have only letters without accents/),
+  ]);
   expect(problemsOf(GOOD, () => 'files are missing')).toEqual([
     'sources.yaml:4: sources[0] would be refused by bds import: files are missing',
   ]);

@@ -105,6 +105,9 @@ export function readDeclarations(
         'contact',
         'is missing: your name and e-mail address, which publishers want to know of who fetches',
       );
+    // It is a part of a header.
+    if (/[^ -~]/.test(result.contact))
+      report('contact', 'must have only letters without accents, digits and punctuation');
   }
   if (problems.length === 0) return result;
   const sorted = problems.sort((a, b) => a.at - b.at);

@@ -113,20 +113,22 @@ class SourceSync {
   }
 
   async run(): Promise<SyncedSource> {
-    const { now, accept } = this.#options;
-    await using lock = await this.#folder.lock();
-    if (lock === undefined)
-      return this.#ended('failed', { reasons: ['another sync of this source is running'] });
-    const { doneAt = 0 } = await this.#folder.state();
-    if (!now && !accept && nextTick(this.#source.schedule, doneAt) > Date.now())
-      return this.#ended('not due');
     try {
-      return await this.#bringUpToDate();
+      await using lock = await this.#folder.lock();
+      if (lock === undefined)
+        return await this.#ended('failed', { reasons: ['another sync of this source is running'] });
+      return (await this.#isDue()) ? await this.#bringUpToDate() : await this.#ended('not due');
     } catch (error) {
       if (error instanceof Interrupted || this.#context.interruption().aborted)
         throw new Interrupted(`the sync of ${this.#source.name} was stopped: run it again to finish it`);
       return this.#fail(error as Error);
     }
+  }
+
+  async #isDue(): Promise<boolean> {
+    const { now, accept } = this.#options;
+    const { doneAt = 0 } = await this.#folder.state();
+    return Boolean(now || accept) || nextTick(this.#source.schedule, doneAt) <= Date.now();
   }
 
   async #bringUpToDate(): Promise<SyncedSource> {
