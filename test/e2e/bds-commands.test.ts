@@ -24,15 +24,24 @@ let webhook: WebhookReceiver;
 
 const SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><rect width="64" height="64"/></svg>';
-const stockOfAcme = { ...acme, type: 'stock', listings: [{ ticker: 'ACME', mic: 'XNAS' }] };
+const stockOfAcme = {
+  ...acme,
+  type: 'stock',
+  listings: [{ ticker: 'ACME', mic: 'XNAS' }],
+  links: { websites: ['https://www.acme.com/'] },
+};
+const acmeWorks = { ...acme, id: 'acme-works', name: 'Acme Works' };
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'brand-data-commands-'));
   const write = (name: string, text: string | Buffer) => writeFile(join(folder, name), text);
-  await write('companies.ndjson', JSON.stringify(stockOfAcme));
+  await write('companies.ndjson', `${JSON.stringify(stockOfAcme)}\n${JSON.stringify(acmeWorks)}`);
   await write('acme.ndjson', JSON.stringify(stockOfAcme));
   await write('bad.ndjson', 'no JSON');
-  await write('companies.csv', 'company,site\nGlobex Works,https://globex-works.example/\n');
+  await write(
+    'companies.csv',
+    'company,site\nGlobex Works,https://globex-works.example/\nAcme,https://www.acme.com/\n',
+  );
   await write('closes.csv', 'symbol,price,currency\nACME,2.5,USD\n');
   await write(
     'sources.yaml',

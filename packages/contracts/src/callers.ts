@@ -101,6 +101,7 @@ const ADMIN_SERVICES = {
     setFields: 'catalogue',
     unsetFields: 'catalogue',
     listOverrides: 'read',
+    decideLinks: 'catalogue',
     listImagePaths: 'read',
     listLogoFiles: 'read',
     resolve: 'read',

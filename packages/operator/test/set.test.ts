@@ -118,7 +118,66 @@ test('a record that is suppressed stays away over every import and in exports, i
   expect(await shown('away')).toEqual({ ...before, contributions: expect.anything() });
 });
 
+test('records that are joined stay one company over every import, and a separated one stays apart, until that is taken back', async () => {
+  const one = { ...acme, id: 'one', name: 'Initech' };
+  const two = {
+    ...acme,
+    id: 'two',
+    name: 'Initech Laboratories',
+    links: { websites: ['https://initech-labs.com/'] },
+  };
+  const sources = async (id: string) =>
+    (
+      (await json('show', id)) as { record: { id: string }; contributions: { source: string }[] }
+    ).contributions
+      .map(({ source }) => source)
+      .sort();
+  await bring('one-feed', one);
+  await bring('two-feed', two);
+  const words = ['--reason', 'The same firm.', '--by', 'Alan'];
+  expect(await json('join', 'one', 'two', ...words, '--dry-run')).toMatchObject({
+    dry_run: true,
+    changed: true,
+  });
+  expect(await sources('one')).toEqual(['one-feed']);
+  expect(await json('join', 'one', 'two', ...words)).toMatchObject({ changed: true });
+  expect(await json('join', 'two', 'one', ...words)).toMatchObject({ changed: false });
+  for (const [source, record] of [
+    ['one-feed', one],
+    ['two-feed', two],
+  ] as const) {
+    await bring(source, { ...record, description: 'Changed.' });
+    expect(await sources('two')).toEqual(['one-feed', 'two-feed']);
+    expect((await shown('two')).record).toMatchObject({ id: 'one' });
+  }
+  expect((await bds('join', '--list')).out).toMatch(
+    /one-feed\/one two-feed\/two +Alan +\S+ +The same firm\./,
+  );
+  const refused = await bds('separate', 'two-feed/two', '--reason', 'x');
+  expect(refused).toMatchObject({ code: 1, errors: expect.stringMatching(/bds unjoin/) });
+  await json('catalogue', 'export', '--out', 'joined.ndjson');
+  expect(await json('catalogue', 'restore', 'joined.ndjson', '--dry-run')).toMatchObject({
+    restored: 0,
+    refused: 0,
+  });
+  expect(await json('unjoin', 'one', 'two')).toMatchObject({ changed: true });
+  expect([await sources('one'), await sources('two')]).toEqual([['one-feed'], ['two-feed']]);
+
+  await bring('three-feed', { ...two, id: 'three' });
+  expect(await sources('two')).toEqual(['three-feed', 'two-feed']);
+  expect(await json('separate', 'three-feed/three', ...words)).toMatchObject({ changed: true });
+  await bring('three-feed', { ...two, id: 'three', rank: 7 });
+  expect(await sources('two')).toEqual(['two-feed']);
+  expect((await bds('show', 'two')).out).toMatch(/an operator has separated them/);
+  expect((await bds('separate', '--list')).out).toMatch(/three-feed\/three two-feed\/two +Alan/);
+  expect(await json('unseparate', 'three-feed/three')).toMatchObject({ changed: true });
+  expect(await sources('two')).toEqual(['three-feed', 'two-feed']);
+});
+
 test.each([
+  [['join', 'nobody-has-this', '--reason', 'x'], 2, /two names/],
+  [['join', 'nobody-has-this', 'nor-this', '--reason', 'x'], 1, /bds resolve/],
+  [['join', 'nobody-has-this', 'nor-this'], 2, /--reason/],
   [['suppress', '--reason', 'x'], 2, /give an id/],
   [['suppress', 'nobody-has-this'], 2, /--reason/],
   [['suppress', 'nobody-has-this', '--reason', 'x'], 1, /bds resolve/],

@@ -25,6 +25,10 @@ export const SETTABLE_FIELDS: ReadonlyMap<string, TSchema> = new Map(schemasOf('
  * do not have it.
  */
 export const SUPPRESSED = 'suppressed';
+/** What the operator decides about source records, in the same way: they are one company. */
+export const JOINED = 'joined';
+/** The first source record is of no company with the others. */
+export const SEPARATED = 'separated';
 
 const partialRecord = Compile(Type.Partial(BrandRecord));
 

@@ -1,114 +1,13 @@
-import { Brand, BrandType, Override } from '@brand-data/contracts';
-import { brandOfField, fieldOf } from '@brand-data/records';
+import { BrandType } from '@brand-data/contracts';
+import { fieldOf } from '@brand-data/records';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { editOverrides, type FieldEdit, type FieldOutcome } from '../src/linkage/edit-overrides.ts';
-import {
-  type Change,
-  linkedGroups,
-  MAX_LINKED,
-  type StoredCompany,
-  storedCompanyFromDoc,
-} from '../src/linkage/linked-groups.ts';
-import { type Plan, planChange } from '../src/linkage/plan.ts';
-import { type CatalogDoc, isWaiting, LINK_ONLY } from '../src/records/catalog-doc.ts';
-import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
+import { MAX_LINKED } from '../src/linkage/linked-groups.ts';
+import { isWaiting, LINK_ONLY } from '../src/records/catalog-doc.ts';
+import { brandOfValue, Catalogue } from './planned-catalogue.ts';
 import { stockOf } from './running-catalog.ts';
 import { SOURCES, someBrand } from './some-records.ts';
-
-/** A catalogue in memory. */
-class Catalogue {
-  readonly docs = new Map<string, CatalogDoc>();
-  #clock = 0;
-
-  get stored(): Map<string, StoredCompany> {
-    return new Map([...this.docs].map(([id, doc]) => [id, storedCompanyFromDoc(doc)]));
-  }
-
-  apply(change: Change): Plan {
-    const { stored } = this;
-    const steps = planChange(change, stored, linkedGroups(change, stored.values()));
-    let step = steps.next();
-    while (!step.done) step = steps.next();
-    const writes = step.value.writes.flat();
-    for (const write of writes) if ('before' in write) this.docs.delete(write.before._id);
-    for (const write of writes) if ('doc' in write) this.docs.set(write.doc._id, write.doc);
-    return step.value;
-  }
-
-  put(source: string, brands: readonly Brand[], importId = 'run'): Plan {
-    return this.apply({ puts: brands.map((brand) => sourceRecordOf(source, importId, brand)) });
-  }
-
-  remove(...references: string[]): void {
-    this.apply({ puts: [], isRemoved: (record) => references.includes(referenceOf(record)) });
-  }
-
-  edit(...edits: FieldEdit[]): readonly FieldOutcome[] {
-    const { change, outcomes } = editOverrides([...this.stored.values()], edits);
-    this.apply(change);
-    return outcomes;
-  }
-
-  /** Sets a field. A value of undefined means that the field has no value. */
-  set(id: string, field: string, value: unknown, reason = 'because'): FieldOutcome | undefined {
-    this.#clock++;
-    const override = Override.fromPartial({ field, by: 'ada', reason, atMs: this.#clock });
-    return this.edit({
-      id,
-      field,
-      override: { ...override, ...(value !== undefined && brandOfValue(field, value)) },
-    })[0];
-  }
-
-  unset(id: string, field: string): FieldOutcome | undefined {
-    return this.edit({ id, field })[0];
-  }
-
-  brand(id: string): Brand | undefined {
-    const doc = this.docs.get(id);
-    return doc && Brand.decode(doc.brand);
-  }
-
-  get waiting(): string[] {
-    return [...this.docs.values()]
-      .filter(isWaiting)
-      .flatMap((doc) => storedCompanyFromDoc(doc).records.map(({ brand }) => brand.id));
-  }
-
-  get records(): SourceRecord[] {
-    return [...this.stored.values()].flatMap(({ records }) => records);
-  }
-
-  /** The documents without their revisions, times and imports. */
-  get contents() {
-    return [...this.docs.values()]
-      .map(({ revision, changedAt, contributions, ...doc }) => ({
-        ...doc,
-        contributions: contributions.map(referenceOf),
-      }))
-      .sort((a, b) => (a._id < b._id ? -1 : 1));
-  }
-
-  /** Returns `contents` without the companies' ids, which depend on the catalogue's history. */
-  get contentsWithoutIds() {
-    return this.contents
-      .map(({ _id, brand, ...doc }) => ({ ...doc, brand: { ...Brand.decode(brand), id: '' } }))
-      .sort((a, b) => (String(a.contributions) < String(b.contributions) ? -1 : 1));
-  }
-
-  /** Whether a look-up of this key finds the record. */
-  isFoundBy(id: string, key: string): boolean {
-    return this.docs.get(id)?.keys.includes(key) ?? false;
-  }
-}
-
-function brandOfValue(field: string, value: unknown): { value: Brand } {
-  const made = brandOfField(field, value);
-  if ('problem' in made) throw new Error(made.problem);
-  return { value: made.brand };
-}
 
 const someValue = fc.constantFrom<[field: string, value: unknown]>(
   ['name', 'Globex International'],

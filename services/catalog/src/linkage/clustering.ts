@@ -8,6 +8,7 @@ import {
 import { compareSources, statesListings } from '../records/precedence.ts';
 import type { SourceRecord } from '../records/source-record.ts';
 import { blockingIndex } from './blocking-index.ts';
+import { type Decided, decidedBy } from './decisions.ts';
 import { nameKeysOf, namesOfOneRecord } from './shared-names.ts';
 
 /** Whether two source records describe one company. Symmetric. */
@@ -38,6 +39,8 @@ interface ClusterOptions {
   readonly linkOf?: LinkOf;
   /** Names in a country that are shared by more records than `records` holds. No link rests on one of these names. */
   readonly commonNames?: ReadonlySet<string>;
+  /** What the operator has decided about the records. */
+  readonly decisions?: readonly SourceRecord[];
 }
 
 /**
@@ -54,12 +57,16 @@ interface ClusterOptions {
  *
  * A record that is linked with two clusters joins them if both may be one company (mayMeet).
  *
+ * Records that the operator has joined are always in one cluster, whatever their sources, and those that the operator has separated never
+ * are. Of joined records the strongest one joins a cluster or founds one, and the others follow it. They contradict another record
+ * only if all of them do, because the operator has seen that they differ.
+ *
  * Pure. The result does not depend on the order of `records`. Adding records that neither are linked with a cluster's records nor
  * share their name and country does not change the cluster.
  */
 export function cluster(
   records: readonly SourceRecord[],
-  { linkOf: link = linkOf, commonNames }: ClusterOptions = {},
+  { linkOf: link = linkOf, commonNames, decisions = [] }: ClusterOptions = {},
 ): SourceRecord[][] {
   if (records.length === 1) return [[...records]];
   const haveUniqueName = namesOfOneRecord(records, commonNames);
@@ -67,7 +74,7 @@ export function cluster(
     const { strength, strengthIfUnique } = link(a, b);
     return strengthIfUnique > strength && haveUniqueName(a, b) ? strengthIfUnique : strength;
   };
-  const clusters = new Clusters({ link, strengthOf });
+  const clusters = new Clusters({ link, strengthOf, decided: decidedBy(decisions, records) });
   const bySource = Map.groupBy(records, ({ source }) => source);
   for (const source of [...bySource.keys()].sort(compareSources)) {
     const ofSource = (bySource.get(source) ?? []).toSorted((a, b) => compareTexts(a.id, b.id));
@@ -78,6 +85,12 @@ export function cluster(
 }
 
 type StrengthOf = (a: SourceRecord, b: SourceRecord) => number;
+
+interface Links {
+  readonly link: LinkOf;
+  readonly strengthOf: StrengthOf;
+  readonly decided: Decided;
+}
 
 interface Cluster {
   readonly id: string;
@@ -93,9 +106,9 @@ interface CandidatePair {
 class Clusters {
   readonly #clusterOf = new Map<SourceRecord, Cluster>();
   readonly #blocks = blockingIndex<SourceRecord>();
-  readonly #links: { link: LinkOf; strengthOf: StrengthOf };
+  readonly #links: Links;
 
-  constructor(links: { link: LinkOf; strengthOf: StrengthOf }) {
+  constructor(links: Links) {
     this.#links = links;
   }
 
@@ -112,13 +125,13 @@ class Clusters {
       return this.#pairsOf(record).filter(({ cluster }) => !isContradicted(single, cluster, this.#links));
     });
     const matches = new Map<SourceRecord, Cluster>();
-    const taken = new Set<Cluster>();
+    const taken = new Set(ofSource.flatMap((record) => this.#clusterOfJoined(record) ?? []));
     for (const { record, cluster } of pairs.sort(byStrength)) {
-      if (matches.has(record) || taken.has(cluster)) continue;
+      if (this.#leaderOf(record) !== record || matches.has(record) || taken.has(cluster)) continue;
       matches.set(record, cluster);
       taken.add(cluster);
     }
-    for (const record of ofSource) this.#add(record, matches.get(record) ?? { id: record.id, members: [] });
+    for (const record of ofSource) this.#add(record, matches.get(record) ?? this.#clusterOfJoined(record));
     this.#join(pairs);
   }
 
@@ -126,7 +139,7 @@ class Clusters {
   addListings(listings: readonly SourceRecord[]): void {
     const pairs = listings.flatMap((record) => {
       const pairs = this.#pairsOf(record);
-      this.#add(record, { id: record.id, members: [] });
+      this.#add(record, this.#clusterOfJoined(record));
       return pairs;
     });
     this.#join(pairs);
@@ -161,7 +174,17 @@ class Clusters {
     return !areNamesakes || [...ofOne, ...ofOther].some((member) => link(member, record).strength > 0);
   }
 
-  #add(record: SourceRecord, cluster: Cluster): void {
+  /** Returns the strongest record that the operator has joined with this one, or itself. It comes first of all of them. */
+  #leaderOf(record: SourceRecord): SourceRecord {
+    return this.#links.decided.matesOf(record)[0] ?? record;
+  }
+
+  /** Undefined if none of the records that the operator has joined with this one has a cluster yet. */
+  #clusterOfJoined(record: SourceRecord): Cluster | undefined {
+    return this.#clusterOf.get(this.#leaderOf(record));
+  }
+
+  #add(record: SourceRecord, cluster: Cluster = { id: record.id, members: [] }): void {
     cluster.members.push(record);
     this.#clusterOf.set(record, cluster);
     this.#blocks.add(record, record);
@@ -184,17 +207,20 @@ class Clusters {
  * A different website is not a contradiction if any member states it too, as Alphabet states both abc.xyz and google.com. Nothing
  * outweighs that an exchange tells two issuers apart.
  */
-function isContradicted(
-  one: Cluster,
-  other: Cluster,
-  { strengthOf, link }: { strengthOf: StrengthOf; link: LinkOf },
-): boolean {
+function isContradicted(one: Cluster, other: Cluster, { strengthOf, link, decided }: Links): boolean {
   const pairs = one.members.flatMap((a) => other.members.map((b) => [a, b] as const));
+  if (pairs.some(([a, b]) => decided.areApart(a, b))) return true;
   if (pairs.length === 1) return false;
+  const contradictions = (a: SourceRecord, b: SourceRecord) =>
+    strengthOf(a, b) === 0 ? contradictionsBetween(a.identity, b.identity) : [];
   const found = new Set(
-    pairs
-      .filter(([a, b]) => strengthOf(a, b) === 0)
-      .flatMap(([a, b]) => contradictionsBetween(a.identity, b.identity)),
+    pairs.flatMap(([a, b]) =>
+      contradictions(a, b).filter((kind) =>
+        decided
+          .matesOf(a)
+          .every((one) => decided.matesOf(b).every((other) => contradictions(one, other).includes(kind))),
+      ),
+    ),
   );
   if (pairs.some(([a, b]) => haveOneDomain(a.identity, b.identity))) found.delete('website');
   if (found.size === 0) return false;

@@ -254,7 +254,7 @@ export function companiesOf(
 
 /**
  * Returns the company of these source records, quotes and overrides, or the overrides that wait, as an export has them. Undefined
- * if they are not one document: the members are of one source, or a quote or overrides do not belong to the company.
+ * if they are not one document, because a quote or overrides do not belong to the company.
  */
 export function restoredDoc(
   id: string,
@@ -267,8 +267,6 @@ export function restoredDoc(
   const members = records
     .filter(statesCompany)
     .sort((a, b) => compareSources(a.source, b.source) || compareTexts(a.id, b.id));
-  const ofCompany = members.filter(({ source }) => !statesListings(source));
-  if (new Set(ofCompany.map(({ source }) => source)).size < ofCompany.length) return undefined;
   const [company, ...others] = security
     ? [securityOf(security)]
     : companiesOf(members.length === 0 ? [] : [{ id, members }], quotes, overrides);

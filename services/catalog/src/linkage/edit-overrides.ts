@@ -5,6 +5,7 @@ import { ObjectId } from 'mongodb';
 import { compareDocs, isOtherSecurity, isWaiting } from '../records/catalog-doc.ts';
 import { identifyingFieldsOf, mergeRecords, overrideRecordOf } from '../records/override-record.ts';
 import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
+import { givesId } from './decisions.ts';
 import type { Change, StoredCompany } from './linked-groups.ts';
 
 /** Sets one field of a record to the operator's own value. Without `override` it removes that value. */
@@ -44,7 +45,7 @@ export function editOverrides(stored: readonly StoredCompany[], edits: readonly 
   for (const [company, own] of companies) {
     const all = own.map((index) => edits[index] as FieldEdit);
     if (company === undefined) {
-      for (const [place, index] of own.entries()) outcomes[index] = withoutCompany(all[place] as FieldEdit);
+      for (const [place, index] of own.entries()) outcomes[index] = withoutCompany(all[place]?.id ?? '');
       continue;
     }
     const edited = editCompany(company, all);
@@ -94,7 +95,7 @@ function holds({ records }: StoredCompany, override: Override): boolean {
   return records.some(({ overrides }) => overrides?.overrides.some((each) => haveSameBytes(each, override)));
 }
 
-function withoutCompany({ id }: FieldEdit): FieldOutcome {
+export function withoutCompany(id: string): FieldOutcome {
   return {
     refused: `there is no record "${id.slice(0, 100)}": bds resolve finds the id of a name, ticker or domain`,
   };
@@ -184,13 +185,11 @@ function brandWith({ records }: StoredCompany, sets: Sets): Brand {
 }
 
 /** Returns the names of the company's source records, first the one that gives the company its id. */
-function recordsOf({ doc, records }: StoredCompany): OverrideSet['records'] {
-  const givesId = ({ source, id }: { source: string; id: string }) =>
-    doc._id === id || doc._id === `${source}--${id}`;
+export function recordsOf({ doc, records }: StoredCompany): OverrideSet['records'] {
   return records
     .filter(statesCompany)
     .map(({ source, id }) => ({ source, id }))
-    .sort((a, b) => Number(givesId(b)) - Number(givesId(a)));
+    .sort((a, b) => Number(givesId(b, doc._id)) - Number(givesId(a, doc._id)));
 }
 
 /**

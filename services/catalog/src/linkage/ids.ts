@@ -15,6 +15,8 @@ export interface Reclustered {
   /** The source records of one company each, strongest first. */
   readonly clusters: readonly (readonly SourceRecord[])[];
   readonly before: readonly CatalogDoc[];
+  /** References of source records that give their companies their ids before all others, in order of preference. */
+  readonly preferred: readonly string[];
 }
 
 /**
@@ -22,7 +24,8 @@ export interface Reclustered {
  *
  * - A stored company keeps its id as long as one of its source records has this id. When it splits, the id goes with that
  *   record. If several records have it, it goes with the strongest.
- * - When stored companies are joined, the id of the company that holds the strongest record stays.
+ * - When stored companies are joined, the id of the company that holds the strongest record stays. If an operator joins them, or
+ *   separates them again, the preferred records count as stronger than all others.
  * - A new company gets the id of its strongest record. If another company has this id, or a source record with it, the new
  *   company gets a newly made id. Of several new companies, that of the strongest record goes first.
  *
@@ -41,32 +44,38 @@ export function withIds(
   for (const doc of stored) for (const id of new Set(idsOf(doc))) append(holders, id, doc);
   const identified = new Map<readonly SourceRecord[], IdentifiedCluster>();
   const used = new Set<string>();
+  const given = new Set<string>();
   const identify = (members: readonly SourceRecord[], id: string) => {
     identified.set(members, { id, members });
+    given.add(id);
     used.add(id);
     for (const member of members) used.add(member.id);
   };
-  const given = new Set<string>();
   const isFree = (id: string, before: readonly CatalogDoc[]) =>
     !given.has(id) && !holders.get(id)?.some((doc) => doc._id === id && !before.includes(doc));
-  for (const { clusters, before } of parts) {
-    const free = new Map([...idsBefore].filter(([, id]) => isFree(id, before)));
-    for (const [members, id] of keptIds(clusters, before, free)) {
-      identify(members, id);
-      given.add(id);
-    }
+  for (const part of parts) {
+    const free = new Map([...idsBefore].filter(([, id]) => isFree(id, part.before)));
+    for (const [members, id] of keptIds(part, free)) identify(members, id);
   }
-  const founded = parts.flatMap(({ clusters, before }) =>
+  const founded = parts.flatMap(({ clusters, before, preferred }) =>
     clusters
       .filter((members) => !identified.has(members))
-      .map((members) => ({ founder: founderOf(members), members, before })),
+      .map((members) => {
+        const founder = founderOf(preferredFirst(members, preferred));
+        return { founder, members, before, isPreferred: preferred.includes(referenceOf(founder)) };
+      }),
   );
   founded.sort(
-    (a, b) => compareSources(a.founder.source, b.founder.source) || compareTexts(a.founder.id, b.founder.id),
+    (a, b) =>
+      Number(b.isPreferred) - Number(a.isPreferred) ||
+      compareSources(a.founder.source, b.founder.source) ||
+      compareTexts(a.founder.id, b.founder.id),
   );
-  for (const { founder, members, before } of founded) {
-    const isTaken =
-      used.has(founder.id) || holders.get(founder.id)?.some((holder) => !before.includes(holder));
+  for (const { founder, members, before, isPreferred } of founded) {
+    // A company that gets its own id back had it beside other companies' source records with this id.
+    const isInTheWay = (holder: CatalogDoc) =>
+      !before.includes(holder) && (!isPreferred || holder._id === founder.id);
+    const isTaken = (isPreferred ? given : used).has(founder.id) || holders.get(founder.id)?.some(isInTheWay);
     identify(members, isTaken ? ownIdOf(founder) : founder.id);
   }
   return identified;
@@ -85,10 +94,10 @@ function idsOf({ _id, contributions }: CatalogDoc): string[] {
 
 /** Returns the clusters that keep the id of a stored company. */
 function keptIds(
-  clusters: readonly (readonly SourceRecord[])[],
-  before: readonly CatalogDoc[],
+  { clusters, before, preferred }: Reclustered,
   idsBefore: ReadonlyMap<string, string>,
 ): Map<readonly SourceRecord[], string> {
+  const placeOf = placeIn(preferred);
   const storedId = new Map([
     ...before.flatMap(({ _id, contributions }) =>
       contributions.map((mark) => [referenceOf(mark), _id] as const),
@@ -100,19 +109,32 @@ function keptIds(
     for (const record of members) {
       const id = storedId.get(referenceOf(record));
       if (id === undefined || (id !== record.id && id !== ownIdOf(record))) continue;
-      const heir = heirs.get(id);
-      if (heir === undefined || compareSources(record.source, heir.record.source) < 0)
+      const heir = heirs.get(id)?.record;
+      if (
+        heir === undefined ||
+        (placeOf(record) - placeOf(heir) || compareSources(record.source, heir.source)) < 0
+      )
         heirs.set(id, { record, members });
     }
   }
   const kept = new Map<readonly SourceRecord[], string>();
   for (const members of clusters) {
-    const id = members
+    const id = preferredFirst(members, preferred)
       .map((record) => storedId.get(referenceOf(record)))
       .find((each) => each !== undefined && heirs.get(each)?.members === members);
     if (id !== undefined) kept.set(members, id);
   }
   return kept;
+}
+
+function preferredFirst(members: readonly SourceRecord[], preferred: readonly string[]) {
+  const placeOf = placeIn(preferred);
+  return members.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
+function placeIn(preferred: readonly string[]): (record: SourceRecord) => number {
+  const places = new Map(preferred.map((reference, place) => [reference, place]));
+  return (record) => places.get(referenceOf(record)) ?? preferred.length;
 }
 
 /** Returns an id that no source gives, because ids of sources have no two hyphens side by side. */

@@ -1,5 +1,6 @@
 import { append } from '../records/append.ts';
 import { type CatalogDoc, sourceRecordsFromDoc } from '../records/catalog-doc.ts';
+import { isDecision } from '../records/override-record.ts';
 import { statesListings } from '../records/precedence.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 import { blockingIndex } from './blocking-index.ts';
@@ -44,8 +45,8 @@ export interface LinkedGroup {
   readonly puts: readonly SourceRecord[];
   readonly stored: readonly StoredCompany[];
   /**
-   * The groups that this group would be without overrides, which link no source records. Companies get their ids in these parts, so
-   * that no override has an effect on an id.
+   * The groups that this group would be without overrides, which link no source records unless they are decisions about them. Companies
+   * get their ids in these parts, so that no override has an effect on an id.
    */
   readonly parts: readonly Pick<LinkedGroup, 'puts' | 'stored'>[];
   /** Names in a country on which no link rests, because too many records have them. Companies outside the group may share them. */
@@ -86,7 +87,7 @@ export function linkedGroups(
     if (!isAffected || seen.has(start)) continue;
     const members = isLinking ? nodesLinkedWith(start, seen, () => true) : [start];
     const content = contentOf(members);
-    const isOfPart = ({ overrides }: SourceRecord) => overrides === undefined;
+    const isOfPart = (record: SourceRecord) => record.overrides === undefined || isDecision(record);
     const seenInParts = new Set<Node>();
     const parts = members.every(({ records }) => records.every(isOfPart))
       ? [content]

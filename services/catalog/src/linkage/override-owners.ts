@@ -1,4 +1,5 @@
 import { linkBetween, type RecordIdentity } from '@brand-data/identifiers';
+import { isDecision } from '../records/override-record.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 import type { IdentifiedCluster } from './ids.ts';
 import { nameKeysOf } from './shared-names.ts';
@@ -23,6 +24,8 @@ interface Owner {
  * A named source record is ignored if it now describes another company: no name agrees, and the Wikidata id, the LEI or the ISIN
  * has changed. A source may reuse an id, such as the ticker of a company that no longer exists.
  *
+ * A decision about source records is claimed by those that it names, so that it is planned with them. It belongs to no company.
+ *
  * @param commonNames names in a country on which no claim rests
  */
 export function claimStrength(
@@ -32,6 +35,7 @@ export function claimStrength(
 ): number {
   if (claimant.overrides === undefined || record.overrides !== undefined || record.isQuote) return 0;
   const place = claimant.overrides.records.findIndex((named) => referenceOf(named) === referenceOf(record));
+  if (place < 0 && isDecision(claimant)) return 0;
   if (place < 0) {
     const { strength, strengthIfUnique } = linkBetween(claimant.identity, record.identity);
     const shareRareName = nameKeysOf(record).some(
@@ -52,6 +56,7 @@ export function ownerOf(
   clusters: readonly IdentifiedCluster[],
   commonNames?: ReadonlySet<string>,
 ): Owner | undefined {
+  if (isDecision(claimant)) return undefined;
   const claims = clusters
     .map((cluster) => ({
       cluster,

@@ -1,10 +1,12 @@
 import { type CatalogDoc, hasSameContent } from '../records/catalog-doc.ts';
 import { mainListingOf } from '../records/merge.ts';
+import { isDecision } from '../records/override-record.ts';
 import { noMainListing } from '../records/quotes.ts';
 import { referenceOf, type SourceRecord, statesSecurity } from '../records/source-record.ts';
 import { cluster, linkOf } from './clustering.ts';
 import { companiesOf, type PlannedCompany, securityOf } from './companies.ts';
 import { conflictsOfPuts, type PutConflict } from './conflicts.ts';
+import { areObeyed, preferredBy } from './decisions.ts';
 import { type IdentifiedCluster, type Reclustered, withIds } from './ids.ts';
 import {
   type Change,
@@ -18,6 +20,8 @@ import {
 import { type PutRefusedLink, refusedLinksOf } from './refused-links.ts';
 
 const TOO_LARGE = `its identifiers link it with more than ${MAX_LINKED} others: correct the identifiers that are not its own`;
+const CONTRADICTED =
+  'earlier decisions contradict it: bds join --list and bds separate --list show them, and bds unjoin and bds unseparate take them back';
 const MAX_KEYS = 1_000;
 /** Small enough that the 200 answers of a look-up fit into one message of 16 MiB. */
 const MAX_BYTES = 72 * 1024;
@@ -98,13 +102,14 @@ export function* planChange(
   const removed: string[] = [];
   const planned: PlannedCompany[] = [];
   const affected = new Set<string>();
-  for (const { group, parts } of clustered) {
+  for (const each of clustered) {
     yield;
+    const { group, parts } = each;
     const clusters = parts.flatMap((part) =>
       part.clusters.flatMap((members) => identified.get(members) ?? []),
     );
     const next = planGroup(group, clusters, { change, outcomes });
-    const refusal = refusalOfCompanies(next);
+    const refusal = refusalOfDecisions(each) ?? refusalOfCompanies(next);
     if (refusal !== undefined && group.puts.length > 0) {
       refuse(group, refusal);
       continue;
@@ -124,7 +129,8 @@ export function* planChange(
   }
   const others = [...stored.values()].filter(({ doc }) => !affected.has(doc._id));
   const conflicts = conflictsOfPuts(change.puts, planned, others, hotKeys);
-  const refusedLinks = refusedLinksOf(change.puts, planned, others, options);
+  const decisions = clustered.flatMap(({ parts }) => parts.flatMap((part) => part.decisions));
+  const refusedLinks = refusedLinksOf(change.puts, planned, others, { ...options, decisions });
   return { writes, changes, outcomes, removed, conflicts, refusedLinks };
 }
 
@@ -140,7 +146,7 @@ function putsAlone(groups: readonly ClusteredGroup[], { puts }: Change): SourceR
 
 interface ClusteredGroup {
   readonly group: LinkedGroup;
-  readonly parts: readonly Reclustered[];
+  readonly parts: readonly (Reclustered & { readonly decisions: readonly SourceRecord[] })[];
 }
 
 function clusteredGroup(
@@ -149,15 +155,28 @@ function clusteredGroup(
   { linkOf: link = linkOf }: LinkageOptions,
 ): ClusteredGroup {
   const parts = group.parts.map(({ puts, stored }) => {
-    const records = recordsAfter({ puts, stored }, change).filter(
-      (record) => kindOfRecord(record) === 'records',
+    const after = recordsAfter({ puts, stored }, change);
+    const records = after.filter((record) => kindOfRecord(record) === 'records');
+    const decisions = after.filter((record) => isDecision(record));
+    const removed = stored.flatMap((company) =>
+      company.records.filter((record) => change.isRemoved?.(record)),
     );
     return {
-      clusters: cluster(records, { linkOf: link, commonNames: group.commonNames }),
+      clusters: cluster(records, { linkOf: link, commonNames: group.commonNames, decisions }),
       before: stored.map(({ doc }) => doc),
+      preferred: preferredBy([...puts, ...removed].filter((record) => isDecision(record))),
+      decisions,
     };
   });
   return { group, parts };
+}
+
+/** Returns why a decision of the change cannot be made, if it is one. */
+function refusalOfDecisions({ group, parts }: ClusteredGroup): string | undefined {
+  const hasDecision = group.puts.some((put) => isDecision(put));
+  return hasDecision && !parts.every(({ decisions, clusters }) => areObeyed(decisions, clusters))
+    ? CONTRADICTED
+    : undefined;
 }
 
 /** Returns the source records that the companies have after the change. */

@@ -6,9 +6,11 @@ import { referenceOf, type SourceRecord, statesCompany } from '../records/source
 import { type LinkOf, linkOf } from './clustering.ts';
 import type { PlannedCompany } from './companies.ts';
 import { identifierOf } from './conflicts.ts';
+import { areSeparated } from './decisions.ts';
 import type { LinkageOptions, StoredCompany } from './linked-groups.ts';
 import { MOST_OF_ONE_NAME } from './shared-names.ts';
 
+const SEPARATED_BY_OPERATOR = 'an operator has separated them: bds separate --list shows why';
 const MAX_REFUSED = 10;
 /** The most records with one key that are looked at. */
 const MAX_HOLDERS = 20;
@@ -26,7 +28,7 @@ export function refusedLinksOf(
   puts: readonly SourceRecord[],
   planned: readonly PlannedCompany[],
   others: readonly StoredCompany[],
-  { linkOf: link = linkOf, hotKeys }: LinkageOptions,
+  { linkOf: link = linkOf, hotKeys, decisions }: LinkageOptions & { decisions: readonly SourceRecord[] },
 ): PutRefusedLink[] {
   const [source] = puts.map((put) => put.source);
   const isOther = (record: SourceRecord) => record.source !== source || statesListings(record.source);
@@ -77,7 +79,9 @@ export function refusedLinksOf(
           otherRecordId: holder.record.id,
           otherId: holder.id,
           otherName: holder.name,
-          reason: reasonOf(record, members, holder, link),
+          reason: areSeparated(decisions, record, holder.record)
+            ? SEPARATED_BY_OPERATOR
+            : reasonOf(record, members, holder, link),
         }));
       }),
   );

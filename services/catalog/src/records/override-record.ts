@@ -1,6 +1,6 @@
 import { Brand, type Override, OverrideSet } from '@brand-data/contracts';
 import { compareTexts, identityOf } from '@brand-data/identifiers';
-import { OPERATOR } from '@brand-data/records';
+import { JOINED, OPERATOR, SEPARATED } from '@brand-data/records';
 import { type Merged, mergeBrands } from './merge.ts';
 import type { SourceRecord } from './source-record.ts';
 
@@ -27,6 +27,19 @@ export function overrideRecordFromBytes(id: string, bytes: Uint8Array): SourceRe
     identity: { ...identity, keys: [...new Set([...ids, ...identity.keys])] },
     overrides,
   };
+}
+
+/**
+ * Checks whether the record is a decision about source records, which it names, of this kind: JOINED or SEPARATED. It is stored like
+ * overrides that wait, because it belongs to no company.
+ */
+export function isDecision({ overrides }: SourceRecord, kind?: string): boolean {
+  const field = overrides?.overrides[0]?.field;
+  return field !== undefined && (kind === undefined ? isDecisionField(field) : field === kind);
+}
+
+export function isDecisionField(field: string): boolean {
+  return field === JOINED || field === SEPARATED;
 }
 
 /** Returns the facts of a company by which its overrides find it again. */

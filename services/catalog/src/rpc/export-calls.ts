@@ -11,7 +11,7 @@ import { problemOfSource, problemsOf, refusalOf } from '@brand-data/records';
 import { Fault, serverStream } from '@brand-data/runtime';
 import { restoredDoc } from '../linkage/companies.ts';
 import { type CatalogDoc, sizeOfDoc, sourceRecordsFromDoc } from '../records/catalog-doc.ts';
-import { overrideRecordOf } from '../records/override-record.ts';
+import { isDecisionField, overrideRecordOf } from '../records/override-record.ts';
 import { storedSourceRecord } from '../records/source-record.ts';
 import { inMessages } from './company-messages.ts';
 import {
@@ -21,7 +21,7 @@ import {
   refuseBadRunId,
   refuseLargeBatch,
 } from './operator-calls.ts';
-import { problemOfSetting } from './override-calls.ts';
+import { problemOfDecision, problemOfSetting } from './override-calls.ts';
 
 /** With how many bytes a message is sent. One company adds little to that. */
 const MESSAGE_BYTES = 1 << 20;
@@ -125,7 +125,9 @@ function problemsOfOverrides({ id, set }: ExportedOverrides): string[] {
   const { overrides = [] } = set ?? {};
   if (overrides.length === 0) return ['its overrides set no field'];
   return overrides.flatMap((override) => {
-    const problem = problemOfSetting({ id: '', override: Override.create(override) });
+    const problem = isDecisionField(override.field)
+      ? problemOfDecision(override)
+      : problemOfSetting({ id: '', override: Override.create(override) });
     return problem === undefined ? [] : [`the override of ${override.field}: ${problem}`];
   });
 }

@@ -8,10 +8,10 @@ import {
   Override,
   FieldOutcome as ProtoOutcome,
 } from '@brand-data/contracts';
-import { fieldOf, hasData, SETTABLE_FIELDS, SUPPRESSED, withField } from '@brand-data/records';
-import type { FieldEdit } from '../linkage/edit-overrides.ts';
+import { fieldOf, hasData, JOINED, SETTABLE_FIELDS, SUPPRESSED, withField } from '@brand-data/records';
+import type { FieldEdit, FieldOutcome } from '../linkage/edit-overrides.ts';
 import { type CatalogDoc, isWaiting, sourceRecordsFromDoc } from '../records/catalog-doc.ts';
-import { effectiveOverrides } from '../records/override-record.ts';
+import { effectiveOverrides, isDecision, isDecisionField } from '../records/override-record.ts';
 import type { CatalogStore } from '../storage/store.ts';
 import {
   type AdminParts,
@@ -24,6 +24,7 @@ import {
 const MAX_LISTED = 1_000;
 const MAX_BY = 100;
 const MAX_REASON = 500;
+const MAX_NAME = 300;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters.
 const CONTROL = /[\u0000-\u001f\u007f]/;
 /** Every record has a name, and no other source gives one if the operator hides it. */
@@ -32,7 +33,7 @@ const NEVER_EMPTY = 'name';
 /** Returns the calls that set, unset and list overrides. */
 export function overrideCalls(
   parts: AdminParts,
-): Pick<CatalogAdminServiceServer, 'setFields' | 'unsetFields' | 'listOverrides'> {
+): Pick<CatalogAdminServiceServer, 'setFields' | 'unsetFields' | 'listOverrides' | 'decideLinks'> {
   const { store } = parts;
   return {
     setFields: operatorCall(parts, async ({ settings: given, dryRun }, call) => {
@@ -49,6 +50,21 @@ export function overrideCalls(
 
     unsetFields: operatorCall(parts, async ({ fields, dryRun }, call) => {
       return { results: await edit(store, 'UnsetFields', fields, { problems: [], dryRun, ...call }) };
+    }),
+
+    decideLinks: operatorCall(parts, async ({ decision: given, names, undo, dryRun }, call) => {
+      const { operator, signal, record } = call;
+      const decision = { ...Override.create(given), by: given?.by || operator, atMs: Date.now() };
+      const problem = problemOfNames(decision, names) ?? (undo ? undefined : problemOfDecision(decision));
+      if (problem !== undefined) return { result: resultOf({ refused: problem }) };
+      const about = names.map((name) => name.slice(name.indexOf('/') + 1));
+      const details = { decision: `${undo ? 'not ' : ''}${decision.field}`, records: names.join(' ') };
+      const result = await record(
+        { method: 'DecideLinks', about, details, dryRun },
+        async () => resultOf(await store.decideLinks({ decision, names, undo }, { dryRun, signal })),
+        ({ outcome }) => ({ changed: outcome === ProtoOutcome.CHANGED ? 1 : 0 }),
+      );
+      return { result };
     }),
 
     listOverrides: operatorCall(
@@ -79,9 +95,7 @@ async function edit(
     const outcomeOf = new Map(good.map((each, index) => [each, outcomes[index]]));
     return edits.map((each, index): FieldResult => {
       const refused = problems[index];
-      const outcome = refused === undefined ? (outcomeOf.get(each) ?? 'held_back') : { refused };
-      if (typeof outcome === 'object') return { outcome: ProtoOutcome.REFUSED, reason: outcome.refused };
-      return { outcome: ProtoOutcome[outcome.toUpperCase() as Uppercase<typeof outcome>], reason: '' };
+      return resultOf(refused === undefined ? (outcomeOf.get(each) ?? 'held_back') : { refused });
     });
   };
   const fields = edits.map(({ id, field }) => `${id} ${field}`).join(', ');
@@ -92,10 +106,27 @@ async function edit(
   }));
 }
 
+function resultOf(outcome: FieldOutcome): FieldResult {
+  if (typeof outcome === 'object') return { outcome: ProtoOutcome.REFUSED, reason: outcome.refused };
+  return { outcome: ProtoOutcome[outcome.toUpperCase() as Uppercase<typeof outcome>], reason: '' };
+}
+
+function problemOfNames({ field }: Override, names: readonly string[]): string | undefined {
+  if (!isDecisionField(field)) return `"${field}" is no decision about source records`;
+  const wanted = field === JOINED ? 2 : 1;
+  if (names.length !== wanted) return `${field} needs ${wanted} names and not ${names.length}`;
+  return names.map((name) => problemOfText('a name', name, MAX_NAME)).find((each) => each !== undefined);
+}
+
+/** Returns why a decision about source records is refused, whatever they are. */
+export function problemOfDecision({ field, value, by, reason }: Override): string | undefined {
+  return value === undefined ? problemOfWords(by, reason) : `${field} has no value`;
+}
+
 /** Returns why a setting is refused, whatever its record is. Undefined if nothing is wrong. */
 export function problemOfSetting({ override }: FieldSetting): string | undefined {
   const { field = '', value, by = '', reason = '' } = override ?? {};
-  if (field === SUPPRESSED) return value === undefined ? problemOfWords(by, reason) : `${field} has no value`;
+  if (override && field === SUPPRESSED) return problemOfDecision(override);
   if (!SETTABLE_FIELDS.has(field)) return `"${field}" is no field that can be set: bds set --help lists them`;
   if (value === undefined ? field === NEVER_EMPTY : !hasData(fieldOf(value, field)))
     return `${field} needs a value: bds unset goes back to the value of the sources`;
@@ -126,7 +157,9 @@ function overrideToStore(override: Override = Override.create(), atMs: number): 
 /** Returns the overrides of a company, or those of a document that holds only overrides. */
 function listedOverrides(doc: CatalogDoc): ListedOverride[] {
   const records = sourceRecordsFromDoc(doc);
-  const waits = isWaiting(doc);
-  const id = waits ? (records[0]?.brand.id ?? '') : doc._id;
-  return effectiveOverrides(records).map((override) => ({ id, override, waits }));
+  const isAlone = isWaiting(doc);
+  const id = isAlone ? (records[0]?.brand.id ?? '') : doc._id;
+  const decided = records.find((record) => isDecision(record))?.overrides?.records;
+  const rest = { id, waits: isAlone && decided === undefined, records: decided ?? [] };
+  return effectiveOverrides(records).map((override) => ({ override, ...rest }));
 }

@@ -2,7 +2,8 @@ import { ImportDifference } from '@brand-data/contracts';
 import { compareTexts } from '@brand-data/identifiers';
 import { OPERATOR } from '@brand-data/records';
 import { answerWithin, type Mongo } from '@brand-data/runtime';
-import type { Collection } from 'mongodb';
+import { type Collection, ObjectId } from 'mongodb';
+import { decide, type LinkDecision } from '../linkage/decide.ts';
 import { Differences } from '../linkage/difference.ts';
 import { editOverrides, type FieldEdit, type FieldOutcome } from '../linkage/edit-overrides.ts';
 import type { Plan, PutOutcome } from '../linkage/plan.ts';
@@ -195,9 +196,7 @@ export class CatalogStore {
     if (edits.length === 0) return [];
     if (!dryRun) await this.#known.register(OPERATOR);
     const ids = [...new Set(edits.map(({ id }) => id))];
-    const keys = ids.flatMap((id) => [`id:${id}`, `${LINK_ONLY}id:${id}`]);
-    // An id that the catalogue has made (linkage/ids.ts) is not a key of its company.
-    const holders = { $or: [{ _id: { $in: ids } }, { keys: { $in: keys } }] };
+    const holders = holdersOfIds(ids);
     const outcomes: FieldOutcome[] = [];
     let references: readonly (string | undefined)[] = [];
     const { outcomes: planned } = await this.#changes.run(
@@ -216,6 +215,41 @@ export class CatalogStore {
       const put = planned.get(references[index] ?? '');
       return typeof put === 'object' ? put : outcome;
     });
+  }
+
+  /**
+   * Makes a decision about source records, or takes it back, and joins or separates companies accordingly. Idempotent. With `dryRun` it
+   * writes nothing.
+   */
+  async decideLinks(
+    request: LinkDecision,
+    { dryRun, signal }: { dryRun: boolean; signal?: AbortSignal },
+  ): Promise<FieldOutcome> {
+    if (!dryRun) await this.#known.register(OPERATOR);
+    // "wikidata/q312" and "wikidata--q312" come from the id q312.
+    const ids = request.names.flatMap((name) => [name, name.replace(/^.*?(?:\/|--)/, '')]);
+    const options = { projection: { contributions: 1 }, maxTimeMS: READ_MS };
+    const named = await this.#companies.find(holdersOfIds(ids), options).toArray();
+    // Earlier decisions may name any source record of the companies.
+    const all = named.flatMap(({ contributions }) => contributions.map(({ id }) => id));
+    const holders = holdersOfIds([...new Set([...ids, ...all])]);
+    const newId = new ObjectId().toHexString();
+    let outcome: FieldOutcome | undefined;
+    let reference: string | undefined;
+    const { outcomes } = await this.#changes.run(
+      (stored) => {
+        const decided = decide(stored, request, newId);
+        // A decision that is "unchanged" in a later round was made in an earlier one.
+        if (decided.outcome !== 'unchanged') outcome = decided.outcome;
+        const [put] = decided.change.puts;
+        if (put !== undefined) reference = referenceOf(put);
+        return decided.change;
+      },
+      holders,
+      { source: undefined, dryRun, signal },
+    );
+    const put = outcomes.get(reference ?? '');
+    return typeof put === 'object' ? put : (outcome ?? 'unchanged');
   }
 
   /** Returns the documents with overrides, in the order of their `_id`s, from the first one after `after`. */
@@ -273,4 +307,11 @@ export class CatalogStore {
       sources: bySource.filter(({ brands }) => brands > 0).sort((a, b) => compareTexts(a.source, b.source)),
     };
   }
+}
+
+/** Returns the filter of the companies, and of the overrides and decisions, that have or name a source record with one of the ids. */
+function holdersOfIds(ids: readonly string[]) {
+  const keys = ids.flatMap((id) => [`id:${id}`, `${LINK_ONLY}id:${id}`]);
+  // An id that the catalogue has made (linkage/ids.ts) is not a key of its company.
+  return { $or: [{ _id: { $in: [...ids] } }, { keys: { $in: keys } }] };
 }

@@ -1,6 +1,6 @@
 import { FieldOutcome, type ListedOverride, type Override } from '@brand-data/contracts';
 import { UNKNOWN_OUTCOME } from '@brand-data/importers';
-import { recordValueOf, SUPPRESSED } from '@brand-data/records';
+import { recordValueOf, SETTABLE_FIELDS } from '@brand-data/records';
 import { PartlyFailed, UsageError } from '../../connection/failures.ts';
 import { readPages } from '../../connection/reading.ts';
 import type { Context } from '../../terminal/context.ts';
@@ -17,7 +17,9 @@ export async function readOverrides({ catalog }: Pick<Context, 'catalog'>) {
 
 /** Writes all fields that are set. With --json, writes one on each line, as `bds set --from-file` reads them. */
 export async function listOverrides({ catalog, output }: Context): Promise<void> {
-  const listed = (await readOverrides({ catalog })).filter(({ override }) => override.field !== SUPPRESSED);
+  const listed = (await readOverrides({ catalog })).filter(({ override }) =>
+    SETTABLE_FIELDS.has(override.field),
+  );
   if (listed.length === 0) return output.lines([], () => 'No field is set.');
   output.lines(
     listed.map(({ id, override, waits }) => ({ id, ...overrideToJson(override), ...(waits && { waits }) })),

@@ -864,10 +864,16 @@ export interface Override {
   reason: string;
 }
 
-/** The overrides of one company as catalog stores them, with the facts by which they find their company again after each import. */
+/**
+ * The overrides of one company as catalog stores them, with the facts by which they find their company again after each import. Or one
+ * decision about source records, which belongs to no company.
+ */
 export interface OverrideSet {
   overrides: Override[];
-  /** The company's source records when a field was last set. The first one of them that still exists has the company. */
+  /**
+   * The company's source records when a field was last set. The first one of them that still exists has the company. Of a decision: the
+   * source records that are joined, or the one that is separated and then the others.
+   */
   records: SourceRecordName[];
   /** The company's names, identifiers and place at that time. They decide when none of these source records exists. */
   company?: Brand | undefined;
@@ -920,6 +926,26 @@ export interface FieldResult {
   reason: string;
 }
 
+export interface DecideLinksRequest {
+  /**
+   * Its field is "joined" (the two that are named are one company) or "separated" (the one that is named is of no company with the
+   * other source records of its company). It has no value.
+   */
+  decision?:
+    | Override
+    | undefined;
+  /** "wikidata/q312" names a source record, and an id the company with all its source records. */
+  names: string[];
+  /** Take the decision back. */
+  undo: boolean;
+  /** Store nothing, but answer as if it had been stored. */
+  dryRun: boolean;
+}
+
+export interface DecideLinksResponse {
+  result?: FieldResult | undefined;
+}
+
 export interface ListOverridesRequest {
   /** `next` of the page before. Empty: the first page. */
   after: string;
@@ -939,6 +965,8 @@ export interface ListedOverride {
     | undefined;
   /** No record of the catalogue is certainly the one whose field was set. The override applies again when that record returns. */
   waits: boolean;
+  /** Only of a decision about source records ("joined", "separated"): those that it names. It applies to those of them that exist. */
+  records: SourceRecordName[];
 }
 
 export interface ListImagePathsRequest {
@@ -5878,6 +5906,156 @@ export const FieldResult: MessageFns<FieldResult> = {
   },
 };
 
+function createBaseDecideLinksRequest(): DecideLinksRequest {
+  return { decision: undefined, names: [], undo: false, dryRun: false };
+}
+
+export const DecideLinksRequest: MessageFns<DecideLinksRequest> = {
+  encode(message: DecideLinksRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.decision !== undefined) {
+      Override.encode(message.decision, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.names) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.undo !== false) {
+      writer.uint32(24).bool(message.undo);
+    }
+    if (message.dryRun !== false) {
+      writer.uint32(32).bool(message.dryRun);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DecideLinksRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDecideLinksRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.decision = Override.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.names.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.undo = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.dryRun = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DecideLinksRequest>): DecideLinksRequest {
+    return DecideLinksRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DecideLinksRequest>): DecideLinksRequest {
+    const message = createBaseDecideLinksRequest();
+    message.decision = (object.decision !== undefined && object.decision !== null)
+      ? Override.fromPartial(object.decision)
+      : undefined;
+    message.names = object.names?.map((e) => e) || [];
+    message.undo = object.undo ?? false;
+    message.dryRun = object.dryRun ?? false;
+    return message;
+  },
+};
+
+function createBaseDecideLinksResponse(): DecideLinksResponse {
+  return { result: undefined };
+}
+
+export const DecideLinksResponse: MessageFns<DecideLinksResponse> = {
+  encode(message: DecideLinksResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.result !== undefined) {
+      FieldResult.encode(message.result, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DecideLinksResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDecideLinksResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.result = FieldResult.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DecideLinksResponse>): DecideLinksResponse {
+    return DecideLinksResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DecideLinksResponse>): DecideLinksResponse {
+    const message = createBaseDecideLinksResponse();
+    message.result = (object.result !== undefined && object.result !== null)
+      ? FieldResult.fromPartial(object.result)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseListOverridesRequest(): ListOverridesRequest {
   return { after: "" };
 }
@@ -6001,7 +6179,7 @@ export const ListOverridesResponse: MessageFns<ListOverridesResponse> = {
 };
 
 function createBaseListedOverride(): ListedOverride {
-  return { id: "", override: undefined, waits: false };
+  return { id: "", override: undefined, waits: false, records: [] };
 }
 
 export const ListedOverride: MessageFns<ListedOverride> = {
@@ -6014,6 +6192,9 @@ export const ListedOverride: MessageFns<ListedOverride> = {
     }
     if (message.waits !== false) {
       writer.uint32(24).bool(message.waits);
+    }
+    for (const v of message.records) {
+      SourceRecordName.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -6055,6 +6236,14 @@ export const ListedOverride: MessageFns<ListedOverride> = {
             message.waits = reader.bool();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.records.push(SourceRecordName.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6077,6 +6266,7 @@ export const ListedOverride: MessageFns<ListedOverride> = {
       ? Override.fromPartial(object.override)
       : undefined;
     message.waits = object.waits ?? false;
+    message.records = object.records?.map((e) => SourceRecordName.fromPartial(e)) || [];
     return message;
   },
 };
@@ -8443,6 +8633,19 @@ export const CatalogAdminServiceService = {
     responseDeserialize: (value: Buffer): ListOverridesResponse => ListOverridesResponse.decode(value),
   },
   /**
+   * Decides about source records, above all rules and over every import, that they are one company or not. Or takes such a decision back.
+   * It is refused if other decisions contradict it. Idempotent.
+   */
+  decideLinks: {
+    path: "/brand_data.v1.CatalogAdminService/DecideLinks" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DecideLinksRequest): Buffer => Buffer.from(DecideLinksRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DecideLinksRequest => DecideLinksRequest.decode(value),
+    responseSerialize: (value: DecideLinksResponse): Buffer => Buffer.from(DecideLinksResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DecideLinksResponse => DecideLinksResponse.decode(value),
+  },
+  /**
    * Streams the paths of the images that source records and overrides name, so that the caller can report to the images service
    * which ones are in use. A path may come more than once. Errors: UNAVAILABLE, also after a part of the stream: it is complete
    * only if it ends with OK.
@@ -8588,6 +8791,11 @@ export interface CatalogAdminServiceServer extends UntypedServiceImplementation 
   unsetFields: handleUnaryCall<UnsetFieldsRequest, UnsetFieldsResponse>;
   /** Returns all overrides in pages. */
   listOverrides: handleUnaryCall<ListOverridesRequest, ListOverridesResponse>;
+  /**
+   * Decides about source records, above all rules and over every import, that they are one company or not. Or takes such a decision back.
+   * It is refused if other decisions contradict it. Idempotent.
+   */
+  decideLinks: handleUnaryCall<DecideLinksRequest, DecideLinksResponse>;
   /**
    * Streams the paths of the images that source records and overrides name, so that the caller can report to the images service
    * which ones are in use. A path may come more than once. Errors: UNAVAILABLE, also after a part of the stream: it is complete
@@ -8839,6 +9047,25 @@ export interface CatalogAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListOverridesResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Decides about source records, above all rules and over every import, that they are one company or not. Or takes such a decision back.
+   * It is refused if other decisions contradict it. Idempotent.
+   */
+  decideLinks(
+    request: DecideLinksRequest,
+    callback: (error: ServiceError | null, response: DecideLinksResponse) => void,
+  ): ClientUnaryCall;
+  decideLinks(
+    request: DecideLinksRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DecideLinksResponse) => void,
+  ): ClientUnaryCall;
+  decideLinks(
+    request: DecideLinksRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DecideLinksResponse) => void,
   ): ClientUnaryCall;
   /**
    * Streams the paths of the images that source records and overrides name, so that the caller can report to the images service

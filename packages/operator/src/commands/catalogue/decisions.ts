@@ -1,0 +1,102 @@
+import { FieldOutcome, Override } from '@brand-data/contracts';
+import { UNKNOWN_OUTCOME } from '@brand-data/importers';
+import { JOINED, SEPARATED } from '@brand-data/records';
+import { Command } from '@commander-js/extra-typings';
+import { PartlyFailed, UsageError } from '../../connection/failures.ts';
+import type { Context } from '../../terminal/context.ts';
+import { dryRunTitle } from '../../text/reports.ts';
+import { table } from '../../text/tables.ts';
+import { overrideToJson, readOverrides, reasonOf } from './overrides.ts';
+
+/** A kind of decisions about source records. */
+interface Kind {
+  verb: 'join' | 'separate';
+  /** As catalog stores it. */
+  field: string;
+  does: string;
+  /** What the arguments name. */
+  names: readonly string[];
+}
+const NAME = "a record's id, or the record of one source, such as wikidata/q312";
+const JOIN: Kind = {
+  verb: 'join',
+  field: JOINED,
+  does: 'Make two records one company, over every import; the first one keeps its id',
+  names: [NAME, NAME],
+};
+const SEPARATE: Kind = {
+  verb: 'separate',
+  field: SEPARATED,
+  does: 'Take the record of one source out of its company, over every import',
+  names: ['the record of the source, such as wikidata/q312'],
+};
+
+export const joinCommand = (context: Context) => makingCommand(context, JOIN);
+export const unjoinCommand = (context: Context) => undoingCommand(context, JOIN);
+export const separateCommand = (context: Context) => makingCommand(context, SEPARATE);
+export const unseparateCommand = (context: Context) => undoingCommand(context, SEPARATE);
+
+function makingCommand(context: Context, kind: Kind) {
+  const { verb, field, does, names } = kind;
+  return new Command(verb)
+    .description(does)
+    .argument('[name...]', names.join('; '))
+    .option('--reason <text>', 'why; needed')
+    .option('--by <name>', 'who decided it (default: the operator whose credential bds uses)')
+    .option('--list', `list all source records that are ${field}`)
+    .option('--dry-run', 'write nothing, and report what would change')
+    .action(async (given, { reason, by = '', list, dryRun = false }) => {
+      if (list) return listDecisions(context, kind);
+      const decision = { field, by: by.trim(), reason: reasonOf(reason) };
+      await decide(context, kind, { names: given, decision, undo: false, dryRun });
+    });
+}
+
+function undoingCommand(context: Context, kind: Kind) {
+  return new Command(`un${kind.verb}`)
+    .description(`Take back what bds ${kind.verb} has decided`)
+    .argument('<name...>', kind.names.join('; '))
+    .option('--dry-run', 'write nothing, and report what would change')
+    .action((names, { dryRun = false }) =>
+      decide(context, kind, { names, decision: { field: kind.field }, undo: true, dryRun }),
+    );
+}
+
+interface Request {
+  names: string[];
+  decision: Partial<Override>;
+  undo: boolean;
+  dryRun: boolean;
+}
+
+async function decide({ catalog, output }: Context, kind: Kind, request: Request): Promise<void> {
+  const { names, undo, dryRun } = request;
+  if (names.length !== kind.names.length)
+    throw new UsageError(
+      `give ${kind.names.length === 1 ? 'one name' : 'two names'}: ${kind.names.join(', ')}`,
+    );
+  const decision = Override.fromPartial(request.decision);
+  const { result } = await catalog().call((client) => client.decideLinks, { names, decision, undo, dryRun });
+  const { outcome = FieldOutcome.UNSPECIFIED, reason = '' } = result ?? {};
+  const isChanged = outcome === FieldOutcome.CHANGED;
+  if (!isChanged && outcome !== FieldOutcome.UNCHANGED) throw new PartlyFailed(reason || UNKNOWN_OUTCOME);
+  output.answer({ names, dry_run: dryRun, changed: isChanged }, () => [
+    dryRunTitle(dryRun),
+    `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} ${isChanged ? '' : 'already '}${undo ? 'not ' : ''}${kind.field}.`,
+  ]);
+}
+
+async function listDecisions(context: Context, { field }: Kind): Promise<void> {
+  const listed = (await readOverrides(context)).flatMap(({ override, records }) => {
+    const { by, at, reason } = overrideToJson(override);
+    const names = records.map(({ source, id }) => `${source}/${id}`);
+    return override.field === field ? [{ records: names, by, at, reason }] : [];
+  });
+  if (listed.length === 0) return context.output.lines([], () => `No source record is ${field}.`);
+  context.output.lines(listed, () =>
+    table(
+      ['RECORDS', 'BY', 'AT', 'REASON'],
+      listed.map(({ records, by, at, reason }) => [records.join(' '), by, at, reason]),
+    ),
+  );
+}
