@@ -1,10 +1,10 @@
 import { Brand, Override } from '@brand-data/contracts';
-import { brandOfField } from '@brand-data/records';
+import { brandOfField, JOINED, OPERATOR, SEPARATED } from '@brand-data/records';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FieldEdit } from '../src/linkage/edit-overrides.ts';
-import { isWaiting, sourceRecordsFromDoc } from '../src/records/catalog-doc.ts';
+import { type CatalogDoc, isWaiting, sourceRecordsFromDoc } from '../src/records/catalog-doc.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 import { CatalogStore } from '../src/storage/store.ts';
 import { catalogueDatabases, type OpenCatalogue } from './catalogue-databases.ts';
@@ -48,10 +48,26 @@ async function brandOfId({ store }: OpenCatalogue, id: string): Promise<Brand> {
   return Brand.decode(doc.brand);
 }
 
-/** Puts source records and overrides at once. */
+/** Decides about two of the source records of these documents, if there are so many. */
+async function decide({ store }: OpenCatalogue, docs: readonly CatalogDoc[], { field, records }: Decided) {
+  const all = docs.flatMap(({ contributions }) => contributions.filter(({ overrides }) => !overrides));
+  const names = records.flatMap((index) => all[index % all.length] ?? []).map(referenceOf);
+  if (names.length < 2) return;
+  const decision = Override.fromPartial({ field, by: 'ada', reason: 'because', atMs: ++clock });
+  const request = { decision, names: field === JOINED ? names : names.slice(0, 1), undo: false };
+  await store.decideLinks(request, { dryRun: false });
+}
+
+/** Puts source records and overrides at once. A decision that contradicts others is refused only if the records are there. */
 async function putAll(catalogue: OpenCatalogue, all: readonly SourceRecord[]): Promise<void> {
-  for (const [source, puts] of Map.groupBy(all, ({ source }) => source))
+  const operatorFirst = all.toSorted((a, b) => Number(b.source === OPERATOR) - Number(a.source === OPERATOR));
+  for (const [source, puts] of Map.groupBy(operatorFirst, ({ source }) => source))
     await catalogue.store.putSourceRecords(source, puts, { dryRun: false });
+}
+
+interface Decided {
+  field: string;
+  records: readonly number[];
 }
 
 const steps = fc.array(
@@ -61,6 +77,7 @@ const steps = fc.array(
       brands: fc.uniqueArray(someBrand, { minLength: 1, maxLength: 3, selector: ({ id }) => id }),
       prune: fc.boolean(),
     }),
+    fc.record({ field: fc.constantFrom(JOINED, SEPARATED), records: fc.tuple(fc.nat(9), fc.nat(9)) }),
     fc.record({
       company: fc.nat(5),
       value: fc.constantFrom<[string, unknown]>(
@@ -75,7 +92,7 @@ const steps = fc.array(
   { minLength: 2, maxLength: 9 },
 );
 
-test('after any imports, prunes and edits the stored catalogue is as if all records and overrides were put at once', async () => {
+test('after any imports, prunes, edits and decisions the stored catalogue is as if all records and overrides were put at once', async () => {
   const [catalogue, atOnce] = [await open('history'), await open('at_once')];
   await fc.assert(
     fc.asyncProperty(steps, async (history) => {
@@ -87,6 +104,10 @@ test('after any imports, prunes and edits the stored catalogue is as if all reco
           continue;
         }
         const docs = await catalogue.companies.find().sort({ _id: 1 }).toArray();
+        if ('records' in step) {
+          await decide(catalogue, docs, step);
+          continue;
+        }
         const doc = docs.filter((each) => !isWaiting(each))[step.company];
         if (doc !== undefined) await edit(catalogue, setting(doc._id, ...step.value));
       }
@@ -98,7 +119,7 @@ test('after any imports, prunes and edits the stored catalogue is as if all reco
   );
 }, 120_000);
 
-test('after edits, imports and prunes at the same moment the stored catalogue is as if all were put at once', async () => {
+test('after edits, decisions, imports and prunes at the same moment the stored catalogue is as if all were put at once', async () => {
   const [catalogue, other, atOnce] = [await open('races'), await open('races'), await open('races_at_once')];
   await fc.assert(
     fc.asyncProperty(steps, steps, async (before, history) => {
@@ -112,6 +133,8 @@ test('after edits, imports and prunes at the same moment the stored catalogue is
           if ('source' in step) {
             await put(replica, step.source, step.brands, `run-${run + 1}`);
             if (step.prune) await replica.store.prune(step.source, `run-${run + 1}`, { withinMs: 10_000 });
+          } else if ('records' in step) {
+            await decide(replica, docs, step);
           } else {
             const doc = docs[step.company];
             if (doc !== undefined) await edit(replica, setting(doc._id, ...step.value));
