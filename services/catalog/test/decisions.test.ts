@@ -1,7 +1,7 @@
 import { JOINED, SEPARATED } from '@brand-data/records';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isWaiting } from '../src/records/catalog-doc.ts';
+import { isOtherSecurity, isWaiting } from '../src/records/catalog-doc.ts';
 import { referenceOf } from '../src/records/source-record.ts';
 import { Catalogue } from './planned-catalogue.ts';
 import { SOURCES, someBrand } from './some-records.ts';
@@ -80,7 +80,7 @@ function undo(catalogue: Catalogue, index: number): void {
 function companyOf(catalogue: Catalogue): Map<string, string> {
   return new Map(
     [...catalogue.docs.values()].flatMap(({ _id, contributions }) =>
-      isWaiting({ _id }) ? [] : contributions.map((mark) => [referenceOf(mark), _id] as const),
+      isWaiting({ _id }) || isOtherSecurity(_id) ? [] : contributions.map((mark) => [referenceOf(mark), _id] as const),
     ),
   );
 }
