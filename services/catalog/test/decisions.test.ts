@@ -1,7 +1,9 @@
 import { JOINED, SEPARATED } from '@brand-data/records';
+import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isOtherSecurity, isWaiting } from '../src/records/catalog-doc.ts';
+import { restoredDoc } from '../src/linkage/companies.ts';
+import { isOtherSecurity, isWaiting, sourceRecordsFromDoc } from '../src/records/catalog-doc.ts';
 import { referenceOf } from '../src/records/source-record.ts';
 import { Catalogue } from './planned-catalogue.ts';
 import { SOURCES, someBrand } from './some-records.ts';
@@ -80,7 +82,9 @@ function undo(catalogue: Catalogue, index: number): void {
 function companyOf(catalogue: Catalogue): Map<string, string> {
   return new Map(
     [...catalogue.docs.values()].flatMap(({ _id, contributions }) =>
-      isWaiting({ _id }) || isOtherSecurity(_id) ? [] : contributions.map((mark) => [referenceOf(mark), _id] as const),
+      isWaiting({ _id }) || isOtherSecurity(_id)
+        ? []
+        : contributions.map((mark) => [referenceOf(mark), _id] as const),
     ),
   );
 }
@@ -135,6 +139,18 @@ test('over all imports separated records are in no company with the others, and 
   );
 });
 
+test('an export of a catalogue with decisions is restored as it was', () => {
+  fc.assert(
+    fc.property(steps, (history) => {
+      for (const doc of lived(history).docs.values()) {
+        const { revision: _, changedAt, ...stated } = doc;
+        expect(restoredDoc(doc._id, sourceRecordsFromDoc(doc), changedAt)).toMatchObject(stated);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
 test('of two companies that are joined the first keeps its id, and both have theirs again when they are separated', () => {
   fc.assert(
     fc.property(steps, fc.nat(9), fc.nat(9), (history, first, second) => {
@@ -162,3 +178,31 @@ test('of two companies that are joined the first keeps its id, and both have the
     { numRuns: 300 },
   );
 });
+
+const LINKED = { name: 'Acme', links: { wikidataQid: 'Q1' } };
+
+test.each([
+  { field: JOINED, names: ['x1', 'q1'], facts: [{ name: 'Acme' }, { name: 'Globex' }] },
+  { field: SEPARATED, names: ['q1'], facts: [LINKED, LINKED] },
+])(
+  'a decision ($field) of which all source records are gone is not taken for one about others with their ids',
+  ({ field, names, facts }) => {
+    const catalogue = new Catalogue();
+    const bring = (...sources: string[]) => {
+      for (const [index, id] of ['x1', 'q1'].entries())
+        catalogue.put(sources[index] ?? '', [brandOf(id, { ...facts[index] })]);
+    };
+    const areOne = () => new Set(companyOf(catalogue).values()).size === 1;
+    bring('sample', 'feed');
+    expect(areOne()).toBe(field === SEPARATED);
+    expect(catalogue.decide(field, names)).toBe('changed');
+    expect(areOne()).toBe(field === JOINED);
+    catalogue.remove('sample/x1', 'feed/q1');
+    bring('gleif', 'wikidata');
+    expect(areOne()).toBe(field === SEPARATED);
+    expect(catalogue.decide(field, names)).toBe('changed');
+    expect(areOne()).toBe(field === JOINED);
+    expect(catalogue.decide(field, names)).toBe('unchanged');
+    expect(catalogue.decisions).toHaveLength(2);
+  },
+);

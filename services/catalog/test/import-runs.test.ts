@@ -1,4 +1,5 @@
-import { BrandType, CompanyFate, ImportOutcome } from '@brand-data/contracts';
+import { BrandType, CompanyFate, ImportOutcome, Override } from '@brand-data/contracts';
+import { JOINED } from '@brand-data/records';
 import { callServerStream } from '@brand-data/runtime';
 import { brandOf } from '@brand-data/testing/brand-of';
 import { startTestNats, type TestServer } from '@brand-data/testing/servers';
@@ -90,6 +91,23 @@ test('an undone run leaves what later imports did, as if they alone had been', a
     }),
     { numRuns: 5 },
   );
+});
+
+test('the undo of a run leaves the decision about its records waiting, and it holds when they come back', async () => {
+  await history.run(runOf('feed', brandOf('acme', { name: 'Acme' })));
+  const works = runOf('sample', brandOf('works', { name: 'Acme Works' }));
+  const before = await history.contents();
+  const run = await history.run(works);
+  const decision = Override.fromPartial({ field: JOINED, reason: 'because' });
+  const request = { decision, names: ['acme', 'works'], undo: false, dryRun: false };
+  await history.call(catalog.admin.decideLinks, request);
+  const joined = await history.contents();
+  expect(joined.companies.map(({ id }) => id)).toEqual(['acme', expect.stringMatching(/^override:/)]);
+  await history.undo('sample', run);
+  const undone = await history.contents();
+  expect(undone.companies).toEqual([...before.companies, joined.companies[1]]);
+  await history.run(works);
+  expect(await history.contents()).toEqual(joined);
 });
 
 test('a run tells what it does to records and companies, and a dry run tells the same before', async () => {

@@ -1,5 +1,5 @@
 import { Brand, type Override, type OverrideSet } from '@brand-data/contracts';
-import { JOINED } from '@brand-data/records';
+import { JOINED, SEPARATED } from '@brand-data/records';
 import { compareDocs, isOtherSecurity, isWaiting } from '../records/catalog-doc.ts';
 import { isDecision, overrideRecordOf } from '../records/override-record.ts';
 import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
@@ -37,27 +37,30 @@ export function decide(stored: readonly StoredCompany[], request: LinkDecision, 
   const ofKind = stored
     .flatMap(({ records }) => records)
     .filter((record) => isDecision(record, decision.field));
-  const present = ofKind.filter((record) => isAbout(namesIn(record), request));
-  if (!undo) return made(stored, request, { ofKind, before: present[0], newId });
-  const removed = new Set(present.map(referenceOf));
+  if (!undo) return made(stored, request, ofKind, newId);
+  // The records that a decision names may be gone, so it is known by their ids.
+  const isAbout = names.map((name) => (record: Names[number]) => isMeant(record, name));
+  const removed = new Set(ofKind.filter((each) => decides(each, isAbout)).map(referenceOf));
   return {
     outcome: removed.size > 0 ? 'changed' : 'unchanged',
     change: { puts: [], isRemoved: (record) => removed.has(referenceOf(record)) },
   };
+}
 
-  function isAbout(named: Names, { decision }: LinkDecision): boolean {
-    const meant = names.map((name) => named.filter((record) => isMeant(record, name)));
-    if (decision.field !== JOINED) return named[0] !== undefined && meant[0]?.includes(named[0]) === true;
-    return meant.every(({ length }) => length > 0) && new Set(meant.flat()).size > 1;
-  }
+/** Checks whether the decision is about records of which each of these functions accepts one. */
+function decides(decision: SourceRecord, isAbout: readonly ((record: Names[number]) => boolean)[]): boolean {
+  const named = namesIn(decision);
+  if (isDecision(decision, SEPARATED)) return named[0] !== undefined && isAbout[0]?.(named[0]) === true;
+  const meant = isAbout.map((accepts) => named.filter(accepts));
+  return meant.every(({ length }) => length > 0) && new Set(meant.flat()).size > 1;
 }
 
 function made(
   stored: readonly StoredCompany[],
   { decision, names }: LinkDecision,
-  known: { ofKind: readonly SourceRecord[]; before: SourceRecord | undefined; newId: string },
+  ofKind: readonly SourceRecord[],
+  newId: string,
 ): Decided {
-  const { ofKind, before, newId } = known;
   const unmade = (outcome: FieldOutcome): Decided => ({ outcome, change: { puts: [] } });
   const meant: Meant[] = [];
   for (const name of names) {
@@ -65,6 +68,13 @@ function made(
     if (found === undefined) return unmade(withoutCompany(name));
     meant.push(found);
   }
+  // An earlier decision that names other records with the same ids, which may be gone, is another one.
+  const isAbout = meant.map(
+    ({ named }) =>
+      (record: Names[number]) =>
+        named.has(referenceOf(record)),
+  );
+  const before = ofKind.find((each) => decides(each, isAbout));
   const isJoin = decision.field === JOINED;
   const areManagers = meant.map(({ records: [record] }) => record?.identity.isManager);
   if (new Set(areManagers).size > 1)
@@ -105,6 +115,8 @@ interface Meant {
   readonly company: StoredCompany;
   /** First the one that gives the company its id, if the company is meant. */
   readonly records: readonly SourceRecord[];
+  /** References of the records by which earlier decisions about the name are known. Without a company of this id, it names them all. */
+  readonly named: ReadonlySet<string>;
 }
 
 function meantBy(name: string, stored: readonly StoredCompany[]): Meant | undefined {
@@ -112,17 +124,19 @@ function meantBy(name: string, stored: readonly StoredCompany[]): Meant | undefi
     .filter(({ doc }) => !isWaiting(doc) && !isOtherSecurity(doc._id))
     .sort((a, b) => compareDocs(a.doc, b.doc));
   const whole = companies.find(({ doc }) => doc._id === name);
+  const withName = (whole ? [whole] : companies).map((company) => ({
+    company,
+    records: company.records.filter((record) => statesCompany(record) && isMeant(record, name)),
+  }));
+  const named = new Set(withName.flatMap(({ records }) => records.map(referenceOf)));
   if (whole !== undefined) {
     const inOrder = recordsOf(whole).map(referenceOf);
     const records = whole.records.filter(statesCompany);
     records.sort((a, b) => inOrder.indexOf(referenceOf(a)) - inOrder.indexOf(referenceOf(b)));
-    return { company: whole, records };
+    return { company: whole, records, named };
   }
-  for (const company of companies) {
-    const records = company.records.filter((record) => statesCompany(record) && isMeant(record, name));
-    if (records.length > 0) return { company, records };
-  }
-  return undefined;
+  const found = withName.find(({ records }) => records.length > 0);
+  return found && { ...found, named };
 }
 
 /** Checks whether the name is the source record's own, its id, or the id of a company that has it from the record. */
