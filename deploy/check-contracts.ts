@@ -37,7 +37,7 @@ const NARROWING = new Set([
 
 /**
  * Returns a sentence for each part of a released document that the present document lacks or has changed. What is only added
- * breaks nothing, except a condition on what we accept. Callers must expect further values of what we send, also in a pattern.
+ * breaks nothing, except a condition on what we accept. Callers must expect further values of what we send. A pattern may allow more.
  */
 export function breakingChanges(released: Json, present: Json, direction: Direction, at = '#'): string[] {
   if (Array.isArray(released) && Array.isArray(present)) {
@@ -68,17 +68,16 @@ export function breakingChanges(released: Json, present: Json, direction: Direct
         : []),
     ];
   }
-  if (
-    released === present ||
-    (direction === 'sent' && at.endsWith('/pattern') && isWidened(released, present))
-  )
-    return [];
+  if (released === present || (at.endsWith('/pattern') && isWidened(released, present))) return [];
   return [
     `${at} is ${JSON.stringify(present).slice(0, 100)} and was ${JSON.stringify(released).slice(0, 100)}`,
   ];
 }
 
-/** Checks whether a pattern differs only by further alternatives in its groups: "(ticker|name)", "(ticker|name|isin)". */
+/**
+ * Checks whether a pattern differs only by further alternatives in its groups: "(ticker|name)", "(ticker|name|isin)". Further
+ * alternatives of a group such as "(?!…)" could exclude something.
+ */
 function isWidened(released: Json, present: Json): boolean {
   const [before = [], after = []] = [released, present].map((pattern) =>
     String(pattern).split(/\(([^()]+)\)/),
@@ -86,7 +85,7 @@ function isWidened(released: Json, present: Json): boolean {
   return (
     before.length === after.length &&
     before.every((part, index) =>
-      index % 2 === 0
+      index % 2 === 0 || part.startsWith('?')
         ? part === after[index]
         : part.split('|').every((alternative) => after[index]?.split('|').includes(alternative)),
     )

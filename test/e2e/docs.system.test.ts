@@ -122,7 +122,7 @@ describe('the service does what the pages show', () => {
     await writeFile(join(folder, 'submissions.zip'), zipOf({ 'placeholder.txt': '' }));
     await writeFile(
       join(folder, 'sources.yaml'),
-      'sources: [{ name: list, kind: records, files: [{ from: my-companies.ndjson }], schedule: "0 6 * * *" }]',
+      `sources: [{ name: list, kind: records, files: [{ from: ${join(folder, 'my-companies.ndjson')} }], schedule: "0 6 * * *" }]`,
     );
     await writeFile(join(folder, 'closes.csv'), 'symbol,price,currency\nDOCX.L,2.5,GBP\n');
     const lines = [...readme.markdown.matchAll(/^npm run bds -- (.*)$/gm)].map(([, line = '']) => line);
