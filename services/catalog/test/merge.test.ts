@@ -10,6 +10,7 @@ import {
   type SourcedBrand,
   withListingsInOrder,
 } from '../src/records/merge.ts';
+import { companyOfListings } from '../src/records/merge-listings.ts';
 import { statesListings } from '../src/records/precedence.ts';
 
 type Partial = Parameters<typeof Brand.fromPartial>[0];
@@ -94,6 +95,25 @@ test('the order of the sources has no influence on a record', () => {
         .map(({ one }) => one);
       expect(mergeBrands(shuffled)).toEqual(mergeBrands(all));
     }),
+  );
+});
+
+test('the order of the listings of a company has no influence on its record', () => {
+  const listing = fc.tuple(stock, fc.boolean()).map(([fields, isListed]): Partial => {
+    return { ...fields, listings: isListed ? (fields.listings ?? []).slice(0, 1) : [] };
+  });
+  const listings = fc
+    .array(listing, { minLength: 2, maxLength: 5 })
+    .map((all) => all.map((fields, index) => brandOf(`of-${index}`, fields)));
+  fc.assert(
+    fc.property(
+      listings.chain((all) =>
+        fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
+      ),
+      ([all, shuffled]) => {
+        expect(companyOfListings(shuffled)).toEqual(companyOfListings(all));
+      },
+    ),
   );
 });
 

@@ -29,7 +29,8 @@ interface ListingRecord {
  * Most facts come from the main listing, or from the first listing that states them. Most records decide the headquarters and the
  * rank, because a row of such a source may have another company's facts.
  */
-export function companyOfListings(records: readonly Brand[]): Brand {
+export function companyOfListings(listings: readonly Brand[]): Brand {
+  const records = listings.toSorted((a, b) => compareTexts(a.id, b.id));
   const [only = Brand.create(), ...furthers] = records;
   if (furthers.length === 0) {
     const names = otherNamesOf(records).filter((name) => name !== only.name);
@@ -86,8 +87,9 @@ function rankOfListings(records: readonly Brand[]): number {
 function headquartersOf(records: readonly Brand[]): Headquarters | undefined {
   const places = records.flatMap(({ company }) => company?.headquarters ?? []);
   const sure = places.filter(({ city, country }) => city !== '' && country !== '');
-  const country = mostOf((sure.length > 0 ? sure : places).map((place) => place.country));
-  const city = mostOf(sure.filter((place) => place.country === country).map((place) => place.city));
+  const known = sure.length > 0 ? sure : places;
+  const country = mostOf(known.map((place) => place.country));
+  const city = mostOf(known.filter((place) => place.country === country).map((place) => place.city));
   const there = places.filter((place) => place.country === country && place.city === city);
   const state = mostOf(there.map((place) => place.state));
   return there.find((place) => place.state === state) ?? there[0];
