@@ -20,7 +20,7 @@ export {
   isNamedAfter,
   isOfOnePlace,
 } from './link/company-names.ts';
-export { type Contradiction, contradictionsBetween } from './link/contradictions.ts';
+export { contradictionsBetween } from './link/contradictions.ts';
 export { identityOf, kindOf, type RecordIdentity, secondaryKeys } from './link/identity.ts';
 export { haveOneDomain, type Link, linkBetween, whyNotLinked } from './link/link.ts';
 export { areDisjoint } from './link/sets.ts';

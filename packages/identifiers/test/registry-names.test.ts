@@ -22,6 +22,7 @@ test.each([
   ['Liberty Capital Corp/NV', 'Liberty Capital Corp'],
   ['SDH Corp (Cayman Islands)', 'SDH Corp'],
   ['Cisco Systems Inc. (DE)', 'Cisco Systems Inc.'],
+  ['United Therapeutics (del.)', 'United Therapeutics'],
   ['COMMERCIAL INTERNATIONAL BANK (', 'COMMERCIAL INTERNATIONAL BANK'],
   ['DAETWYLER HOLDING AG DAETWYLER', 'DAETWYLER HOLDING AG'],
   ['Lazard LTD. Lazard, LTD.', 'Lazard LTD.'],

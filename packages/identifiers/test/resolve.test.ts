@@ -771,6 +771,7 @@ describe('precedence', () => {
     ['Chipotle', 'Chipotle Mexican Grill, Inc.'],
     ['Bristol Myers', 'Bristol-Myers Squibb Company'],
     ['Thermo Fisher', 'Thermo Fisher Scientific Inc.'],
+    ['Auckland Airport', 'Auckland International Airport Limited'],
   ])(
     '%s is %s, whose name has only words for its business behind it, or which alone has these two words',
     (identifier, name) => {
@@ -794,6 +795,7 @@ describe('precedence', () => {
     ['Procter', 'Procter & Gamble'],
     ['Berkshire', 'Berkshire Hathaway Inc.'],
     ['NXP', 'NXP Semiconductors N.V.'],
+    ['Canadian National', 'Canadian National Railway Company'],
   ])('%s is %s from 20 billion dollars on', (identifier, name) => {
     const company = { id: 'company', name, rank: 780 };
     expect(among(identifier, company)).toMatchObject({ id: 'company', strength: 'leading_words' });
@@ -811,6 +813,8 @@ describe('precedence', () => {
     ['American', 'American Express'],
     ['First', 'First Solar'],
     ['First National', 'First National Energy'],
+    ['Canadian First', 'Canadian First Life Assurance'],
+    ['First Bank', 'First International Bank of Israel'],
     ['General', 'General Motors'],
     ['International', 'International Paper'],
     ['Home', 'The Home Depot'],
@@ -864,6 +868,22 @@ describe('precedence', () => {
     expect(among('Fortescue', { id: 'mines', name: 'Fortescue Metals Group Limited', rank: 740 })?.id).toBe(
       'mines',
     );
+  });
+
+  test('a place and an adjective mean a company only if no other one begins so, however little known that is', () => {
+    const railway = { id: 'railway', name: 'Canadian National Railway Company', rank: 900 };
+    expect(among('Canadian National', railway)?.id).toBe('railway');
+    const other = { id: 'other', name: 'Canadian National Foods Inc.', rank: 400 };
+    expect(among('Canadian National', railway, other)).toBeUndefined();
+  });
+
+  test('a "+" between two words is "&" too, and one behind a word is not', () => {
+    const lomb = { id: 'lomb', name: 'Bausch + Lomb Corp' };
+    const nagel = { id: 'nagel', name: 'Kuehne & Nagel' };
+    for (const text of ['Bausch & Lomb', 'Bausch and Lomb', 'Bausch+Lomb', 'Bausch plus Lomb'])
+      expect(among(text, lomb, nagel)?.id).toBe('lomb');
+    for (const text of ['Kuehne + Nagel', 'KUEHNE+NAGEL']) expect(among(text, lomb, nagel)?.id).toBe('nagel');
+    expect(among('Canal and Polska', { id: 'canal', name: 'Canal+ Polska' })).toBeUndefined();
   });
 
   test('"N.A." is a legal form, and "NA" is Amsterdam behind a ticker', () => {

@@ -1,6 +1,5 @@
-import { GRPC_SERVICES } from '@brand-data/contracts';
+import { ADMIN_PORT, auditPublisher, GRPC_SERVICES } from '@brand-data/contracts';
 import {
-  auditPublisher,
   type ConfigOf,
   connectNats,
   installationOrPass,
@@ -22,7 +21,8 @@ import { ImportRuns } from './storage/import-runs.ts';
 import { restorer } from './storage/restore.ts';
 import { CatalogStore } from './storage/store.ts';
 
-await runBackend('catalog', { storageSpec, openStorage, serviceSpec }, async (service, config, ports) => {
+const backend = { storageSpec, openStorage, serviceSpec, adminPort: ADMIN_PORT };
+await runBackend('catalog', backend, async (service, config, ports) => {
   const { mongo, collections } = await openStorage(service, config);
   const findCandidates = candidateFinder(collections.companies);
   const suggest = suggester(service, {

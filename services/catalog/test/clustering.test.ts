@@ -1,4 +1,4 @@
-import { Brand, BrandType } from '@brand-data/contracts';
+import { Brand, BrandType, Listing } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cluster } from '../src/linkage/clustering.ts';
@@ -45,7 +45,11 @@ test('records that are not linked do not change the clusters of linked records',
           ...brand,
           id: `apart-${brand.id}`,
           name: `Apart ${brand.name}`,
-          listings: brand.listings.map((listing) => ({ ...listing, ticker: `Z${listing.ticker}`, isin: '' })),
+          listings: brand.listings.map(({ ticker, mic }) => ({
+            ...Listing.create(),
+            ticker: `Z${ticker}`,
+            mic,
+          })),
           domains: brand.domains.map((domain) => `apart-${domain}`),
           links: undefined,
           company: undefined,

@@ -183,6 +183,71 @@ const listed = (id: string, facts: Facts = {}) =>
 const abroad = (id: string, facts: Facts = {}) =>
   put('filings', id, `${id}@XBER`, { name: 'Kestrel Corporation', ...at('Boston', 'US'), ...facts });
 
+const row = (id: string, ticker: string, facts: Facts) => put('financedatabase', id, ticker, facts);
+
+test('a plc in New York is the British or Irish company of that name', () => {
+  const facts = { name: 'Kestrel Controls plc' };
+  const abroad = row('tyia', 'TYIA@XETR', { ...facts, ...at('Cork', 'IE') });
+  expect(companiesOf(put('feed', 'jci', 'JCI@XNYS', facts), abroad)).toEqual([
+    ['feed/jci', 'financedatabase/tyia'],
+  ]);
+  const german = row('tyia', 'TYIA@XETR', { ...facts, ...at('Bonn', 'DE') });
+  expect(companiesOf(put('feed', 'jci', 'JCI@XNYS', facts), german)).toHaveLength(2);
+});
+
+test('"Inc." and an American ISIN make a listing abroad the American one of that name, unless the name is short', () => {
+  const listing = (name: string) => {
+    const listings = [{ ticker: '788', mic: 'XBER', isin: 'US22266T1097' }];
+    return row('788', '788@XBER', { name, ...at('', 'KR'), listings });
+  };
+  const coupang = put('feed', 'cpng', 'CPNG@XNYS', { name: 'Coupang, Inc.' });
+  expect(companiesOf(coupang, listing('Coupang Inc.'))).toEqual([['feed/cpng', 'financedatabase/788']]);
+  expect(
+    companiesOf(put('feed', 'orion', 'ORN@XNYS', { name: 'Orion Corp' }), listing('Orion Corp')),
+  ).toHaveLength(2);
+});
+
+test('listings of one security are one company’s if one is delisted under its name and the other is not', () => {
+  const figi = { figi: 'BBG000MM90N1', compositeFigi: 'BBG000MM8ZX4' };
+  const paris = (name: string, ticker: string, isActivelyTrading: boolean) =>
+    row(ticker, ticker, {
+      name,
+      ...at('', 'FR'),
+      listings: [{ ticker, mic: 'XPAR', ...figi }],
+      stock: { isActivelyTrading },
+    });
+  const emeis = paris('Emeis SA', 'EMEIS', true);
+  expect(companiesOf(emeis, paris('Orpea SA', 'ORP', false))).toHaveLength(1);
+  expect(companiesOf(emeis, paris('Orpea SA', 'ORP', true))).toHaveLength(2);
+});
+
+test('a legal form is no contradiction if a record of the company has both', () => {
+  const facts = at('Miami', 'US');
+  const corporation = put('feed', 'ccl', 'CCL@XNYS', { name: 'Carnival Corporation', ...facts });
+  const both = row('ccl', 'CCL@XLON', { name: 'Carnival Corporation & plc', ...facts });
+  const plc = row('poh3', 'POH3@XBER', { name: 'Carnival plc', ...at('', 'US') });
+  expect(companiesOf(corporation, both, plc)).toEqual([
+    ['feed/ccl', 'financedatabase/ccl', 'financedatabase/poh3'],
+  ]);
+  expect(companiesOf(corporation, plc)).toHaveLength(2);
+});
+
+test('a listing without a country joins no two companies of its name that are listed at home in two countries', () => {
+  const tokyo = row('4480', '4480@XTKS', { name: 'Medley, Inc.', ...at('Tokyo', 'JP') });
+  const newYork = row('mdly', 'MDLY@XNYS', { name: 'Medley Inc.', ...at('', 'US') });
+  const berlin = row('m5x', 'M5X@XBER', { name: 'Medley Inc.' });
+  expect(companiesOf(tokyo, newYork, berlin)).toHaveLength(3);
+});
+
+test('a "+" between words is "&" in names too', () => {
+  expect(
+    companiesOf(
+      row('0qmw', '0QMW@XLON', { name: 'Kuehne + Nagel International AG', ...at('', 'CH') }),
+      row('kniu', 'KNIU@XBER', { name: 'Kuehne & Nagel International AG', ...at('', 'CH') }),
+    ),
+  ).toHaveLength(1);
+});
+
 test('two sources’ only records of one name and country are one company', () => {
   expect(companiesOf(listed('KES'), abroad('KE1'))).toEqual([['feed/KES', 'filings/KE1']]);
 });

@@ -30,6 +30,10 @@ export const someBrand: fc.Arbitrary<Brand> = fc
       'Globex AG',
       'Initech',
       'Initech Motors',
+      'Initech Motors plc',
+      'Acme Anvil Works',
+      'Acme Anvil Works, Inc.',
+      'Acme Corporation & plc',
     ),
     rank: fc.nat(3),
     description: fc.constantFrom('', 'Acme makes anvils.', 'Globex does not.'),
@@ -40,18 +44,32 @@ export const someBrand: fc.Arbitrary<Brand> = fc
     domains: fc.subarray(['acme.com', 'globex.com'], { maxLength: 1 }),
     qid: fc.constantFrom('', '', 'Q1', 'Q2'),
     lei: fc.constantFrom('', '', '529900T8BM49AURSDO55'),
-    ticker: fc.constantFrom('', 'ACME', 'GLBX'),
-    mic: fc.constantFrom('XNAS', 'XETR', 'XMEX'),
+    ticker: fc.constantFrom('', 'ACME', 'GLBX', 'ACMEF'),
+    mic: fc.constantFrom('XNAS', 'XETR', 'XMEX', 'OTCM'),
+    figi: fc.constantFrom('', 'BBG000MM90N1'),
     countryCode: fc.constantFrom('', 'US', 'DE'),
     city: fc.constantFrom('', 'New York', 'Berlin'),
     isin: fc.constantFrom('', 'US0378331005', 'GB0002634946', 'CH0038863350'),
   })
   .map(
-    ({ qid, ticker, mic, isin, countryCode, city, id, isTypeStated, isOtherSecurity, isTrading, ...facts }) =>
+    ({
+      qid,
+      ticker,
+      mic,
+      isin,
+      figi,
+      countryCode,
+      city,
+      id,
+      isTypeStated,
+      isOtherSecurity,
+      isTrading,
+      ...facts
+    }) =>
       brandOf(id, {
         ...facts,
         type: typeOf({ isOtherSecurity, isTypeStated, ticker }),
-        listings: ticker === '' ? [] : [{ ticker, mic, isin }],
+        listings: ticker === '' ? [] : [{ ticker, mic, isin, figi, compositeFigi: figi }],
         ...(ticker !== '' && isTrading !== undefined && { stock: { isActivelyTrading: isTrading } }),
         links: { wikidataQid: qid },
         company: { headquarters: { countryCode, city } },

@@ -6,6 +6,7 @@ import {
   natsSpec,
   PASS_PUBLIC_KEYS,
   streamSpec,
+  transportSpec,
 } from '@brand-data/runtime';
 
 /** The settings of `set-up`, which the service has too. */
@@ -26,6 +27,7 @@ export const storageSpec = {
 
 export const serviceSpec = {
   ...storageSpec,
+  ...transportSpec,
   ...grpcPortsSpec('Metering'),
   PASS_PUBLIC_KEYS,
   ALLOWANCE_PUBLIC_KEYS: configSpec.verifyingKeys({

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { GRPC_SERVICES } from '@brand-data/contracts';
+import { ADMIN_PORT, auditPublisher, GRPC_SERVICES } from '@brand-data/contracts';
 import {
-  auditPublisher,
   installationOrPass,
   runBackend,
   systemClock,
@@ -29,7 +28,8 @@ import { UsageConsumer, usageConsumerEvents } from './usage/usage-consumer.ts';
 import { registerUsageGauges } from './usage/usage-gauges.ts';
 import { keepRoom, retentionEvents } from './usage/usage-retention.ts';
 
-await runBackend('metering', { storageSpec, openStorage, serviceSpec }, async (service, config, ports) => {
+const backend = { storageSpec, openStorage, serviceSpec, adminPort: ADMIN_PORT };
+await runBackend('metering', backend, async (service, config, ports) => {
   const clock = systemClock;
   const adminPort = ports.adminPort(installationOrPass(service, config));
   const { database, notices, lists, nats, streams, senders } = await openStorage(service, config, (mongo) =>
@@ -58,7 +58,10 @@ await runBackend('metering', { storageSpec, openStorage, serviceSpec }, async (s
   service.onStop('usage consumer', () => consumer.stop());
   await consumer.opened;
 
-  const webhook = webhookOf(service, config);
+  const webhook = webhookOf(service, {
+    url: config.NOTICE_WEBHOOK_URL,
+    secrets: config.NOTICE_WEBHOOK_SECRETS,
+  });
   const sender = createNoticeSender(
     { store: notices, clock, webhook, publish: (notice) => publishNotice(nats, notice) },
     reportNotice,
@@ -75,7 +78,12 @@ await runBackend('metering', { storageSpec, openStorage, serviceSpec }, async (s
     allowances.replaceKeys(verifyingKeysFromPem(pem)),
   );
   const metering = new Metering(
-    { store, clock, allowances, recall: (recall) => publishRecall(nats, recall) },
+    {
+      store,
+      clock,
+      allowances,
+      recall: (recall) => publishRecall(nats, recall),
+    },
     meteringEvents(service),
   );
   const catchUp = catchUpWith({ streams, clock, consumer });

@@ -1,7 +1,5 @@
-import type { RecordAnswer } from '../answer.ts';
 import { BrandData } from '../client.ts';
 import type { FlatRecord } from '../gen/types.ts';
-import { putNewest } from '../newest.ts';
 
 /** Where a record comes from. */
 export interface Source {
@@ -11,7 +9,7 @@ export interface Source {
 }
 
 interface SharedCall {
-  answer: Promise<RecordAnswer<FlatRecord>>;
+  record: Promise<FlatRecord>;
   controller: AbortController;
   /** Elements that wait for the call. */
   users: number;
@@ -40,24 +38,34 @@ export async function sharedRecord(source: Source, signal: AbortSignal): Promise
     if (calls.get(key) === call) calls.delete(key);
     call.controller.abort();
   });
-  return (await call.answer).data;
+  return call.record;
 }
 
-function startCall(key: string, { api, token, identifier }: Source): SharedCall {
+function startCall(key: string, source: Source): SharedCall {
   const controller = new AbortController();
-  const answer = clientOf(api, token).logo(identifier, { signal: controller.signal });
-  const call = { answer, controller, users: 0 };
+  const call = { record: load(source, controller.signal), controller, users: 0 };
   calls.set(key, call);
   const end = () => {
     if (calls.get(key) === call) calls.delete(key);
   };
-  answer.then(end, end);
+  call.record.then(end, end);
   return call;
+}
+
+async function load({ api, token, identifier }: Source, signal: AbortSignal): Promise<FlatRecord> {
+  const { data } = await clientOf(api, token).logo(identifier, { signal });
+  return data;
 }
 
 function clientOf(api: string, token: string): BrandData {
   const key = JSON.stringify([api, token]);
-  const client = clients.get(key) ?? new BrandData({ api, token });
-  putNewest(clients, key, client, MOST_CLIENTS);
+  const known = clients.get(key);
+  if (known !== undefined) return known;
+  const client = new BrandData({ api, token });
+  clients.set(key, client);
+  for (const [oldest] of clients) {
+    if (clients.size <= MOST_CLIENTS) break;
+    clients.delete(oldest);
+  }
   return client;
 }

@@ -10,14 +10,23 @@ const MOST_LEFT_OUT = 2;
 /** Words that join others: they neither end the leading words nor count as left out. */
 const JOINING: ReadonlySet<string> = new Set('and of the de for in la le et und y e du des'.split(' '));
 
+/** The word that people leave out inside a name too: "Auckland Airport". */
+const INNER = ' international ';
+
 /** Returns the leading words that may stand for a name, in its normal form: "palo alto" and "palo" for "Palo Alto Networks Inc.". */
 export function leadingWordsOf(name: string): string[] {
   const parts = partsOf(name);
-  return parts.words
+  const leading = parts.words
     .slice(0, Math.min(MOST_WORDS, parts.words.length - 1))
     .flatMap((_, last) =>
       leftOutAfter(last + 1, parts) === undefined ? [] : parts.words.slice(0, last + 1).join(' '),
     );
+  return [...new Set([...leading, ...withoutInner(parts)])];
+}
+
+function withoutInner({ words }: Parts): string[] {
+  const name = words.join(' ');
+  return name.includes(INNER) && words.length <= MOST_WORDS + 1 ? [name.replace(INNER, ' ')] : [];
 }
 
 /**
@@ -26,6 +35,7 @@ export function leadingWordsOf(name: string): string[] {
  */
 export function wordsLeftOut(name: string, leading: string): string[] | undefined {
   const parts = partsOf(name);
+  if (withoutInner(parts).includes(leading)) return [INNER.trim()];
   const count = leading.split(' ').length;
   const isLed = count < parts.words.length && parts.words.slice(0, count).join(' ') === leading;
   return isLed ? leftOutAfter(count, parts) : undefined;

@@ -2,6 +2,7 @@ import { COLLECTIVES, commonSpelling, OPTIONAL_WORDS } from '../names/abbreviati
 import { legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, normalName } from '../names/names.ts';
 import { isPlace } from '../names/places.ts';
+import { once } from './once.ts';
 import { areDisjoint } from './sets.ts';
 
 /** A company's name, in the form in which names of different sources are compared. */
@@ -39,34 +40,22 @@ export function companyName(
   normal: string = coreName(normalName(plain)),
 ): CompanyName | undefined {
   if (normal === '') return undefined;
-  const words = foldUmlauts(normal).split(' ');
+  // "Kuehne + Nagel" is "Kuehne & Nagel", but "Canal+" is not "Canal".
+  const words = foldUmlauts(normal).replaceAll(' plus ', ' and ').split(' ');
   const significant = words.filter((word) => !INSIGNIFICANT.has(word));
-  return new PlainName(plain, significant.length > 0 ? significant : words, comparableNames(words.join(' ')));
-}
-
-/** Most names are compared without the facts that are computed at their first use. */
-class PlainName implements CompanyName {
-  readonly words: readonly string[];
-  readonly forms: readonly string[];
-  readonly #plain: string;
-  #legalFamilies: readonly string[] | undefined;
-  #collective: string | undefined;
-
-  constructor(plain: string, words: readonly string[], forms: readonly string[]) {
-    this.#plain = plain;
-    this.words = words;
-    this.forms = forms;
-  }
-
-  get legalFamilies(): readonly string[] {
-    this.#legalFamilies ??= legalFamiliesOf(this.#plain);
-    return this.#legalFamilies;
-  }
-
-  get collective(): string {
-    this.#collective ??= collectivesIn(this.#plain);
-    return this.#collective;
-  }
+  // Most names are compared without these.
+  const legalFamilies = once(() => legalFamiliesOf(plain));
+  const collective = once(() => collectivesIn(plain));
+  return {
+    words: significant.length > 0 ? significant : words,
+    forms: comparableNames(words.join(' ')),
+    get legalFamilies() {
+      return legalFamilies();
+    },
+    get collective() {
+      return collective();
+    },
+  };
 }
 
 function collectivesIn(name: string): string {

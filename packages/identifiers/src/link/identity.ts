@@ -27,6 +27,8 @@ const TICKER_OF_LETTERS = /^[A-Z]{1,6}$/;
 const LATER = /\/NEW\b/i;
 /** The family of "Inc." and "Corp.". */
 const AMERICAN_FORM = 'inc';
+/** Where a company in the form "plc" is, if it is only listed in the United States. */
+const HOMES_OF_PLC = ['GB', 'IE'];
 /** In this country all exchanges share one list of tickers. */
 const ONE_LIST_OF_TICKERS = 'DE';
 /** Stands for the country in the blocking key of a listing's name, because a listing's country is often wrong or not stated. */
@@ -96,7 +98,7 @@ export interface LinkEvidence {
   readonly isListedAtHome: boolean;
   /** Sector and industry as the source names them, in normal form. */
   readonly business: ReadonlySet<string>;
-  /** The country's code, if the record has the headquarters' city too. A country without a city is often wrong. */
+  /** The country's code, if the record has the headquarters' city too, or is a listing there. It is otherwise often wrong. */
   readonly sureCountry: string;
   /** The city and the country of the headquarters, such as "saint paul@US". '' if the city or the country is unknown. */
   readonly place: string;
@@ -106,6 +108,9 @@ export interface LinkEvidence {
   readonly mics: ReadonlySet<string>;
   /** What an exchange has only once for each issuer: the code by which the issuer trades, and the issuer's number in the CUSIP. */
   readonly issuerCodes: ReadonlyMap<string, string>;
+  /** The venues with the FIGIs of the securities that trade there, and of those that no longer do: "BBG000MM90N1@XPAR". */
+  readonly traded: ReadonlySet<string>;
+  readonly delisted: ReadonlySet<string>;
   /** A superinvestor's firm without its legal form. '' if it is unknown. */
   readonly firm: string;
 }
@@ -121,7 +126,7 @@ export function identityOf(brand: Brand, isListing = false): RecordIdentity {
     isListing,
     hasNamesakes: brand.hasNamesakes === true,
     keys,
-    evidence: once(() => evidenceOf(brand, keys)),
+    evidence: once(() => evidenceOf(brand, keys, isListing)),
     names: once(() => namesOf(found, currentNames())),
   };
 }
@@ -274,7 +279,7 @@ function tradedOf(brand: Brand): string[] {
 /**
  * Returns the countries that a record's name is looked for in: the stated one, else those of its ISINs, else that of an American
  * legal form, else those of its listings, of which Mexico's board shows American shares, and so do exchanges that give shares from
- * abroad their own tickers, if the name has a legal form. In order, so that the order of the
+ * abroad their own tickers, if the name has a legal form. A plc in New York is British or Irish. In order, so that the order of the
  * listings does not matter.
  */
 function homesOf(brand: Brand): string[] {
@@ -283,8 +288,11 @@ function homesOf(brand: Brand): string[] {
   if (hasAmericanForm(brand)) return ['US'];
   const venues = brand.listings.flatMap(({ mic }) => exchangeOfMic(mic) ?? []);
   const exchanges = venues.filter(({ mic }) => mic !== OVER_THE_COUNTER);
-  const isRegistered = legalFamiliesOf(bounded(brand.name)).length > 0;
+  const families = legalFamiliesOf(bounded(brand.name));
+  const isRegistered = families.length > 0;
+  const isFromAbroad = families.includes('plc') && venues.every(({ country }) => country === 'US');
   return identifiers([
+    ...(isFromAbroad ? HOMES_OF_PLC : []),
     ...(venues.some(({ mic, ownTickers }) => mic === BOARD.mic || (ownTickers && isRegistered))
       ? ['US']
       : []),
@@ -294,14 +302,19 @@ function homesOf(brand: Brand): string[] {
 
 function statedCountriesOf(brand: Brand): string[] {
   const country = countryOf(brand);
-  return country !== '' ? [country] : identifiers(isinsOf(brand).map((isin) => isin.slice(0, 2)));
+  const ofIsins = identifiers(isinsOf(brand).map((isin) => isin.slice(0, 2)));
+  if (country === '') return ofIsins;
+  // Coupang, Inc. is in Seoul.
+  return hasAmericanForm(brand) && ofIsins.includes('US') && cityOf(brand) === ''
+    ? identifiers([country, 'US'])
+    : [country];
 }
 
 function hasAmericanForm({ name }: Brand): boolean {
   return legalFamiliesOf(bounded(name)).includes(AMERICAN_FORM);
 }
 
-function evidenceOf(brand: Brand, keys: readonly string[]): LinkEvidence {
+function evidenceOf(brand: Brand, keys: readonly string[], isListing: boolean): LinkEvidence {
   const stated = countryOf(brand);
   const isins = isinsOf(brand);
   const homes = new Set(identifiers([stated, ...isins.map((isin) => isin.slice(0, 2))]));
@@ -317,6 +330,15 @@ function evidenceOf(brand: Brand, keys: readonly string[]): LinkEvidence {
   const asAtHome = tickersWhere(({ mic }) => mic === BOARD.mic && !countries.has(BOARD.country));
   const city = cityOf(brand);
   const place = city === '' || stated === '' ? '' : `${city}@${stated}`;
+  const securities = brand.listings.flatMap(({ figi, mic }) => (figi === '' ? [] : `${figi}@${mic}`));
+  const isListedAtHome =
+    countries.size === 1 &&
+    listed.some(
+      ({ key, venue }) =>
+        countries.has(venue.country) &&
+        !venue.ownTickers &&
+        !isForeignCodeAt(venue, venue.country, tickerText(key), ''),
+    );
   return {
     keys: new Set(keys),
     kinds: new Set(keys.map(kindOf)),
@@ -330,21 +352,14 @@ function evidenceOf(brand: Brand, keys: readonly string[]): LinkEvidence {
     ),
     homeTickers,
     countries,
-    isCountryKnown: homes.size > 0 || hasAmericanForm(brand),
-    isListedAtHome:
-      countries.size === 1 &&
-      listed.some(
-        ({ key, venue }) =>
-          countries.has(venue.country) &&
-          !venue.ownTickers &&
-          !isForeignCodeAt(venue, venue.country, tickerText(key), ''),
-      ),
+    isCountryKnown: (homes.size > 0 || hasAmericanForm(brand)) && (stated === '' || countries.size === 1),
+    isListedAtHome,
     business: new Set(
       [brand.company?.sector ?? '', brand.company?.industry ?? '']
         .map((text) => normalName(bounded(text)))
         .filter((text) => text !== ''),
     ),
-    sureCountry: place === '' ? '' : stated,
+    sureCountry: place !== '' || (isListing && isListedAtHome) ? stated : '',
     place,
     nameSecondaryKeys: [
       ...(place === '' ? [] : [`city:${place}`]),
@@ -352,6 +367,8 @@ function evidenceOf(brand: Brand, keys: readonly string[]): LinkEvidence {
     ],
     mics: new Set(brand.listings.map(({ mic }) => mic)),
     issuerCodes: issuerCodesOf(brand),
+    traded: new Set(brand.stock?.isActivelyTrading === true ? securities : []),
+    delisted: new Set(brand.stock?.isActivelyTrading === false ? securities : []),
     firm: coreName(bounded(brand.manager?.firm ?? '')),
   };
 }

@@ -54,8 +54,10 @@ const WEIGHTS = {
   ticker: 2,
   /** Each source has only one record with the name in the country. */
   uniqueName: 2,
+  /** One security of a venue is delisted under one name and traded under the other: "Orpea", "Emeis". */
+  renamed: 2,
 } as const;
-export type Fact = keyof typeof WEIGHTS;
+type Fact = keyof typeof WEIGHTS;
 
 /** Facts that alone say which company a record describes. */
 const IDENTIFYING: ReadonlySet<Fact> = new Set(['id', 'wikidata', 'lei', 'security', 'figi']);
@@ -68,7 +70,7 @@ const NEEDED_FACTS = 2;
 const FIRM_FACTS = 3;
 
 /** What two descriptions have in common, and what speaks against one company. */
-export interface Comparison {
+interface Comparison {
   readonly names: NameAgreement;
   readonly facts: ReadonlySet<Fact>;
   readonly contradictions: readonly Contradiction[];
@@ -143,11 +145,12 @@ function isSameManager(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet
  * Checks whether the facts show one company: two facts that agree and none that contradicts, or three, the name among them, and one
  * that contradicts.
  */
-export function showOneCompany({ facts, names, contradictions }: Comparison): boolean {
+function showOneCompany(comparison: Comparison): boolean {
+  const { facts, contradictions } = comparison;
   if (facts.size < NEEDED_FACTS || ![...facts].some((fact) => ANCHORS.has(fact))) return false;
   if (contradictions.length === 0) return true;
   const [only, ...others] = contradictions;
-  if (others.length > 0 || facts.size < FIRM_FACTS || (names !== 'equal' && names !== 'former')) return false;
+  if (others.length > 0 || !isFirm(comparison)) return false;
   const isIdentified = [...facts].some((fact) => IDENTIFYING.has(fact));
   if (only === 'issuer') return false;
   if (only === 'entity') return isIdentified;
@@ -155,8 +158,12 @@ export function showOneCompany({ facts, names, contradictions }: Comparison): bo
 }
 
 /** Checks whether the facts outweigh one contradiction of another record of the company. */
-export function isFirm({ facts, names }: Comparison): boolean {
-  return facts.size >= FIRM_FACTS && (names === 'equal' || names === 'former');
+function isFirm({ facts, names }: Comparison): boolean {
+  return facts.size >= FIRM_FACTS && isWhole(names);
+}
+
+function isWhole(names: NameAgreement): boolean {
+  return names === 'equal' || names === 'former';
 }
 
 function weightOf(facts: ReadonlySet<Fact>): number {
@@ -180,8 +187,7 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
 
   const names = nameAgreementOf(a, b, isIdentified || common.has('ticker'));
   const isNamed =
-    names === 'equal' ||
-    names === 'former' ||
+    isWhole(names) ||
     ((names === 'begins' || names === 'alike') && (isIdentified || (areListings && common.has('ticker')))) ||
     ((names === 'begins' || names === 'firstWord') && common.has('ticker'));
   if (isNamed) facts.add('name');
@@ -189,6 +195,7 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
   else if (areTradedAlike(a, b, common) || (isNamed && common.has('named') && haveHomeTicker(ofA, ofB)))
     facts.add('ticker');
 
+  if (hasCommon(ofA.traded, ofB.delisted) || hasCommon(ofA.delisted, ofB.traded)) facts.add('renamed');
   if (areListings && names === 'equal' && facts.has('domain') && haveOneFormAtOneVenue(a, b))
     facts.add('uniqueName');
 
@@ -200,8 +207,7 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
     ),
   ];
   const isSure = isIdentified || facts.has('listing') || facts.has('domain');
-  const isEqual = names === 'equal' || names === 'former';
-  if (!isEqual && securitiesDiffer(ofA, ofB)) contradictions.push('security');
+  if (!isWhole(names) && securitiesDiffer(ofA, ofB)) contradictions.push('security');
   const areHomesSure = ofA.isCountryKnown && ofB.isCountryKnown;
   const mayDiffer = (areListings && !areSisters(a, b)) || areNamedAlikeInFull(a, b);
   if (!isSure && !mayDiffer && areHomesSure && areDisjoint(ofA.homeTickers, ofB.homeTickers))

@@ -38,6 +38,8 @@ const ABBREVIATED_FORM = /\([株有주유]\)/gu;
 /** The ASCII spellings of these letters in German, Danish and Norwegian. */
 const SPELT_OUT: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
 const SPELLABLE = /[äöüøåÄÖÜØÅ]/g;
+/** "Bausch + Lomb" and "Kuehne+Nagel", but not "Canal+ Polska". */
+const JOINING_PLUS = /(?<=\p{L})( ?)\+\1(?=\p{L})/gu;
 
 /**
  * The file lists legal forms as they are written. Without "Holdings", "Group" or words such as "Chartered" and "Partners", two
@@ -175,88 +177,56 @@ export function isLegalFormAlone(value: string): boolean {
 
 /**
  * Removes legal forms from a normal name until none is left, because the rest may begin or end with another form. The time grows
- * with the length of the name, however many forms it has: no form is copied or looked up that is longer than the longest known.
+ * with the length of the name, however many forms it has: no form is looked up that is longer than the longest known.
  */
 export function coreOf(normal: string): string {
   const isAscii = ASCII.test(normal);
-  let rest: Part = { text: normal, from: 0, to: normal.length };
-  let before: Part;
+  let core = normal;
+  let before: string;
   do {
-    before = rest;
-    rest = withoutShareSuffix(withoutTrailing(withoutLeading(rest)));
-    if (!isAscii) rest = withoutGlued(rest);
-  } while (rest.from !== before.from || rest.to !== before.to);
-  const core = normal.slice(rest.from, rest.to);
+    before = core;
+    core = withoutShareSuffix(withoutTrailing(withoutLeading(core)));
+    if (!isAscii) core = withoutGlued(core);
+  } while (core !== before);
   // An ASCII name loses whole words at its ends only, so the rest is still normal.
   if (core === normal || isAscii) return core;
   const again = normalName(core);
   return again === core ? core : coreOf(again);
 }
 
-/** A part of a text, from one place to another, that begins and ends with a word. */
-interface Part {
-  readonly text: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-function withoutLeading(part: Part): Part {
-  const { text, from, to } = part;
-  const last = Math.min(to, from + LONGEST_LEADING + 1);
-  let end = spaceAfter(text, from, last);
-  if (end < 0 || !FIRST_WORDS.has(text.slice(from, end))) return part;
-  let found = from;
-  for (; end >= 0; end = spaceAfter(text, end + 1, last))
-    if (LEADING.has(text.slice(from, end))) found = end + 1;
-  return { text, from: found, to };
+/** Removes the longest leading form. */
+function withoutLeading(text: string): string {
+  let end = text.indexOf(' ');
+  if (end < 0 || !FIRST_WORDS.has(text.slice(0, end))) return text;
+  let found = 0;
+  for (; end >= 0 && end <= LONGEST_LEADING; end = text.indexOf(' ', end + 1))
+    if (LEADING.has(text.slice(0, end))) found = end + 1;
+  return text.slice(found);
 }
 
 /** Removes the longest trailing form, and an "and" before it. */
-function withoutTrailing(part: Part): Part {
-  const { text, from, to } = part;
-  const first = Math.max(from, to - LONGEST_TRAILING - 1);
-  let start = spaceBefore(text, to, first);
-  if (start < 0 || !LAST_WORDS.has(text.slice(start + 1, to))) return part;
-  let found = to;
-  for (; start >= 0; start = spaceBefore(text, start, first))
-    if (TRAILING.has(text.slice(start + 1, to))) found = start;
-  if (found === to) return part;
-  const hasAnd = found - AND.length > from && text.startsWith(AND, found - AND.length);
-  return { text, from, to: hasAnd ? found - AND.length : found };
+function withoutTrailing(text: string): string {
+  let start = text.lastIndexOf(' ');
+  if (start < 0 || !LAST_WORDS.has(text.slice(start + 1))) return text;
+  let found = text.length;
+  for (; start > 0 && text.length - start <= LONGEST_TRAILING + 1; start = text.lastIndexOf(' ', start - 1))
+    if (TRAILING.has(text.slice(start + 1))) found = start;
+  const rest = text.slice(0, found);
+  return found < text.length && rest.endsWith(AND) && rest !== AND ? rest.slice(0, -AND.length) : rest;
 }
 
-function withoutShareSuffix(part: Part): Part {
-  const { text, from, to } = part;
-  const first = Math.max(from, to - LONGEST_SHARE_SUFFIX);
-  const start = spaceBefore(text, to, first);
-  if (start < 0 || !SHARE_WORD.test(text.slice(start + 1, to))) return part;
-  const suffix = SHARE_SUFFIX.exec(text.slice(first, to));
-  return suffix === null ? part : { text, from, to: first + suffix.index };
+function withoutShareSuffix(text: string): string {
+  if (!SHARE_WORD.test(text.slice(text.lastIndexOf(' ') + 1))) return text;
+  const first = Math.max(0, text.length - LONGEST_SHARE_SUFFIX);
+  const suffix = SHARE_SUFFIX.exec(text.slice(first));
+  return suffix === null ? text : text.slice(0, first + suffix.index);
 }
 
-function withoutGlued(part: Part): Part {
-  const { text, from, to } = part;
-  const before = GLUED.find((form) => text.startsWith(form, from) && from + form.length < to);
-  if (before !== undefined) {
-    const rest = from + before.length;
-    return { text, from: text[rest] === ' ' ? rest + 1 : rest, to };
-  }
-  const after = GLUED.find((form) => to - form.length > from && text.startsWith(form, to - form.length));
-  if (after === undefined) return part;
-  const end = to - after.length;
-  return { text, from, to: text[end - 1] === ' ' ? end - 1 : end };
-}
-
-/** Returns the place of the first space from `from` and before `last`. -1 if there is none. */
-function spaceAfter(text: string, from: number, last: number): number {
-  for (let at = from; at < last; at += 1) if (text[at] === ' ') return at;
-  return -1;
-}
-
-/** Returns the place of the last space before `to` and not before `first`. -1 if there is none. */
-function spaceBefore(text: string, to: number, first: number): number {
-  for (let at = to - 1; at >= first; at -= 1) if (text[at] === ' ') return at;
-  return -1;
+function withoutGlued(text: string): string {
+  const before = GLUED.find((form) => text.startsWith(form) && text !== form);
+  if (before !== undefined) return text.slice(before.length).trimStart();
+  const after = GLUED.find((form) => text.endsWith(form) && text !== form);
+  return after === undefined ? text : text.slice(0, -after.length).trimEnd();
 }
 
 export function formsOf(byPlace: Readonly<Record<string, readonly string[]>>): ReadonlySet<string> {
@@ -267,10 +237,11 @@ function longestOf(forms: ReadonlySet<string>): number {
   return Math.max(...[...forms].map(({ length }) => length));
 }
 
-/** Returns the value and, if it contains "ä" or similar letters, also the value with "ä" written "ae" and so on. */
+/** Returns the value, also with "ä" and similar letters written "ae" and so on, and with a "+" between words written "&". */
 function spellingsOf(value: string): string[] {
-  if (ASCII.test(value)) return [value];
-  const composed = value.normalize('NFC');
+  const composed = ASCII.test(value) ? value : value.normalize('NFC');
   const spelled = composed.replace(SPELLABLE, (letter) => SPELT_OUT[letter.toLowerCase()] ?? letter);
-  return spelled === composed ? [composed] : [composed, spelled];
+  const spellings = [composed, spelled];
+  if (value.includes('+')) spellings.push(...spellings.map((text) => text.replace(JOINING_PLUS, '$1&$1')));
+  return [...new Set(spellings)];
 }

@@ -102,23 +102,14 @@ function titled(written: string): string {
   return name.replace(WORDS, (word, at: number) => {
     const [before, after] = [name[at - 1], name[at + word.length]];
     if (word.length <= LONGEST_SHORT_WORD && (before === '&' || after === '&')) return word;
-    return titledWord(word, {
-      isFirst: at === 0 || before === '-',
-      isAfterDot: before === '.',
-      isBeforeDot: after === '.',
-    });
+    return titledWord(word, before, after);
   });
 }
 
-/** Where a word stands. */
-interface Place {
-  readonly isFirst: boolean;
-  readonly isAfterDot: boolean;
-  readonly isBeforeDot: boolean;
-}
-
-/** Returns a word in capitals as a name has it: "McDonald's", "L3Harris", "IBM". */
-function titledWord(word: string, { isFirst, isAfterDot, isBeforeDot }: Place): string {
+/** Returns a word in capitals as a name has it, between these characters: "McDonald's", "L3Harris", "IBM". */
+function titledWord(word: string, before: string | undefined, after: string | undefined): string {
+  const isFirst = before === undefined || before === '-';
+  const isAfterDot = before === '.';
   const lower = word.toLowerCase();
   const spelled = SPELLED.get(word);
   if (spelled !== undefined) return spelled;
@@ -129,7 +120,7 @@ function titledWord(word: string, { isFirst, isAfterDot, isBeforeDot }: Place): 
   const isAbbreviation =
     word.length <= LONGEST_SHORT_WORD
       ? !SHORT_WORDS.has(lower)
-      : (UNPRONOUNCEABLE.test(word) && !isAfterDot && !isBeforeDot) || !/[AEIOUY\u00C0-\u024F]/.test(word);
+      : (UNPRONOUNCEABLE.test(word) && !isAfterDot && after !== '.') || !/[AEIOUY\u00C0-\u024F]/.test(word);
   if (isAbbreviation || ROMAN_NUMERAL.test(word)) return word;
   const capital = (letter: string) => letter.toUpperCase();
   return lower

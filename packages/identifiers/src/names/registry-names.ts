@@ -38,7 +38,7 @@ const FORMS = [...LEGAL_FORMS].join('|').replaceAll('.', '\\.');
  * follows a space or a legal form, or stands between two slashes: "AC/DC" is a name, and "SA/NV" and "A/S" are legal forms.
  */
 const REGISTRY_MARK = new RegExp(
-  `(?:[/\\\\] ?(?:(?:${CODES}) ?[/\\\\]|(?:${PLACES})|(?<=(?: |\\b(?:${FORMS})\\.?)[/\\\\] ?)(?<!\\bSA/(?=NV$))(?:${CODES})|)|(?<=\\b(?:${FORMS})\\.? ?)\\((?:DE|${PLACES})\\)|\\()$`,
+  `(?:\\(DEL\\.\\)|[/\\\\] ?(?:(?:${CODES}) ?[/\\\\]|(?:${PLACES})|(?<=(?: |\\b(?:${FORMS})\\.?)[/\\\\] ?)(?<!\\bSA/(?=NV$))(?:${CODES})|)|(?<=\\b(?:${FORMS})\\.? ?)\\((?:DE|${PLACES})\\)|\\()$`,
   'i',
 );
 

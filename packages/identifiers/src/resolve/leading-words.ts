@@ -22,8 +22,9 @@ export const TOO_MANY_LED = 6;
 const KINDS = new Set(lists.kinds.split(', '));
 /** Words that set the whole company apart from those with a part of its business: "Honeywell International", "Honeywell Aerospace". */
 const EVERYWHERE = new Set(lists.everywhere.split(', '));
+const PLACES = new Set(lists.places.split(', '));
 /** Places, and words with which names begin that are not known by them. */
-const UNSPECIFIC = new Set([...lists.places.split(', '), ...lists.vague.split(', ')]);
+const UNSPECIFIC = PLACES.union(new Set(lists.vague.split(', ')));
 
 interface Led extends Ranked {
   readonly keys: readonly BrandKey[];
@@ -41,8 +42,8 @@ export function leadingKeysToRead(
   if (leading === undefined || isUnspecific(leading)) return [];
   // The keys of firms hold all words but "Capital" and the like, so "Tiger Global" says enough.
   const firms = options.superinvestors ? (['superinvestor'] as const) : [];
-  const kinds = leading.split(' ').every(isUnspecific) ? firms : (['name', ...firms] as const);
-  return kinds
+  const isVague = areUnspecific(leading) && !leading.split(' ').some(isAtPlace);
+  return (isVague ? firms : (['name', ...firms] as const))
     .filter((kind) => (options.kind ?? kind) === kind)
     .map((kind) => ({ key: `${kind}:${leading}`, kind }));
 }
@@ -50,6 +51,14 @@ export function leadingKeysToRead(
 /** Checks whether words mean no one company: a place, an adjective, a common word. */
 export function isUnspecific(words: string): boolean {
   return UNSPECIFIC.has(words) || isCommonAsName(words) || isFirstWordOfMany(words);
+}
+
+function areUnspecific(leading: string): boolean {
+  return leading.split(' ').every(isUnspecific);
+}
+
+function isAtPlace(word: string): boolean {
+  return PLACES.has(word) || isPlace(word);
 }
 
 /** Returns which of the candidates is meant by this key of leading words. "Leading words" in packages/identifiers/README.md tells the rule. */
@@ -77,7 +86,10 @@ export function meantByLeadingWords<Candidate extends Led>(
   const isWhole = best.rank >= LARGE && isEverywhere(best) && !others.some(isEverywhere);
   if (rival !== undefined && best.rank - rival.rank < CLEARLY_BETTER_KNOWN && !isWhole) return undefined;
   if (key.startsWith('superinvestor:')) return best;
-  const isSpecific = saysOnlyWhatItDoes(leading, names) || (rival === undefined && isLong(leading));
+  const isOfBusiness = saysOnlyWhatItDoes(leading, names);
+  // "Canadian National" is Canadian National Railway, the only large company so called.
+  if (areUnspecific(leading)) return isOfBusiness && !rival && best.rank >= LARGE ? best : undefined;
+  const isSpecific = isOfBusiness || (rival === undefined && isLong(leading));
   if (!isSpecific && (isGivenName(leading) || lettersOf(leading) === 1)) return undefined;
   return best.rank >= (isSpecific && lettersOf(leading) >= SHORTEST ? RANK_OF_LISTED : LARGE)
     ? best

@@ -1,19 +1,19 @@
-import {
-  ADMIN_PORT,
-  type DiagnosisAdminServiceServer,
-  FindingState,
-  GRPC_SERVICES,
-} from '@brand-data/contracts';
+import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 import { VERSION } from '../base/version.ts';
 import type { baseSpec, ConfigOf, ConfigSpec, grpcPortsSpec } from '../config/config.ts';
 import type { CallableService } from '../grpc/callers.ts';
 import { type Operators, operatorCallOf } from '../grpc/operator.ts';
 import { type GrpcServer, startGrpcServer, unary } from '../grpc/server.ts';
-import { openTransport } from '../grpc/transport.ts';
+import { openTransport, type transportSpec } from '../grpc/transport.ts';
 import { runService, runSetUp } from '../service/run-service.ts';
 import type { Service } from '../service/service.ts';
 
-type PortsConfig = ConfigOf<typeof baseSpec & ReturnType<typeof grpcPortsSpec>>;
+/** The contract of every admin port: which role each method needs, and the service that `bds doctor` calls. */
+interface AdminPortContract extends Omit<Operators, 'authenticate'> {
+  diagnosis: CallableService;
+}
+
+type PortsConfig = ConfigOf<typeof baseSpec & typeof transportSpec & ReturnType<typeof grpcPortsSpec>>;
 
 /** The gRPC ports of a backend service: one for gateways, which images does not have, and one for operators. */
 export type BackendPorts = Awaited<ReturnType<typeof preparePorts>>;
@@ -29,6 +29,7 @@ export async function runBackend<StorageSpec extends ConfigSpec, ServiceSpec ext
     storageSpec: StorageSpec;
     openStorage: (service: Service, config: ConfigOf<StorageSpec>) => Promise<unknown>;
     serviceSpec: ServiceSpec;
+    adminPort: AdminPortContract;
   },
   start: (
     service: Service,
@@ -36,17 +37,21 @@ export async function runBackend<StorageSpec extends ConfigSpec, ServiceSpec ext
     ports: BackendPorts,
   ) => Promise<void>,
 ): Promise<void> {
-  const { storageSpec, openStorage, serviceSpec } = backend;
+  const { storageSpec, openStorage, serviceSpec, adminPort } = backend;
   if (process.argv[2] === 'set-up') return runSetUp(name, storageSpec, openStorage);
   return runService(name, serviceSpec, async (service, config) => {
     // TypeScript does not see that a mapped type over an intersection has the members of its parts.
-    const ports = await preparePorts(service, config as PortsConfig);
+    const ports = await preparePorts(service, config as PortsConfig, adminPort);
     await start(service, config, ports);
   });
 }
 
 /** Waits for the service's certificates. Opens no port. */
-async function preparePorts(service: Service, config: PortsConfig) {
+async function preparePorts(
+  service: Service,
+  config: PortsConfig,
+  { roleNeeded, mayCall, diagnosis }: AdminPortContract,
+) {
   const transport = await openTransport(service, config);
   const { HOST: host, GRPC_PORT, ADMIN_GRPC_PORT } = config;
   return {
@@ -61,7 +66,7 @@ async function preparePorts(service: Service, config: PortsConfig) {
       transport,
       host,
       port: ADMIN_GRPC_PORT,
-      operators: { ...ADMIN_PORT, authenticate },
+      operators: { roleNeeded, mayCall, authenticate },
     }),
 
     /** Opens the port for operators. */
@@ -72,20 +77,25 @@ async function preparePorts(service: Service, config: PortsConfig) {
     ): Promise<void> {
       const services = [
         { ...rpcs, handlers: { ...handlers } },
-        { ...GRPC_SERVICES.DiagnosisAdminService, handlers: { ...diagnosisService(service) } },
+        { ...diagnosis, handlers: diagnosisService(service) },
       ];
       return startGrpcServer(service, { ...adminPort, services });
     },
   };
 }
 
-const STATE = { ok: FindingState.OK, warning: FindingState.WARNING, wrong: FindingState.WRONG };
+/** The states as proto/brand_data/v1/diagnosis.proto has them. */
+const STATE = {
+  ok: 'FINDING_STATE_OK',
+  warning: 'FINDING_STATE_WARNING',
+  wrong: 'FINDING_STATE_WRONG',
+} as const;
 
 /** Returns the handlers of DiagnosisAdminService. */
-function diagnosisService(service: Service): DiagnosisAdminServiceServer {
+function diagnosisService(service: Service): UntypedServiceImplementation {
   const { version = VERSION, revision = '' } = service.build ?? {};
   return {
-    diagnose: unary(service, async (_request, metadata) => {
+    diagnose: unary(service, async (_request: object, metadata) => {
       const { name, role } = operatorCallOf(metadata).operator;
       const findings = await (service.diagnosis?.run() ?? []);
       return {

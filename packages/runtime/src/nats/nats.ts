@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
-import { inboxPrefixOf } from '@brand-data/contracts';
 import {
   type JetStreamClient,
   type JetStreamManager,
@@ -74,7 +73,8 @@ export async function connectNats(service: Service, { NATS_URL, NATS_CA }: NatsS
     authenticator: () => credentials,
     ...(tls || NATS_CA !== undefined ? { tls: tlsOptions(NATS_URL, NATS_CA) } : {}),
     name: `brand-data-${service.name}`,
-    inboxPrefix: inboxPrefixOf(service.name),
+    // Only this service's user may subscribe to it: see inboxPrefixOf in packages/contracts.
+    inboxPrefix: `_INBOX.${service.name}`,
     maxReconnectAttempts: -1,
     // NATS may refuse a credential for a while when it is being changed.
     ignoreAuthErrorAbort: true,

@@ -211,8 +211,16 @@ function isContradicted(one: Cluster, other: Cluster, { strengthOf, link, decide
   const pairs = one.members.flatMap((a) => other.members.map((b) => [a, b] as const));
   if (pairs.some(([a, b]) => decided.areApart(a, b))) return true;
   if (pairs.length === 1) return false;
+  const members = [...one.members, ...other.members];
+  // "Carnival Corporation & plc" has the forms of both.
+  const isFormShared = (a: SourceRecord, b: SourceRecord) =>
+    members.some((each) => haveOneForm(each, a) && haveOneForm(each, b));
   const contradictions = (a: SourceRecord, b: SourceRecord) =>
-    strengthOf(a, b) === 0 ? contradictionsBetween(a.identity, b.identity) : [];
+    strengthOf(a, b) > 0
+      ? []
+      : contradictionsBetween(a.identity, b.identity).filter(
+          (kind) => kind !== 'legalForm' || !isFormShared(a, b),
+        );
   const found = new Set(
     pairs.flatMap(([a, b]) =>
       contradictions(a, b).filter((kind) =>
@@ -225,6 +233,10 @@ function isContradicted(one: Cluster, other: Cluster, { strengthOf, link, decide
   if (pairs.some(([a, b]) => haveOneDomain(a.identity, b.identity))) found.delete('website');
   if (found.size === 0) return false;
   return found.size > 1 || found.has('issuer') || !pairs.some(([a, b]) => link(a, b).isFirm);
+}
+
+function haveOneForm(a: SourceRecord, b: SourceRecord): boolean {
+  return !a.identity.names().legalFamilies.isDisjointFrom(b.identity.names().legalFamilies);
 }
 
 function byStrength(a: CandidatePair, b: CandidatePair): number {

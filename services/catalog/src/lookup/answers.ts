@@ -29,6 +29,7 @@ import {
   TOO_MANY_LED,
 } from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
+import { LRUCache } from 'lru-cache';
 import type { Collection, Document } from 'mongodb';
 import { append } from '../records/append.ts';
 import { type CatalogDoc, isOtherSecurity } from '../records/catalog-doc.ts';
@@ -116,24 +117,13 @@ export type FindCandidates = ReturnType<typeof candidateFinder>;
  * entries are common too, and one more query reads the best records of each.
  */
 export function candidateFinder(companies: Collection<CatalogDoc>) {
-  // In order of use, the least recently used entry first.
-  const commonEntries = new Set<string>();
-
-  function isCommon(entry: string): boolean {
-    if (!commonEntries.delete(entry)) return false;
-    commonEntries.add(entry);
-    return true;
-  }
+  const commonEntries = new LRUCache<string, true>({ max: MAX_COMMON_ENTRIES });
 
   function rememberCommon(entries: ReadonlySet<string>, found: readonly CandidateDoc[]): void {
     const counts = new Map<string, number>();
     for (const key of found.flatMap(({ keys }) => keys))
       if (entries.has(key)) counts.set(key, (counts.get(key) ?? 0) + 1);
-    for (const [entry, count] of counts) if (count > COMMON_ENTRY_RECORDS) commonEntries.add(entry);
-    for (const entry of commonEntries) {
-      if (commonEntries.size <= MAX_COMMON_ENTRIES) break;
-      commonEntries.delete(entry);
-    }
+    for (const [entry, count] of counts) if (count > COMMON_ENTRY_RECORDS) commonEntries.set(entry, true);
   }
 
   async function findAll(entries: readonly string[], perEntry: number): Promise<readonly CandidateDoc[]> {
@@ -150,7 +140,7 @@ export function candidateFinder(companies: Collection<CatalogDoc>) {
     { perEntry = BEST_OF_ENTRY }: { perEntry?: number } = {},
   ): Promise<CandidateRecord[]> => {
     const { common = [], others = [] } = Object.groupBy(entries, (entry) =>
-      isCommon(entry) ? 'common' : 'others',
+      commonEntries.get(entry) ? 'common' : 'others',
     );
     const found = await Promise.all([
       findAll(others, perEntry),

@@ -85,25 +85,17 @@ export function suggester(
   };
 }
 
-/** Returns the suggestions for those of the queries that ask for them. */
+/** Returns the suggestions for those of the queries that ask for them, or only for the first ones unless it may take longer. */
 export async function suggestFor<Query extends LookupQuery>(
   suggest: Suggest,
   missed: readonly Query[],
+  { all = false } = {},
 ): Promise<ReadonlyMap<Query, Suggested>> {
   const asking = missed.filter((query) => query.suggest);
-  const suggested = await suggest(asking);
+  const suggested: Suggested[] = [];
+  do suggested.push(...(await suggest(asking.slice(suggested.length, suggested.length + MOST_QUERIES))));
+  while (all && suggested.length < asking.length);
   return new Map(asking.map((query, index) => [query, suggested[index] ?? NOTHING_SUGGESTED]));
-}
-
-/** Does the same for any number of queries, which takes longer. */
-export async function suggestForAll<Query extends LookupQuery>(
-  suggest: Suggest,
-  missed: readonly Query[],
-): Promise<ReadonlyMap<Query, Suggested>> {
-  const suggested: (readonly [Query, Suggested])[] = [];
-  for (let start = 0; start < missed.length; start += MOST_QUERIES)
-    suggested.push(...(await suggestFor(suggest, missed.slice(start, start + MOST_QUERIES))));
-  return new Map(suggested);
 }
 
 async function suggest(

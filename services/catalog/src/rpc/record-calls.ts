@@ -1,7 +1,7 @@
 import type { CatalogAdminServiceServer } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { findAnswers, isUnknown, meaningToProto, readQueries } from '../lookup/answers.ts';
-import { suggestForAll } from '../lookup/suggestions.ts';
+import { suggestFor } from '../lookup/suggestions.ts';
 import { sourceRecordsFromDoc } from '../records/catalog-doc.ts';
 import { recordFromBytes } from '../records/merge.ts';
 import { effectiveOverrides, mergeRecords } from '../records/override-record.ts';
@@ -47,7 +47,7 @@ export function recordCalls(
       const limits = { perEntry: MAX_MEANINGS + 1, most: MAX_MEANINGS };
       const answers = await findAnswers(read, findCandidates, limits);
       const missed = answers.flatMap(({ query, answer }) => (isUnknown(answer) ? [query] : []));
-      const suggested = await suggestForAll(suggest, missed);
+      const suggested = await suggestFor(suggest, missed, { all: true });
       return {
         resolutions: answers.map(({ query, answer: { meanings, noCompany } }) => ({
           meanings: meanings.map(meaningToProto),

@@ -1,5 +1,5 @@
 import { Brand } from '@brand-data/contracts';
-import { answerWithin, gaugesAtScrape, type Sample, type Service } from '@brand-data/runtime';
+import { gaugesAtScrape, type Sample, type Service } from '@brand-data/runtime';
 import { type CatalogDoc, partsOf } from '../records/catalog-doc.ts';
 import { ageOfDay, agesOf, type SourceAges, tradingDaysSince } from '../records/fact-ages.ts';
 import { cooperativeYield } from './change-loop.ts';
@@ -16,13 +16,8 @@ const HEARD_WITHIN_MS = 30 * 86_400_000;
 /** Of more sources, metrics show some. */
 const MOST_SHOWN = 100;
 const MEASURED_EVERY_MS = 3_600_000;
-/** How long the answer with the counts waits for the ages. */
-const ANSWERED_MS = 30_000;
 
-/**
- * Reads how old the facts of each source are, by the name of the source, and keeps that for the metrics. Resolves to no ages if they
- * cannot be read in time.
- */
+/** Reads how old the facts of each source are, by the name of the source, and keeps that for the metrics. */
 export type MeasureAges = () => Promise<ReadonlyMap<string, SourceAges>>;
 
 /**
@@ -30,7 +25,7 @@ export type MeasureAges = () => Promise<ReadonlyMap<string, SourceAges>>;
  * measured last. If that is older than an hour, one of the replicas measures anew, after the scrape.
  */
 export function startFreshness(service: Service, { companies, sources, imports }: Collections): MeasureAges {
-  const measure = async () => {
+  const measure: MeasureAges = async () => {
     const known = await sources.find({}, { projection: { _id: 1 }, maxTimeMS: READ_MS }).toArray();
     const names = known.map(({ _id }) => _id);
     const measured = await readAges(companies, names);
@@ -49,22 +44,13 @@ export function startFreshness(service: Service, { companies, sources, imports }
     sources: await sources.find({}, { limit: MOST_SHOWN, maxTimeMS: READ_MS }).toArray(),
     runs: await readLastRuns(imports),
   });
-  const tell = ({ message }: Error) => {
-    if (!service.signal.aborted) service.log.warn({ err: { message } }, 'ages could not be measured');
+  const afterScrape = () => {
+    measureIfOld().catch(({ message }: Error) => {
+      if (!service.signal.aborted) service.log.warn({ err: { message } }, 'ages could not be measured');
+    });
   };
-  const afterScrape = () => void measureIfOld().catch(tell);
   registerGauges(service, () => read().finally(afterScrape));
-  return async () => {
-    try {
-      return await answerWithin(measure(), {
-        withinMs: ANSWERED_MS,
-        detail: 'the ages of facts take too long',
-      });
-    } catch (error) {
-      tell(error as Error);
-      return new Map();
-    }
-  };
+  return measure;
 }
 
 /** Takes a sample of bounded size, however large the catalogue is. */

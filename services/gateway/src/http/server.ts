@@ -71,7 +71,7 @@ export function createHttpServer(
     }
     return send(reply, answer);
   };
-  addRoutes(app, parts, { send, sendUncounted });
+  addRoutes(app, parts, { send, sendUncounted }, accessLog);
   return app;
 }
 

@@ -70,10 +70,18 @@ export class Records {
 
   constructor(
     catalog: CatalogServiceClient,
-    { now = () => performance.now(), cacheBytes, onFailure, onBatch, tracer, ...shown }: RecordsOptions,
+    {
+      logoHost,
+      monogramKey,
+      cacheBytes,
+      now = () => performance.now(),
+      onFailure,
+      onBatch,
+      tracer,
+    }: RecordsOptions,
   ) {
     const batching = { clock: systemClock, onBatch, tracer };
-    this.#shown = shown;
+    this.#shown = { logoHost, monogramKey };
     this.#now = now;
     this.#lookUps = new LookupBatches(catalog, { ...batching, withinMs: LOOKUP_WITHIN_MS, onFailure });
     this.#lookUpsOfMissed = new LookupBatches(catalog, { ...batching, withinMs: SUGGEST_WITHIN_MS });
@@ -136,7 +144,9 @@ export class Records {
   /** If a change overtakes the look-up, its answer may be of the time before or after. It is then repeated, for as long as one may take. */
   async #fetch(
     key: string,
-    ...[variant, identifier, kind]: Parameters<Records['find']>
+    variant: Variant,
+    identifier: string,
+    kind?: IdentifierKind,
   ): Promise<CatalogAnswer> {
     const repeatedUntilMs = this.#now() + LOOKUP_WITHIN_MS;
     for (;;) {
@@ -144,7 +154,11 @@ export class Records {
       const fetchedAtMs = this.#now();
       const watch = this.#cache.watch();
       try {
-        const query = { identifier, superinvestors: variant === 'grouped', kind: kind && MATCH_KIND[kind] };
+        const query = {
+          identifier,
+          superinvestors: variant === 'grouped',
+          kind: kind && MATCH_KIND[kind],
+        };
         const result = await this.#lookupWithSuggestions(query);
         if (kind && result.match && result.match.kind !== query.kind)
           throw new Fault('unavailable', 'this catalog does not know kinds of look-ups yet');

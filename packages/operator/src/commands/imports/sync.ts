@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ImportOutcome, type NoteImportRequest } from '@brand-data/contracts';
-import { newImportId, noteRun } from '@brand-data/importers';
+import { newImportId } from '@brand-data/importers';
 import { Command, CommanderError } from '@commander-js/extra-typings';
 import { Interrupted, PartlyFailed, UsageError } from '../../connection/failures.ts';
 import {
@@ -20,6 +20,9 @@ import { time } from '../../text/tables.ts';
 import { importCommand } from './import.ts';
 import { reportText, reportToJson, type TimedReport } from './import-report.ts';
 import type { ImportContext } from './reported-import.ts';
+
+/** Catalog takes no longer ones. */
+const LONGEST_REASON = 500;
 
 const SETTLED: readonly ImportOutcome[] = [
   ImportOutcome.FINISHED,
@@ -94,8 +97,6 @@ class SourceSync {
   readonly #source: DeclaredSource;
   readonly #folder: SourceFolder;
   readonly #options: SyncOptions;
-  /** The import that has failed before its end. */
-  #failedImport: string | undefined;
 
   constructor(
     context: Context,
@@ -153,7 +154,8 @@ class SourceSync {
       return this.#ended('unchanged', { done: {} });
 
     const plan = await this.#import(fetched.paths, true);
-    const { importId, difference } = plan.journal;
+    const { importId = newImportId() } = plan.summary;
+    const { difference } = plan.journal;
     const planned = { ...plan.summary, removed: plan.removals?.count ?? 0, difference };
     const reasons = guardReasons(this.#source.guards, planned, before.brought);
     if (this.#options.dryRun) return this.#ended('planned', { reasons, report: plan });
@@ -162,7 +164,7 @@ class SourceSync {
       return this.#ended('stopped', { reasons, report: plan, done: {} });
     }
     const report = await this.#import(fetched.paths, false);
-    const { importId: imported } = report.journal;
+    const { importId: imported = '' } = report.summary;
     await this.#note({ importId: imported });
     const done = { version, importId: imported, brought: broughtBy(report.summary) };
     return this.#ended('imported', { report, done });
@@ -176,7 +178,6 @@ class SourceSync {
       pathOf: (path) => resolve(this.#folder.path, path),
       takeReport: (taken) => {
         report = taken;
-        if (taken.failure) this.#failedImport = taken.journal.importId;
       },
     };
     const command = importOf(context, this.#source.kind);
@@ -194,16 +195,23 @@ class SourceSync {
 
   async #fail(error: Error): Promise<SyncedSource> {
     const reasons = [error.message];
-    const importId = this.#failedImport ?? newImportId();
-    if (!this.#options.dryRun) await this.#note({ importId, outcome: ImportOutcome.FAILED, reasons });
+    if (!this.#options.dryRun)
+      await this.#note({ importId: newImportId(), outcome: ImportOutcome.FAILED, reasons });
     return this.#ended('failed', { reasons });
   }
 
   /** Tells catalog how a run ended and when the next one is due. The sync goes on if catalog does not take it. */
-  async #note(run: Partial<NoteImportRequest>): Promise<void> {
-    const known = { source: this.#source.name, nextDueAtMs: this.#nextDue() };
+  async #note(run: Pick<NoteImportRequest, 'importId'> & Partial<NoteImportRequest>): Promise<void> {
+    const reasons = (run.reasons ?? []).map((reason) => reason.slice(0, LONGEST_REASON));
+    const request: NoteImportRequest = {
+      source: this.#source.name,
+      outcome: ImportOutcome.UNSPECIFIED,
+      nextDueAtMs: this.#nextDue(),
+      ...run,
+      reasons,
+    };
     try {
-      await noteRun(this.#context.catalog(), { ...known, ...run });
+      await this.#context.catalog().call((client) => client.noteImport, request);
     } catch (error) {
       this.#context.output.notice(
         `${this.#source.name}: catalog does not note the run: ${(error as Error).message}`,
