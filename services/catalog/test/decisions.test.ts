@@ -204,5 +204,30 @@ test.each([
     expect(areOne()).toBe(field === JOINED);
     expect(catalogue.decide(field, names)).toBe('unchanged');
     expect(catalogue.decisions).toHaveLength(2);
+    // Nor is it taken back for the other one, but by the names of its records.
+    expect(catalogue.decide(field, names, { undo: true })).toBe('changed');
+    expect(areOne()).toBe(field === SEPARATED);
+    expect(catalogue.decide(field, names, { undo: true })).toBe('unchanged');
+    const gone = ['sample/x1', 'feed/q1'].filter((_, index) => index > 0 || field === JOINED);
+    expect(catalogue.decide(field, gone, { undo: true })).toBe('changed');
+    expect(catalogue.decisions).toHaveLength(0);
   },
 );
+
+test('a join that is not in force, because its records were separated while one was away, is not said to be so', () => {
+  const catalogue = new Catalogue();
+  const bring = () => catalogue.put('feed', [brandOf('q1', { name: 'Globex' })]);
+  catalogue.put('sample', [brandOf('x1', LINKED)]);
+  catalogue.put('gleif', [brandOf('y1', LINKED)]);
+  bring();
+  const [older, newer] = [
+    ['sample/x1', 'feed/q1'],
+    ['feed/q1', 'gleif/y1'],
+  ];
+  for (const names of [older, newer]) expect(catalogue.decide(JOINED, names)).toBe('changed');
+  catalogue.remove('feed/q1');
+  expect(catalogue.decide(SEPARATED, ['sample/x1'])).toBe('changed');
+  bring();
+  expect(catalogue.decide(JOINED, older)).toBe('unchanged');
+  expect(catalogue.decide(JOINED, newer)).toEqual({ refused: expect.stringContaining('bds unseparate') });
+});

@@ -3,7 +3,7 @@ import { JOINED, SEPARATED } from '@brand-data/records';
 import { compareDocs, isOtherSecurity, isWaiting } from '../records/catalog-doc.ts';
 import { isDecision, overrideRecordOf } from '../records/override-record.ts';
 import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
-import { givesId } from './decisions.ts';
+import { areObeyed, CONTRADICTED, givesId } from './decisions.ts';
 import { type FieldOutcome, recordsOf, withoutCompany } from './edit-overrides.ts';
 import type { Change, StoredCompany } from './linked-groups.ts';
 
@@ -38,8 +38,11 @@ export function decide(stored: readonly StoredCompany[], request: LinkDecision, 
     .flatMap(({ records }) => records)
     .filter((record) => isDecision(record, decision.field));
   if (!undo) return made(stored, request, ofKind, newId);
-  // The records that a decision names may be gone, so it is known by their ids.
-  const isAbout = names.map((name) => (record: Names[number]) => isMeant(record, name));
+  // Without a record of the name, those that a decision names may be gone: it is then known by their ids.
+  const isAbout = names.map((name) => {
+    const { named } = meantBy(name, stored) ?? {};
+    return (record: Names[number]) => (named?.size ? named.has(referenceOf(record)) : isMeant(record, name));
+  });
   const removed = new Set(ofKind.filter((each) => decides(each, isAbout)).map(referenceOf));
   return {
     outcome: removed.size > 0 ? 'changed' : 'unchanged',
@@ -86,7 +89,10 @@ function made(
   if (records.length < 2)
     return unmade({ refused: `${names.join(' and ')}: a company with one source record, and nothing else` });
   const isKnown = before?.overrides?.overrides[0]?.reason === decision.reason;
-  if (isKnown && records.length === stated.length) return unmade('unchanged');
+  if (before && isKnown && records.length === stated.length) {
+    const companies = stored.filter(({ doc }) => !isWaiting(doc)).map((company) => company.records);
+    return unmade(areObeyed([before], companies) ? 'unchanged' : { refused: CONTRADICTED });
+  }
   const company = before?.brand ?? Brand.fromPartial({ id: meant[0]?.company.doc._id ?? '' });
   const put = overrideRecordOf(before?.id ?? newId, {
     overrides: [decision],

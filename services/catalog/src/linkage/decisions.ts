@@ -4,6 +4,10 @@ import { isDecision } from '../records/override-record.ts';
 import { compareSources } from '../records/precedence.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 
+/** Why a decision is not in force. */
+export const CONTRADICTED =
+  'earlier decisions contradict it: bds join --list and bds separate --list show them, and bds unjoin and bds unseparate take them back';
+
 /** What the operator has decided about the source records of a group. It takes precedence over all rules. */
 export interface Decided {
   /** Returns the records that are one company with this one, which is among them, strongest first. They count as one record. */

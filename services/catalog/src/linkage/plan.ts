@@ -6,7 +6,7 @@ import { referenceOf, type SourceRecord, statesSecurity } from '../records/sourc
 import { cluster, linkOf } from './clustering.ts';
 import { companiesOf, type PlannedCompany, securityOf } from './companies.ts';
 import { conflictsOfPuts, type PutConflict } from './conflicts.ts';
-import { areObeyed, preferredBy } from './decisions.ts';
+import { areObeyed, CONTRADICTED, preferredBy } from './decisions.ts';
 import { type IdentifiedCluster, type Reclustered, withIds } from './ids.ts';
 import {
   type Change,
@@ -20,8 +20,6 @@ import {
 import { type PutRefusedLink, refusedLinksOf } from './refused-links.ts';
 
 const TOO_LARGE = `its identifiers link it with more than ${MAX_LINKED} others: correct the identifiers that are not its own`;
-const CONTRADICTED =
-  'earlier decisions contradict it: bds join --list and bds separate --list show them, and bds unjoin and bds unseparate take them back';
 const MAX_KEYS = 1_000;
 /** Small enough that the 200 answers of a look-up fit into one message of 16 MiB. */
 const MAX_BYTES = 72 * 1024;
