@@ -1,5 +1,6 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EXIT } from '@brand-data/operator/src/main.ts';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -160,6 +161,7 @@ describe.skipIf(!helm.isThere)('the chart', () => {
         'authority',
         'nats-tls',
         'notices',
+        'lists',
         ...SERVICES.map((name) => `tls-${name}`),
         'tls-bds',
       ];
@@ -436,8 +438,30 @@ describe.skipIf(!helm.isThere)('the chart', () => {
         '/fetched',
       ]),
     );
+    // A secret is a file, and only in the pods that read it.
+    for (const { spec } of pods) {
+      const [container] = spec.containers;
+      expect(container?.env).toContainEqual({ name: 'LISTS_KEY_FILE', value: '/source-secrets/LISTS_KEY' });
+      expect(container?.volumeMounts?.map(({ mountPath }) => mountPath)).toContain('/source-secrets');
+    }
     const kinds = (await objects(PLAIN)).map(({ kind }) => kind);
     expect(kinds).not.toContain('PersistentVolumeClaim');
+  });
+
+  test('a sync that fails for a passing reason is tried again, and any other failure is final', async () => {
+    const manifests = await objects(MATRIX['everything on']?.values ?? {});
+    const policies = manifests.flatMap(({ kind, metadata, spec }) =>
+      kind === 'CronJob' && metadata.name.includes('-sync-') ? [Object(spec).jobTemplate.spec] : [],
+    );
+    expect(policies.length).toBeGreaterThan(0);
+    for (const { backoffLimit, podFailurePolicy } of policies) {
+      expect(backoffLimit).toBeGreaterThan(5);
+      const final = podFailurePolicy.rules.flatMap(({ action, onExitCodes }: Record<string, unknown>) =>
+        action === 'FailJob' ? Object(onExitCodes).values : [],
+      );
+      expect(final).toEqual(expect.arrayContaining([EXIT.failed, EXIT.wrongUsage]));
+      expect(final).not.toContain(EXIT.passing);
+    }
   });
 
   test('an alert tells of missing sweeps, unless they are off', async () => {

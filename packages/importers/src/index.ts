@@ -2,7 +2,7 @@
 
 export { copyFiles } from './fetch/copy-files.ts';
 export { fetchFile } from './fetch/fetch-file.ts';
-export { Requests } from './fetch/requests.ts';
+export { PassingProblem, Requests } from './fetch/requests.ts';
 export { FetchProblem, readState, writeState } from './fetch/stored-file.ts';
 export { sizeOf } from './formats/content.ts';
 export { readJsonLines } from './formats/json.ts';

@@ -3,15 +3,15 @@ import { OptionError } from '@brand-data/importers';
 import { Fault } from '@brand-data/runtime';
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type Connection, openConnection } from './connection/connection.ts';
-import { FILE_PROBLEM, Interrupted, UsageError } from './connection/failures.ts';
+import { FILE_PROBLEM, Interrupted, PassingFailure, UsageError } from './connection/failures.ts';
 import { connectionSettings, serviceAddresses } from './connection/settings.ts';
 import { createProgram } from './program.ts';
 import { type Context, pathsFrom } from './terminal/context.ts';
 import { Output, type Streams } from './terminal/output.ts';
 import { printable } from './text/printable.ts';
 
-/** `interrupted` is what shells report for Ctrl-C: 128 and the number of the signal. */
-export const EXIT = { good: 0, failed: 1, wrongUsage: 2, interrupted: 130 } as const;
+/** `passing` is EX_TEMPFAIL of sysexits.h. `interrupted` is what shells report for Ctrl-C: 128 and the number of the signal. */
+export const EXIT = { good: 0, failed: 1, wrongUsage: 2, passing: 75, interrupted: 130 } as const;
 
 /** The process that a command line runs in. */
 export interface CommandEnvironment extends Streams {
@@ -73,6 +73,7 @@ export async function main(args: readonly string[], environment: CommandEnvironm
     // operators.
     stderr.write(`bds: ${printable(isUsage ? message : (message.split('\n', 1)[0] ?? ''))}\n`);
     if (error instanceof Interrupted) return EXIT.interrupted;
+    if (error instanceof PassingFailure) return EXIT.passing;
     return isUsage ? EXIT.wrongUsage : EXIT.failed;
   } finally {
     connection?.close();

@@ -97,7 +97,8 @@ export function createProgram(context: Context) {
         '\nBDS_OPERATOR_TOKEN_FILE or BDS_OPERATOR_TOKEN, else of ~/.config/bds/credential.' +
         '\nWithout addresses, bds connects to the running local stack. It reads the file that BDS_STACK names,' +
         '\nor else .local/operator.json in the working directory or in a folder above it.' +
-        '\nExit status: 0 success, 1 the command failed or something was refused, 2 wrong usage, 130 stopped by Ctrl-C.',
+        '\nExit status: 0 success, 1 the command failed or something was refused, 2 wrong usage, 75 a sync failed for a reason' +
+        '\nthat may pass, 130 stopped by Ctrl-C.',
     );
   for (const command of COMMANDS) program.addCommand(command(context));
   program.addCommand(completionCommand(context, program));

@@ -20,12 +20,13 @@ sources:
     guards: { removed: 5 }
 `;
 
-const read = (yaml: string) => readDeclarations(yaml, 'sources.yaml', () => undefined);
+const CHECKS = { problemOfImport: (): string | undefined => undefined, env: { LISTS_KEY: 'a&b c' } };
+const read = (yaml: string) => readDeclarations(yaml, 'sources.yaml', CHECKS);
 
 /** Returns what is wrong with a file, with its lines. */
-function problemsOf(yaml: string, problemOfImport = (): string | undefined => undefined): string[] {
+function problemsOf(yaml: string, checks = CHECKS): string[] {
   try {
-    readDeclarations(yaml, 'sources.yaml', problemOfImport);
+    readDeclarations(yaml, 'sources.yaml', checks);
     return [];
   } catch (error) {
     return (error as Error).message.split('\n');
@@ -106,9 +107,31 @@ test('what is not a file of sources is told with its line too', () => {
   expect(problemsOf(GOOD.replace('Example Ltd', 'Żabka'))).toEqual([
     expect.stringMatching(/^sources\.yaml:\d+: contact must have only letters without accents/),
   ]);
-  expect(problemsOf(GOOD, () => 'files are missing')).toEqual([
+  expect(problemsOf(GOOD, { ...CHECKS, problemOfImport: () => 'files are missing' })).toEqual([
     'sources.yaml:4: sources[0] would be refused by bds import: files are missing',
   ]);
+});
+
+test('a secret in a URL comes from the environment, and is told with its line if it is missing', () => {
+  const url = 'https://example.com/list.csv?key=$' + '{LISTS_KEY}';
+  const yaml = GOOD.replace('prices.csv', url);
+  expect(read(yaml).sources[0]?.files[1]).toEqual({
+    from: 'https://example.com/list.csv?key=a%26b%20c',
+    as: 'list.csv',
+    checksum: undefined,
+  });
+  expect(problemsOf(yaml, { ...CHECKS, env: { LISTS_KEY: '' } })).toEqual([
+    'sources.yaml:8: sources[0].files[1].from names LISTS_KEY, which has no value: set this environment variable, or LISTS_KEY_FILE',
+  ]);
+});
+
+test.each([
+  ['a weekday that Kubernetes does not know', '15 6 * * 1-5', '15 6 * * 5-7'],
+  ['a name that a file has before it is whole', 'prices.csv', 'prices.csv.part'],
+  ['a name that the state of a file has', 'prices.csv', 'prices.csv.state.json'],
+  ['a number of companies that catalog never names', 'removed: 5', 'famous: { rank: 900, most: 20 }'],
+])('%s is refused', (_, good, bad) => {
+  expect(problemsOf(GOOD.replace(good, bad))).toHaveLength(1);
 });
 
 test('schedules are in UTC', () => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,9 @@ const RENAMED = 'Falcon';
 let stack: TestStack;
 let folder: string;
 let served = '';
+let status = 200;
 const server = createServer((request, response) => {
+  if (status !== 200) return void response.writeHead(status).end();
   const etag = `"${hash('sha1', served)}"`;
   if (request.headers['if-none-match'] === etag) response.writeHead(304).end();
   else response.writeHead(200, { etag }).end(served);
@@ -38,8 +40,17 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** Far from now, so that no test is at its time by chance. */
+const DAILY = scheduleIn(12 * 60);
+
+/** Returns the schedule of each day at this time from now. */
+function scheduleIn(minutes: number): string {
+  const at = new Date(Date.now() + minutes * 60_000);
+  return `${at.getUTCMinutes()} ${at.getUTCHours()} * * *`;
+}
+
 /** Writes a file with one source of this name, which the server has. */
-async function declare(source: string, more = ''): Promise<void> {
+async function declare(source: string, more = '', { schedule = DAILY, seconds = 3_600 } = {}): Promise<void> {
   const { port } = server.address() as AddressInfo;
   await writeFile(
     join(folder, 'sources.yaml'),
@@ -48,9 +59,9 @@ sources:
   - name: ${source}
     kind: records
     files: [{ from: "http://127.0.0.1:${port}/list.ndjson" }]
-    schedule: "0 6 * * *"
+    schedule: "${schedule}"
     prune: true
-    bounds: { requests_per_second: 1000 }
+    bounds: { requests_per_second: 1000, seconds: ${seconds} }
 ${more}`,
   );
 }
@@ -70,10 +81,18 @@ function records(source: string, name: string, rows = ROWS): string {
   return lines.join('\n');
 }
 
-async function sync(...args: string[]) {
-  const ran = await runBds(stack, folder, ['sync', ...args, '--json']);
+const sync = (...args: string[]) => syncWith({}, ...args);
+
+async function syncWith(env: NodeJS.ProcessEnv, ...args: string[]) {
+  const ran = await runBds(stack, folder, ['sync', ...args, '--json'], env);
   const { sources } = JSON.parse(ran.out || '{"sources": []}');
   return { ...ran, result: sources[0] };
+}
+
+/** Lets the last sync of the source have ended at this time. */
+async function noteDone(source: string, doneAt: number): Promise<void> {
+  const file = join(folder, 'fetched', source, 'state.json');
+  await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), doneAt }));
 }
 
 const nameOf = async (id: string) => {
@@ -100,8 +119,7 @@ test('a source is imported when it is due, and not again before it has something
   expect(Date.parse(first.result.next_due)).toBeGreaterThan(Date.now());
   expect((await sync()).result).toMatchObject({ outcome: 'not_due' });
   // Its next time comes.
-  const stateFile = join(folder, 'fetched/due/state.json');
-  await writeFile(stateFile, JSON.stringify({ ...JSON.parse(await readFile(stateFile, 'utf8')), doneAt: 0 }));
+  await noteDone('due', 0);
   expect((await sync()).result).toMatchObject({ outcome: 'unchanged' });
   expect((await sync('--now')).result).toMatchObject({ outcome: 'imported', import: { unchanged: ROWS } });
 });
@@ -141,6 +159,53 @@ test('a source that cannot be had is told, and is tried again at the next sync',
   });
   served = records('gone', FIRST);
   expect((await sync()).result).toMatchObject({ outcome: 'imported' });
+});
+
+test('a failure that may pass ends with status 75, and one that a person has to look at with 1', async () => {
+  await declare('passing', '', { seconds: 1 });
+  served = records('passing', FIRST);
+  onTestFinished(() => {
+    status = 200;
+  });
+  for (const [answer, code] of [
+    [503, 75],
+    [404, 1],
+  ] as const) {
+    status = answer;
+    expect(await sync(), String(answer)).toMatchObject({ code, result: { outcome: 'failed' } });
+  }
+  status = 200;
+  await declare('passing');
+  const unanswered = await syncWith({ BDS_CATALOG: '127.0.0.1:1' });
+  expect(unanswered).toMatchObject({ code: 75, result: { outcome: 'failed' } });
+  expect((await sync()).result).toMatchObject({ outcome: 'imported' });
+});
+
+test('a sync that begins some minutes early, by a clock that is late, counts for its time', async () => {
+  await declare('early', '', { schedule: scheduleIn(5) });
+  served = records('early', FIRST);
+  await sync();
+  await noteDone('early', Date.now() - 86_400_000 / 2);
+  const early = await sync('--now');
+  expect(early.result).toMatchObject({ outcome: 'imported' });
+  expect(Date.parse(early.result.next_due)).toBeGreaterThan(Date.now() + 86_400_000 / 2);
+  expect((await sync()).result).toMatchObject({ outcome: 'not_due' });
+  await noteDone('early', Date.now() - 86_400_000 / 2);
+  expect((await sync()).result).toMatchObject({ outcome: 'unchanged' });
+});
+
+test('paths begin in the folder of the file of sources, and a URL may follow where a path was a folder', async () => {
+  await mkdir(join(folder, 'elsewhere/lists'), { recursive: true });
+  const file = join(folder, 'elsewhere/sources.yaml');
+  await writeFile(join(folder, 'elsewhere/lists/mine.ndjson'), records('moved', FIRST));
+  await declare('moved');
+  const byUrl = await readFile(join(folder, 'sources.yaml'), 'utf8');
+  await writeFile(file, byUrl.replace(/from: "[^"]*"/, 'from: lists, as: list.ndjson'));
+  const args = ['moved', '--sources', file];
+  expect((await sync(...args)).result).toMatchObject({ outcome: 'imported', import: { created: ROWS } });
+  await writeFile(file, byUrl);
+  served = records('moved', RENAMED);
+  expect((await sync(...args, '--accept')).result).toMatchObject({ outcome: 'imported' });
 });
 
 test('what is wrong with a declaration is told before anything is fetched', async () => {
@@ -212,11 +277,7 @@ test('a source that delivers half, then other names, then rubbish is stopped eac
     await undo(result.import.import_id);
     for (const row of [0, ROWS - 1]) expect(await nameOf(`drill-${row}`)).toBe(`${FIRST} drill ${row}`);
     // What was undone does not come back with the same file.
-    const stateFile = join(folder, 'fetched/drill/state.json');
-    await writeFile(
-      stateFile,
-      JSON.stringify({ ...JSON.parse(await readFile(stateFile, 'utf8')), doneAt: 0 }),
-    );
+    await noteDone('drill', 0);
     expect((await sync()).result).toMatchObject({ outcome: 'unchanged' });
   }
   isOver = true;

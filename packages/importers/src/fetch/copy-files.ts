@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { FetchBounds } from './fetch-file.ts';
+import { PassingProblem } from './requests.ts';
 import { FetchProblem, readState, writeState } from './stored-file.ts';
 
 /**
@@ -29,7 +30,7 @@ export async function copyFiles(
   }
   if ((await lookAt(from, mostBytes)).version !== version) {
     await rm(draft, { recursive: true, force: true });
-    throw new FetchProblem(`${from} changed while it was read: run this again when it is whole`);
+    throw new PassingProblem(`${from} changed while it was read: run this again when it is whole`);
   }
   await rm(statePath, { force: true });
   await rm(to, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 
@@ -39,12 +39,14 @@ export class StoredFile {
       (found) => found.size,
       () => undefined,
     );
-    if (size === undefined || state?.url !== url || (state.bytes ?? size) !== size) return undefined;
-    return { ...state, size };
+    if (size === undefined || state?.url !== hash('sha256', url) || (state.bytes ?? size) !== size)
+      return undefined;
+    return { ...state, url, size };
   }
 
-  note(state: FileState): Promise<void> {
-    return writeState(this.#statePath, state);
+  /** Notes the URL by its hash, because its query may be a secret. */
+  note({ url, ...state }: FileState): Promise<void> {
+    return writeState(this.#statePath, { ...state, url: hash('sha256', url) });
   }
 
   /** Removes the state first: a file without one is fetched again. */

@@ -21,6 +21,9 @@ export class PartlyFailed extends Error {
   override readonly name = 'PartlyFailed';
 }
 
+/** The command failed for a reason that may pass, such as a server or a service that does not answer: it is worth another try. */
+export class PassingFailure extends PartlyFailed {}
+
 /** Ctrl-C ended the command. What it did before remains. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { problemOfSource, reportErrors } from '@brand-data/records';
+import { readSettingFiles } from '@brand-data/runtime';
 import { Cron } from 'croner';
 import Type, { type Static, type TProperties } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -37,7 +38,8 @@ const SourceSchema = closed({
       famous: Type.Optional(
         closed({
           rank: Type.Integer({ minimum: 1, maximum: 1_000 }),
-          most: Type.Integer({ minimum: 0, maximum: 1_000 }),
+          // Of the companies that an import changes, catalog names the 20 best known.
+          most: Type.Integer({ minimum: 0, maximum: 19 }),
         }),
       ),
     }),
@@ -49,7 +51,8 @@ const FILE = Compile(
 
 const DEFAULT_BOUNDS = { bytes: 4 * 2 ** 30, seconds: 3_600, requests_per_second: 1 };
 const DEFAULT_GUARDS = { removed: 10, changed: 50, shrunk: 50, famous: { rank: 900, most: 10 } };
-const FILE_NAME = /^[\w-][\w.-]*$/;
+/** The end of the names of what stands beside a fetched file: its state, and its beginning. */
+export const BESIDE_FILE = /(?:\.part)?(?:\.state\.json(?:\.new)?)?$/;
 
 /** A source as its declaration names it, with the defaults of what it leaves out. */
 export interface DeclaredSource extends Pick<Static<typeof SourceSchema>, 'name' | 'kind' | 'schedule'> {
@@ -71,12 +74,13 @@ export interface Declarations {
  * Reads a file of sources. Throws a UsageError with all its mistakes, each with its line.
  *
  * @param shown the name of the file
- * @param problemOfImport says what `bds import` would refuse of a source
+ * @param checks.problemOfImport says what `bds import` would refuse of a source
+ * @param checks.env has the variables that URLs name
  */
 export function readDeclarations(
   yaml: string,
   shown: string,
-  problemOfImport: (source: DeclaredSource) => string | undefined,
+  checks: { problemOfImport: (source: DeclaredSource) => string | undefined; env: NodeJS.ProcessEnv },
 ): Declarations {
   const lines = new LineCounter();
   const document = parseDocument(yaml, { lineCounter: lines });
@@ -90,10 +94,10 @@ export function readDeclarations(
     result.contact = declared.contact ?? '';
     for (const [index, source] of declared.sources.entries()) {
       const field = `sources[${index}]`;
-      const complete = completed(source, (name, problem) => report(`${field}.${name}`, problem));
+      const complete = completed(source, checks.env, (name, problem) => report(`${field}.${name}`, problem));
       if (result.sources.some(({ name }) => name === complete.name))
         report(`${field}.name`, 'is that of an earlier source: give each source its own');
-      const refused = problemOfImport(complete);
+      const refused = checks.problemOfImport(complete);
       if (refused !== undefined) report(field, `would be refused by bds import: ${refused}`);
       result.sources.push(complete);
     }
@@ -119,24 +123,39 @@ export function isUrl(from: string): boolean {
   return /^https?:\/\//i.test(from);
 }
 
+/** Checks the name of a fetched file, which must differ from the names of what stands beside one. */
+function isFileName(name: string): boolean {
+  return /^[\w-][\w.-]*$/.test(name) && name.replace(BESIDE_FILE, '') === name;
+}
+
 function completed(
   source: Static<typeof SourceSchema>,
+  env: NodeJS.ProcessEnv,
   report: (field: string, problem: string) => void,
 ): DeclaredSource {
   const { name, kind, schedule, prune = false, bounds, guards } = source;
   const problem = problemOfSource(name);
   if (problem !== undefined) report('name', `is wrong: the ${problem}`);
   if (!isSchedule(schedule))
-    report('schedule', 'is no cron text of five fields, such as "15 6 * * 1-5" (UTC)');
+    report('schedule', 'is no cron text of five fields, such as "15 6 * * 1-5" (UTC; Sunday is 0)');
   const files = (source.files ?? []).map(({ from, as, checksum }, index) => {
     const field = `files[${index}]`;
+    const given = (name: string, text: string) =>
+      withVariables(text, env, (problem) => report(`${field}.${name}`, problem));
     if (isUrl(from) && !URL.canParse(from)) report(`${field}.from`, 'is no URL');
     if (checksum !== undefined && !(isUrl(checksum) && URL.canParse(checksum)))
       report(`${field}.checksum`, 'is not the URL of a file with the checksum');
     const named = as ?? basename(isUrl(from) ? (URL.parse(from)?.pathname ?? '') : from);
-    if (!FILE_NAME.test(named))
-      report(`${field}.as`, 'must be the name that the file gets: letters, digits, - and .');
-    return { from, as: named, checksum };
+    if (!isFileName(named))
+      report(
+        `${field}.as`,
+        'must be the name that the file gets: letters, digits, - and ., and not .part or .state.json at the end',
+      );
+    return {
+      from: isUrl(from) ? given('from', from) : from,
+      as: named,
+      checksum: checksum && given('checksum', checksum),
+    };
   });
   for (const [index, { as }] of files.entries())
     if (files.findIndex((file) => file.as === as) < index)
@@ -151,6 +170,15 @@ function completed(
     bounds: { ...DEFAULT_BOUNDS, ...bounds },
     guards: { ...DEFAULT_GUARDS, ...guards },
   };
+}
+
+/** Puts the variables into a URL, as parts of its path or query. A secret in a URL therefore need not stand in the file. */
+function withVariables(url: string, env: NodeJS.ProcessEnv, report: (problem: string) => void): string {
+  return url.replace(/\$\{(\w+)\}/g, (_, name: string) => {
+    const value = readSettingFiles(env, [name]).environment[name];
+    if (!value) report(`names ${name}, which has no value: set this environment variable, or ${name}_FILE`);
+    return encodeURIComponent(value ?? '');
+  });
 }
 
 /** Options that the declaration and bds sync themselves give. */
@@ -168,10 +196,10 @@ function wordsOf(options: object, report: (option: string, problem: string) => v
   });
 }
 
-/** Takes the part of cron that all schedulers read alike. */
+/** Takes the part of cron that all schedulers read alike. Kubernetes knows Sunday as 0 alone. */
 function isSchedule(schedule: string): boolean {
   try {
-    return /^[\d*,/ -]+$/.test(schedule) && Number.isFinite(nextTick(schedule, 0));
+    return /^[\d*,/ -]+ [0-6*,/-]+$/.test(schedule) && Number.isFinite(nextTick(schedule, 0));
   } catch {
     return false;
   }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type BytesRead, copyFiles, FetchProblem, fetchFile, Requests } from '@brand-data/importers';
+import { join, resolve } from 'node:path';
+import { type BytesRead, copyFiles, fetchFile, PassingProblem, Requests } from '@brand-data/importers';
 import { VERSION } from '@brand-data/runtime';
-import { type DeclaredSource, isUrl } from './declarations.ts';
+import { BESIDE_FILE, type DeclaredSource, isUrl } from './declarations.ts';
 
 export interface FetchedSource {
   /** The files, in the order of the declaration. */
@@ -21,38 +21,36 @@ export async function fetchSource(
   folder: string,
   {
     contact,
-    pathOf,
+    declaredIn,
     signal,
     progress,
-  }: {
-    contact: string;
-    pathOf: (path: string) => string;
-    signal: AbortSignal;
-    progress: BytesRead;
-  },
+  }: { contact: string; declaredIn: string; signal: AbortSignal; progress: BytesRead },
 ): Promise<FetchedSource> {
   await mkdir(folder, { recursive: true });
-  const names = files.map(({ as }) => as);
-  for (const found of await readdir(folder))
-    if (!names.includes(found.replace(/(?:\.part)?(?:\.state\.json(?:\.new)?)?$/, '')))
-      await rm(join(folder, found), { recursive: true });
+  for (const found of await readdir(folder, { withFileTypes: true })) {
+    const name = found.name.replace(BESIDE_FILE, '');
+    const file = files.find(({ as }) => as === name);
+    // A path may have been a folder where a URL now gives a file.
+    if (file === undefined || (found.isDirectory() && isUrl(file.from)))
+      await rm(join(folder, found.name), { recursive: true });
+  }
   const requests = new Requests(`brand-data-service/${VERSION} (${contact})`, bounds.requests_per_second);
   const deadline = AbortSignal.timeout(bounds.seconds * 1_000);
   const within = { mostBytes: bounds.bytes, signal: AbortSignal.any([signal, deadline]), progress };
   const versions: string[] = [];
-  const paths = names.map((name) => join(folder, name));
+  const paths = files.map(({ as }) => join(folder, as));
   try {
     for (const [index, { from, checksum }] of files.entries()) {
       const path = paths[index] ?? '';
       versions.push(
         isUrl(from)
           ? await fetchFile(requests, { url: from, path, checksum }, within)
-          : await copyFiles(pathOf(from), path, within),
+          : await copyFiles(resolve(declaredIn, from), path, within),
       );
     }
   } catch (error) {
     if (signal.aborted || !deadline.aborted) throw error;
-    throw new FetchProblem(
+    throw new PassingProblem(
       `fetching took longer than ${bounds.seconds} seconds (bounds.seconds): what has arrived stays, and the next sync goes on there`,
     );
   }

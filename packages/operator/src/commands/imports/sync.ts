@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ImportOutcome, type NoteImportRequest } from '@brand-data/contracts';
-import { newImportId } from '@brand-data/importers';
+import { newImportId, PassingProblem } from '@brand-data/importers';
+import { Fault } from '@brand-data/runtime';
 import { Command, CommanderError } from '@commander-js/extra-typings';
-import { Interrupted, PartlyFailed, UsageError } from '../../connection/failures.ts';
+import { Interrupted, PartlyFailed, PassingFailure, UsageError } from '../../connection/failures.ts';
 import {
   type Declarations,
   type DeclaredSource,
@@ -21,6 +22,8 @@ import { importCommand } from './import.ts';
 import { reportText, reportToJson, type TimedReport } from './import-report.ts';
 import type { ImportContext } from './reported-import.ts';
 
+/** The clock of this machine may be behind that of the timer by this time. */
+const EARLY_MS = 10 * 60_000;
 /** Catalog takes no longer ones. */
 const LONGEST_REASON = 500;
 
@@ -38,6 +41,8 @@ interface SyncedSource {
   outcome: Outcome;
   /** Why it was stopped, or failed. */
   reasons: string[];
+  /** Whether another try may succeed. */
+  isPassing: boolean;
   nextDue: number;
   /** Of the import or, if there was none, of its dry run. */
   report?: TimedReport | undefined;
@@ -60,28 +65,38 @@ export function syncCommand(context: Context) {
     .option('--dry-run', 'fetch, and report what would change, without changing the catalogue')
     .action(async (names, { sources: file, folder, ...options }) => {
       if (options.accept && names.length === 0) throw new UsageError('--accept needs the names of sources');
-      const yaml = await readFile(context.pathOf(file), 'utf8');
-      const declarations = readDeclarations(yaml, file, problemOfImport(context));
-      const wanted = wantedSources(declarations, names);
+      const path = context.pathOf(file);
+      const yaml = await readFile(path, 'utf8');
+      const checks = { problemOfImport: problemOfImport(context), env: context.env };
+      const { contact, ...declarations } = readDeclarations(yaml, file, checks);
       const interruption = context.interruption();
-      const within = { ...context, interruption: () => interruption };
+      const within = {
+        context: { ...context, interruption: () => interruption },
+        contact,
+        declaredIn: dirname(path),
+        options,
+      };
       const done: SyncedSource[] = [];
-      for (const source of wanted) {
-        const sync = new SourceSync(within, declarations.contact, source, context.pathOf(folder), options);
-        done.push(await sync.run());
-      }
+      for (const source of wantedSources(declarations, names))
+        done.push(
+          await new SourceSync(source, new SourceFolder(context.pathOf(folder), source.name), within).run(),
+        );
       context.output.answer({ sources: done.map(syncedToJson) }, () => done.map(syncedText));
       const bad = done.filter(
         ({ outcome, report }) => ['stopped', 'failed'].includes(outcome) || refused(report),
       );
+      const Failure = bad.every(({ isPassing }) => isPassing) ? PassingFailure : PartlyFailed;
       if (bad.length > 0)
-        throw new PartlyFailed(
+        throw new Failure(
           `${figure(bad.length)} of ${figure(done.length)} sources were stopped, failed or had records refused: ${bad.map(({ source }) => source).join(', ')}`,
         );
     });
 }
 
-function wantedSources({ sources }: Declarations, names: readonly string[]): DeclaredSource[] {
+function wantedSources(
+  { sources }: Pick<Declarations, 'sources'>,
+  names: readonly string[],
+): DeclaredSource[] {
   const unknown = names.find((name) => !sources.some((source) => source.name === name));
   if (unknown !== undefined)
     throw new UsageError(
@@ -90,33 +105,41 @@ function wantedSources({ sources }: Declarations, names: readonly string[]): Dec
   return names.length === 0 ? sources : sources.filter(({ name }) => names.includes(name));
 }
 
+/** What the syncs of one run share. */
+interface SyncRun {
+  context: Context;
+  contact: string;
+  /** The folder of the file of sources, in which relative paths begin. */
+  declaredIn: string;
+  options: SyncOptions;
+}
+
 /** Brings one source up to date: fetches it, asks what an import would do, and imports it if no guard objects. */
 class SourceSync {
-  readonly #context: Context;
-  readonly #contact: string;
   readonly #source: DeclaredSource;
   readonly #folder: SourceFolder;
+  readonly #within: SyncRun;
+  readonly #context: Context;
   readonly #options: SyncOptions;
+  /** The time of the schedule for which it runs, if that is not past. Otherwise when it began. */
+  #atMs = Date.now();
 
-  constructor(
-    context: Context,
-    contact: string,
-    source: DeclaredSource,
-    folder: string,
-    options: SyncOptions,
-  ) {
-    this.#context = context;
-    this.#contact = contact;
+  constructor(source: DeclaredSource, folder: SourceFolder, within: SyncRun) {
     this.#source = source;
-    this.#folder = new SourceFolder(folder, source.name);
-    this.#options = options;
+    this.#folder = folder;
+    this.#within = within;
+    this.#context = within.context;
+    this.#options = within.options;
   }
 
   async run(): Promise<SyncedSource> {
     try {
       await using lock = await this.#folder.lock();
       if (lock === undefined)
-        return await this.#ended('failed', { reasons: ['another sync of this source is running'] });
+        return await this.#ended('failed', {
+          reasons: ['another sync of this source is running'],
+          isPassing: true,
+        });
       return (await this.#isDue()) ? await this.#bringUpToDate() : await this.#ended('not due');
     } catch (error) {
       if (error instanceof Interrupted || this.#context.interruption().aborted)
@@ -128,17 +151,21 @@ class SourceSync {
   async #isDue(): Promise<boolean> {
     const { now, accept } = this.#options;
     const { doneAt = 0 } = await this.#folder.state();
-    return Boolean(now || accept) || nextTick(this.#source.schedule, doneAt) <= Date.now();
+    const dueMs = nextTick(this.#source.schedule, doneAt);
+    const isDue = dueMs <= Date.now() + EARLY_MS;
+    if (isDue) this.#atMs = Math.max(dueMs, Date.now());
+    return Boolean(now || accept) || isDue;
   }
 
   async #bringUpToDate(): Promise<SyncedSource> {
-    const { output, pathOf, interruption } = this.#context;
+    const { output, interruption } = this.#context;
+    const { contact, declaredIn } = this.#within;
     const progress = { read: 0, total: 0 };
     const { name } = this.#source;
     const show = () =>
       output.progress(() => `${name}: ${figure(progress.read)} of ${figure(progress.total)} bytes`);
     const timer = setInterval(show, 1_000).unref();
-    const fetching = { contact: this.#contact, pathOf, signal: interruption(), progress };
+    const fetching = { contact, declaredIn, signal: interruption(), progress };
     const fetched = await fetchSource(this.#source, this.#folder.files, fetching).finally(() => {
       clearInterval(timer);
       output.progress();
@@ -197,7 +224,9 @@ class SourceSync {
     const reasons = [error.message];
     if (!this.#options.dryRun)
       await this.#note({ importId: newImportId(), outcome: ImportOutcome.FAILED, reasons });
-    return this.#ended('failed', { reasons });
+    const isPassing =
+      error instanceof PassingProblem || (error instanceof Fault && error.kind === 'unavailable');
+    return this.#ended('failed', { reasons, isPassing });
   }
 
   /** Tells catalog how a run ended and when the next one is due. The sync goes on if catalog does not take it. */
@@ -236,16 +265,18 @@ class SourceSync {
     outcome: Outcome,
     {
       reasons = [],
+      isPassing = false,
       report,
       done,
-    }: Pick<Partial<SyncedSource>, 'reasons' | 'report'> & { done?: Partial<SyncState> } = {},
+    }: Partial<Pick<SyncedSource, 'reasons' | 'isPassing' | 'report'>> & { done?: Partial<SyncState> } = {},
   ): Promise<SyncedSource> {
-    if (done !== undefined && !this.#options.dryRun) await this.#folder.note({ ...done, doneAt: Date.now() });
-    return { source: this.#source.name, outcome, reasons, nextDue: this.#nextDue(), report };
+    if (done !== undefined && !this.#options.dryRun)
+      await this.#folder.note({ ...done, doneAt: Math.max(this.#atMs, Date.now()) });
+    return { source: this.#source.name, outcome, reasons, isPassing, nextDue: this.#nextDue(), report };
   }
 
   #nextDue(): number {
-    return nextTick(this.#source.schedule, Date.now());
+    return nextTick(this.#source.schedule, Math.max(this.#atMs, Date.now()));
   }
 }
 
