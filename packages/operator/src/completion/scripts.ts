@@ -1,127 +1,103 @@
 import { type CommandEntry, type Completions, flagsWithValue, optionPlaces } from './command-table.ts';
 
-/** Returns a script for bash 4 or newer. Nothing of it runs bds. */
-export function bashCompletion(table: readonly CommandEntry[]): string {
-  const { paths, texts, words } = optionPlaces(table);
-  const withWords = words.map(([place, values]) => caseOf(place, `words=${quoted(values.join(' '))}`));
-  return `# Completion of bds in bash: eval "$(bds completion bash)"
-_bds() {
-  local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD - 1]} at='' words='' i
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    case "\${COMP_WORDS[i]}" in
-      ${flagsWithValue(table).join(' | ')}) ((i++)) ;;
-      -*) ;;
-      *)
-        case "$at \${COMP_WORDS[i]}" in
-          ${anyOf(commandsOf(table), ' | ')}) at="$at \${COMP_WORDS[i]}" ;;
-        esac
-        ;;
-    esac
-  done
-  case "$at $before" in
-    ${anyOf(paths, ' | ')})
-      _bds_paths "$current"
-      return
-      ;;
-    ${anyOf(texts, ' | ')})
-      COMPREPLY=()
-      return
-      ;;
-${withWords.join('\n')}
-    *)
-      if [[ $current == -* ]]; then
-        case "$at" in
-${table.map(({ at, options }) => caseOf(at, `words=${quoted(options.map(({ flag }) => flag).join(' '))}`)).join('\n')}
-        esac
-      else
-        case "$at" in
-${table.map((entry) => caseOf(entry.at, bashAfter(entry))).join('\n')}
-        esac
-      fi
-      ;;
-  esac
-  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+/** In what the scripts of bash and zsh differ. */
+interface Dialect {
+  /** The array of the command line's words. */
+  words: string;
+  /** The index of the word to complete, and of the first word after `bds`. */
+  current: string;
+  first: number;
+  /** Proposes files and folders. */
+  paths: string;
+  /** Proposes words, which may have descriptions. */
+  propose(words: readonly { word: string; description?: string }[]): string;
+  /** What comes before the function, and what ends it. */
+  head: string;
+  tail: string;
 }
+
+const BASH: Dialect = {
+  words: 'COMP_WORDS',
+  current: 'COMP_CWORD',
+  first: 1,
+  paths: '_bds_paths "$current"',
+  propose: (words) =>
+    `mapfile -t COMPREPLY < <(compgen -W ${quoted(words.map(({ word }) => word).join(' '))} -- "$current")`,
+  head: `# Completion of bds in bash: eval "$(bds completion bash)"
 _bds_paths() {
   compopt -o filenames 2> /dev/null
   mapfile -t COMPREPLY < <(compgen -f -- "$1")
 }
-complete -F _bds bds
-`;
-}
+`,
+  tail: 'complete -F _bds bds\n',
+};
 
-/** Returns the commands that can follow, else the arguments. */
-function bashAfter({ commands, values }: CommandEntry): string {
-  if (commands.length > 0) return `words=${quoted(commands.map(({ name }) => name).join(' '))}`;
-  if (values === 'paths') return '_bds_paths "$current"; return';
-  return `words=${quoted(values === 'text' ? '' : values.join(' '))}`;
-}
+const ZSH: Dialect = {
+  words: 'words',
+  current: 'CURRENT',
+  first: 2,
+  paths: '_files',
+  // The text before the first colon is the word, and the text after it is the description.
+  propose: (words) =>
+    `entries=(${words.map(({ word, description }) => quoted(description === undefined ? word : `${word}:${description}`)).join(' ')}); _describe bds entries`,
+  head: '#compdef bds\n# Completion of bds in zsh, after compinit: eval "$(bds completion zsh)"\n',
+  tail: 'compdef _bds bds\n',
+};
 
-function caseOf(pattern: string, then: string): string {
-  return `    ${quoted(pattern)}) ${then} ;;`;
+/** Returns a script for bash 4 or newer. Nothing of it runs bds. */
+export function bashCompletion(table: readonly CommandEntry[]): string {
+  return script(table, BASH);
 }
 
 /** Returns a script for zsh, with the descriptions of commands and options. */
 export function zshCompletion(table: readonly CommandEntry[]): string {
+  return script(table, ZSH);
+}
+
+function script(table: readonly CommandEntry[], shell: Dialect): string {
+  const commands = table.flatMap(({ at }) => (at === '' ? [] : quoted(at)));
   const { paths, texts, words } = optionPlaces(table);
-  const withWords = words.map(
-    ([place, values]) => `    (${quoted(place)}) compadd -- ${values.map(quoted).join(' ')}; return ;;`,
-  );
-  return `#compdef bds
-# Completion of bds in zsh, after compinit: eval "$(bds completion zsh)"
-_bds() {
-  local at='' i
+  const caseOf = (places: readonly string[], then: string) =>
+    `    (${places.map(quoted).join('|')}) ${then} ;;`;
+  const wordsOf = (values: readonly string[]) => shell.propose(values.map((word) => ({ word })));
+  const after = ({ commands: below, values }: CommandEntry) => {
+    if (below.length > 0)
+      return shell.propose(below.map(({ name, description }) => ({ word: name, description })));
+    if (typeof values !== 'string') return wordsOf(values);
+    return values === 'paths' ? shell.paths : ':';
+  };
+  const flagsOf = ({ options }: CommandEntry) =>
+    shell.propose(options.map(({ flag, description }) => ({ word: flag, description })));
+  return `${shell.head}_bds() {
+  local current="\${${shell.words}[${shell.current}]}" at='' i
   local -a entries
-  for ((i = 2; i < CURRENT; i++)); do
-    case "\${words[i]}" in
+  for ((i = ${shell.first}; i < ${shell.current}; i++)); do
+    case "\${${shell.words}[i]}" in
       (${flagsWithValue(table).join('|')}) ((i++)) ;;
       (-*) ;;
       (*)
-        case "$at \${words[i]}" in
-          (${anyOf(commandsOf(table), '|')}) at="$at \${words[i]}" ;;
+        case "$at \${${shell.words}[i]}" in
+          (${commands.join('|')}) at="$at \${${shell.words}[i]}" ;;
         esac
         ;;
     esac
   done
-  case "$at \${words[CURRENT - 1]}" in
-    (${anyOf(paths, '|')}) _files; return ;;
-    (${anyOf(texts, '|')}) return ;;
-${withWords.join('\n')}
+  case "$at \${${shell.words}[${shell.current} - 1]}" in
+${caseOf(paths, `${shell.paths}; return`)}
+${caseOf(texts, 'return')}
+${words.map(([place, values]) => caseOf([place], `${wordsOf(values)}; return`)).join('\n')}
   esac
-  if [[ "\${words[CURRENT]}" == -* ]]; then
+  if [[ "$current" == -* ]]; then
     case "$at" in
-${table.map(({ at, options }) => `      (${quoted(at)}) entries=(${options.map(({ flag, description }) => item(flag, description)).join(' ')}) ;;`).join('\n')}
+${table.map((entry) => caseOf([entry.at], flagsOf(entry))).join('\n')}
     esac
   else
     case "$at" in
-${table.map((entry) => `      (${quoted(entry.at)}) ${zshAfter(entry)} ;;`).join('\n')}
+${table.map((entry) => caseOf([entry.at], after(entry))).join('\n')}
     esac
   fi
-  _describe 'bds' entries
 }
-compdef _bds bds
-`;
-}
-
-function zshAfter({ commands, values }: CommandEntry): string {
-  if (commands.length > 0)
-    return `entries=(${commands.map(({ name, description }) => item(name, description)).join(' ')})`;
-  if (values === 'paths') return '_files; return';
-  if (values === 'text' || values.length === 0) return 'return';
-  return `entries=(${values.map(quoted).join(' ')})`;
-}
-
-/** The text before the first colon is the word, and the text after it is the description. */
-function item(word: string, description: string): string {
-  return quoted(`${word}:${description}`);
-}
-
-function commandsOf(table: readonly CommandEntry[]): string[] {
-  return table.map(({ at }) => at).filter((at) => at !== '');
-}
-
-function anyOf(patterns: readonly string[], separator: string): string {
-  return patterns.map(quoted).join(separator);
+${shell.tail}`;
 }
 
 function quoted(text: string): string {

@@ -22,9 +22,12 @@ import {
 } from '@brand-data/runtime';
 import { namedError } from './call-errors.ts';
 import { AddressMissing, type AdminServer, FILE_PROBLEM, UsageError } from './failures.ts';
+import { resumedStream } from './reading.ts';
 import type { Certified, Settings } from './settings.ts';
 
 const DEADLINE_MS = 10_000;
+/** A stream of the whole catalogue may take very long. */
+const STREAM_MS = 3_600_000;
 
 type GrpcClient = ReturnType<typeof connectChannel>;
 
@@ -84,14 +87,20 @@ export class Port<Client extends GrpcClient> implements AdminPort<Client> {
     );
   }
 
-  /** Yields the messages of the answer. Throws a Fault if the stream is not complete. */
-  async *readStream<Request, Response>(
+  /** Yields the messages of the answer, and goes on after the last one if the stream breaks off. Throws a Fault if it is not complete. */
+  readStream<Request extends { after: string }, Response extends { after: string }>(
     method: (client: Client) => Parameters<typeof callServerStream<Request, Response>>[1],
     request: Request,
-    deadlineMs: number,
+  ): AsyncGenerator<Response> {
+    return resumedStream((after) => this.#readOnce(method, { ...request, after }), request.after);
+  }
+
+  async *#readOnce<Request, Response>(
+    method: (client: Client) => Parameters<typeof callServerStream<Request, Response>>[1],
+    request: Request,
   ): AsyncGenerator<Response> {
     try {
-      const options = await this.#optionsFor(this.#service, deadlineMs);
+      const options = await this.#optionsFor(this.#service, STREAM_MS);
       yield* callServerStream(this.#client, method(this.#client), request, options);
     } catch (error) {
       throw namedError(this.#service, this.target, error);

@@ -5,23 +5,25 @@ const PAUSE_MS = 500;
 /** How often in succession a stream may break before its first message. */
 const TRIES = 10;
 
-/** A part of a list that a service answers in pages. */
-interface Page<Item> {
-  items: readonly Item[];
-  /** Where the next page begins. Empty: there is none. */
-  next: string;
-}
-
-/** Reads the pages of a list, until there is no further item or `limit` items are read. */
-export async function readPages<Item>(
-  { limit = Number.POSITIVE_INFINITY, after = '', pageSize = 0 },
-  read: (page: { limit: number; after: string }) => Promise<Page<Item>>,
-): Promise<Page<Item>> {
-  const items: Item[] = [];
+/**
+ * Reads the pages of a list, until there is no further item or `limit` items are read. `next` is where the next page begins. Empty: there
+ * is none.
+ *
+ * @param name the field of a page that has its items
+ */
+export async function readPages<
+  Name extends string,
+  Page extends { next: string } & Readonly<Record<Name, readonly unknown[]>>,
+>(
+  name: Name,
+  read: (page: { limit: number; after: string }) => Promise<Page>,
+  { limit = Number.POSITIVE_INFINITY, after = '', pageSize = 0 } = {},
+): Promise<{ items: Page[Name][number][]; next: string }> {
+  const items: Page[Name][number][] = [];
   let next = after;
   do {
     const page = await read({ limit: Math.min(limit - items.length, pageSize), after: next });
-    items.push(...page.items);
+    items.push(...page[name]);
     next = page.next;
   } while (next !== '' && items.length < limit);
   return { items, next };

@@ -35,48 +35,39 @@ export type SettingsOptions = { [Name in AdminServer]?: string | undefined } & {
  */
 export function connectionSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Settings {
   const credential = credentialOf(options, env);
-  const given = addressesGiven(options, env);
-  if (given === undefined) {
-    const stack = readStack(options, env, cwd);
-    return credential ? { ...stack, operatorToken: credential } : stack;
-  }
+  const isNamed = addressesGiven(options, env).length > 0;
   // The credential in the home folder is for the services that are named, and never goes to a local stack.
-  const token = credential ?? homeCredential(env);
-  if (!token)
+  const operatorToken = credential ?? (isNamed ? homeCredential(env) : undefined);
+  if (isNamed && !operatorToken)
     throw new UsageError(
       'the operator credential is missing, and that of a local stack is only for its own addresses: put it into ~/.config/bds/credential, or give --operator-token-file <file>, or set BDS_OPERATOR_TOKEN',
     );
-  return { ...namedAddresses(given, options, env), operatorToken: token };
-}
-
-/** Returns the same addresses as connectionSettings, for a command that gets its credential from elsewhere. */
-export function serviceAddresses(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Addresses {
-  const given = addressesGiven(options, env);
-  return given === undefined ? readStack(options, env, cwd) : namedAddresses(given, options, env);
+  return operatorToken
+    ? { ...serviceAddresses(options, env, cwd), operatorToken }
+    : readStack(options, env, cwd);
 }
 
 const ADDRESS = /^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i;
 
-/** Returns the addresses that options or environment give. Undefined if they give none. */
 function addressesGiven(options: SettingsOptions, env: NodeJS.ProcessEnv) {
-  const given = ADMIN_SERVERS.flatMap((name) => {
+  return ADMIN_SERVERS.flatMap((name) => {
     const address = options[name] ?? (env[`BDS_${name.toUpperCase()}`] || undefined);
     if (address === undefined) return [];
     if (!ADDRESS.test(address))
       throw new UsageError(`"${address}" is not an address of ${name}: write host:port`);
     return [[name, address] as const];
   });
-  return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
-function namedAddresses(
-  given: Partial<Record<AdminServer, string>>,
-  options: SettingsOptions,
-  env: NodeJS.ProcessEnv,
-): Addresses {
-  const gateways = gatewaysOf(options, env);
-  const certified = certifiedBy(options.certificates ?? env.BDS_CERTIFICATES, env.BDS_GRPC_TRANSPORT);
-  return { ...given, gateways, ...certified };
+/** Returns the same addresses as connectionSettings, for a command that gets its credential from elsewhere. */
+export function serviceAddresses(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Addresses {
+  const given = addressesGiven(options, env);
+  if (given.length === 0) return readStack(options, env, cwd);
+  return {
+    ...Object.fromEntries(given),
+    gateways: gatewaysOf(options, env),
+    ...certifiedBy(options.certificates ?? env.BDS_CERTIFICATES, env.BDS_GRPC_TRANSPORT),
+  };
 }
 
 function gatewaysOf({ gateway }: SettingsOptions, { BDS_GATEWAYS }: NodeJS.ProcessEnv): string[] | undefined {
@@ -110,12 +101,10 @@ function credentialOf(
     return readOwnCredential(join(homeFolder(env), `${as}.credential`));
   }
   const file = operatorTokenFile ?? (env.BDS_CREDENTIAL_FILE || env.BDS_OPERATOR_TOKEN_FILE);
-  if (file === '-') {
-    const [credential] = secretsOf(inputLine());
-    if (credential === undefined) throw new UsageError('standard input does not begin with a credential');
-    return credential;
-  }
-  const [credential] = secretsOf(file ? readText(file) : (env.BDS_OPERATOR_TOKEN ?? ''));
+  const text = file === '-' ? inputLine() : file ? readText(file) : (env.BDS_OPERATOR_TOKEN ?? '');
+  const [credential] = secretsOf(text);
+  if (credential === undefined && file === '-')
+    throw new UsageError('standard input does not begin with a credential');
   return credential;
 }
 
@@ -138,39 +127,30 @@ function readOwnCredential(file: string): string | undefined {
   return credential;
 }
 
+/** Errors never show the content of the file, as JSON.parse would do: it holds the credential. */
 function readStack(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Settings {
   const file = env.BDS_STACK || findUpward(cwd, join('.local', 'operator.json'));
   if (file === undefined)
     throw new UsageError(
       'no local stack is running here: start it with npm start, or set BDS_STACK to the operator.json in the folder of npm start -- --data, or give addresses with --accounts, --catalog, --metering, --images',
     );
-  const value = parseStack(file);
-  const field = (name: string): string | undefined => {
-    const found: unknown = Object(value)[name];
-    return typeof found === 'string' && found !== '' ? found : undefined;
-  };
-  const { gateways } = Object(value);
-  const operatorToken = field('operatorToken');
-  if (operatorToken === undefined) throw new UsageError(`${file} has no field operatorToken`);
-  return {
-    accounts: field('accounts'),
-    catalog: field('catalog'),
-    metering: field('metering'),
-    images: field('images'),
-    gateways: gatewaysOf(options, {}) ?? (Array.isArray(gateways) ? gateways.map(String) : undefined),
-    operatorToken,
-    ...certifiedBy(options.certificates ?? field('certificates'), field('transport')),
-  };
-}
-
-/** Parses the file without showing its content in an error: JSON.parse would quote it, and it holds the credential. */
-function parseStack(file: string): unknown {
   const text = readText(file);
+  let stack: Record<string, unknown>;
   try {
-    return JSON.parse(text);
+    stack = Object(JSON.parse(text));
   } catch {
     throw new UsageError(`${file} is not valid JSON`);
   }
+  const field = (name: string) => (typeof stack[name] === 'string' ? stack[name] || undefined : undefined);
+  const operatorToken = field('operatorToken');
+  if (operatorToken === undefined) throw new UsageError(`${file} has no field operatorToken`);
+  return {
+    ...Object.fromEntries(ADMIN_SERVERS.map((name) => [name, field(name)])),
+    gateways:
+      gatewaysOf(options, {}) ?? (Array.isArray(stack.gateways) ? stack.gateways.map(String) : undefined),
+    operatorToken,
+    ...certifiedBy(options.certificates ?? field('certificates'), field('transport')),
+  };
 }
 
 function findUpward(folder: string, name: string): string | undefined {

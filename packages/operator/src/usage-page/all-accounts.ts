@@ -9,10 +9,10 @@ import {
   readLastCalls,
   readUsageOfAll,
   stateWord,
+  useCells,
 } from '../usage/allowance-use.ts';
 import {
   accountUrl,
-  figuresOf,
   HOME,
   htmlTable,
   monthAskedFor,
@@ -109,17 +109,16 @@ function listTable(
     head: html`<a href="${urlOf(HOME, { ...view, sort, page: 1 })}">${name}</a>`,
     sorted:
       view.sort !== sort ? undefined : sort === 'account' ? ('ascending' as const) : ('descending' as const),
-    isFigure: sort !== 'account' && sort !== 'share',
   });
   const columns = [
     sortedBy('account', 'Account'),
-    ...['Name', 'Plan', 'State', 'Pool'].map((head) => ({ head })),
+    ...['Name', 'Plan', 'State', 'Pool'],
     sortedBy('allowance', 'Allowance'),
     sortedBy('used', 'Used'),
     sortedBy('remaining', 'Remaining'),
-    { head: 'Held by gateways', isFigure: true },
+    'Held by gateways',
     sortedBy('share', 'Share of allowance'),
-    { head: 'Last call' },
+    'Last call',
   ];
   const cells = shown.map(({ account: { id, account }, use }) => [
     html`<a href="${accountUrl(id, view.month)}">${id}</a>`,
@@ -127,7 +126,7 @@ function listTable(
     account?.plan ?? 'not in accounts',
     stateOf(account),
     use.pool,
-    ...figuresOf(use),
+    ...useCells(use),
     shareCell(usedShare(use)),
     lastCalls.get(id) ?? 'none',
   ]);
@@ -135,7 +134,7 @@ function listTable(
   return htmlTable('Accounts', columns, cells, [
     `Sum of ${figure(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`,
     ...Array(4).fill(''),
-    ...sums.map((name) => figure(rows.reduce((total, { use }) => total + use[name], 0))),
+    ...sums.map((name) => rows.reduce((total, { use }) => total + use[name], 0)),
     ...Array(2).fill(''),
   ]);
 }

@@ -2,7 +2,7 @@ import { addMonths, isMonth, MONTHS_KEPT, monthOf } from '@brand-data/contracts'
 import { Fault } from '@brand-data/runtime';
 import { type Html, html } from '@brand-data/runtime/html';
 import { figure } from '../text/reports.ts';
-import { type AllowanceUse, useCells } from '../usage/allowance-use.ts';
+import type { AllowanceUse } from '../usage/allowance-use.ts';
 import { shareBar } from './charts.ts';
 
 /** Where the page of all accounts and the style are. */
@@ -31,34 +31,33 @@ ${body}
 `.markup;
 }
 
-/** A column of a table. Figures are aligned to the right. */
-interface Column {
-  head: Html | string;
-  isFigure?: boolean;
-  /** How the rows are sorted by this column, if they are. */
-  sorted?: 'ascending' | 'descending' | undefined;
-}
+/** The heading of a column, and how the rows are sorted by it, if they are. */
+type Head = string | { head: Html; sorted: 'ascending' | 'descending' | undefined };
+/** Numbers are figures, which are aligned to the right. */
+type Cell = Html | string | number;
 
 /** Returns a table that the keyboard can scroll on narrow screens. The first cell of a row is its heading. */
 export function htmlTable(
   label: string,
-  columns: readonly Column[],
-  rows: readonly (readonly (Html | string | number)[])[],
-  sums?: readonly (Html | string | number)[],
+  heads: readonly Head[],
+  rows: readonly (readonly Cell[])[],
+  sums?: readonly Cell[],
 ): Html {
-  const classOf = (place: number) => (columns[place]?.isFigure ? html` class="figure"` : undefined);
-  const heads = columns.map(
-    ({ head, sorted }, place) =>
-      html`<th scope="col"${classOf(place)}${sorted && html` aria-sort="${sorted}"`}>${head}</th>`,
-  );
-  const row = (cells: readonly (Html | string | number)[]) =>
-    html`<tr>${cells.map((cell, place) =>
-      place === 0
-        ? html`<th scope="row"${classOf(place)}>${cell}</th>`
-        : html`<td${classOf(place)}>${cell}</td>`,
-    )}</tr>\n`;
+  const isFigure = heads.map((_, place) => rows.every((row) => typeof row[place] === 'number'));
+  const classOf = (place: number) => (isFigure[place] ? html` class="figure"` : undefined);
+  const texts = heads.map((each, place) => {
+    const { head, sorted } = typeof each === 'string' ? { head: each } : each;
+    return html`<th scope="col"${classOf(place)}${sorted && html` aria-sort="${sorted}"`}>${head}</th>`;
+  });
+  const row = (cells: readonly Cell[]) =>
+    html`<tr>${cells.map((cell, place) => {
+      const text = typeof cell === 'number' ? figure(cell) : cell;
+      return place === 0
+        ? html`<th scope="row"${classOf(place)}>${text}</th>`
+        : html`<td${classOf(place)}>${text}</td>`;
+    })}</tr>\n`;
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table>
-<thead><tr>${heads}</tr></thead>
+<thead><tr>${texts}</tr></thead>
 <tbody>
 ${rows.map(row)}</tbody>${sums && html`<tfoot>${row(sums)}</tfoot>`}
 </table></div>`;
@@ -79,11 +78,6 @@ export function selectMonth(chosen: string): Html {
   const current = monthOf(Date.now());
   const kept = Array.from({ length: MONTHS_KEPT }, (_, ago) => addMonths(current, -ago));
   return select('Month', 'month', kept, chosen);
-}
-
-/** Allowance, used, remaining and held by gateways. */
-export function figuresOf(use: AllowanceUse): string[] {
-  return useCells(use).map(figure);
 }
 
 /** Calls beyond an allowance of 0 were made before the plan changed. */

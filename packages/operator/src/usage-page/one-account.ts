@@ -1,6 +1,5 @@
 import {
   addMonths,
-  boundsOfMonth,
   type Key,
   type LedgerUsage,
   type MonthUsage,
@@ -8,18 +7,17 @@ import {
 } from '@brand-data/contracts';
 import { type Html, html } from '@brand-data/runtime/html';
 import type { Connection } from '../connection/connection.ts';
-import { figure } from '../text/reports.ts';
 import {
   type AllowanceUse,
   MAY_BE_TOO_SMALL,
   readUsageOf,
   routeWord,
   stateWord,
+  useCells,
 } from '../usage/allowance-use.ts';
 import { barChart } from './charts.ts';
 import {
   accountUrl,
-  figuresOf,
   htmlTable,
   monthAskedFor,
   selectMonth,
@@ -28,7 +26,6 @@ import {
   wholePage,
 } from './layout.ts';
 
-const DAY_MS = 86_400_000;
 /** The chart of months ends with the month of the page. */
 const MONTHS_IN_CHART = 12;
 
@@ -74,12 +71,8 @@ function sum(ledgers: readonly LedgerUsage[], field: 'allowance' | 'used'): numb
 }
 
 function allowances({ month, final }: MonthUsage, uses: readonly AllowanceUse[]): Html {
-  const columns = [
-    { head: 'Pool' },
-    ...['Allowance', 'Used', 'Remaining', 'Held by gateways'].map((head) => ({ head, isFigure: true })),
-    { head: 'Share of allowance' },
-  ];
-  const rows = uses.map((use) => [use.pool, ...figuresOf(use), shareCell(usedShare(use))]);
+  const columns = ['Pool', 'Allowance', 'Used', 'Remaining', 'Held by gateways', 'Share of allowance'];
+  const rows = uses.map((use) => [use.pool, ...useCells(use), shareCell(usedShare(use))]);
   return html`<h2>${month}${final ? '' : ' (so far)'}</h2>
 ${uses.length === 0 ? html`<p>There are no calls in this month.</p>` : htmlTable('Allowances', columns, rows)}`;
 }
@@ -90,20 +83,19 @@ function breakdown(month: string, cells: readonly UsageCell[], keys: readonly Ke
   const byKey = countsBy(cells, ({ keyId }) => keyId);
   const all = cells.reduce((total, { count }) => total + count, 0);
   const byAnswer = countsBy(cells, ({ route, status }) => `${routeWord(route)} ${status || 'unknown'}`);
-  const calls = { head: 'Calls', isFigure: true };
   const keyRows = [...byKey]
     .sort(([, one], [, other]) => other - one)
-    .map(([id, count]) => [id, labels.get(id) ?? '', figure(count), shareCell(count / all)]);
+    .map(([id, count]) => [id, labels.get(id) ?? '', count, shareCell(count / all)]);
   return html`<h2>Calls by day</h2>
 ${barChart(
   `Calls by day in ${month}`,
   daysOf(month).map((day) => ({ name: day.slice(8), value: byDay.get(day) ?? 0 })),
 )}
-${htmlTable('Calls by day', [{ head: 'Day' }, calls], countRows(byDay))}
+${htmlTable('Calls by day', ['Day', 'Calls'], byName(byDay))}
 <h2>Calls by key</h2>
-${htmlTable('Calls by key', [{ head: 'Key' }, { head: 'Label' }, calls, { head: 'Share of calls' }], keyRows)}
+${htmlTable('Calls by key', ['Key', 'Label', 'Calls', 'Share of calls'], keyRows)}
 <h2>Calls by route and status</h2>
-${htmlTable('Calls by route and status', [{ head: 'Route and status' }, calls], countRows(byAnswer))}`;
+${htmlTable('Calls by route and status', ['Route and status', 'Calls'], byName(byAnswer))}`;
 }
 
 function monthsBefore(id: string, months: readonly MonthSum[]): Html {
@@ -111,19 +103,15 @@ function monthsBefore(id: string, months: readonly MonthSum[]): Html {
     .toReversed()
     .map(({ month, allowance, used }) => [
       html`<a href="${accountUrl(id, month)}">${month}</a>`,
-      figure(allowance),
-      figure(used),
+      allowance,
+      used,
     ]);
-  const columns = [
-    { head: 'Month' },
-    ...['Allowance in metering', 'Used'].map((head) => ({ head, isFigure: true })),
-  ];
   return html`<h2>Calls by month</h2>
 ${barChart(
   'Calls by month',
   months.map(({ month, used }) => ({ name: month, value: used })),
 )}
-${htmlTable('Calls by month', columns, rows)}`;
+${htmlTable('Calls by month', ['Month', 'Allowance in metering', 'Used'], rows)}`;
 }
 
 function countsBy(cells: readonly UsageCell[], nameOf: (cell: UsageCell) => string): Map<string, number> {
@@ -132,17 +120,13 @@ function countsBy(cells: readonly UsageCell[], nameOf: (cell: UsageCell) => stri
   return counts;
 }
 
-function countRows(counts: ReadonlyMap<string, number>): string[][] {
-  return [...counts]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, count]) => [name, figure(count)]);
+function byName(counts: ReadonlyMap<string, number>): [string, number][] {
+  return [...counts].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 /** Returns all days of the month. */
 function daysOf(month: string): string[] {
-  const { startMs, endMs } = boundsOfMonth(month);
-  const count = Math.round((endMs - startMs) / DAY_MS);
-  return Array.from({ length: count }, (_, day) =>
-    new Date(startMs + day * DAY_MS).toISOString().slice(0, 10),
-  );
+  const [year = 0, number] = month.split('-').map(Number);
+  const count = new Date(Date.UTC(year, number ?? 0, 0)).getUTCDate();
+  return Array.from({ length: count }, (_, day) => `${month}-${String(day + 1).padStart(2, '0')}`);
 }

@@ -162,19 +162,18 @@ async function pageAt(
   signal: AbortSignal,
 ): Promise<Answer> {
   const asked = URL.parse(url, `http://${HOST}`);
-  const [, encodedId] = /^\/accounts\/([^/]+)$/.exec(asked?.pathname ?? '') ?? [];
   if (asked?.pathname === HOME)
     return { status: 200, body: await allAccountsPage(connection, asked.searchParams, signal) };
-  const id = encodedId === undefined ? undefined : decoded(encodedId);
+  const [, id] = /^\/accounts\/([^/]+)$/.exec(asked?.pathname ?? '') ?? [];
   if (asked === null || id === undefined) return problem(404, 'There is no such page', '');
-  return { status: 200, body: await oneAccountPage(connection, id, asked.searchParams) };
-}
-
-function decoded(text: string): string | undefined {
   try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
+    return {
+      status: 200,
+      body: await oneAccountPage(connection, decodeURIComponent(id), asked.searchParams),
+    };
+  } catch (error) {
+    if (error instanceof URIError) return problem(404, 'There is no such page', '');
+    throw error;
   }
 }
 

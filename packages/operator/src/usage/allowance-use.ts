@@ -147,26 +147,26 @@ export async function readUsageOfAll(
 ): Promise<MonthOfAll> {
   const { accounts, metering } = connection;
   let about = { month, final: true, isExact: true };
-  const ledgers = await readPages<LedgerUsage>({}, async ({ after }) => {
+  const ledgers = await readPages('ledgers', async ({ after }) => {
     signal?.throwIfAborted();
     // All pages are of the month of the first one, also if the month ends meanwhile.
     const request = { month: about.month, accountIds: [], limit: 0, after };
     const page = await metering().call((client) => client.listUsage, request);
-    const { final, complete, next } = page;
+    const { final, complete } = page;
     about = {
       month: page.month,
       final: about.final && final,
       isExact: about.isExact && (final || complete),
     };
-    return { items: page.ledgers, next };
+    return page;
   });
   const plans = await plansByName(connection);
-  const all = await readPages<Account>({ pageSize: ACCOUNTS_IN_PAGE }, async (page) => {
+  const filters = { plan: '', state: AccountState.UNSPECIFIED, text: '' };
+  const readPage = async (page: { limit: number; after: string }) => {
     signal?.throwIfAborted();
-    const request = { plan: '', state: AccountState.UNSPECIFIED, text: '', ...page };
-    const answer = await accounts().call((client) => client.listAccounts, request);
-    return { items: answer.accounts, next: answer.next };
-  });
+    return accounts().call((client) => client.listAccounts, { ...filters, ...page });
+  };
+  const all = await readPages('accounts', readPage, { pageSize: ACCOUNTS_IN_PAGE });
   const ledgersOf = Map.groupBy(ledgers.items, ({ accountId }) => accountId);
   const uses = all.items.map((account): AccountUse => {
     const plan = isCurrent(about.month) ? plans.get(account.plan) : undefined;

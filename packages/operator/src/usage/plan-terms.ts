@@ -1,4 +1,4 @@
-import type { LedgerUsage, Plan, Route } from '@brand-data/contracts';
+import type { Plan, Route } from '@brand-data/contracts';
 import { readPages } from '../connection/reading.ts';
 import { limitsText } from '../options/readers.ts';
 import { type Context, confirm } from '../terminal/context.ts';
@@ -61,10 +61,10 @@ async function exhausted(
   let isKnown = true;
   for (let at = 0; at < ids.length; at += ACCOUNTS_IN_PAGE) {
     const accountIds = ids.slice(at, at + ACCOUNTS_IN_PAGE);
-    const { items } = await readPages<LedgerUsage>({}, async (page) => {
+    const { items } = await readPages('ledgers', async (page) => {
       const answer = await metering().call((client) => client.listUsage, { month: '', accountIds, ...page });
       isKnown &&= answer.complete;
-      return { items: answer.ledgers, next: answer.next };
+      return answer;
     });
     const used = new Map(items.map(({ accountId, pool, used }) => [`${accountId} ${pool}`, used]));
     const isOver = (id: string) =>

@@ -1,4 +1,4 @@
-import { type Account, AccountState, type LedgerUsage, type Plan } from '@brand-data/contracts';
+import { type Account, AccountState, type Plan } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { Command, Option } from '@commander-js/extra-typings';
 import { readPages } from '../../connection/reading.ts';
@@ -51,10 +51,11 @@ export function accountListCommand({ accounts, metering, output }: Context) {
         state: valueNamed(AccountState, state) ?? AccountState.UNSPECIFIED,
       };
       const pages = { limit, after, pageSize: ACCOUNTS_IN_PAGE };
-      const { items, next } = await readPages<Listed>(pages, async (page) => {
+      const readPage = async (page: { limit: number; after: string }) => {
         const answer = await accounts().call((client) => client.listAccounts, { ...filters, ...page });
-        return { items: await withUse(metering, answer.accounts, plans), next: answer.next };
-      });
+        return { listed: await withUse(metering, answer.accounts, plans), next: answer.next };
+      };
+      const { items, next } = await readPages('listed', readPage, pages);
       const documents = items.map(listedToJson);
       const lines = documents.flatMap(linesOf);
       if (csv) return output.text(csvOf(CSV, lines));
@@ -74,11 +75,9 @@ async function withUse(
   if (accounts.length === 0) return [];
   const accountIds = accounts.map(({ id }) => id);
   const [ledgers, lastCalls] = await Promise.all([
-    readPages<LedgerUsage>({}, async (page) => {
-      const request = { month: '', accountIds, ...page };
-      const answer = await metering().call((client) => client.listUsage, request);
-      return { items: answer.ledgers, next: answer.next };
-    }),
+    readPages('ledgers', (page) =>
+      metering().call((client) => client.listUsage, { month: '', accountIds, ...page }),
+    ),
     readLastCalls({ metering }, accountIds),
   ]);
   const ledgersOf = Map.groupBy(ledgers.items, ({ accountId }) => accountId);

@@ -26,10 +26,9 @@ export function auditCommand(context: Context) {
     .action(async ({ operator = '', service = '', method = '', about = '', since, until, limit }) => {
       const filters = { operator, service, method, about, sinceMs: since, untilMs: until };
       const pages = { limit, pageSize: MOST_IN_A_PAGE };
-      const { items, next } = await readPages<AuditEntry>(pages, async (page) => {
-        const answer = await accounts().call((client) => client.listAudit, { ...filters, ...page });
-        return { items: answer.entries, next: answer.next };
-      });
+      const readPage = (page: { limit: number; after: string }) =>
+        accounts().call((client) => client.listAudit, { ...filters, ...page });
+      const { items, next } = await readPages('entries', readPage, pages);
       if (items.length === 0) await requireKnown(context, { operator, method, about });
       const more = next && '\nThere are earlier changes: raise --limit, or use --until.';
       output.answer(

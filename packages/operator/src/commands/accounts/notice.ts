@@ -36,10 +36,9 @@ function list({ accounts, metering, output }: Context) {
         state: valueNamed(NoticeState, state) ?? NoticeState.UNSPECIFIED,
       };
       const pages = { limit, pageSize: MOST_IN_A_PAGE };
-      const { items, next } = await readPages<Notice>(pages, async (page) => {
-        const answer = await metering().call((client) => client.listNotices, { ...filters, ...page });
-        return { items: answer.notices, next: answer.next };
-      });
+      const readPage = (page: { limit: number; after: string }) =>
+        metering().call((client) => client.listNotices, { ...filters, ...page });
+      const { items, next } = await readPages('notices', readPage, pages);
       // A typo must not look like an account without notices.
       if (items.length === 0 && account !== '')
         await accounts().call((client) => client.getAccount, { id: account });

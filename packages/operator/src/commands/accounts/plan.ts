@@ -1,4 +1,4 @@
-import { type Account, AccountState, type Plan, type Pool, type Rate, Route } from '@brand-data/contracts';
+import { AccountState, type Plan, type Pool, type Rate, Route } from '@brand-data/contracts';
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import { UsageError } from '../../connection/failures.ts';
 import { readPages } from '../../connection/reading.ts';
@@ -87,11 +87,10 @@ function unlessNone<Value>(value: Value | 'none'): Value | undefined {
 }
 
 async function accountsOn({ accounts }: Context, plan: string): Promise<string[]> {
-  const { items } = await readPages<Account>({}, async (page) => {
-    const request = { plan, state: AccountState.ACTIVE, text: '', ...page };
-    const answer = await accounts().call((client) => client.listAccounts, request);
-    return { items: answer.accounts, next: answer.next };
-  });
+  const filters = { plan, state: AccountState.ACTIVE, text: '' };
+  const { items } = await readPages('accounts', (page) =>
+    accounts().call((client) => client.listAccounts, { ...filters, ...page }),
+  );
   return items.map(({ id }) => id);
 }
 

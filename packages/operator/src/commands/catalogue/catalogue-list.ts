@@ -1,8 +1,7 @@
-import { BrandType, type ListedBrand } from '@brand-data/contracts';
+import { BrandType, ListBrandsRequest, type ListedBrand } from '@brand-data/contracts';
 import { OPERATOR, SETTABLE_FIELDS } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { brandPages } from '../../connection/brand-pages.ts';
 import type { Connection } from '../../connection/connection.ts';
 import { readCount, readTime } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
@@ -36,16 +35,16 @@ export function catalogueListCommand({ catalog, output }: Context) {
     .action(
       async ({ type, source = '', search = '', lacks = [], changedSince, csv, after = '', ...options }) => {
         const limit = options.limit ?? (csv ? Number.POSITIVE_INFINITY : 100);
-        const wanted = valueNamed(BrandType, type) ?? BrandType.UNSPECIFIED;
-        const filters = {
-          ...{ type: wanted, source, text: search, fields: lacks, lacking: lacks, after },
+        const filters = ListBrandsRequest.fromPartial({
+          ...{ source, text: search, fields: lacks, lacking: lacks, after },
+          type: valueNamed(BrandType, type) ?? BrandType.UNSPECIFIED,
           changedSinceMs: changedSince ?? 0,
-        };
+        });
         const listed: ListedBrand[] = [];
         let count = 0;
         let next: string | null = null;
         if (csv) await output.stream(`${csvLines([Object.keys(CSV)])}\n`);
-        for await (const brands of brandPages(catalog(), filters)) {
+        for await (const { brands } of catalog().readStream((client) => client.listBrands, filters)) {
           const shown = brands.slice(0, limit - count);
           count += shown.length;
           if (csv && shown.length > 0) await output.stream(`${csvLines(rowsOf(CSV, shown))}\n`);

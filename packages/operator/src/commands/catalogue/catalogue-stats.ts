@@ -1,6 +1,5 @@
-import { BrandType, type SourceStatistics } from '@brand-data/contracts';
+import { BrandType, ListBrandsRequest, type SourceStatistics } from '@brand-data/contracts';
 import { Command } from '@commander-js/extra-typings';
-import { brandPages } from '../../connection/brand-pages.ts';
 import type { Context } from '../../terminal/context.ts';
 import { duration, figure } from '../../text/reports.ts';
 import { facts, table } from '../../text/tables.ts';
@@ -43,7 +42,8 @@ export function catalogueStatsCommand({ catalog, output }: Context) {
       const has = fields.map(() => 0);
       const bytes = { all: 0, mean: 0, largest: { id: '', bytes: 0 } };
       let records = 0;
-      for await (const brands of brandPages(catalog(), { fields })) {
+      const request = ListBrandsRequest.fromPartial({ fields });
+      for await (const { brands } of catalog().readStream((client) => client.listBrands, request)) {
         for (const { id, type, has: present, bytes: size } of brands) {
           records++;
           bytes.all += size;

@@ -6,15 +6,12 @@ import { pipeline } from 'node:stream/promises';
 import { firstLineOf, lastLineOf, lineOfCompany, type NewestImports } from '@brand-data/records';
 import { Command } from '@commander-js/extra-typings';
 import type { Connection } from '../../connection/connection.ts';
-import { resumedStream } from '../../connection/reading.ts';
 import { type Context, commandGroup } from '../../terminal/context.ts';
 import { printable } from '../../text/printable.ts';
 import { figure } from '../../text/reports.ts';
 import { catalogueListCommand, STATISTICS_MS } from './catalogue-list.ts';
 import { catalogueRestoreCommand } from './catalogue-restore.ts';
 import { catalogueStatsCommand } from './catalogue-stats.ts';
-
-const EXPORT_MS = 3_600_000;
 
 export function catalogueCommand(context: Context) {
   const description = 'List, count, export and restore the records of the catalogue';
@@ -50,11 +47,8 @@ async function* exportLines(
     sources.flatMap(({ source, newestImport }) => (newestImport === '' ? [] : [[source, newestImport]])),
   );
   yield lineOf(firstLineOf(newest));
-  const messages = resumedStream((after) =>
-    catalog.readStream((client) => client.exportCompanies, { after }, EXPORT_MS),
-  );
   let count = 0;
-  for await (const { companies } of messages) {
+  for await (const { companies } of catalog.readStream((client) => client.exportCompanies, { after: '' })) {
     yield companies.map((company) => lineOf(lineOfCompany(company, newest))).join('');
     count += companies.length;
     onProgress(count);

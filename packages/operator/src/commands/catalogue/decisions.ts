@@ -5,8 +5,7 @@ import { Command } from '@commander-js/extra-typings';
 import { PartlyFailed, UsageError } from '../../connection/failures.ts';
 import type { Context } from '../../terminal/context.ts';
 import { dryRunTitle } from '../../text/reports.ts';
-import { table } from '../../text/tables.ts';
-import { overrideToJson, readOverrides, reasonOf } from './overrides.ts';
+import { decidingCommand, decisionToJson, listOverrides, namesAre, reasonOf } from './overrides.ts';
 
 /** A kind of decisions about source records. */
 interface Kind {
@@ -38,15 +37,16 @@ export const unseparateCommand = (context: Context) => undoingCommand(context, S
 
 function makingCommand(context: Context, kind: Kind) {
   const { verb, field, does, names } = kind;
-  return new Command(verb)
-    .description(does)
+  const options = { why: 'why; needed', list: `list all source records that are ${field}` };
+  return decidingCommand(verb, does, options)
     .argument('[name...]', names.join('; '))
-    .option('--reason <text>', 'why; needed')
-    .option('--by <name>', 'who decided it (default: the operator whose credential bds uses)')
-    .option('--list', `list all source records that are ${field}`)
-    .option('--dry-run', 'write nothing, and report what would change')
     .action(async (given, { reason, by = '', list, dryRun = false }) => {
-      if (list) return listDecisions(context, kind);
+      if (list)
+        return listOverrides(context, `No source record is ${field}.`, ({ override, records }) =>
+          override.field === field
+            ? { records: records.map(({ source, id }) => `${source}/${id}`), ...decisionToJson(override) }
+            : undefined,
+        );
       const decision = { field, by: by.trim(), reason: reasonOf(reason) };
       await decide(context, kind, { names: given, decision, undo: false, dryRun });
     });
@@ -82,21 +82,6 @@ async function decide({ catalog, output }: Context, kind: Kind, request: Request
   if (!isChanged && outcome !== FieldOutcome.UNCHANGED) throw new PartlyFailed(reason || UNKNOWN_OUTCOME);
   output.answer({ names, dry_run: dryRun, changed: isChanged }, () => [
     dryRunTitle(dryRun),
-    `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} ${isChanged ? '' : 'already '}${undo ? 'not ' : ''}${kind.field}.`,
+    `${namesAre(names, ' and ')} ${isChanged ? '' : 'already '}${undo ? 'not ' : ''}${kind.field}.`,
   ]);
-}
-
-async function listDecisions(context: Context, { field }: Kind): Promise<void> {
-  const listed = (await readOverrides(context)).flatMap(({ override, records }) => {
-    const { by, at, reason } = overrideToJson(override);
-    const names = records.map(({ source, id }) => `${source}/${id}`);
-    return override.field === field ? [{ records: names, by, at, reason }] : [];
-  });
-  if (listed.length === 0) return context.output.lines([], () => `No source record is ${field}.`);
-  context.output.lines(listed, () =>
-    table(
-      ['RECORDS', 'BY', 'AT', 'REASON'],
-      listed.map(({ records, by, at, reason }) => [records.join(' '), by, at, reason]),
-    ),
-  );
 }

@@ -9,7 +9,6 @@ import { type LogoFileFigures, readLogoFiles } from '@brand-data/importers';
 import { inBatches } from '@brand-data/runtime';
 import { Command } from '@commander-js/extra-typings';
 import type { Connection } from '../../connection/connection.ts';
-import { resumedStream } from '../../connection/reading.ts';
 import { type Context, commandGroup } from '../../terminal/context.ts';
 import { figure } from '../../text/reports.ts';
 import { facts } from '../../text/tables.ts';
@@ -19,9 +18,7 @@ import { logoSetCommand, logoUnsetCommand } from './logo-set.ts';
 
 /** Catalog's list of precedence names this source. */
 const SOURCE = 'logo-files';
-const LIST_FILES_MS = 600_000;
 const MOST_SHOWN = 20;
-const LIST_PATHS_MS = 3_600_000;
 const SWEEP_MS = 900_000;
 const PATHS_IN_MESSAGE = 5_000;
 
@@ -44,20 +41,17 @@ function importFolderCommand(context: Context) {
       'write missing files and refused pictures to this file (default: logo-files.rejects.ndjson)',
     )
     .option('--conflicts <file>', 'write conflicts to this file (default: logo-files.conflicts.ndjson)')
-    .action((folder, options) => {
-      let figures: ImportFigures = {};
-      const read = () =>
-        readLogoFiles(pathOf(folder), logoFiles(catalog()), (found) => {
-          figures = figuresOf(found);
-        });
-      return reportedRecords(context, { ...options, source: SOURCE }, read, undefined, () => figures);
-    });
+    .action((folder, options) =>
+      reportedRecords(context, { ...options, source: SOURCE }, ({ figures }) =>
+        readLogoFiles(pathOf(folder), logoFiles(catalog()), (found) =>
+          Object.assign(figures, figuresOf(found)),
+        ),
+      ),
+    );
 }
 
 async function* logoFiles(catalog: ReturnType<Connection['catalog']>) {
-  const messages = resumedStream((after) =>
-    catalog.readStream((client) => client.listLogoFiles, { after }, LIST_FILES_MS),
-  );
+  const messages = catalog.readStream((client) => client.listLogoFiles, { after: '' });
   for await (const { files } of messages) yield* files;
 }
 
@@ -107,9 +101,7 @@ async function sweep({ catalog, images }: Pick<Connection, 'catalog' | 'images'>
 
 /** Yields all paths that the catalogue's source records and overrides name. Throws if they cannot all be read. */
 async function* pathLines(catalog: ReturnType<Connection['catalog']>): AsyncGenerator<string> {
-  const messages = resumedStream((after) =>
-    catalog.readStream((client) => client.listImagePaths, { after }, LIST_PATHS_MS),
-  );
+  const messages = catalog.readStream((client) => client.listImagePaths, { after: '' });
   for await (const { paths } of messages) yield paths.map((path) => `${path}\n`).join('');
 }
 

@@ -10,7 +10,7 @@ import {
 import { Command } from '@commander-js/extra-typings';
 import { type Context, confirm, YES_OPTION } from '../../terminal/context.ts';
 import { table, time } from '../../text/tables.ts';
-import { OVERRIDE_COLUMNS, overrideCells, overrideToJson } from './overrides.ts';
+import { decisionToJson, overrideTable, overrideToJson } from './overrides.ts';
 
 /** A source of a field's value, or of some of its items. */
 interface Origin {
@@ -33,16 +33,13 @@ export function showCommand({ catalog, output }: Context) {
       const record = recordFromBrand(answer.brand);
       const fields = flattened('', record).filter(([path]) => !/^(id$|sources\b|derived_fields$)/.test(path));
       const origins = new Map(fields.map(([path]) => [path, originsOf(withoutIndexes(path), answer)]));
-      const set = answer.overrides.filter(({ field }) => field !== SUPPRESSED);
-      const [suppressed] = answer.overrides
-        .filter((override) => !set.includes(override))
-        .map(overrideToJson)
-        .map(({ by, at, reason }) => ({ by, at, reason }));
+      const set = answer.overrides.filter(({ field }) => field !== SUPPRESSED).map(overrideToJson);
+      const [suppressed] = answer.overrides.filter(({ field }) => field === SUPPRESSED).map(decisionToJson);
       const document = {
         record,
         fields: Object.fromEntries([...origins].map(([path, from]) => [withoutIndexes(path), from])),
         ...(suppressed && { suppressed }),
-        overrides: set.map(overrideToJson),
+        overrides: set,
         contributions: answer.contributions.map(({ source, importId, brand }) => ({
           source,
           import_id: importId,
@@ -50,8 +47,7 @@ export function showCommand({ catalog, output }: Context) {
         })),
         refused_links: answer.refusedLinks.map((link) => refusedLinkToJson(link, answer)),
       };
-      const setByOperator =
-        set.length === 0 ? [] : ['', 'Set with bds set:', table(OVERRIDE_COLUMNS, set.map(overrideCells))];
+      const setByOperator = set.length === 0 ? [] : ['', 'Set with bds set:', overrideTable(set)];
       const refusedLinks = answer.refusedLinks.map(
         ({ otherId, otherName, identifiers, reason }) =>
           `Not ${otherId} (${otherName}), though both have ${identifiers.join(', ')}: ${reason}`,

@@ -13,7 +13,14 @@ import { PartlyFailed, UsageError } from '../../connection/failures.ts';
 import type { Context } from '../../terminal/context.ts';
 import { dryRunTitle, figure, inFile, refusedLines } from '../../text/reports.ts';
 import { facts, wrapped } from '../../text/tables.ts';
-import { listOverrides, reasonOf, unsetOverrides } from './overrides.ts';
+import {
+  decidingCommand,
+  listOverrides,
+  namesAre,
+  overrideToJson,
+  reasonOf,
+  unsetOverrides,
+} from './overrides.ts';
 
 const MOST_SHOWN = 10;
 const DEFAULT_REJECTS = 'set.rejects.ndjson';
@@ -21,31 +28,31 @@ const DEFAULT_REJECTS = 'set.rejects.ndjson';
 interface SetOptions {
   reason?: string | undefined;
   by?: string | undefined;
-  dryRun?: boolean | undefined;
+  dryRun?: true | undefined;
   rejects?: string | undefined;
   separator: string;
   decimalComma?: boolean | undefined;
 }
 
 export function setCommand(context: Context) {
-  return new Command('set')
-    .description('Set fields of a record to your own values, above all sources and over every import')
+  const description = 'Set fields of a record to your own values, above all sources and over every import';
+  const why = 'why, as bds show displays it; needed';
+  return decidingCommand('set', description, { why, list: 'list all fields that are set' })
     .argument('[id]', "the record's id, such as apple")
     .argument('[field=value...]', `fields and their values; ${NO_VALUE} hides what the sources state`)
-    .option('--reason <text>', 'why, as bds show displays it; needed')
-    .option('--by <name>', 'who decided it (default: the operator whose credential bds uses)')
     .option(
       '--from-file <file>',
       'set many fields: .csv, or one JSON object a line, with id, field, value, reason',
     )
-    .option('--list', 'list all fields that are set')
-    .option('--dry-run', 'write nothing, and report what would change')
     .option('--rejects <file>', `write refused lines to this file (default: ${DEFAULT_REJECTS})`)
     .option('--separator <text>', 'separate the items of a list by this text', ';')
     .option('--decimal-comma', 'read numbers that are written 1.234,5')
     .addHelpText('after', () => `\n${wrapped(`Fields: ${[...SETTABLE_FIELDS.keys()].join(', ')}.`)}`)
     .action(async (id, assignments, options) => {
-      if (options.list) return listOverrides(context);
+      if (options.list)
+        return listOverrides(context, 'No field is set.', ({ id, override }) =>
+          SETTABLE_FIELDS.has(override.field) ? { id, ...overrideToJson(override) } : undefined,
+        );
       if (options.fromFile !== undefined) {
         if (id !== undefined) throw new UsageError('--from-file has the ids and fields: give none beside it');
         return setFromFile(context, options.fromFile, options);
@@ -76,7 +83,7 @@ async function setOne(
   const fields = settings.map(({ field }) => field);
   output.answer({ id, fields, dry_run: dryRun, changed, unchanged }, () => [
     dryRunTitle(dryRun),
-    `${id}: ${fields.join(', ')} ${fields.length === 1 ? 'is' : 'are'} ${changed === 0 ? 'unchanged' : 'set'}.`,
+    `${id}: ${namesAre(fields)} ${changed === 0 ? 'unchanged' : 'set'}.`,
   ]);
 }
 
@@ -151,9 +158,7 @@ export function unsetCommand({ catalog, output }: Context) {
       const [unset = [], notSet = []] = [done, notDone].map((those) => those.map(({ field }) => field));
       output.answer({ id, dry_run: dryRun, unset, not_set: notSet }, () => [
         dryRunTitle(dryRun),
-        unset.length > 0
-          ? `${id}: ${unset.join(', ')} ${unset.length === 1 ? 'is' : 'are'} now as the sources state it.`
-          : undefined,
+        unset.length > 0 ? `${id}: ${namesAre(unset)} now as the sources state it.` : undefined,
         notSet.length > 0 ? `${id}: ${notSet.join(', ')} was not set.` : undefined,
       ]);
     });

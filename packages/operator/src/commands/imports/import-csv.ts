@@ -12,7 +12,7 @@ import { UsageError } from '../../connection/failures.ts';
 import { collected, wholeNumber } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { wrapped } from '../../text/tables.ts';
-import { formOf, noBytes, readDate, reportedRecords, tableCommand } from './reported-import.ts';
+import { formOf, readDate, reportedRecords, tableCommand } from './reported-import.ts';
 
 export function importCsvCommand(context: Context) {
   const description = 'Import records from a table: CSV, TSV or JSON';
@@ -59,7 +59,6 @@ export function importCsvCommand(context: Context) {
         mapFile === undefined
           ? []
           : readMappingFile(await readFile(context.pathOf(mapFile), 'utf8'), mapFile);
-      const bytes = noBytes();
       const securities: Record<string, number> = {};
       const form = {
         ...formOf(options),
@@ -73,11 +72,12 @@ export function importCsvCommand(context: Context) {
         rank,
         source,
         origin: { name: origin, ...(url && { url }), ...(licence && { licence }), ...(date && { date }) },
-        progress: bytes,
-        onSecurities: (counts: object) => Object.assign(securities, counts),
       };
-      const read = () => readCsv(context.pathOf(file), form);
-      await reportedRecords(context, options, read, bytes, () => ({ securities }));
+      await reportedRecords(context, options, ({ bytes, figures }) => {
+        figures.securities = securities;
+        const onSecurities = (counts: object) => Object.assign(securities, counts);
+        return readCsv(context.pathOf(file), { ...form, progress: bytes, onSecurities });
+      });
     });
 }
 

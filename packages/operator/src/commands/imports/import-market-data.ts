@@ -10,7 +10,7 @@ import {
 import { collected, reader } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { wrapped } from '../../text/tables.ts';
-import { formOf, noBytes, readDate, reportedImport, tableCommand } from './reported-import.ts';
+import { formOf, readDate, reportedImport, tableCommand } from './reported-import.ts';
 
 export function importMarketDataCommand(context: Context) {
   const description = 'Import prices and market values of listed companies from a .csv or .ndjson file';
@@ -31,25 +31,23 @@ export function importMarketDataCommand(context: Context) {
     .addHelpText('after', `\n${wrapped(`Fields: ${MARKET_DATA_FIELDS.join(', ')}.`)}`)
     .action(async (file, options) => {
       const { source, rates, origin = source, url = '', licence = '', date = '' } = options;
-      const bytes = noBytes();
-      const missingRates = new Map<string, number>();
-      const quotes = readMarketData(context.pathOf(file), {
+      const form = {
         ...formOf(options),
         map: options.map ?? [],
         rates: await readRates(options.usd ?? [], rates === undefined ? undefined : context.pathOf(rates)),
         currency: options.currency,
         exchange: options.exchange,
         source: Source.fromPartial({ name: origin, url, licence, date, fields: ['stock'] }),
-        progress: bytes,
-        onMissingRate: (currency) => missingRates.set(currency, (missingRates.get(currency) ?? 0) + 1),
+      };
+      await reportedImport(context, options, (run, { bytes, figures }) => {
+        const missing: Record<string, number> = {};
+        figures.missing_rates = missing;
+        const onMissingRate = (currency: string) => {
+          missing[currency] = (missing[currency] ?? 0) + 1;
+        };
+        const quotes = readMarketData(context.pathOf(file), { ...form, progress: bytes, onMissingRate });
+        return importQuotes(context.catalog(), quotes, run);
       });
-      await reportedImport(
-        context,
-        options,
-        bytes,
-        (run) => importQuotes(context.catalog(), quotes, run),
-        () => ({ missing_rates: Object.fromEntries(missingRates) }),
-      );
     });
 }
 

@@ -8,7 +8,6 @@ import {
 import { retryWhileUnavailable } from '@brand-data/importers';
 import { changedFields, recordValueOf } from '@brand-data/records';
 import { Command } from '@commander-js/extra-typings';
-import { resumedStream } from '../../connection/reading.ts';
 import { readCount } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { differenceText, differenceToJson } from '../../text/difference.ts';
@@ -16,7 +15,6 @@ import { dryRunTitle, figure, titled } from '../../text/reports.ts';
 import { type Columns, facts, listTable, time } from '../../text/tables.ts';
 import { wordOf } from '../../text/words.ts';
 
-const LIST_MS = 3_600_000;
 const UNDO_MS = 90_000;
 const MOST_KEPT_SHOWN = 20;
 const SOURCE_OPTION = [
@@ -46,16 +44,11 @@ export function importShowCommand({ catalog, output }: Context) {
     .option('--after <record>', 'begin after this source record, such as wikidata/q312', '')
     .action(async (importId, { source, company: companyId, limit, after }) => {
       const { runs } = await catalog().call((client) => client.listImports, { source, importId });
-      const request = { source, importId, companyId };
-      const messages = resumedStream(
-        (from) =>
-          catalog().readStream((client) => client.listImportChanges, { ...request, after: from }, LIST_MS),
-        after,
-      );
+      const request = { source, importId, companyId, after };
       const changes: SourceRecordChange[] = [];
       let next: string | null = null;
-      for await (const message of messages) {
-        changes.push(...message.changes.slice(0, limit - changes.length));
+      for await (const read of catalog().readStream((client) => client.listImportChanges, request)) {
+        changes.push(...read.changes.slice(0, limit - changes.length));
         if (changes.length < limit) continue;
         next = referenceOf(changes.at(-1)) ?? null;
         break;

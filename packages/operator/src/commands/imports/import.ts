@@ -1,3 +1,4 @@
+import { ListBrandsRequest } from '@brand-data/contracts';
 import {
   haveDeltasOnly,
   readFinanceDatabase,
@@ -9,14 +10,12 @@ import {
   readWikidata,
   sizeOf,
 } from '@brand-data/importers';
-import { brandPages } from '../../connection/brand-pages.ts';
 import { UsageError } from '../../connection/failures.ts';
 import { type Context, commandGroup } from '../../terminal/context.ts';
 import { importCsvCommand } from './import-csv.ts';
 import { importMarketDataCommand } from './import-market-data.ts';
-import type { ImportFigures } from './import-report.ts';
 import { importListCommand, importShowCommand, importUndoCommand } from './import-runs.ts';
-import { MEMORY_OPTION, noBytes, reportedRecords, sourceCommand } from './reported-import.ts';
+import { MEMORY_OPTION, reportedRecords, sourceCommand } from './reported-import.ts';
 
 export function importCommand(context: Context) {
   const description = 'Import records into the catalogue, and show or undo what imports have changed';
@@ -55,23 +54,23 @@ function importRecordsCommand(context: Context) {
         throw new UsageError(
           `${table} is a table, not a file of records: bds import csv ${table} --source NAME --map column=field,…`,
         );
-      const bytes = noBytes();
-      const read = () => readRecords(paths.map(context.pathOf), { progress: bytes });
-      return reportedRecords(context, options, read, bytes);
+      return reportedRecords(context, options, ({ bytes }) =>
+        readRecords(paths.map(context.pathOf), { progress: bytes }),
+      );
     });
 }
 
 function importSimpleIconsCommand(context: Context) {
   const description = 'Import the brands and logos of the npm package simple-icons';
   return sourceCommand('simple-icons', description, 'simple-icons').action((options) =>
-    reportedRecords(context, options, readSimpleIcons),
+    reportedRecords(context, options, () => readSimpleIcons()),
   );
 }
 
 function importIconifyCommand(context: Context) {
   const description = "Import the companies and logos of Iconify's sets logos and cib";
   return sourceCommand('iconify', description, 'iconify').action((options) =>
-    reportedRecords(context, options, readIconify),
+    reportedRecords(context, options, () => readIconify()),
   );
 }
 
@@ -80,10 +79,11 @@ function importFinanceDatabaseCommand(context: Context) {
   return sourceCommand('financedatabase', description, 'financedatabase')
     .argument('<folder>', 'the folder with one CSV file for each exchange')
     .option(...MEMORY_OPTION)
-    .action((folder, options) => {
-      const read = () => readFinanceDatabase(context.pathOf(folder), { memoryMib: options.memory });
-      return reportedRecords(context, options, read);
-    });
+    .action((folder, options) =>
+      reportedRecords(context, options, () =>
+        readFinanceDatabase(context.pathOf(folder), { memoryMib: options.memory }),
+      ),
+    );
 }
 
 function importSecCommand(context: Context) {
@@ -92,18 +92,16 @@ function importSecCommand(context: Context) {
     .argument('<path...>', 'company_tickers_exchange.json, submissions.zip, files of it, or folders of these')
     .option('--unlisted', 'also take operating companies whose shares no exchange lists')
     .option(...MEMORY_OPTION)
-    .action((paths, { unlisted, memory, ...options }) => {
-      const figures: ImportFigures = {};
-      const bytes = noBytes();
-      const read = () =>
+    .action((paths, { unlisted, memory, ...options }) =>
+      reportedRecords(context, options, ({ bytes, figures }) =>
         readSec(paths.map(context.pathOf), {
           unlisted,
           memoryMib: memory,
           progress: bytes,
           onFigures: (counted) => Object.assign(figures, counted),
-        });
-      return reportedRecords(context, options, read, bytes, () => figures);
-    });
+        }),
+      ),
+    );
 }
 
 function importGleifCommand(context: Context) {
@@ -118,22 +116,22 @@ function importGleifCommand(context: Context) {
         throw new UsageError(
           'the files have only entities that have changed: add a golden copy, or leave out --prune',
         );
-      const bytes = noBytes();
-      const read = (signal: AbortSignal | undefined) =>
+      return reportedRecords(context, { ...options, onlyJoining: onlyKnown }, ({ bytes }, signal) =>
         readGleif(paths, {
           onlyJoining: onlyKnown ?? false,
           known: identifiersIn(context),
           ...(work !== undefined && { workDir: context.pathOf(work) }),
           progress: bytes,
           signal,
-        });
-      return reportedRecords(context, { ...options, onlyJoining: onlyKnown }, read, bytes);
+        }),
+      );
     });
 }
 
 /** Yields the identifiers of the catalogue's companies. */
 async function* identifiersIn({ catalog }: Context): AsyncGenerator<string> {
-  for await (const brands of brandPages(catalog(), {}))
+  const request = ListBrandsRequest.create();
+  for await (const { brands } of catalog().readStream((client) => client.listBrands, request))
     for (const { identifiers } of brands) yield* identifiers;
 }
 
@@ -144,17 +142,15 @@ function importWikidataCommand(context: Context) {
     .option(...WORK_OPTION)
     .action(async (file, options) => {
       const path = context.pathOf(file);
-      const figures: ImportFigures = {};
-      const bytes = { read: 0, total: await sizeOf([path]) };
-      const read = (signal: AbortSignal | undefined) =>
+      const total = await sizeOf([path]);
+      return reportedRecords(context, options, ({ bytes, figures }, signal) =>
         readWikidata(path, {
-          ...(options.work === undefined ? {} : { workDir: context.pathOf(options.work) }),
-          progress: bytes,
+          ...(options.work !== undefined && { workDir: context.pathOf(options.work) }),
+          progress: Object.assign(bytes, { total }),
           signal,
-          onFigures({ unknownExchanges, ...dump }) {
-            Object.assign(figures, { dump, unknown_exchanges: unknownExchanges });
-          },
-        });
-      return reportedRecords(context, options, read, bytes, () => figures);
+          onFigures: ({ unknownExchanges, ...dump }) =>
+            Object.assign(figures, { dump, unknown_exchanges: unknownExchanges }),
+        }),
+      );
     });
 }

@@ -4,13 +4,13 @@ import {
   DEFAULT_MEMORY_MIB,
   IdSet,
   ImportJournal,
+  type ImportOptions,
   importBrands,
   reportImport,
 } from '@brand-data/importers';
 import { problemOfSource } from '@brand-data/records';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { Interrupted, PartlyFailed } from '../../connection/failures.ts';
-import { resumedStream } from '../../connection/reading.ts';
 import { readCount, reader } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
 import { figure, progressLine } from '../../text/reports.ts';
@@ -115,8 +115,10 @@ export const readDate = reader('Write YYYY, YYYY-MM or YYYY-MM-DD.', (text) =>
   /^\d{4}(-\d{2}(-\d{2})?)?$/.test(text) ? text : undefined,
 );
 
-export function noBytes(): BytesRead {
-  return { read: 0, total: 0 };
+/** What the reader of a source fills: how far it has read, and figures of the source for the report. */
+export interface Reading {
+  bytes: BytesRead;
+  figures: ImportFigures;
 }
 
 /** The options that every import has. */
@@ -135,17 +137,13 @@ export interface ImportContext extends Context {
   takeReport?: (report: TimedReport) => void;
 }
 
-/**
- * Runs an import, shows its progress, and writes its report. At the end it calls `figuresOf` for figures of the source. Throws
- * if the import failed, was interrupted, or refused something.
- */
+/** Runs an import, shows its progress, and writes its report. Throws if the import failed, was interrupted, or refused something. */
 export async function reportedImport(
   { output, pathOf, shown, interruption, catalog, takeReport }: ImportContext,
   { source, dryRun = false, prune = false, onlyJoining = false, ...files }: ReportedOptions,
-  bytes: BytesRead,
-  run: Parameters<typeof reportImport>[1],
-  figuresOf: () => ImportFigures = () => ({}),
+  run: (put: ImportOptions, reading: Reading) => ReturnType<Parameters<typeof reportImport>[1]>,
 ): Promise<void> {
+  const reading: Reading = { bytes: { read: 0, total: 0 }, figures: {} };
   const startedAt = performance.now();
   const secondsSince = () => (performance.now() - startedAt) / 1_000;
   const journal = new ImportJournal({
@@ -154,11 +152,12 @@ export async function reportedImport(
     shown,
   });
   // A timer shows the progress, because reading a source may take long before its first record.
-  const showProgress = () => output.progress(() => progressLine(journal.counts, bytes, secondsSince()));
+  const showProgress = () =>
+    output.progress(() => progressLine(journal.counts, reading.bytes, secondsSince()));
   const timer = setInterval(showProgress, PROGRESS_MS).unref();
   const seen = dryRun && prune ? new IdSet() : undefined;
   const options = { source, dryRun, prune, onlyJoining, signal: interruption(), journal, seen };
-  const report = await reportImport(options, run).finally(() => {
+  const report = await reportImport(options, (put) => run(put, reading)).finally(() => {
     clearInterval(timer);
     output.progress();
   });
@@ -166,7 +165,7 @@ export async function reportedImport(
   const { failure, summary } = report;
   const isWhole = failure === undefined && summary.unpruned === undefined;
   const removals = seen && isWhole ? await findRemovals(catalog(), source, seen) : undefined;
-  const timed = { ...report, seconds: secondsSince(), figures: figuresOf(), removals };
+  const timed = { ...report, seconds: secondsSince(), figures: reading.figures, removals };
   if (takeReport) takeReport(timed);
   else output.answer(reportToJson(timed), () => reportText(timed));
   const { rejectsFile } = journal;
@@ -185,7 +184,6 @@ export async function reportedImport(
     );
 }
 
-const LIST_MS = 600_000;
 const MOST_NAMED = 10;
 
 /** Finds the records of the source that are not among those seen. */
@@ -196,9 +194,7 @@ async function findRemovals(
 ): Promise<Removals> {
   const found = new IdSet();
   const removals: Removals = { count: 0, first: [] };
-  const messages = resumedStream((after) =>
-    catalog.readStream((client) => client.listSourceRecords, { source, after }, LIST_MS),
-  );
+  const messages = catalog.readStream((client) => client.listSourceRecords, { source, after: '' });
   for await (const { records } of messages) {
     const missing = records.filter(({ id }) => !seen.has(id) && found.add(id));
     removals.count += missing.length;
@@ -211,12 +207,10 @@ async function findRemovals(
 export function reportedRecords(
   context: Context,
   options: ReportedOptions,
-  read: (signal: AbortSignal | undefined) => Parameters<typeof importBrands>[1],
-  bytes = noBytes(),
-  figuresOf?: () => ImportFigures,
+  read: (reading: Reading, signal: AbortSignal | undefined) => Parameters<typeof importBrands>[1],
 ): Promise<void> {
   const { catalog, images } = context;
-  const run: Parameters<typeof reportImport>[1] = (put) =>
-    importBrands({ catalog: catalog(), images }, read(put.signal), put);
-  return reportedImport(context, options, bytes, run, figuresOf);
+  return reportedImport(context, options, (put, reading) =>
+    importBrands({ catalog: catalog(), images }, read(reading, put.signal), put),
+  );
 }
