@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 /** For each check. A service answers `bds doctor` within this time, also if nothing that it depends on works. */
 const CHECK_WITHIN_MS = 3_000;
 
@@ -32,16 +34,12 @@ export class Diagnosis {
 async function inTime(check: () => Promise<Found>): Promise<Found> {
   const advice = 'check that it runs, and that this service reaches it; the log of the service says more';
   const silent = (detail: string): Found => ({ state: 'wrong', detail, advice });
-  const { promise: late, resolve } = Promise.withResolvers<Found>();
   const tooLate = silent(`no answer in ${CHECK_WITHIN_MS / 1_000} s`);
-  const timer = setTimeout(resolve, CHECK_WITHIN_MS, tooLate);
   try {
-    return await Promise.race([check(), late]);
+    return await Promise.race([check(), delay(CHECK_WITHIN_MS, tooLate, { ref: false })]);
   } catch {
     // The message of a driver may hold addresses and names of users.
     return silent('it cannot be used');
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,23 +1,22 @@
 import { type Logger, pino } from 'pino';
+import { activeSpanContext } from './tracing.ts';
 
 export type { Logger };
 
 /**
- * Writes JSON lines to standard output. Errors under `err` keep their stack. No line holds a token.
- *
- * @param mixin further fields of each line, such as the ids of the trace that the line belongs to
+ * Writes JSON lines to standard output, with the ids of the trace that a line belongs to. Errors under `err` keep their stack. No
+ * line holds a token.
  */
-export function createLogger(
-  service: string,
-  level: string,
-  mixin: () => object | undefined = () => undefined,
-): Logger {
+export function createLogger(service: string, level: string): Logger {
   return pino({
     level,
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    mixin: () => mixin() ?? {},
+    mixin: () => {
+      const span = activeSpanContext();
+      return span ? { trace_id: span.traceId, span_id: span.spanId } : {};
+    },
   });
 }
 

@@ -18,7 +18,7 @@ import { Diagnosis } from '../observe/diagnosis.ts';
 import { createLogger } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { Readiness } from '../observe/readiness.ts';
-import { activeSpanContext, type Tracer } from '../observe/tracing.ts';
+import type { Tracer } from '../observe/tracing.ts';
 import type { Service } from './service.ts';
 
 /** The time from the end of the drain to the forced end of the process. */
@@ -49,8 +49,7 @@ export async function runService<Spec extends ConfigSpec>(
   if (settings === undefined) return;
   // TypeScript does not see that a mapped type over an intersection has the members of its parts.
   const config = settings as ConfigOf<typeof baseSpec>;
-  const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== '';
-  const log = createLogger(name, config.LOG_LEVEL, isTraced ? traceFields : undefined);
+  const log = createLogger(name, config.LOG_LEVEL);
   const build = { version: config.BUILD_VERSION, revision: config.BUILD_REVISION };
   const metrics = createMetrics(name, build);
   const readiness = new Readiness();
@@ -80,7 +79,7 @@ export async function runService<Spec extends ConfigSpec>(
   });
 
   let tracer: Tracer | undefined;
-  if (isTraced) {
+  if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== '') {
     // Load this code only if tracing is on.
     const { startOtlp } = await import('../observe/otlp.ts');
     const { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: ratio } = config;
@@ -115,12 +114,6 @@ export async function runService<Spec extends ConfigSpec>(
     if (stopping.signal.aborted) return;
     throw error;
   }
-}
-
-/** Returns the trace that a log line is written in. */
-function traceFields(): { trace_id: string; span_id: string } | undefined {
-  const spanContext = activeSpanContext();
-  return spanContext && { trace_id: spanContext.traceId, span_id: spanContext.spanId };
 }
 
 /** Returns the settings in the environment. If they are wrong, writes the reasons to standard error and sets the exit code to 1. */
