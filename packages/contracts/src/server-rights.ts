@@ -110,12 +110,8 @@ const PUBLISH: Readonly<Record<ServiceName, readonly string[]>> = {
 };
 
 /** In addition to the service's own replies. */
-const SUBSCRIBE: Readonly<Record<ServiceName, readonly string[]>> = {
+const SUBSCRIBE: Readonly<Partial<Record<ServiceName, readonly string[]>>> = {
   gateway: [CATALOG_CHANGES_SUBJECT, RECALLS_SUBJECT, USAGE_NEWS_SUBJECT, GATEWAY_DEMAND_SUBJECT],
-  accounts: [],
-  catalog: [],
-  metering: [],
-  images: [],
 };
 
 /** Returns the variable of nats-server's configuration that holds the password of the service's user. */
@@ -144,7 +140,7 @@ export function natsUser(
 ${list(PUBLISH[service])}
     ]
     subscribe: [
-${list([...SUBSCRIBE[service], `${inboxPrefixOf(service)}.>`])}
+${list([...(SUBSCRIBE[service] ?? []), `${inboxPrefixOf(service)}.>`])}
     ]
   }
 }`;
