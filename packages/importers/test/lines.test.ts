@@ -15,7 +15,7 @@ test('a file’s lines are what was written, with their numbers, compressed or n
     fc.asyncProperty(
       fc.array(text, { minLength: 1, maxLength: 30 }),
       fc.boolean(),
-      fc.constantFrom('\n', '\r\n'),
+      fc.constantFrom('\n', '\r\n', '\r'),
       fc.boolean(),
       async (lines, isPacked, end, endsLast) => {
         const content = Buffer.from(lines.join(end) + (endsLast ? end : ''));

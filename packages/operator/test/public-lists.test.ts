@@ -67,12 +67,13 @@ const LISTS = [
     text: [
       'Nasdaq Traded|Symbol|Security Name|Listing Exchange|Market Category|ETF|Round Lot Size|Test Issue|Financial Status|CQS Symbol|NASDAQ Symbol|NextShares',
       'Y|OSPR|Osprey Works, Inc. Common Stock|N| |N|100|N||OSPR|OSPR|N',
+      'Y|KITE|Kite Kilns, Inc. Common Stock|A| |N|100|N||KITE|KITE|N',
       'Y|OSPR$B|Osprey Works, Inc. 5.25% Series B|N| |N|100|N||OSPRpB|OSPR-B|N',
       'Y|OSPX|Osprey Silver|P| |Y|100|N||OSPX|OSPX|N',
       'Y|QTEST|Osprey Test One|N| |N|100|Y||QTEST|QTEST|N',
       'File Creation Time: 1102202321:31|||||||||||',
     ].join('\n'),
-    expected: { created: 4, skipped: 1, refused: 0 },
+    expected: { created: 5, skipped: 1, refused: 0 },
     shows: ['xnys-ospr', { listings: [{ ticker: 'OSPR', mic: 'XNYS' }] }],
   },
   {
@@ -124,8 +125,14 @@ const LISTS = [
       'Symbol,Security,GICS Sector,GICS Sub-Industry,Headquarters Location,Date added,CIK,Founded',
       'KITE,Kite Kilns,Industrials,Building Products,"Saint Paul, Minnesota",1957-03-04,0000000904,1902',
     ].join('\n'),
-    expected: { created: 1, refused: 0 },
-    shows: ['cik-0000000904', { company: { industry: 'Building Products', founded: '1902' } }],
+    expected: { created: 0, changed: 1, refused: 0 },
+    shows: [
+      'KITE',
+      {
+        company: { industry: 'Building Products', founded: '1902' },
+        listings: [{ ticker: 'KITE', mic: 'XASE' }],
+      },
+    ],
   },
   {
     source: 'wikidata',

@@ -332,6 +332,18 @@ test("the home share's ISIN is shown and found, whatever source states that of i
 /** Of the names in records of one listing each, only spellings of a company's name are the company's. */
 const withoutListings = (all: readonly SourcedBrand[]) => all.filter(({ source }) => !statesListings(source));
 
+test('a list that writes New York for all exchanges of its operator adds no listing to those of lists that name the exchange', () => {
+  const isin = 'US0378331005';
+  const exact = (mic: string) => statement('nasdaq-traded', { listings: [{ ticker: 'ACME', mic }] });
+  const vague = (source: string) =>
+    statement(source, { type: BrandType.STOCK, listings: [{ ticker: 'ACME', mic: 'XNYS', isin }] });
+  const listingsOf = (...statements: SourcedBrand[]) =>
+    mergeBrands(statements).brand.listings.map(({ mic, isin }) => [mic, isin]);
+  for (const mic of ['XASE', 'ARCX']) expect(listingsOf(vague('sec'), exact(mic))).toEqual([[mic, isin]]);
+  expect(listingsOf(vague('sec'), exact('XNAS'))).toHaveLength(2);
+  expect(listingsOf(vague('sample'), exact('XASE'))).toHaveLength(2);
+});
+
 test('names, domains, listings and sources of all sources are united, each once, strongest source first', () => {
   fc.assert(
     fc.property(

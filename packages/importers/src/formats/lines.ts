@@ -110,22 +110,32 @@ export async function* rawLinesOf(
   if (length > 0) yield [take(Buffer.alloc(0))];
 }
 
-/** Converts the content to UTF-8 from `encoding`, or from UTF-16 if the content begins so. */
+/**
+ * Converts the content to UTF-8 from `encoding`, or from UTF-16 if the content begins so. If carriage returns alone end its first
+ * lines, as old programs for the Mac write them, they become newlines.
+ */
 async function* inUtf8(chunks: AsyncGenerator<Chunk>, encoding: string | undefined): AsyncGenerator<Chunk> {
   let decoder = encoding === undefined ? undefined : new TextDecoder(encoding);
   let isStart = true;
-  for await (const { bytes, position } of chunks) {
-    const start = isStart ? bytes.toString('latin1', 0, 4) : '';
+  let isOfMac = false;
+  for await (const { bytes: stored, position } of chunks) {
+    const start = isStart ? stored.toString('latin1', 0, 4) : '';
     const [, label] = UTF_16_STARTS.find(([form]) => form.test(start)) ?? [];
     if (label !== undefined) decoder = new TextDecoder(label);
+    const bytes = decoder ? Buffer.from(decoder.decode(stored, { stream: true })) : stored;
+    // A carriage return at the end of the chunk may be that before a newline.
+    if (isStart) isOfMac = !bytes.includes(NEWLINE) && bytes.subarray(0, -1).includes(CARRIAGE_RETURN);
     isStart = false;
-    yield { bytes: decoder ? Buffer.from(decoder.decode(bytes, { stream: true })) : bytes, position };
+    yield {
+      bytes: isOfMac ? Buffer.from(bytes.toString('latin1').replaceAll('\r', '\n'), 'latin1') : bytes,
+      position,
+    };
   }
 }
 
 /**
- * Yields the lines of a text file, with one chunk in memory at a time. The file is UTF-8, UTF-16, or in the `encoding`. Yields a problem instead of a line that is not UTF-8, is longer than `maxMib`, or has a problem in rawLinesOf.
- * Rejects as contentOf does.
+ * Yields the lines of a text file, with one chunk in memory at a time. The file is UTF-8, UTF-16, or in the `encoding`. Yields a
+ * problem instead of a line that is not UTF-8, is longer than `maxMib`, or has a problem in rawLinesOf. Rejects as contentOf does.
  */
 export async function* readLines(
   file: string,

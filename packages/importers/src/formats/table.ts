@@ -191,7 +191,11 @@ function headingOf(file: string, row: Row | Unreadable | undefined): { from: str
 function checkNames(from: string, names: readonly string[]): void {
   const seen = new Set<string>();
   const double = names.find((name) => name !== '' && seen.size === seen.add(name).size);
-  if (double !== undefined) throw new NoTable(from, `two columns have the name "${double}": rename one`);
+  if (double !== undefined)
+    throw new NoTable(
+      from,
+      `two columns have the name "${double}": rename one, or write names above the rows if this line has none`,
+    );
 }
 
 /**

@@ -286,6 +286,9 @@ function rankOf(records: readonly SourcedBrand[]): { rank: number; source: strin
   return { rank: deciding?.brand.rank ?? 0, source: deciding?.source ?? '' };
 }
 
+/** Further exchanges of New York's operator. Lists that name the operator, as the SEC's does, write New York's code for them too. */
+const OF_NEW_YORK = ['XASE', 'ARCX'];
+
 /** If the operator has set the listings, the record has exactly these listings, in that order. */
 function mergeListings(
   records: readonly SourcedBrand[],
@@ -305,6 +308,13 @@ function mergeListings(
     });
   const inOrder = records.find(({ source, brand }) => isCurated(source) && brand.listings.length > 0);
   const first = new Set(inOrder?.brand.listings.map(nameOfListing));
+  for (const [name, exact] of united) {
+    const ofOperator = `XNYS:${exact.ticker}`;
+    const vague = united.get(ofOperator);
+    if (!OF_NEW_YORK.includes(exact.mic) || vague === undefined || first.has(ofOperator)) continue;
+    united.set(name, fillGaps(exact, vague));
+    united.delete(ofOperator);
+  }
   const [ordered, others] = [true, false].map((isFirst) =>
     [...united.values()].filter((listing) => first.has(nameOfListing(listing)) === isFirst),
   ) as [Listing[], Listing[]];
