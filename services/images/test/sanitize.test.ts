@@ -4,6 +4,8 @@ import { drawPixels } from '../src/drawing/draw.ts';
 import { ingest } from '../src/ingest/ingest.ts';
 import { readDrawing } from '../src/ingest/svg.ts';
 import { scaled } from '../src/svg/svg-size.ts';
+import { Dice } from './dice.ts';
+import { HOSTILE_SVGS } from './hostile-svgs.ts';
 import { LOGOS } from './logos.ts';
 import { dangersOf } from './safe-svg.ts';
 
@@ -327,6 +329,47 @@ it('an entity of a namespace means its value, wherever it stands', async () => {
     }),
     { numRuns: 100 },
   );
+});
+
+/** The text in UTF-16, as programs write it: with a byte order mark or without one, the low byte first or the high one. */
+const utf16 = (text: string, { mark, isBig }: { mark: string; isBig: boolean }) => {
+  const bytes = Buffer.from(mark + text, 'utf16le');
+  return isBig ? bytes.swap16() : bytes;
+};
+
+describe('a file in UTF-16', () => {
+  const byteOrders = fc.record({ mark: fc.constantFrom('\uFEFF', ''), isBig: fc.boolean() });
+  const answer = (file: Uint8Array) =>
+    ingest(file, { kind: 'logo' }).catch(({ name, message }: Error) => ({ name, message }));
+
+  it('is the same picture, or refused for the same reason, as in UTF-8', async () => {
+    const { script, handler, link, foreign, entities, css, image } = HOSTILE_SVGS;
+    const recipes = fc.constantFrom(script, handler, link, foreign, entities, css, image);
+    const hostile = fc.tuple(recipes, fc.nat(999)).map(([recipe, seed]) => recipe?.(new Dice(seed)) ?? '');
+    const kinds = [...Object.values(LOGOS), '<!doctype html><p>', '<rss/>', drawing('').slice(0, -9)];
+    const files = fc.oneof(hostile, fc.constantFrom(...kinds));
+    await fc.assert(
+      fc.asyncProperty(files, byteOrders, async (file, byteOrder) => {
+        const text = String(await file);
+        fc.pre(text.length < 100_000 && text.startsWith('<'));
+        expect(await answer(utf16(text, byteOrder))).toEqual(await answer(Buffer.from(text)));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it.each(['UTF-16', 'utf-8', 'ISO-8859-1'])('is read, whatever encoding it declares: %s', async (name) => {
+    const file = utf16(`<?xml version="1.0" encoding="${name}"?>${drawing('')}`, {
+      mark: '\uFEFF',
+      isBig: false,
+    });
+    expect(Buffer.from((await read(file)).bytes).toString()).toBe(plain);
+  });
+
+  it('is refused if half a character is in it', async () => {
+    const file = utf16(drawing('<text>\uD800</text>'), { mark: '\uFEFF', isBig: false });
+    await expect(read(file)).rejects.toThrow(/not text in UTF-16LE: save it in UTF-8/);
+  });
 });
 
 describe('an ordinary logo', () => {

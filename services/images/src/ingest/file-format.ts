@@ -1,4 +1,5 @@
 import { Refused } from '../image/image.ts';
+import { encodingOf } from '../svg/read-svg.ts';
 
 export type RasterFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'avif';
 
@@ -38,10 +39,7 @@ export function formatOf(bytes: Uint8Array): RasterFormat | 'svg' {
   for (const [pattern, format] of TAKEN) if (pattern.test(start)) return format;
   for (const [pattern, name, advice] of NOT_TAKEN)
     if (pattern.test(start)) throw new Refused(`the file is ${name}: ${advice}`);
-  const text = Buffer.from(bytes.subarray(0, 1024))
-    .toString()
-    .replace(/^\uFEFF/, '')
-    .trimStart();
+  const text = new TextDecoder(encodingOf(bytes)).decode(bytes.subarray(0, 1024)).trimStart();
   if (WEB_PAGE.test(text))
     throw new Refused('the file is a web page (HTML): open it and save the picture that it shows');
   if (text.startsWith('<')) return 'svg';

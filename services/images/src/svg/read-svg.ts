@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { Refused } from '../image/image.ts';
 import { SVG_NAMESPACE, type SvgElement } from './svg-tree.ts';
@@ -21,8 +20,8 @@ const BOUNDS = {
 const WITH_TEXT = new Set(['text', 'tspan', 'textPath', 'style']);
 
 /**
- * Reads a file that is well-formed XML in UTF-8, declares nothing but namespaces, and is within `BOUNDS`. Leaves out comments,
- * processing instructions, and everything that is in no namespace of SVG.
+ * Reads a file that is well-formed XML in UTF-8 or UTF-16, declares nothing but namespaces, and is within `BOUNDS`. Leaves out
+ * comments, processing instructions, and everything that is in no namespace of SVG.
  */
 export function readSvg(bytes: Uint8Array): SvgElement {
   return parse(withoutDoctype(decode(bytes)));
@@ -33,12 +32,28 @@ function decode(bytes: Uint8Array): string {
     throw new Refused(
       `the SVG has ${bytes.length} bytes, and at most ${MOST_SVG_BYTES} are allowed: simplify it`,
     );
-  if (!isUtf8(bytes)) throw new Refused('the SVG is not text in UTF-8: save it in this encoding');
-  const text = new TextDecoder().decode(bytes);
-  const encoding = /^\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([^"'>]{0,40})/.exec(text)?.[1];
-  if (encoding !== undefined && !/^(utf-8|us-ascii)$/i.test(encoding))
-    throw new Refused(`the SVG declares the encoding ${encoding}: save it in UTF-8`);
+  const encoding = encodingOf(bytes);
+  const text = decodedText(bytes, encoding);
+  const declared = /^\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([^"'>]{0,40})/.exec(text)?.[1];
+  // Programs that rewrite a file in UTF-16 leave its declaration as it was.
+  if (encoding === 'UTF-8' && declared !== undefined && !/^(utf-8|us-ascii)$/i.test(declared))
+    throw new Refused(`the SVG declares the encoding ${declared}: save it in UTF-8`);
   return text;
+}
+
+/** Returns the encoding of XML, which its first two bytes show: a byte order mark, or "<" (XML 1.0, appendix F). */
+export function encodingOf(bytes: Uint8Array): 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' {
+  const start = Buffer.from(bytes.subarray(0, 2)).toString('hex');
+  if (start === 'fffe' || start === '3c00') return 'UTF-16LE';
+  return start === 'feff' || start === '003c' ? 'UTF-16BE' : 'UTF-8';
+}
+
+function decodedText(bytes: Uint8Array, encoding: string): string {
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    throw new Refused(`the SVG is not text in ${encoding}: save it in UTF-8`);
+  }
 }
 
 /** Declares a namespace under a name, as Adobe Illustrator does. Its value has no characters of markup and names no other entity. */
