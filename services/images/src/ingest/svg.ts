@@ -9,6 +9,13 @@ import { shortReason } from './raster.ts';
 
 /** Reads a drawing and makes it safe, with the longer side in `longer` pixels. */
 export async function readDrawing(bytes: Uint8Array, longer: number): Promise<Form> {
+  return safeDrawing(bytes, longer).catch((error: unknown) => {
+    // The stack has overflowed: the readers of CSS and of references recurse.
+    throw error instanceof RangeError ? new Refused('the SVG is nested too deeply: simplify it') : error;
+  });
+}
+
+async function safeDrawing(bytes: Uint8Array, longer: number): Promise<Form> {
   const given = readSvg(bytes);
   checkElements(given);
   // The stored drawing decides, and not the given file: escapes, duplicate ids and rules of style sheets are resolved in it.

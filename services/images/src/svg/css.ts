@@ -60,14 +60,12 @@ const MEDIA = /^((only )?(all|screen)|((only )?screen and )?\(prefers-color-sche
 export function isSafeValue(value: string): boolean {
   if (PLAIN_VALUE.test(value)) return true;
   if (value.includes('\\')) return false;
-  return bounded(() => {
-    try {
-      return isSafe(parsed(value, 'value'));
-    } catch (error) {
-      if (error instanceof RangeError) throw error;
-      return false;
-    }
-  });
+  try {
+    return isSafe(parsed(value, 'value'));
+  } catch (error) {
+    if (error instanceof RangeError) throw error;
+    return false;
+  }
 }
 
 /** How many variables may be within one another. */
@@ -91,20 +89,16 @@ export function checkVariables(text: string): void {
 
 /** Returns the allowed declarations of a `style` attribute. */
 export function cleanDeclarations(text: string): string {
-  return bounded(() => {
-    const tree = parsed<DeclarationList>(withFallbacks(text), 'declarationList');
-    tree.children = keptOf(tree.children);
-    return generate(tree);
-  });
+  const tree = parsed<DeclarationList>(withFallbacks(text), 'declarationList');
+  tree.children = keptOf(tree.children);
+  return generate(tree);
 }
 
 /** Returns the allowed rules of a style sheet, without at-rules and selectors of states. Rules of `@media` for screens remain. */
 export function cleanStyleSheet(text: string): string {
-  return bounded(() => {
-    const tree = parsed<StyleSheet>(withFallbacks(text), 'stylesheet');
-    tree.children = new List<CssNode>().fromArray(cleanRules(tree.children));
-    return generate(tree);
-  });
+  const tree = parsed<StyleSheet>(withFallbacks(text), 'stylesheet');
+  tree.children = new List<CssNode>().fromArray(cleanRules(tree.children));
+  return generate(tree);
 }
 
 function cleanRules(nodes: List<CssNode>): Rule[] {
@@ -137,30 +131,27 @@ export interface CssReference {
 
 /** Returns the references of a clean `style` attribute. */
 export function referencesOfDeclarations(text: string): CssReference[] {
-  return bounded(() => referencesIn(parsed<DeclarationList>(text, 'declarationList')));
+  return referencesIn(parsed<DeclarationList>(text, 'declarationList'));
 }
 
 /** Returns the values that a clean `style` attribute gives to a property. */
 export function valuesOfProperty(text: string, property: string): string[] {
-  const { children } = bounded(() => parsed<DeclarationList>(text, 'declarationList'));
-  return children
-    .toArray()
+  return parsed<DeclarationList>(text, 'declarationList')
+    .children.toArray()
     .filter((node) => node.type === 'Declaration' && node.property === property)
     .map((node) => generate((node as Declaration).value));
 }
 
 /** Returns the references of a clean style sheet, each with the names at the end of its selector (`namesAtEnd`). */
 export function referencesOfStyleSheet(text: string): (CssReference & { names: string[] })[] {
-  return bounded(() =>
-    parsed<StyleSheet>(text, 'stylesheet')
-      .children.toArray()
-      .flatMap((rule) => {
-        if (rule.type !== 'Rule' || rule.prelude.type !== 'SelectorList') return [];
-        const references = referencesIn(rule.block);
-        const selectors = references.length === 0 ? [] : rule.prelude.children.toArray().map(namesAtEnd);
-        return selectors.flatMap((names) => references.map((reference) => ({ ...reference, names })));
-      }),
-  );
+  return parsed<StyleSheet>(text, 'stylesheet')
+    .children.toArray()
+    .flatMap((rule) => {
+      if (rule.type !== 'Rule' || rule.prelude.type !== 'SelectorList') return [];
+      const references = referencesIn(rule.block);
+      const selectors = references.length === 0 ? [] : rule.prelude.children.toArray().map(namesAtEnd);
+      return selectors.flatMap((names) => references.map((reference) => ({ ...reference, names })));
+    });
 }
 
 function referencesIn(tree: CssNode): CssReference[] {
@@ -186,16 +177,14 @@ export function replaceColours(
   context: 'declarationList' | 'stylesheet',
   replace: (value: string) => string,
 ): string {
-  return bounded(() => {
-    const tree = parsed(text, context);
-    walk(tree, {
-      visit: 'Declaration',
-      enter: (node) => {
-        if (COLOURS.has(node.property)) node.value = { type: 'Raw', value: replace(generate(node.value)) };
-      },
-    });
-    return generate(tree);
+  const tree = parsed(text, context);
+  walk(tree, {
+    visit: 'Declaration',
+    enter: (node) => {
+      if (COLOURS.has(node.property)) node.value = { type: 'Raw', value: replace(generate(node.value)) };
+    },
   });
+  return generate(tree);
 }
 
 /** css-tree throws SyntaxError only for a value. It returns declarations and rules that it does not understand as raw text. */
@@ -279,15 +268,4 @@ function isUnsafe(node: CssNode): boolean {
 /** Checks whether CSS can be the text of an element of XML. Allowed rules have no use for the characters of tags and entities. */
 function isText(css: string): boolean {
   return !/[<&\\]/.test(css);
-}
-
-/** Runs `work`. css-tree recurses, so brackets within brackets can be too many for the stack: the CSS is then refused. */
-function bounded<Result>(work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    throw error instanceof RangeError
-      ? new Refused('the CSS of the SVG is nested too deeply: simplify it')
-      : error;
-  }
 }
