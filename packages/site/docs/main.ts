@@ -1,6 +1,7 @@
 /** What the pages of the documentation do with scripts. Without scripts they can be read all the same. */
 
 import { element } from '@brand-data/client/source/dom';
+import { copy } from '../shared/copy.ts';
 import { startSearch } from './search.ts';
 
 startSearch();
@@ -16,16 +17,7 @@ adapt();
 if (navigator.clipboard)
   for (const caption of document.querySelectorAll('.code > figcaption')) {
     const button = element('button', { type: 'button' }, 'Copy');
-    button.addEventListener('click', async () => {
-      const code = caption.parentElement?.querySelector('code');
-      const done = await navigator.clipboard.writeText(code?.textContent ?? '').then(
-        () => true,
-        () => false,
-      );
-      button.textContent = done ? 'Copied' : 'Not allowed';
-      setTimeout(() => {
-        button.textContent = 'Copy';
-      }, 2_000);
-    });
+    const code = caption.parentElement?.querySelector('code');
+    button.addEventListener('click', () => copy(code?.textContent ?? '', button));
     caption.append(button);
   }

@@ -1,6 +1,7 @@
-import type { BrandDataError, Limit, Match, RecordSource, Suggestion } from '@brand-data/client/source';
-import { element } from '@brand-data/client/source/dom';
+import type { BrandDataError, Limit, PoolUsage, RecordAnswer, Suggestion } from '@brand-data/client/source';
+import { html, type TemplateResult } from 'lit-html';
 import type { CallReport } from './call.ts';
+import type { View } from './facts.ts';
 import { dateText, numberText } from './figures.ts';
 import { flatView, groupedView } from './record.ts';
 import { tabsView } from './tabs.ts';
@@ -21,6 +22,8 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
 export interface AnswerOptions {
   /** The base URL of the service. */
   api: string;
+  /** What is left of the month once `/v1/usage` includes the call. */
+  exact: PoolUsage | undefined;
   /** The tab that is open. */
   tab: string;
   onTab: (name: string) => void;
@@ -30,24 +33,24 @@ export interface AnswerOptions {
 }
 
 /** Returns all that the page shows of an answer, or of a call without one. */
-export function answerView(report: CallReport, options: AnswerOptions): HTMLElement {
+export function answerView(report: CallReport, options: AnswerOptions): TemplateResult {
   const { outcome, response } = report;
-  const readable =
-    outcome.kind === 'failed'
-      ? errorView(outcome.error, options)
-      : outcome.kind === 'grouped'
-        ? groupedView(outcome.answer, options.api)
-        : flatView(outcome.answer, options.api);
-  const box = element('div', { class: 'panel result' }, factsView(report, options));
-  const tabs = [
-    { name: outcome.kind === 'failed' ? 'Error' : 'Record', content: () => readable },
-    { name: 'JSON', content: () => bodyView(report) },
-    { name: 'Headers', content: () => headersView(response?.headers ?? []) },
-  ];
-  const { tab: chosen, onTab: onChoice } = options;
+  const { api, tab: chosen, onTab: onChoice } = options;
+  const panels = {
+    ...(outcome.kind === 'failed' && {
+      Error: () => errorView(outcome.error, response, options.onSuggestion),
+    }),
+    ...(outcome.kind === 'grouped' && { Record: () => groupedView(outcome.answer, api) }),
+    ...(outcome.kind === 'flat' && { Record: () => flatView(outcome.answer, api) }),
+    JSON: () => bodyView(report),
+    Headers: () => headersView(response?.headers ?? []),
+  };
   const names = { id: 'answer', label: 'Views of the answer' };
-  box.append(response === undefined ? readable : tabsView(tabs, { ...names, chosen, onChoice }));
-  return box;
+  const [first] = Object.values(panels);
+  return html`<div class="panel result">
+${factsView(report, options)}
+${response === undefined ? first?.() : tabsView(panels, { ...names, chosen, onChoice })}
+</div>`;
 }
 
 /** One sentence for people who hear the page. */
@@ -60,124 +63,89 @@ export function summaryOf(report: CallReport): string {
 }
 
 /** Says what is left of the month. Headers have an estimate of the gateway that answered; /v1/usage has the exact figure. */
-export function leftText(
-  { remaining, allowance }: Pick<Limit, 'remaining' | 'allowance'>,
-  isExact = false,
-): string {
+function leftText({ remaining, allowance }: Pick<Limit, 'remaining' | 'allowance'>, isExact = false): string {
   const left = `${numberText(remaining)} of ${numberText(allowance)} calls left this month`;
   return isExact ? left : `About ${left}`;
 }
 
-function factsView(report: CallReport, { onAskAgain }: AnswerOptions): HTMLElement {
+function factsView(report: CallReport, { exact, onAskAgain }: AnswerOptions): TemplateResult {
   const { outcome, response, ms } = report;
   const { quota } = factsIn(report);
   const charge = chargeOf(report);
-  const good = outcome.kind === 'failed' ? 'bad' : 'good';
-  const texts = [
-    `${Math.round(ms)} ms`,
-    ...(response?.body ? [sizeOf(new TextEncoder().encode(response.body).length)] : []),
-  ];
-  const facts = element(
-    'div',
-    { class: 'facts' },
-    element('span', { class: `badge ${good}` }, statusOf(response)),
-    element('span', { class: `badge ${charge.kind}` }, charge.text),
-    ...texts.map((text) => element('span', {}, text)),
-    ...(quota ? [element('span', { id: 'left' }, leftText(quota))] : []),
-  );
-  const box = element('div', { class: 'summary' }, facts);
-  if (outcome.kind === 'failed') return box;
-  const { match, sources } = outcome.answer;
-  if (match !== undefined) box.append(matchView(match));
-  if (sources.length > 0) box.append(sourcesView(sources));
-  const again = element('button', { type: 'button', id: 'again', class: 'quiet' }, 'Ask again with its ETag');
-  again.addEventListener('click', onAskAgain);
-  const note =
-    response?.status === 304
-      ? 'The record has not changed, so the answer has no body. It counts like a 200.'
-      : 'If the record has not changed, the answer is a 304 without a body. It counts like a 200.';
-  box.append(element('p', { class: 'again' }, again, element('small', {}, note)));
-  return box;
+  const left = exact === undefined ? quota && leftText(quota) : leftText(exact, true);
+  return html`<div class="summary">
+<div class="facts">
+<span class="badge ${outcome.kind === 'failed' ? 'bad' : 'good'}">${statusOf(response)}</span>
+<span class="badge ${charge.kind}">${charge.text}</span>
+<span>${Math.round(ms)} ms</span>
+${response?.body ? html`<span>${sizeOf(new TextEncoder().encode(response.body).length)}</span>` : undefined}
+${left && html`<span id="left">${left}</span>`}
+</div>
+${outcome.kind === 'failed' ? undefined : originView(outcome.answer)}
+${outcome.kind === 'failed' ? undefined : againView(response?.status === 304, onAskAgain)}
+</div>`;
 }
 
-function matchView(match: Match): HTMLElement {
-  const [before, after] = matchWords(match);
-  const why = element('strong', {}, 'Why this record: ');
-  return element('p', { class: 'match' }, why, before, element('code', {}, match.value), after);
-}
-
-function sourcesView(sources: readonly RecordSource[]): HTMLElement {
-  const link = element('a', { href: 'docs/sources' }, 'Sources');
+/** Returns why the answer has this record, and where the record comes from. */
+function originView({ match, sources }: RecordAnswer<unknown>): View {
+  const [before, after] = match === undefined ? [] : matchWords(match);
   const texts = sources.map(({ name, date }) => (date === undefined ? name : `${name} (${dateText(date)})`));
-  return element('p', { class: 'match' }, element('strong', {}, link, ': '), texts.join(', '));
+  return html`${match && html`<p class="match"><strong>Why this record: </strong>${before}<code>${match.value}</code>${after}</p>`}
+${texts.length > 0 ? html`<p class="match"><strong><a href="docs/sources">Sources</a>: </strong>${texts.join(', ')}</p>` : undefined}`;
+}
+
+function againView(isUnchanged: boolean, onAskAgain: () => void): View {
+  const note = isUnchanged
+    ? 'The record has not changed, so the answer has no body.'
+    : 'If the record has not changed, the answer is a 304 without a body.';
+  return html`<p class="again">
+<button type="button" id="again" @click=${onAskAgain}>Ask again with its ETag</button>
+<small>${note} It counts like a 200.</small>
+</p>`;
 }
 
 function errorView(
   { code, detail, suggestions, retryAfter }: BrandDataError,
-  options: AnswerOptions,
-): HTMLElement {
-  const box = element(
-    'div',
-    { class: 'error' },
-    element('h3', {}, TITLES[code] ?? 'The call brought no record'),
-    element('p', {}, detail),
+  response: CallReport['response'],
+  onSuggestion: AnswerOptions['onSuggestion'],
+): TemplateResult {
+  const ownTitle = OWN_TITLES[code];
+  const chips = suggestions.map(
+    (suggestion) =>
+      html`<button type="button" class="chip" @click=${() => onSuggestion(suggestion)}>${suggestion.name}<code>${suggestion.identifier}</code></button>`,
   );
-  if (suggestions.length > 0) {
-    const buttons = suggestions.map((suggestion) => {
-      const identifier = element('code', {}, suggestion.identifier);
-      const button = element('button', { type: 'button', class: 'chip' }, suggestion.name, identifier);
-      button.addEventListener('click', () => options.onSuggestion(suggestion));
-      return button;
-    });
-    const attributes = { class: 'row suggestions', role: 'group', 'aria-labelledby': 'suggestions' };
-    box.append(
-      element('p', { id: 'suggestions' }, 'Did you mean one of these? A click makes another call.'),
-      element('div', attributes, ...buttons),
-    );
-  }
-  if (retryAfter !== undefined)
-    box.append(element('p', {}, `The service asks to wait ${waitOf(retryAfter)} before the next call.`));
-  if (options.api !== '' && !OWN_CODES.includes(code)) {
-    const href = `docs/errors#${encodeURIComponent(code)}`;
-    const link = element('a', { href }, 'what it means and what to do');
-    box.append(element('p', {}, 'Code ', element('code', {}, code), ': ', link));
-  }
-  return box;
+  return html`<div class="error">
+<h3>${ownTitle ?? JSON.parse(response?.body ?? '{}').title}</h3>
+<p>${detail}</p>
+${chips.length > 0 ? suggestionsView(chips) : undefined}
+${retryAfter === undefined ? undefined : html`<p>The service asks to wait ${waitOf(retryAfter)} before the next call.</p>`}
+${ownTitle === undefined ? html`<p>Code <code>${code}</code>: <a href="docs/errors#${code}">what it means and what to do</a></p>` : undefined}
+</div>`;
 }
 
-/** The client's codes, for calls without an answer of the service. */
-const OWN_CODES: readonly string[] = ['timed_out', 'network_failed', 'answer_unreadable'];
-const TITLES: Readonly<Record<string, string>> = {
-  identifier_invalid: 'This cannot be an identifier',
-  token_missing: 'The call has no token',
-  token_invalid: 'The token is not valid',
-  plan_required: "The account's plan does not include this route",
-  origin_not_allowed: 'The token is not for this page',
-  address_blocked: 'Your address is blocked',
-  identifier_not_found: 'Nothing is known by this identifier',
-  quota_exceeded: "The month's quota is used up",
-  rate_limited: 'Too many calls at once',
-  upstream_unavailable: 'The service cannot answer now',
-  overloaded: 'The service has too much to do',
+const suggestionsView = (chips: View[]): View =>
+  html`<p id="suggestions">Did you mean one of these? A click makes another call.</p>
+<div class="row suggestions" role="group" aria-labelledby="suggestions">${chips}</div>`;
+
+/** The titles of the client's errors, for calls without an answer of the service. */
+const OWN_TITLES: Readonly<Record<string, string>> = {
+  answer_unreadable: 'The call brought no record',
   network_failed: 'No answer arrived',
   timed_out: 'No answer arrived in time',
 };
 
-function bodyView({ response, outcome }: CallReport): Node {
+function bodyView({ response, outcome }: CallReport): TemplateResult {
   if (response?.status !== 304) return jsonView(response?.body ?? '');
-  const note = element('p', {}, 'A 304 has no body. This is the record that the page had.');
   const kept = outcome.kind === 'failed' ? '' : JSON.stringify(outcome.answer.data);
-  return element('div', {}, note, jsonView(kept));
+  return html`<div><p>A 304 has no body. This is the record that the page had.</p>${jsonView(kept)}</div>`;
 }
 
-function headersView(headers: readonly (readonly [string, string])[]): HTMLElement {
-  const rows = headers.map(([name, value]) =>
-    element('tr', {}, element('th', { scope: 'row' }, name), element('td', {}, value)),
-  );
-  const table = element('table', {}, element('tbody', {}, ...rows));
-  const note = element('small', {}, 'A browser shows pages only some of the headers.');
-  const attributes = { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Headers' };
-  return element('div', attributes, table, element('p', {}, note));
+function headersView(headers: readonly (readonly [string, string])[]): TemplateResult {
+  const rows = headers.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Headers">
+<table><tbody>${rows}</tbody></table>
+<p><small>A browser lets a page see only some of the headers.</small></p>
+</div>`;
 }
 
 /** Whether the call was counted, in words. An answer without the header is one that the service never counts. */
@@ -207,23 +175,20 @@ function waitOf(seconds: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** A string, which a colon follows if it is a key, or a number, or a word. */
-const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null)/g;
+/** A string, which a colon follows if it is a key, or another value. */
+const JSON_PARTS = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|true|false|null/g;
 
-/** Returns the JSON text indented and coloured. Text that is not JSON stays as it is. */
-function jsonView(body: string): HTMLElement {
+/** Returns the JSON text indented, with the marks of its syntax. Text that is not JSON stays as it is. */
+function jsonView(body: string): TemplateResult {
   const text = indented(body);
-  const code = element('code');
+  const parts: View[] = [];
   let shown = 0;
-  for (const match of text.matchAll(TOKEN)) {
-    const [token, string, colon, number] = match;
-    const kind = string === undefined ? (number === undefined ? 'word' : 'number') : colon ? 'key' : 'string';
-    const word = element('span', { class: kind }, string ?? token);
-    code.append(text.slice(shown, match.index), word, colon ?? '');
-    shown = match.index + token.length;
+  for (const { 0: part, 1: string = part, 2: colon, index } of text.matchAll(JSON_PARTS)) {
+    const kind = colon ? 'attr' : part.startsWith('"') ? 'string' : 'number';
+    parts.push(text.slice(shown, index), html`<span class="hljs-${kind}">${string}</span>`, colon);
+    shown = index + part.length;
   }
-  code.append(text.slice(shown));
-  return element('pre', { class: 'json', tabindex: '0', role: 'group', 'aria-label': 'JSON' }, code);
+  return html`<pre class="json" tabindex="0" role="group" aria-label="JSON"><code>${parts}${text.slice(shown)}</code></pre>`;
 }
 
 function indented(body: string): string {

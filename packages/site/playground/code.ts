@@ -1,9 +1,7 @@
-import { element } from '@brand-data/client/source/dom';
+import { html, type TemplateResult } from 'lit-html';
+import { copy } from '../shared/copy.ts';
 import { type Call, pathOf } from './call.ts';
 import { tabsView } from './tabs.ts';
-
-/** How long the button says that the text was copied, in milliseconds. */
-const COPIED_MS = 2_000;
 
 /** Programs that make the call and print its answer, by their languages. */
 const SNIPPETS: Readonly<Record<string, (call: Call) => string>> = {
@@ -42,29 +40,24 @@ function quoted(text: string): string {
 export function codeView(
   call: Call,
   options: { language: string; onLanguage: (name: string) => void; say: (text: string) => void },
-): HTMLElement {
+): TemplateResult {
   const { language, onLanguage, say } = options;
-  const tabs = Object.entries(SNIPPETS).map(([name, snippetOf]) => ({
-    name,
-    content: () => snippetView(snippetOf(call), name, say),
-  }));
-  return tabsView(tabs, { id: 'code', label: 'Languages', chosen: language, onChoice: onLanguage });
+  const snippets = Object.entries(SNIPPETS).map(
+    ([name, snippetOf]) => [name, () => snippetView(snippetOf(call), name, say)] as const,
+  );
+  const names = { id: 'code', label: 'Languages', chosen: language, onChoice: onLanguage };
+  return tabsView(Object.fromEntries(snippets), names);
 }
 
-function snippetView(text: string, language: string, say: (text: string) => void): HTMLElement {
-  const copy = element('button', { type: 'button', class: 'quiet copy' }, 'Copy');
-  copy.addEventListener('click', async () => {
-    const [label, told] = await navigator.clipboard.writeText(text).then(
-      () => ['Copied', `Copied the code for ${language}.`] as const,
-      () => ['Not allowed', 'The browser did not allow to copy. Select the code instead.'] as const,
+function snippetView(text: string, language: string, say: (text: string) => void): TemplateResult {
+  const onCopy = async ({ target }: { target: HTMLElement }) =>
+    say(
+      (await copy(text, target))
+        ? `Copied the code for ${language}.`
+        : 'The browser did not allow to copy. Select the code instead.',
     );
-    say(told);
-    copy.textContent = label;
-    setTimeout(() => {
-      copy.textContent = 'Copy';
-    }, COPIED_MS);
-  });
-  const code = element('code', {}, text);
-  const block = element('pre', { tabindex: '0', role: 'group', 'aria-label': `Code for ${language}` }, code);
-  return element('div', { class: 'snippet' }, copy, block);
+  return html`<div class="snippet">
+<button type="button" @click=${onCopy}>Copy</button>
+<pre tabindex="0" role="group" aria-label="Code for ${language}"><code>${text}</code></pre>
+</div>`;
 }

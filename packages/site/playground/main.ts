@@ -1,9 +1,9 @@
 /** The playground: makes calls of the API with the visitor's token, and shows what a program gets. */
 
-import { BrandData } from '@brand-data/client/source';
-import { element } from '@brand-data/client/source/dom';
+import { BrandData, type PoolUsage } from '@brand-data/client/source';
+import { html, nothing, render } from 'lit-html';
 import { Combobox } from '../shared/combobox.ts';
-import { answerView, leftText, summaryOf } from './answer.ts';
+import { answerView, summaryOf } from './answer.ts';
 import { asked, type Question, queryOf, questionIn } from './asked.ts';
 import { type Call, type CallReport, pathOf, prepareCall, remainingAfter, type SendCall } from './call.ts';
 import { codeView } from './code.ts';
@@ -34,6 +34,7 @@ interface Answered {
   call: Call;
   sendCall: SendCall;
   report: CallReport;
+  exact?: PoolUsage | undefined;
 }
 /** The newest answers, by the query of the page's URL. The browser's Back and Forward show them again without a call. */
 const answers = new Map<string, Answered>();
@@ -103,10 +104,13 @@ function readAddress(): void {
   if (fragment !== '') question.identifier = decodedOrEmpty(fragment);
   fill(question);
   const known = answers.get(queryOf(question) ?? '');
-  const hint = 'The answer to your call appears here: the record, its JSON, and its headers.';
   answer.ariaBusy = 'false';
   if (known !== undefined) showAnswer(known);
-  else answer.replaceChildren(element('p', { class: 'panel empty' }, hint));
+  else
+    render(
+      html`<p class="panel empty">The answer to your call appears here: the record, its JSON, and its headers.</p>`,
+      answer,
+    );
 }
 
 /** A fragment that is not percent-encoded text fills nothing. */
@@ -130,14 +134,12 @@ function note(call: Call): void {
 
 function showAsked(): void {
   const queries = asked.list();
-  const chips = queries.map((query) => {
-    const question = questionIn(query);
-    const chip = element('button', { type: 'button', class: 'chip' }, question.identifier);
-    if (question.form === 'flat') chip.append(element('small', {}, 'flat'));
-    chip.addEventListener('click', () => fill(question));
-    return chip;
+  const chips = queries.map(questionIn).map((question) => {
+    const { identifier, form } = question;
+    const flat = form === 'flat' ? html`<small>flat</small>` : undefined;
+    return html`<button type="button" class="chip" @click=${() => fill(question)}>${identifier}${flat}</button>`;
   });
-  byId('asked-chips', HTMLElement).replaceChildren(...chips);
+  render(chips, byId('asked-chips', HTMLElement));
   byId('asked', HTMLElement).hidden = queries.length === 0;
 }
 
@@ -179,8 +181,9 @@ function showCode(): void {
       .replace('%7D', '}');
   const onLanguage = (name: string) => {
     language = name;
+    showCode();
   };
-  byId('code', HTMLElement).replaceChildren(codeView(shown, { language, onLanguage, say }));
+  render(codeView(shown, { language, onLanguage, say }), byId('code', HTMLElement));
 }
 
 function start(): void {
@@ -190,22 +193,23 @@ function start(): void {
   void ask(call, prepareCall(call));
 }
 
-/** Makes the call and shows its answer, unless a newer call has begun. Aborts the older call. */
-async function ask(call: Call, sendCall: SendCall): Promise<void> {
+/** Aborts what is under way, and returns the signal that will abort what begins now. */
+function begin(): AbortSignal {
   underWay.abort();
   underWay = new AbortController();
-  const { signal } = underWay;
+  return underWay.signal;
+}
+
+/** Makes the call and shows its answer, unless a newer call has begun. Aborts the older call. */
+async function ask(call: Call, sendCall: SendCall): Promise<void> {
+  const signal = begin();
   answer.ariaBusy = 'true';
   say('The call is under way.');
   leadToAnswer();
-  let report: CallReport;
-  try {
-    report = await sendCall(signal);
-  } catch (error) {
-    if (signal.aborted) return;
-    throw error;
-  }
-  if (signal.aborted) return;
+  const report = await sendCall(signal).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  if (report === undefined || signal.aborted) return;
   const answered = { call, sendCall, report };
   keepAnswer(queryOf(call), answered);
   showAnswer(answered);
@@ -226,36 +230,42 @@ function keepAnswer(query: string | undefined, answered: Answered): void {
   for (const oldest of answers.keys()) if (answers.size > MOST_ANSWERS) answers.delete(oldest);
 }
 
-function showAnswer({ call, sendCall, report }: Answered): void {
+function showAnswer(answered: Answered): void {
   answer.ariaBusy = 'false';
   // A part of the older answer that has the focus goes away with it.
   const isFocusInside = answer.contains(document.activeElement);
-  answer.replaceChildren(
-    answerView(report, {
-      api: API,
-      tab,
-      onTab(name) {
-        tab = name;
-      },
-      onAskAgain: () => void ask(call, sendCall),
-      onSuggestion(suggestion) {
-        fillIdentifier(suggestion.identifier);
-        start();
-      },
-    }),
-  );
+  render(nothing, answer);
+  showTab(answered);
   if (isFocusInside) heading.focus();
-  say(summaryOf(report));
-  void showLeft(call, report);
+  say(summaryOf(answered.report));
+  void showLeft(answered);
+}
+
+/** Shows an answer with the open tab, and keeps what is shown of it already. */
+function showTab(answered: Answered): void {
+  const { call, sendCall, report, exact } = answered;
+  const view = answerView(report, {
+    api: API,
+    exact,
+    tab,
+    onTab(name) {
+      tab = name;
+      showTab(answered);
+    },
+    onAskAgain: () => void ask(call, sendCall),
+    onSuggestion(suggestion) {
+      fillIdentifier(suggestion.identifier);
+      start();
+    },
+  });
+  render(view, answer);
 }
 
 /** Puts the exact figure in place of the answer's estimate. */
-async function showLeft(call: Call, report: CallReport): Promise<void> {
-  underWay.abort();
-  underWay = new AbortController();
-  const { signal } = underWay;
-  const exact = await remainingAfter(call, report, signal);
-  if (exact !== undefined && !signal.aborted) byId('left', HTMLElement).textContent = leftText(exact, true);
+async function showLeft(answered: Answered): Promise<void> {
+  const signal = begin();
+  answered.exact = await remainingAfter(answered.call, answered.report, signal);
+  if (!signal.aborted) showTab(answered);
 }
 
 function say(text: string): void {

@@ -1,10 +1,9 @@
 import type { FlatRecord, GroupedRecord, MarketData, RecordAnswer } from '@brand-data/client/source';
 import { element, safeUrl } from '@brand-data/client/source/dom';
-import { fieldFacts, groupView, linkView } from './facts.ts';
+import { html, svg, type TemplateResult } from 'lit-html';
+import { fieldFacts, groupView, linkView, type View } from './facts.ts';
 import { dateText, labelOf, money, numberText, percent, TYPES } from './figures.ts';
 
-const SVG = 'http://www.w3.org/2000/svg';
-const [WIDTH, HEIGHT, MARGIN] = [300, 24, 8];
 const LOGO_SIZE = '256';
 /** The groups of a grouped record whose facts are shown as they are. */
 const GROUPS = ['company', 'ownership', 'offerings', 'history', 'transport', 'links'] as const;
@@ -13,7 +12,7 @@ const GROUPS = ['company', 'ownership', 'offerings', 'history', 'transport', 'li
 export function groupedView(
   { data: record, priceDate }: RecordAnswer<GroupedRecord>,
   api: string,
-): HTMLElement {
+): TemplateResult {
   if (record.type === 'superinvestor')
     return recordView(record, { logo: record.logo, category: record.category }, api, [
       groupView('Portfolio', fieldFacts(record, api, ['type', 'name', 'description', 'category', 'logo'])),
@@ -39,7 +38,7 @@ export function groupedView(
 }
 
 /** Returns a flat record as a person reads it. */
-export function flatView({ data: record, priceDate }: RecordAnswer<FlatRecord>, api: string): HTMLElement {
+export function flatView({ data: record, priceDate }: RecordAnswer<FlatRecord>, api: string): TemplateResult {
   const { exchange, symbol, currency, price, market_cap: cap, isin, is_actively_trading: trading } = record;
   const market = {
     exchange,
@@ -72,128 +71,95 @@ function recordView(
   { name, type, description }: { name: string; type: string; description: string },
   { logo, banner, category, symbol, exchange }: Head,
   api: string,
-  groups: readonly (HTMLElement | undefined)[],
-): HTMLElement {
+  groups: readonly View[],
+): TemplateResult {
   const listing = [exchange, symbol].filter((part) => part != null && part !== '').join(': ');
-  const badges = [TYPES[type] ?? type, listing, category === undefined ? '' : labelOf(category)]
-    .filter((text, index, all) => text !== '' && all.indexOf(text) === index)
-    .map((text) => element('li', {}, text));
-  const pictures = (['light', 'dark'] as const).map((theme) => logoView(logo, theme, name, api));
-  const bannerUrl = safeUrl(banner, api);
-  return element(
-    'article',
-    { class: 'record', 'aria-labelledby': 'record-name' },
-    ...(bannerUrl === undefined ? [] : [imageView(bannerUrl, { class: 'banner', alt: `Banner of ${name}` })]),
-    element(
-      'div',
-      { class: 'head' },
-      element('div', { class: 'logos' }, ...pictures),
-      element(
-        'div',
-        { class: 'who' },
-        element('h3', { id: 'record-name' }, name),
-        element('ul', { class: 'badges', 'aria-label': 'What it is' }, ...badges),
-        element('p', {}, description),
-      ),
-    ),
-    element('div', { class: 'groups' }, ...groups.filter((group) => group !== undefined)),
+  const badges = new Set([TYPES[type] ?? type, listing, category === undefined ? '' : labelOf(category)]);
+  badges.delete('');
+  return html`<article class="record" aria-labelledby="record-name">
+${imageView(safeUrl(banner, api), `Banner of ${name}`, 'banner')}
+<div class="head">
+<div class="logos">${plateView(logo, 'light', name, api)}${plateView(logo, 'dark', name, api)}</div>
+<div class="who">
+<h3 id="record-name">${name}</h3>
+<ul class="badges" aria-label="What it is">${[...badges].map((text) => html`<li>${text}</li>`)}</ul>
+<p>${description}</p>
+</div>
+</div>
+<div class="groups">${groups}</div>
+</article>`;
+}
+
+function plateView(logo: string | undefined, theme: 'light' | 'dark', name: string, api: string): View {
+  const url = safeUrl(logo, api);
+  url?.searchParams.set('theme', theme);
+  url?.searchParams.set('size', LOGO_SIZE);
+  return html`<figure class="plate ${theme}">
+${imageView(url, `Logo of ${name} on a ${theme} ground`)}
+<figcaption>${theme === 'light' ? 'Light' : 'Dark'}</figcaption>
+</figure>`;
+}
+
+function imageView(url: URL | undefined, alt: string, kind = ''): View {
+  const onError = ({ target }: { target: Element }) =>
+    target.replaceWith(element('span', { class: 'missing' }, 'The image cannot be loaded.'));
+  return (
+    url &&
+    html`<img class=${kind} alt=${alt} decoding="async" referrerpolicy="no-referrer" src=${url.href} @error=${onError}>`
   );
 }
 
-function logoView(logo: string | undefined, theme: 'light' | 'dark', name: string, api: string): HTMLElement {
-  const url = safeUrl(logo, api);
-  const plate = element('figure', { class: `plate ${theme}` });
-  if (url !== undefined) {
-    url.searchParams.set('theme', theme);
-    url.searchParams.set('size', LOGO_SIZE);
-    plate.append(imageView(url, { alt: `Logo of ${name} on a ${theme} ground` }));
-  }
-  plate.append(element('figcaption', {}, theme === 'light' ? 'Light' : 'Dark'));
-  return plate;
-}
-
-function imageView({ href }: URL, attributes: Readonly<Record<string, string>>): HTMLElement {
-  const image = element('img', { ...attributes, decoding: 'async', referrerpolicy: 'no-referrer' });
-  const missing = element('span', { class: 'missing' }, 'The image cannot be loaded.');
-  image.addEventListener('error', () => image.replaceWith(missing));
-  image.src = href;
-  return image;
-}
-
 /** Returns the price, its change and its range, and then the other facts of the main listing. */
-function marketView(stock: MarketData, priceDate: string | undefined, api: string): HTMLElement | undefined {
+function marketView(stock: MarketData, priceDate: string | undefined, api: string): View {
   const { price, price_usd, currency, change, change_percentage, market_cap_usd, range } = stock;
-  const head = element('div', { class: 'market' });
-  if (price !== undefined) head.append(element('strong', {}, money(price, currency)));
-  if (change !== undefined || change_percentage !== undefined) {
-    const direction = Math.sign(change ?? change_percentage ?? 0);
-    const text = [
-      ...(change === undefined ? [] : [signed(change, numberText)]),
-      ...(change_percentage === undefined ? [] : [signed(change_percentage, percent)]),
-    ].join(' · ');
-    const kind = direction > 0 ? 'up' : direction < 0 ? 'down' : 'level';
-    head.append(element('span', { class: kind }, `${text} in one day`));
-  }
-  if (price !== undefined && priceDate !== undefined)
-    head.append(element('span', { class: 'level' }, `price of ${dateText(priceDate)}`));
   const drawing = range === undefined ? undefined : rangeView(range, price);
-  if (drawing !== undefined) head.append(drawing);
+  const moved = change ?? change_percentage;
+  const parts: View[] = [
+    price === undefined ? undefined : html`<strong>${money(price, currency)}</strong>`,
+    moved === undefined ? undefined : changeView(moved, stock),
+    price !== undefined && priceDate !== undefined
+      ? html`<span class="level">price of ${dateText(priceDate)}</span>`
+      : undefined,
+    drawing,
+  ];
   const figures = {
     ...(market_cap_usd === undefined ? {} : { market_cap_usd: money(market_cap_usd, 'USD') }),
     ...(price_usd === undefined || currency === 'USD' ? {} : { price_usd: money(price_usd, 'USD') }),
   };
-  const shown = [
-    'price',
-    'price_usd',
-    'change',
-    'change_percentage',
-    'market_cap_usd',
-    'exchange_logo',
-    'currency',
-  ];
+  const shown = `price price_usd change change_percentage market_cap_usd exchange_logo currency`.split(' ');
   const facts = [
     ...fieldFacts(figures, api),
     ...fieldFacts(stock, api, drawing === undefined ? shown : [...shown, 'range']),
   ];
   const logo = stock.exchange_logo;
   if (logo !== undefined) facts.push(['Exchange logo', linkView(logo, 'Image', api)]);
-  return groupView('Stock', facts, head.childElementCount > 0 ? head : undefined);
+  const isEmpty = parts.every((part) => part === undefined);
+  return groupView('Stock', facts, isEmpty ? undefined : html`<div class="market">${parts}</div>`);
+}
+
+function changeView(moved: number, { change, change_percentage }: MarketData): View {
+  const texts = [
+    ...(change === undefined ? [] : [signed(change, numberText)]),
+    ...(change_percentage === undefined ? [] : [signed(change_percentage, percent)]),
+  ];
+  const kind = moved > 0 ? 'up' : moved < 0 ? 'down' : 'level';
+  return html`<span class=${kind}>${texts.join(' · ')} in one day</span>`;
 }
 
 const signed = (value: number, format: (value: number) => string): string =>
   `${value > 0 ? '+' : value < 0 ? '−' : ''}${format(Math.abs(value))}`;
 
 /** Returns the 52-week range as a line with the price on it. Undefined if the range does not have the form "low-high". */
-function rangeView(range: string, price: number | undefined): HTMLElement | undefined {
+function rangeView(range: string, price: number | undefined): View {
   const [, low = '', high = ''] = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(range) ?? [];
   const [from, to] = [Number(low), Number(high)];
   if (low === '' || to <= from) return undefined;
   const isInside = price !== undefined && price >= from && price <= to;
   const label = `52-week range: ${numberText(from)} to ${numberText(to)}${isInside ? `, price ${numberText(price)}` : ''}`;
-  const drawing = shape('svg', {
-    class: 'range',
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-    role: 'img',
-    'aria-label': label,
-  });
-  const y = HEIGHT / 2;
-  const placeOf = (value: number) => MARGIN + ((WIDTH - 2 * MARGIN) * (value - from)) / (to - from);
-  const line = (x: number, kind: string) =>
-    shape('line', { class: kind, x1: String(MARGIN), y1: String(y), x2: String(x), y2: String(y) });
-  drawing.append(line(WIDTH - MARGIN, 'span'));
-  if (isInside) {
-    const x = placeOf(price);
-    const circle = shape('circle', { class: 'price', cx: String(x), cy: String(y), r: '6' });
-    drawing.append(line(x, 'part'), circle);
-  }
-  const texts = [numberText(from), '52-week range', numberText(to)];
-  const spans = texts.map((text) => element('span', {}, text));
-  const ends = element('div', { class: 'ends', 'aria-hidden': 'true' }, ...spans);
-  return element('div', { class: 'range-box' }, drawing, ends);
-}
-
-function shape(name: string, attributes: Readonly<Record<string, string>>): SVGElement {
-  const made = document.createElementNS(SVG, name) as SVGElement;
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
-  return made;
+  const x = isInside ? 8 + (284 * (price - from)) / (to - from) : 0;
+  const mark = svg`<line class="part" x1="8" y1="12" x2=${x} y2="12"/><circle class="price" cx=${x} cy="12" r="6"/>`;
+  return html`<div class="range-box">
+<svg class="range" viewBox="0 0 300 24" role="img" aria-label=${label}><line class="span" x1="8" y1="12" x2="292" y2="12"/>${isInside ? mark : undefined}</svg>
+<div class="ends" aria-hidden="true"><span>${numberText(from)}</span><span>52-week range</span><span>${numberText(to)}</span></div>
+</div>`;
 }

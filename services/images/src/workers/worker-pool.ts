@@ -8,20 +8,13 @@ const WAIT_MS = 5000;
 /** The pause before another attempt to start a worker. */
 const RESTART_MS = 1000;
 
-interface Waiting {
-  job: Job;
-  resolve(outcome: JobOutcome): void;
-  reject(error: Fault): void;
-  giveUp: NodeJS.Timeout;
-}
-
 /** Processes that take jobs in the order of their arrival, one at a time each. */
 export class WorkerPool {
   readonly #log: Logger;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: PromiseWithResolvers<WorkerProcess>[] = [];
   readonly #idle: WorkerProcess[] = [];
   readonly #all = new Set<WorkerProcess>();
-  readonly #busy = new Set<Promise<void>>();
+  readonly #busy = new Set<Promise<JobOutcome>>();
   #isClosing = false;
 
   constructor(log: Logger) {
@@ -35,57 +28,49 @@ export class WorkerPool {
 
   /** Does a job. If its worker crashes, which can have another cause than the job, another worker tries once more. */
   async run(job: Job): Promise<JobOutcome> {
-    const outcome = await this.#enqueue(job);
-    return outcome.outcome === 'ended' && outcome.why === 'crash' ? this.#enqueue(job) : outcome;
+    const outcome = await this.#runOnce(job);
+    return outcome.outcome === 'ended' && outcome.why === 'crash' ? this.#runOnce(job) : outcome;
   }
 
   /** Refuses what waits, lets the jobs under way end, which takes at most their time, and ends all processes. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    for (const { giveUp, reject } of this.#waiting.splice(0)) {
-      clearTimeout(giveUp);
-      reject(stopping());
-    }
+    for (const { reject } of this.#waiting.splice(0)) reject(stopping());
     await Promise.all(this.#busy);
     await Promise.all([...this.#all].map((worker) => worker.end()));
   }
 
   /** Resolves when a worker has answered the job or has ended. */
-  async #enqueue(job: Job): Promise<JobOutcome> {
+  async #runOnce(job: Job): Promise<JobOutcome> {
     if (this.#isClosing) throw stopping();
-    if (this.#waiting.length >= MOST_WAITING) throw tooBusy();
-    return new Promise((resolve, reject) => {
-      const giveUp = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(entry), 1);
-        reject(tooBusy());
-      }, WAIT_MS);
-      const entry = { job, resolve, reject, giveUp };
-      this.#waiting.push(entry);
-      this.#handOut();
-    });
-  }
-
-  #handOut(): void {
-    while (this.#waiting.length > 0) {
-      const worker = this.#idle.shift();
-      if (worker === undefined) return;
-      const next = this.#waiting.shift() as Waiting;
-      clearTimeout(next.giveUp);
-      const work = this.#runOn(worker, next);
-      this.#busy.add(work);
-      void work.then(() => this.#busy.delete(work));
-    }
-  }
-
-  async #runOn(worker: WorkerProcess, { job, resolve }: Waiting): Promise<void> {
-    const outcome = await worker.run(job);
+    const worker = this.#idle.shift() ?? (await this.#nextWorker());
+    const work = worker.run(job);
+    this.#busy.add(work);
+    const outcome = await work;
+    this.#busy.delete(work);
     if (outcome.outcome === 'ended')
       this.#log.warn({ why: outcome.why, job: job.name }, 'a job ended its worker process');
-    resolve(outcome);
-    if (this.#isClosing) return;
-    if (!worker.isFit()) return worker.end();
-    this.#idle.push(worker);
-    this.#handOut();
+    if (!this.#isClosing && worker.isFit()) this.#handOut(worker);
+    else void worker.end();
+    return outcome;
+  }
+
+  async #nextWorker(): Promise<WorkerProcess> {
+    if (this.#waiting.length >= MOST_WAITING) throw tooBusy();
+    const turn = Promise.withResolvers<WorkerProcess>();
+    this.#waiting.push(turn);
+    const giveUp = setTimeout(() => {
+      this.#waiting.splice(this.#waiting.indexOf(turn), 1);
+      turn.reject(tooBusy());
+    }, WAIT_MS);
+    return turn.promise.finally(() => clearTimeout(giveUp));
+  }
+
+  /** Gives the worker to the job that waits longest. Without one, the worker is idle. */
+  #handOut(worker: WorkerProcess): void {
+    const next = this.#waiting.shift();
+    if (next) next.resolve(worker);
+    else this.#idle.push(worker);
   }
 
   /** Keeps one worker running until the pool closes. Resolves when the first is ready. */
@@ -93,8 +78,7 @@ export class WorkerPool {
     const worker = await startWorker();
     this.#all.add(worker);
     if (this.#isClosing) return worker.end();
-    this.#idle.push(worker);
-    this.#handOut();
+    this.#handOut(worker);
     void worker.ended.then(async (lastWords) => {
       this.#all.delete(worker);
       const at = this.#idle.indexOf(worker);
