@@ -57,7 +57,7 @@ function snippetView(text: string, language: string, say: (text: string) => void
         : 'The browser did not allow to copy. Select the code instead.',
     );
   return html`<div class="snippet">
-<button type="button" @click=${onCopy}>Copy</button>
+<button type="button" class="copy" @click=${onCopy}>Copy</button>
 <pre tabindex="0" role="group" aria-label="Code for ${language}"><code>${text}</code></pre>
 </div>`;
 }

@@ -1,7 +1,8 @@
 /** The playground: makes calls of the API with the visitor's token, and shows what a program gets. */
 
 import { BrandData, type PoolUsage } from '@brand-data/client/source';
-import { html, nothing, render } from 'lit-html';
+import { element } from '@brand-data/client/source/dom';
+import { html, render } from 'lit-html';
 import { Combobox } from '../shared/combobox.ts';
 import { answerView, summaryOf } from './answer.ts';
 import { asked, type Question, queryOf, questionIn } from './asked.ts';
@@ -104,13 +105,10 @@ function readAddress(): void {
   if (fragment !== '') question.identifier = decodedOrEmpty(fragment);
   fill(question);
   const known = answers.get(queryOf(question) ?? '');
+  const hint = 'The answer to your call appears here: the record, its JSON, and its headers.';
   answer.ariaBusy = 'false';
   if (known !== undefined) showAnswer(known);
-  else
-    render(
-      html`<p class="panel empty">The answer to your call appears here: the record, its JSON, and its headers.</p>`,
-      answer,
-    );
+  else answer.replaceChildren(element('p', { class: 'panel empty' }, hint));
 }
 
 /** A fragment that is not percent-encoded text fills nothing. */
@@ -234,15 +232,16 @@ function showAnswer(answered: Answered): void {
   answer.ariaBusy = 'false';
   // A part of the older answer that has the focus goes away with it.
   const isFocusInside = answer.contains(document.activeElement);
-  render(nothing, answer);
-  showTab(answered);
+  const box = element('div');
+  answer.replaceChildren(box);
+  showTab(answered, box);
   if (isFocusInside) heading.focus();
   say(summaryOf(answered.report));
-  void showLeft(answered);
+  void showLeft(answered, box);
 }
 
-/** Shows an answer with the open tab, and keeps what is shown of it already. */
-function showTab(answered: Answered): void {
+/** Shows an answer with the open tab, and keeps what the box shows of it already. */
+function showTab(answered: Answered, box: HTMLElement): void {
   const { call, sendCall, report, exact } = answered;
   const view = answerView(report, {
     api: API,
@@ -250,7 +249,7 @@ function showTab(answered: Answered): void {
     tab,
     onTab(name) {
       tab = name;
-      showTab(answered);
+      showTab(answered, box);
     },
     onAskAgain: () => void ask(call, sendCall),
     onSuggestion(suggestion) {
@@ -258,14 +257,14 @@ function showTab(answered: Answered): void {
       start();
     },
   });
-  render(view, answer);
+  render(view, box);
 }
 
 /** Puts the exact figure in place of the answer's estimate. */
-async function showLeft(answered: Answered): Promise<void> {
+async function showLeft(answered: Answered, box: HTMLElement): Promise<void> {
   const signal = begin();
   answered.exact = await remainingAfter(answered.call, answered.report, signal);
-  if (!signal.aborted) showTab(answered);
+  if (!signal.aborted) showTab(answered, box);
 }
 
 function say(text: string): void {
