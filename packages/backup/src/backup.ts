@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { auditPublisher, DATABASE_SERVICES, type DatabaseService } from '@brand-data/contracts';
-import { Fault, RESTORING, VERSION } from '@brand-data/runtime';
+import { DATABASE_SERVICES, type DatabaseService } from '@brand-data/contracts';
+import { auditPublisher, Fault, RESTORING, VERSION } from '@brand-data/runtime';
 import { jetstream } from '@nats-io/jetstream';
 import { type ClientSession, type Db, type MongoClient, MongoServerError, type Timestamp } from 'mongodb';
 import {

@@ -1,6 +1,7 @@
 import { type Answer, answerFacts, dataFacts, matchOf, type RecordAnswer, retryAfterOf } from './answer.ts';
 import { BrandDataError, errorFrom, unreadable } from './error.ts';
 import type { FlatRecord, GroupedRecord, SearchAnswer, Usage } from './gen/types.ts';
+import { putNewest } from './newest.ts';
 
 export interface BrandDataOptions {
   /** The base URL of the service, such as "https://api.example.com". */
@@ -48,7 +49,9 @@ export class BrandData {
   readonly #token: string;
   readonly #timeoutMs: number;
   readonly #retries: number;
-  readonly #records: KeptRecords;
+  readonly #cachedRecords: number;
+  /** The records that were used last, by the path of their call. */
+  readonly #records = new Map<string, CachedRecord>();
   readonly #fetch: typeof fetch;
 
   constructor({
@@ -63,7 +66,7 @@ export class BrandData {
     this.#token = token;
     this.#timeoutMs = timeoutMs;
     this.#retries = retries;
-    this.#records = new KeptRecords(cachedRecords);
+    this.#cachedRecords = cachedRecords;
     // A browser's fetch throws if it is called as a method of another object.
     this.#fetch = more.fetch ?? ((input, init) => fetch(input, init));
   }
@@ -107,7 +110,9 @@ export class BrandData {
   }
 
   #record<T>(path: string, { signal }: CallOptions): Promise<RecordAnswer<T>> {
+    const keep = (record: CachedRecord) => putNewest(this.#records, path, record, this.#cachedRecords);
     const kept = this.#records.get(path);
+    if (kept !== undefined) keep(kept);
     if (kept !== undefined && Date.now() < kept.freshUntil)
       return Promise.resolve({ ...(kept.answer as RecordAnswer<T>), charged: false });
     return this.#withDeadline(signal, async (deadline) => {
@@ -117,7 +122,7 @@ export class BrandData {
       const data = response.status === 304 ? (kept?.answer.data as T) : await dataIn<T>(response);
       const answer = { ...answerFacts(headers), match: matchOf(headers), ...dataFacts(headers), data };
       const etag = headers.get('ETag');
-      if (etag !== null) this.#records.put(path, { etag, answer, freshUntil: freshUntilOf(headers) });
+      if (etag !== null) keep({ etag, answer, freshUntil: freshUntilOf(headers) });
       return answer;
     });
   }
@@ -204,33 +209,6 @@ interface CachedRecord {
   answer: RecordAnswer<unknown>;
   /** Until when the record may be given without a call, in milliseconds since 1970. */
   freshUntil: number;
-}
-
-/** The records that were used last, by the path of their call. */
-class KeptRecords {
-  readonly #records = new Map<string, CachedRecord>();
-  readonly #capacity: number;
-
-  /** @param capacity the largest number of records to keep; 0 keeps none */
-  constructor(capacity: number) {
-    this.#capacity = capacity;
-  }
-
-  get(path: string): CachedRecord | undefined {
-    const record = this.#records.get(path);
-    if (record !== undefined) this.put(path, record);
-    return record;
-  }
-
-  put(path: string, record: CachedRecord): void {
-    // A Map keeps the order of insertion: the first entry is the one that was used least recently.
-    this.#records.delete(path);
-    this.#records.set(path, record);
-    for (const [oldest] of this.#records) {
-      if (this.#records.size <= this.#capacity) return;
-      this.#records.delete(oldest);
-    }
-  }
 }
 
 /** Until when the answer is fresh, from Cache-Control and Age. A shared cache on the way counts in Age. */

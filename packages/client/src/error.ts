@@ -26,7 +26,7 @@ export class BrandDataError extends Error implements AnswerFacts {
   /** What went wrong with this call, and what to do. For people: the text may change. */
   readonly detail: string;
   /** Records that may be meant. Only `identifier_not_found` has them. */
-  readonly suggestions: readonly Suggestion[];
+  readonly suggestions: readonly Suggestion[] = [];
   /** What the identifier means, if that is a fund, a currency or the like. Only `identifier_not_found` has it. */
   readonly noCompany: NoCompany | undefined;
   /** Seconds to wait before the next call. */
@@ -40,14 +40,7 @@ export class BrandDataError extends Error implements AnswerFacts {
     super(detail);
     this.code = code;
     this.detail = detail;
-    this.status = fields.status;
-    this.suggestions = fields.suggestions ?? [];
-    this.noCompany = fields.noCompany;
-    this.retryAfter = fields.retryAfter;
-    this.requestId = fields.requestId;
-    this.charged = fields.charged;
-    this.quota = fields.quota;
-    this.rate = fields.rate;
+    Object.assign(this, fields);
   }
 }
 

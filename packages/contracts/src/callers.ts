@@ -151,8 +151,6 @@ const roleNeeded: ReadonlyMap<string, OperatorRole> = new Map(
 
 /** Who may call which method of the admin ports. */
 export const ADMIN_PORT = {
-  /** What `bds doctor` asks. */
-  diagnosis: GRPC_SERVICES.DiagnosisAdminService,
   roleNeeded,
   mayCall: (role: string, needed: string): boolean => role === 'all' || needed === 'read' || role === needed,
 };

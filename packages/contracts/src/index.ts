@@ -1,7 +1,6 @@
 /** The contracts between the services: generated messages and gRPC services, names on the bus, the form of tokens, operators' roles, services' rights on the servers, the quota's constants. */
 
 export * from './allowance.ts';
-export * from './audit-event.ts';
 export * from './bus.ts';
 export * from './callers.ts';
 export * from './gen/brand_data/v1/accounts.ts';

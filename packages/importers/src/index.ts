@@ -16,6 +16,7 @@ export {
   type ImportCounts,
   ImportJournal,
   NdjsonFile,
+  newImportId,
   removeEarlier,
 } from './framework/import-journal.ts';
 export { DEFAULT_MEMORY_MIB } from './framework/kept-memory.ts';
@@ -24,7 +25,7 @@ export {
   type ImportReport,
   importBrands,
   importQuotes,
-  newImportId,
+  noteRun,
   reportImport,
 } from './framework/run-import.ts';
 export { type BytesRead, OptionError, PictureProblem, type Refusal } from './framework/source-items.ts';

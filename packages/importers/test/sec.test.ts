@@ -284,7 +284,7 @@ const anyText = fc.oneof(
 );
 const anyValue = fc.oneof(anyText, fc.jsonValue({ maxDepth: 2 }));
 
-test('whatever a filer states, it becomes valid records or a reason', async () => {
+test('a filer becomes valid records or is refused with a reason, whatever it states', async () => {
   const facts = fc.record(
     {
       name: anyText,
@@ -313,10 +313,11 @@ test('whatever a filer states, it becomes valid records or a reason', async () =
 });
 
 test('EDGAR has one code for each country of its table, and each is a code of ISO 3166-1', async () => {
-  const { countries } = JSON.parse(
+  const { provinces, countries } = JSON.parse(
     await readFile(join(import.meta.dirname, '../src/sources/sec/edgar-codes.json'), 'utf8'),
-  ) as { countries: string[] };
+  ) as { provinces: string; countries: string[] };
   const pairs = countries.flatMap((line) => line.split(' ').map((pair) => pair.split('=')));
   expect(new Set(pairs.map(([code]) => code)).size).toBe(pairs.length);
+  for (const pair of provinces.split(' ')) expect(pair).toMatch(/^[AB]\d=CA-[A-Z]{2}$/);
   for (const [, country = ''] of pairs) expect(new Intl.Locale(`und-${country}`).region).toBe(country);
 });

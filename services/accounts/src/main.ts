@@ -1,4 +1,4 @@
-import { ADMIN_PORT, GRPC_SERVICES } from '@brand-data/contracts';
+import { GRPC_SERVICES } from '@brand-data/contracts';
 import { installationOr, runBackend, signingKeyFromPem } from '@brand-data/runtime';
 import { serviceSpec, storageSpec } from './config.ts';
 import { storedOperators } from './model/operator.ts';
@@ -11,8 +11,7 @@ import { openStorage } from './storage.ts';
 import { followAuditEvents } from './trail/audit-events.ts';
 import { showNewestBackup } from './trail/backup-gauge.ts';
 
-const backend = { storageSpec, openStorage, serviceSpec, adminPort: ADMIN_PORT };
-await runBackend('accounts', backend, async (service, config, ports) => {
+await runBackend('accounts', { storageSpec, openStorage, serviceSpec }, async (service, config, ports) => {
   const { store, nats } = await openStorage(service, config, (mongo) =>
     untilAccountsRestored(service, mongo, ports, config),
   );

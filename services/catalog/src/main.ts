@@ -1,5 +1,6 @@
-import { ADMIN_PORT, auditPublisher, GRPC_SERVICES } from '@brand-data/contracts';
+import { GRPC_SERVICES } from '@brand-data/contracts';
 import {
+  auditPublisher,
   type ConfigOf,
   connectNats,
   installationOrPass,
@@ -21,8 +22,7 @@ import { ImportRuns } from './storage/import-runs.ts';
 import { restorer } from './storage/restore.ts';
 import { CatalogStore } from './storage/store.ts';
 
-const backend = { storageSpec, openStorage, serviceSpec, adminPort: ADMIN_PORT };
-await runBackend('catalog', backend, async (service, config, ports) => {
+await runBackend('catalog', { storageSpec, openStorage, serviceSpec }, async (service, config, ports) => {
   const { mongo, collections } = await openStorage(service, config);
   const findCandidates = candidateFinder(collections.companies);
   const suggest = suggester(service, {

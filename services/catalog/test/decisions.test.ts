@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { restoredDoc } from '../src/linkage/companies.ts';
 import { isOtherSecurity, isWaiting, sourceRecordsFromDoc } from '../src/records/catalog-doc.ts';
 import { referenceOf } from '../src/records/source-record.ts';
-import { Catalogue } from './planned-catalogue.ts';
+import { atOnce, Catalogue } from './planned-catalogue.ts';
 import { SOURCES, someBrand } from './some-records.ts';
 
 /** A catalogue's history: imports, which may prune the source's other records, and decisions that are made and taken back. */
@@ -93,11 +93,7 @@ test('after any order of imports, prunes and decisions the catalogue is as if al
   fc.assert(
     fc.property(steps, (history) => {
       const catalogue = lived(history);
-      const atOnce = new Catalogue();
-      // A decision that contradicts others is refused only if the records are there.
-      atOnce.apply({ puts: catalogue.decisions });
-      atOnce.apply({ puts: catalogue.records.filter(({ overrides }) => overrides === undefined) });
-      expect(catalogue.contentsWithoutIds).toEqual(atOnce.contentsWithoutIds);
+      expect(catalogue.contentsWithoutIds).toEqual(atOnce(catalogue).contentsWithoutIds);
     }),
     { numRuns: 200 },
   );

@@ -124,6 +124,19 @@ describe('a catalogue', () => {
     await expect.poll(shown, { timeout: 30_000 }).toEqual([outcome('finished'), due(3e9)]);
   });
 
+  test('is counted although its ages cannot be read', async () => {
+    const client = new MongoClient(inject('mongodbUrl'));
+    const spoilt = { _id: 'spoilt' as never, keys: [], contributions: [{ source: 'mine', id: 'spoilt' }] };
+    const brands = client.db(database).collection('brands');
+    await brands.insertOne({ ...spoilt, brand: Buffer.from('no message') });
+    const { sources } = await catalog.operate(catalog.admin.getStatistics, {});
+    await brands.deleteOne({ _id: spoilt._id });
+    await client.close();
+    expect(sources).toContainEqual(
+      expect.objectContaining({ source: 'mine', factAges: [], newestPrice: '' }),
+    );
+  });
+
   test('shows these ages as metrics without being asked for statistics', async () => {
     const client = await new MongoClient(inject('mongodbUrl')).connect();
     await client

@@ -1,4 +1,4 @@
-import { BrandType, CompanyFate, ImportOutcome, Override } from '@brand-data/contracts';
+import { BrandType, CompanyFate, ImportDifference, ImportOutcome, Override } from '@brand-data/contracts';
 import { JOINED } from '@brand-data/records';
 import { callServerStream } from '@brand-data/runtime';
 import { brandOf } from '@brand-data/testing/brand-of';
@@ -6,15 +6,7 @@ import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { catalogueDatabases, type OpenCatalogue } from './catalogue-databases.ts';
-import {
-  emptyDatabase,
-  importHistory,
-  someEdits,
-  someKill,
-  someRecordRuns,
-  someRun,
-  someRuns,
-} from './import-history.ts';
+import { emptyDatabase, importHistory, someRecordRuns } from './import-history.ts';
 import { OPERATOR_TOKEN, type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
 
 const open = catalogueDatabases();
@@ -61,20 +53,6 @@ async function all<Request, Message>(
     messages.push(message);
   return messages;
 }
-
-test('a run that is killed at any moment and undone leaves every record, id and answer as if it had not been', async () => {
-  await fc.assert(
-    fc.asyncProperty(someRuns, someEdits, someRun, someKill, async (earlier, edits, run, kill) => {
-      await emptyDatabase(database.db);
-      for (const each of earlier) await history.run(each);
-      await history.setFields(edits);
-      const before = await history.contents();
-      await history.undo(run.source, await history.run(run, kill));
-      expect(await history.contents()).toEqual(before);
-    }),
-    { numRuns: 8 },
-  );
-});
 
 test('an undone run leaves what later imports did, as if they alone had been', async () => {
   await fc.assert(
@@ -197,6 +175,10 @@ test('a run that failed or was stopped is noted with its reasons, and when the n
   });
   const finished = { ...note, outcome: ImportOutcome.FINISHED, reasons: [] };
   await expect(history.call(catalog.admin.noteImport, finished)).rejects.toThrow(/failed or stopped/);
+  const fields = Array.from({ length: 5_000 }, (_, number) => [`field-${number}-${'x'.repeat(50)}`, 1]);
+  const difference = ImportDifference.fromPartial({ changedFields: Object.fromEntries(fields) });
+  const long = { ...note, outcome: ImportOutcome.STOPPED, reasons, difference };
+  await expect(history.call(catalog.admin.noteImport, long)).rejects.toThrow(/the difference has more than/);
   const unknown = history.call(catalog.admin.undoImport, {
     source: '',
     importId: 'no',
@@ -204,6 +186,19 @@ test('a run that failed or was stopped is noted with its reasons, and when the n
     after: '',
   });
   await expect(unknown).rejects.toThrow(/there is no import/);
+});
+
+test('a batch of unchanged records costs two queries, their marks and one write of the run, and none of its journal', async () => {
+  const brands = Array.from({ length: 30 }, (_, number) => brandOf(`company-${number}`));
+  await catalog.put('other', [brandOf('other')]);
+  await catalog.put('feed', brands, 'run-a');
+  await database.db.command({ profile: 2 });
+  expect(await catalog.put('feed', brands, 'run-b')).toMatchObject({ unchanged: 30 });
+  await database.db.command({ profile: 0 });
+  const told = await database.db.collection('system.profile').find().toArray();
+  const costs = Object.groupBy(told, ({ ns, op }) => `${op} ${ns.slice(ns.indexOf('.') + 1)}`);
+  const counts = Object.entries(costs).map(([what, all]) => [what, all?.length]);
+  expect(Object.fromEntries(counts)).toEqual({ 'query brands': 2, 'update brands': 30, 'update imports': 1 });
 });
 
 test('an import of unchanged records enters nothing, and of a source the last ten runs are kept', async () => {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MAX_LINKED } from '../src/linkage/linked-groups.ts';
 import { isWaiting, LINK_ONLY } from '../src/records/catalog-doc.ts';
-import { brandOfValue, Catalogue } from './planned-catalogue.ts';
+import { atOnce, brandOfValue, Catalogue } from './planned-catalogue.ts';
 import { stockOf } from './running-catalog.ts';
 import { SOURCES, someBrand } from './some-records.ts';
 
@@ -75,9 +75,7 @@ test('after any order of imports, prunes and edits the catalogue is as if all re
   fc.assert(
     fc.property(steps, (history) => {
       const catalogue = lived(history);
-      const atOnce = new Catalogue();
-      atOnce.apply({ puts: catalogue.records });
-      expect(catalogue.contentsWithoutIds).toEqual(atOnce.contentsWithoutIds);
+      expect(catalogue.contentsWithoutIds).toEqual(atOnce(catalogue).contentsWithoutIds);
     }),
     { numRuns: 200 },
   );

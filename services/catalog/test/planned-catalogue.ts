@@ -115,6 +115,15 @@ export class Catalogue {
   }
 }
 
+/** Returns a new catalogue to which all records and overrides of another one came at once, after its decisions. */
+export function atOnce({ decisions, records }: Catalogue): Catalogue {
+  const catalogue = new Catalogue();
+  // A decision that contradicts others is refused only if the records are there.
+  catalogue.apply({ puts: decisions });
+  catalogue.apply({ puts: records.filter((record) => !isDecision(record)) });
+  return catalogue;
+}
+
 export function brandOfValue(field: string, value: unknown): { value: Brand } {
   const made = brandOfField(field, value);
   if ('problem' in made) throw new Error(made.problem);

@@ -36,6 +36,7 @@ async function answerWith(usage: Parameters<typeof MonthUsage.fromPartial>[0]): 
         tokens: [createToken()],
         origin: undefined,
         referer: undefined,
+        keyId: undefined,
         address: () => '192.0.2.1',
       },
       months: [],

@@ -20,7 +20,7 @@ const tokens: Pick<Tokens, 'verify'> = {
   verify: async (given) => (given === token ? { credential } : { refusal: TokenRefusal.UNKNOWN }),
 };
 const caller = (query: string, headers: Record<string, string> = {}) =>
-  readCaller(parse(query), headers, { address: () => '192.0.2.1' });
+  readCaller(parse(query), headers, () => '192.0.2.1');
 
 describe('a caller', () => {
   test('gives the token in the query, once', async () => {

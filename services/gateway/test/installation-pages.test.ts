@@ -68,4 +68,6 @@ test('the page of plans shows the figures of the public plans as they are now, a
   plans = [{ name: 'free', pools: [{ ...pool, allowance: 5 }], revision: 2, public: true }];
   expect(await page('/docs/plans')).toContain('<strong>free</strong>: 5 calls a month for brands and logos<');
   expect(await page('/docs/plans')).not.toContain('team');
+  plans = [{ name: 'searches', pools: [], revision: 1, public: true }];
+  expect(await page('/docs/plans')).toContain('<strong>searches</strong>: no counted calls<');
 });

@@ -37,7 +37,13 @@ const partsWith = (search: Search) => ({
 });
 
 const asked = (signal = new AbortController().signal) => ({
-  caller: { tokens: [createToken()], origin: undefined, referer: undefined, address: () => '192.0.2.1' },
+  caller: {
+    tokens: [createToken()],
+    origin: undefined,
+    referer: undefined,
+    keyId: undefined,
+    address: () => '192.0.2.1',
+  },
   query: { q: 'acme' },
   ifNoneMatch: undefined,
   acceptEncoding: undefined,

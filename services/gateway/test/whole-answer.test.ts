@@ -6,7 +6,7 @@ import { closeHttpServer } from '@brand-data/runtime';
 import { answerUnreadable, PUBLIC_SERVER } from '@brand-data/runtime/http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { headText, namesAndValues } from '../src/answers/answer.ts';
+import { headersIn, headText } from '../src/answers/answer.ts';
 import { sendWhole } from '../src/http/send.ts';
 
 interface Content {
@@ -17,7 +17,7 @@ interface Content {
 
 /** The two ways to send. `whole` falls back to Node where it must, as the gateway does. */
 const byNode = (response: ServerResponse, { status, head, body }: Content) => {
-  response.writeHead(status, namesAndValues(head));
+  response.writeHead(status, headersIn(head).flat());
   response.end(body);
   return false;
 };

@@ -6,7 +6,6 @@ import {
   NATS_CA,
   PASS_PUBLIC_KEYS,
   TRUSTED_PROXIES,
-  transportSpec,
 } from '@brand-data/runtime';
 
 /** The settings that `set-up` needs too. */
@@ -14,7 +13,6 @@ export const storageSpec = databaseSpec('brand_data_images');
 
 export const serviceSpec = {
   ...storageSpec,
-  ...transportSpec,
   PORT: configSpec.port({ desc: 'Port of the public HTTP server of images' }),
   MONOGRAM_KEYS,
   TRUSTED_PROXIES,

@@ -1,5 +1,6 @@
-import { ADMIN_PORT, auditPublisher, GRPC_SERVICES } from '@brand-data/contracts';
+import { GRPC_SERVICES } from '@brand-data/contracts';
 import {
+  auditPublisher,
   closeHttpServer,
   connectNatsLater,
   installationOrPass,
@@ -13,8 +14,7 @@ import { Pictures, registerPictureMetrics } from './pictures/pictures.ts';
 import { openStorage } from './store/store.ts';
 import { openWorkers } from './workers/workers.ts';
 
-const backend = { storageSpec, openStorage, serviceSpec, adminPort: ADMIN_PORT };
-await runBackend('images', backend, async (service, config, ports) => {
+await runBackend('images', { storageSpec, openStorage, serviceSpec }, async (service, config, ports) => {
   const store = await openStorage(service, config);
   const workers = await openWorkers(service, { count: config.IMAGE_WORKERS });
   // Pictures are served without NATS. Only changes need it, for the trail.

@@ -6,7 +6,6 @@ import {
   natsSpec,
   PASS_PUBLIC_KEYS,
   streamSpec,
-  transportSpec,
 } from '@brand-data/runtime';
 
 /** The settings of `set-up`, which the service has too. */
@@ -27,7 +26,6 @@ export const storageSpec = {
 
 export const serviceSpec = {
   ...storageSpec,
-  ...transportSpec,
   ...grpcPortsSpec('Metering'),
   PASS_PUBLIC_KEYS,
   ALLOWANCE_PUBLIC_KEYS: configSpec.verifyingKeys({

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { ADMIN_PORT, auditPublisher, GRPC_SERVICES } from '@brand-data/contracts';
+import { GRPC_SERVICES } from '@brand-data/contracts';
 import {
+  auditPublisher,
   installationOrPass,
   runBackend,
   systemClock,
@@ -28,8 +29,7 @@ import { UsageConsumer, usageConsumerEvents } from './usage/usage-consumer.ts';
 import { registerUsageGauges } from './usage/usage-gauges.ts';
 import { keepRoom, retentionEvents } from './usage/usage-retention.ts';
 
-const backend = { storageSpec, openStorage, serviceSpec, adminPort: ADMIN_PORT };
-await runBackend('metering', backend, async (service, config, ports) => {
+await runBackend('metering', { storageSpec, openStorage, serviceSpec }, async (service, config, ports) => {
   const clock = systemClock;
   const adminPort = ports.adminPort(installationOrPass(service, config));
   const { database, notices, lists, nats, streams, senders } = await openStorage(service, config, (mongo) =>
@@ -58,10 +58,7 @@ await runBackend('metering', backend, async (service, config, ports) => {
   service.onStop('usage consumer', () => consumer.stop());
   await consumer.opened;
 
-  const webhook = webhookOf(service, {
-    url: config.NOTICE_WEBHOOK_URL,
-    secrets: config.NOTICE_WEBHOOK_SECRETS,
-  });
+  const webhook = webhookOf(service, config);
   const sender = createNoticeSender(
     { store: notices, clock, webhook, publish: (notice) => publishNotice(nats, notice) },
     reportNotice,
@@ -78,12 +75,7 @@ await runBackend('metering', backend, async (service, config, ports) => {
     allowances.replaceKeys(verifyingKeysFromPem(pem)),
   );
   const metering = new Metering(
-    {
-      store,
-      clock,
-      allowances,
-      recall: (recall) => publishRecall(nats, recall),
-    },
+    { store, clock, allowances, recall: (recall) => publishRecall(nats, recall) },
     meteringEvents(service),
   );
   const catchUp = catchUpWith({ streams, clock, consumer });

@@ -1,5 +1,7 @@
+import type { RecordAnswer } from '../answer.ts';
 import { BrandData } from '../client.ts';
 import type { FlatRecord } from '../gen/types.ts';
+import { putNewest } from '../newest.ts';
 
 /** Where a record comes from. */
 export interface Source {
@@ -9,7 +11,7 @@ export interface Source {
 }
 
 interface SharedCall {
-  record: Promise<FlatRecord>;
+  answer: Promise<RecordAnswer<FlatRecord>>;
   controller: AbortController;
   /** Elements that wait for the call. */
   users: number;
@@ -38,34 +40,24 @@ export async function sharedRecord(source: Source, signal: AbortSignal): Promise
     if (calls.get(key) === call) calls.delete(key);
     call.controller.abort();
   });
-  return call.record;
+  return (await call.answer).data;
 }
 
-function startCall(key: string, source: Source): SharedCall {
+function startCall(key: string, { api, token, identifier }: Source): SharedCall {
   const controller = new AbortController();
-  const call = { record: load(source, controller.signal), controller, users: 0 };
+  const answer = clientOf(api, token).logo(identifier, { signal: controller.signal });
+  const call = { answer, controller, users: 0 };
   calls.set(key, call);
   const end = () => {
     if (calls.get(key) === call) calls.delete(key);
   };
-  call.record.then(end, end);
+  answer.then(end, end);
   return call;
-}
-
-async function load({ api, token, identifier }: Source, signal: AbortSignal): Promise<FlatRecord> {
-  const { data } = await clientOf(api, token).logo(identifier, { signal });
-  return data;
 }
 
 function clientOf(api: string, token: string): BrandData {
   const key = JSON.stringify([api, token]);
-  const known = clients.get(key);
-  if (known !== undefined) return known;
-  const client = new BrandData({ api, token });
-  clients.set(key, client);
-  for (const [oldest] of clients) {
-    if (clients.size <= MOST_CLIENTS) break;
-    clients.delete(oldest);
-  }
+  const client = clients.get(key) ?? new BrandData({ api, token });
+  putNewest(clients, key, client, MOST_CLIENTS);
   return client;
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { FetchProblem } from './stored-file.ts';
 
 /** A request that may succeed if it is repeated. */
@@ -22,11 +22,18 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 export class Requests {
   readonly #userAgent: string;
   readonly #pauseMs: number;
+  readonly #sleep: typeof setTimeout;
   #nextAt = 0;
 
-  constructor(userAgent: string, perSecond: number) {
+  constructor(userAgent: string, perSecond: number, sleep = setTimeout) {
     this.#userAgent = userAgent;
     this.#pauseMs = 1_000 / perSecond;
+    this.#sleep = sleep;
+  }
+
+  /** Waits. Rejects if the signal is aborted. */
+  async wait(ms: number, signal: AbortSignal): Promise<void> {
+    await this.#sleep(ms, undefined, { signal });
   }
 
   /**
@@ -50,7 +57,7 @@ export class Requests {
 
   async #send(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
     const pauseMs = this.#nextAt - performance.now();
-    if (pauseMs > 0) await delay(pauseMs, undefined, { signal });
+    if (pauseMs > 0) await this.wait(pauseMs, signal);
     this.#nextAt = performance.now() + this.#pauseMs;
     try {
       // A length and a range are of what is sent, which therefore must be the file itself.

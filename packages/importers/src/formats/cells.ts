@@ -43,7 +43,7 @@ const KINDS = {
   string,
   { read(cell: string, options: CellOptions, field: string): unknown; wrong: string }
 >;
-type Kind = keyof typeof KINDS;
+export type Kind = keyof typeof KINDS;
 
 /** In these fields, "null" and "none" are ordinary words. */
 const NAMES: ReadonlySet<string> = new Set(CELL_FIELD_DATA.names);
@@ -66,13 +66,18 @@ export function isEmptyCell(field: string, cell: string): boolean {
   return NAMES.has(field) ? isBlankName(cell) : isBlank(cell);
 }
 
-/** Returns the value that a cell gives a field, in the form that records use. The cell is not empty. */
+/**
+ * Returns the value that a cell gives a field, in the form that records use. The cell is not empty.
+ *
+ * @param kind how the cell is parsed, if the field is none of a record
+ */
 export function readCell(
   field: string,
   cell: string,
   options: CellOptions,
+  kind: Kind = FIELDS.get(field) ?? 'text',
 ): { value: unknown } | { problem: string } {
-  const { read, wrong } = KINDS[FIELDS.get(field) ?? 'text'];
+  const { read, wrong } = KINDS[kind];
   const value: unknown = read(cell.trim(), options, field);
   if (isProblem(value)) return value;
   if (value !== undefined) return { value };

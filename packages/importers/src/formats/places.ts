@@ -60,6 +60,20 @@ export function nameOfSubdivision(code: string): string | undefined {
   return SUBDIVISIONS.get(code);
 }
 
+/** Words that have no capital inside the name of a city. */
+const SMALL_WORDS = new Set(PLACES.small_words.split(' '));
+
+/** Returns a city as a person writes it, if it is in capitals or small letters only: "King of Prussia" for "KING OF PRUSSIA". */
+export function cityName(written: string): string {
+  if (/\p{Ll}/u.test(written) && /\p{Lu}/u.test(written)) return written;
+  return written.toLowerCase().replace(/['’]?\p{L}[\p{L}\p{M}]*/gu, (word, at: number) => {
+    const isSmall = at > 0 && (SMALL_WORDS.has(word) || /^['’].$/u.test(word));
+    return isSmall
+      ? word
+      : word.replace(/^['’]?\p{L}|(?<=^['’]?mc)\p{L}(?=\p{L}{2})/gu, (start) => start.toUpperCase());
+  });
+}
+
 let names: ReadonlyMap<string, string> | undefined;
 let codes: ReadonlyMap<string, string> | undefined;
 

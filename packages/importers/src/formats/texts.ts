@@ -1,3 +1,4 @@
+import { OptionError } from '../framework/source-items.ts';
 import BLANK_WORDS from './blank-words.json' with { type: 'json' };
 
 /** Characters that nobody sees: soft hyphens, zero-width spaces, marks of direction and of byte order. */
@@ -25,7 +26,25 @@ export function isBlank(text: string): boolean {
   return isBlankName(text) || EXCEPT_AS_NAMES.has(text.trim().toLowerCase());
 }
 
-/** Splits "a=b,c=d" at the commas. With a single equals sign, a comma belongs to the name: "Revenue, total=…". */
-export function assignmentsIn(text: string): string[] {
-  return text.indexOf('=') === text.lastIndexOf('=') ? [text] : text.split(/,(?=[^,]*=)/);
+const LATIN = /^[\p{Script=Latin}\P{L}]*$/u;
+
+/** Checks whether all letters of a text are Latin. */
+export function isLatin(text: string): boolean {
+  return LATIN.test(text);
+}
+
+/**
+ * Reads "a=b,c=d" as names and values. With a single equals sign, a comma belongs to the name: "Revenue, total=…". Throws an
+ * OptionError if a name or a value is missing.
+ */
+export function assignmentsIn(text: string): [name: string, value: string][] {
+  const parts = text.indexOf('=') === text.lastIndexOf('=') ? [text] : text.split(/,(?=[^,]*=)/);
+  return parts.map((part) => {
+    const at = part.lastIndexOf('=');
+    const [name, value] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+    if (at >= 0 && name !== '' && value !== '') return [name, value];
+    throw new OptionError(
+      `"${part}" is not valid: write a name, an equals sign and a value, such as Company=name`,
+    );
+  });
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
@@ -65,11 +66,17 @@ function kindOf(reason: string): string {
   return words.filter((word) => /[a-z]/.test(word) && !/\d/.test(word)).join(' ');
 }
 
+/** Returns the id of a run that begins now. */
+export function newImportId(): string {
+  return `${new Date().toISOString()}-${randomUUID().slice(0, 8)}`;
+}
+
 /** The most companies that a difference names. */
 const MOST_COMPANIES = 20;
 
 /** Counts what an import does, keeps examples of each kind of case, and writes all cases to two files if there are any. */
 export class ImportJournal {
+  readonly importId = newImportId();
   readonly counts: ImportCounts = { ...NO_COUNTS };
   /** What the batches do to companies. */
   readonly difference = ImportDifference.create();

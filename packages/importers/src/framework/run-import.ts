@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import {
   type Brand,
   type FinishImportResponse,
   ImportOutcome,
+  NoteImportRequest,
   type PutBrandsResponse,
   type Quote,
 } from '@brand-data/contracts';
@@ -44,11 +44,6 @@ export interface ImportOptions {
   journal: ImportJournal;
   /** Takes the ids of all items that the import sends. */
   seen?: IdSet | undefined;
-}
-
-/** Returns the id of a run that begins now. */
-export function newImportId(): string {
-  return `${new Date().toISOString()}-${randomUUID().slice(0, 8)}`;
 }
 
 /**
@@ -97,8 +92,7 @@ export function importQuotes(
 
 /** The results of an import, for people and programs. */
 export interface ImportReport {
-  /** Has no import id if the import failed. */
-  summary: Omit<ImportSummary, 'importId'> & Partial<ImportSummary>;
+  summary: ImportSummary;
   failure?: Error;
   journal: ImportJournal;
 }
@@ -120,7 +114,7 @@ export async function reportImport(
   } catch (error) {
     if (journal.counts.read === 0) throw error;
     failure = error as Error;
-    summary = { source, dryRun, stopped: false, ...journal.counts };
+    summary = { source, importId: journal.importId, dryRun, stopped: false, ...journal.counts };
   } finally {
     await journal.close(failure !== undefined);
   }
@@ -142,7 +136,6 @@ class ImportRun<T extends object> {
   readonly #catalog: CatalogPort;
   readonly #options: ImportOptions;
   readonly #kind: ItemKind<T>;
-  readonly #importId = newImportId();
   #hasPut = false;
 
   constructor(catalog: CatalogPort, options: ImportOptions, kind: ItemKind<T>) {
@@ -164,11 +157,10 @@ class ImportRun<T extends object> {
 
   /** Tells catalog that the run has not come to its end. If catalog does not take it, the run counts as running there. */
   async #noteFailure(reason: string): Promise<void> {
-    const { source, dryRun = false } = this.#options;
+    const { source, dryRun = false, journal } = this.#options;
     if (dryRun || !this.#hasPut) return;
-    const reasons = [reason.slice(0, LONGEST_REASON)];
-    const run = { source, importId: this.#importId, outcome: ImportOutcome.FAILED, reasons };
-    await this.#catalog.call((client) => client.noteImport, run).catch(() => undefined);
+    const run = { source, importId: journal.importId, outcome: ImportOutcome.FAILED, reasons: [reason] };
+    await noteRun(this.#catalog, run).catch(() => undefined);
   }
 
   async #sendAll(items: AsyncIterable<ReadItem<T> | Skipped>): Promise<ImportSummary> {
@@ -184,7 +176,7 @@ class ImportRun<T extends object> {
 
     const { counts } = journal;
     const stopped = signal?.aborted ?? false;
-    const summary: ImportSummary = { source, importId: this.#importId, dryRun, stopped, ...counts };
+    const summary: ImportSummary = { source, importId: journal.importId, dryRun, stopped, ...counts };
     const unpruned = prune ? whyUnpruned(summary) : undefined;
     // A dry run has put no records under its import id, so pruning by that id would remove every record of the source.
     if (dryRun) return unpruned === undefined ? summary : { ...summary, unpruned };
@@ -205,7 +197,7 @@ class ImportRun<T extends object> {
     if (hasPictures && signal?.aborted) return;
     this.#hasPut = true;
     const answer = await retryWhileUnavailable(() =>
-      put(items, { source, importId: this.#importId, dryRun }),
+      put(items, { source, importId: journal.importId, dryRun }),
     );
     journal.counts.created += answer.created;
     journal.counts.changed += answer.changed;
@@ -223,8 +215,8 @@ class ImportRun<T extends object> {
 
   /** Ends the import. Prunes in steps until nothing is left or the import is aborted. Returns how many records it removed. */
   async #finish(prune: boolean): Promise<number> {
-    const { source, signal } = this.#options;
-    const request = { source, importId: this.#importId, prune };
+    const { source, signal, journal } = this.#options;
+    const request = { source, importId: journal.importId, prune };
     let pruned = 0;
     let answer: FinishImportResponse;
     do {
@@ -250,6 +242,16 @@ function whyUnpruned({ stopped, refused, read, skipped }: ImportSummary): string
   if (stopped) return 'the import was stopped';
   if (refused > 0) return 'some records were refused';
   return read === skipped ? 'nothing was read' : undefined;
+}
+
+/** Tells catalog how a run ended, or when its source is due again. Rejects with a Fault. */
+export async function noteRun(
+  catalog: CatalogPort,
+  { reasons = [], ...run }: Partial<NoteImportRequest>,
+): Promise<void> {
+  const shortened = reasons.map((reason) => reason.slice(0, LONGEST_REASON));
+  const request = NoteImportRequest.fromPartial({ ...run, reasons: shortened });
+  await catalog.call((client) => client.noteImport, request);
 }
 
 /** Checks the address and the credential before the import reads anything. Rejects with a Fault if one of them is wrong. */

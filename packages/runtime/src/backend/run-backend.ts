@@ -1,19 +1,19 @@
-import type { UntypedServiceImplementation } from '@grpc/grpc-js';
+import {
+  ADMIN_PORT,
+  type DiagnosisAdminServiceServer,
+  FindingState,
+  GRPC_SERVICES,
+} from '@brand-data/contracts';
 import { VERSION } from '../base/version.ts';
 import type { baseSpec, ConfigOf, ConfigSpec, grpcPortsSpec } from '../config/config.ts';
 import type { CallableService } from '../grpc/callers.ts';
 import { type Operators, operatorCallOf } from '../grpc/operator.ts';
 import { type GrpcServer, startGrpcServer, unary } from '../grpc/server.ts';
-import { openTransport, type transportSpec } from '../grpc/transport.ts';
+import { openTransport } from '../grpc/transport.ts';
 import { runService, runSetUp } from '../service/run-service.ts';
 import type { Service } from '../service/service.ts';
 
-/** The contract of every admin port: which role each method needs, and the service that `bds doctor` calls. */
-interface AdminPortContract extends Omit<Operators, 'authenticate'> {
-  diagnosis: CallableService;
-}
-
-type PortsConfig = ConfigOf<typeof baseSpec & typeof transportSpec & ReturnType<typeof grpcPortsSpec>>;
+type PortsConfig = ConfigOf<typeof baseSpec & ReturnType<typeof grpcPortsSpec>>;
 
 /** The gRPC ports of a backend service: one for gateways, which images does not have, and one for operators. */
 export type BackendPorts = Awaited<ReturnType<typeof preparePorts>>;
@@ -29,7 +29,6 @@ export async function runBackend<StorageSpec extends ConfigSpec, ServiceSpec ext
     storageSpec: StorageSpec;
     openStorage: (service: Service, config: ConfigOf<StorageSpec>) => Promise<unknown>;
     serviceSpec: ServiceSpec;
-    adminPort: AdminPortContract;
   },
   start: (
     service: Service,
@@ -37,21 +36,17 @@ export async function runBackend<StorageSpec extends ConfigSpec, ServiceSpec ext
     ports: BackendPorts,
   ) => Promise<void>,
 ): Promise<void> {
-  const { storageSpec, openStorage, serviceSpec, adminPort } = backend;
+  const { storageSpec, openStorage, serviceSpec } = backend;
   if (process.argv[2] === 'set-up') return runSetUp(name, storageSpec, openStorage);
   return runService(name, serviceSpec, async (service, config) => {
     // TypeScript does not see that a mapped type over an intersection has the members of its parts.
-    const ports = await preparePorts(service, config as PortsConfig, adminPort);
+    const ports = await preparePorts(service, config as PortsConfig);
     await start(service, config, ports);
   });
 }
 
 /** Waits for the service's certificates. Opens no port. */
-async function preparePorts(
-  service: Service,
-  config: PortsConfig,
-  { roleNeeded, mayCall, diagnosis }: AdminPortContract,
-) {
+async function preparePorts(service: Service, config: PortsConfig) {
   const transport = await openTransport(service, config);
   const { HOST: host, GRPC_PORT, ADMIN_GRPC_PORT } = config;
   return {
@@ -66,7 +61,7 @@ async function preparePorts(
       transport,
       host,
       port: ADMIN_GRPC_PORT,
-      operators: { roleNeeded, mayCall, authenticate },
+      operators: { ...ADMIN_PORT, authenticate },
     }),
 
     /** Opens the port for operators. */
@@ -77,25 +72,20 @@ async function preparePorts(
     ): Promise<void> {
       const services = [
         { ...rpcs, handlers: { ...handlers } },
-        { ...diagnosis, handlers: diagnosisService(service) },
+        { ...GRPC_SERVICES.DiagnosisAdminService, handlers: { ...diagnosisService(service) } },
       ];
       return startGrpcServer(service, { ...adminPort, services });
     },
   };
 }
 
-/** The states as proto/brand_data/v1/diagnosis.proto has them. */
-const STATE = {
-  ok: 'FINDING_STATE_OK',
-  warning: 'FINDING_STATE_WARNING',
-  wrong: 'FINDING_STATE_WRONG',
-} as const;
+const STATE = { ok: FindingState.OK, warning: FindingState.WARNING, wrong: FindingState.WRONG };
 
 /** Returns the handlers of DiagnosisAdminService. */
-function diagnosisService(service: Service): UntypedServiceImplementation {
+function diagnosisService(service: Service): DiagnosisAdminServiceServer {
   const { version = VERSION, revision = '' } = service.build ?? {};
   return {
-    diagnose: unary(service, async (_request: object, metadata) => {
+    diagnose: unary(service, async (_request, metadata) => {
       const { name, role } = operatorCallOf(metadata).operator;
       const findings = await (service.diagnosis?.run() ?? []);
       return {

@@ -226,9 +226,34 @@ export const natsSpec = {
   NATS_CA,
 };
 
+export function needsCertificates({ GRPC_TRANSPORT }: { GRPC_TRANSPORT?: unknown }): boolean {
+  return GRPC_TRANSPORT !== 'insecure_plaintext';
+}
+
+function certificateFile(desc: string) {
+  return str({
+    default: undefined,
+    requiredWhen: needsCertificates,
+    desc: `${desc}; not with GRPC_TRANSPORT=insecure_plaintext`,
+  });
+}
+
+/** The settings of a process that makes or answers gRPC calls. */
+export const transportSpec = {
+  GRPC_TRANSPORT: str({
+    choices: ['mutual_tls', 'insecure_plaintext'],
+    default: 'mutual_tls',
+    desc: 'How services call one another: "mutual_tls", in which each proves its identity; or "insecure_plaintext", in which anyone who reaches a port can make every call',
+  }),
+  TLS_CERT_FILE: certificateFile("File of the service's certificate (PEM)"),
+  TLS_KEY_FILE: certificateFile("File of that certificate's key (PEM)"),
+  TLS_CA_FILE: certificateFile('File of the authorities whose certificates the service trusts (PEM)'),
+};
+
 /** Returns the settings of every service with an admin port. `name`: as in the names of its gRPC services, "Catalog". */
 export function adminPortSpec(name: string) {
   return {
+    ...transportSpec,
     ADMIN_GRPC_PORT: port({ desc: `Port of the gRPC service ${name}AdminService, for operators` }),
     OPERATOR_TOKEN,
   };
@@ -237,6 +262,7 @@ export function adminPortSpec(name: string) {
 /** Returns the settings of every service that gateways call. */
 export function grpcPortsSpec(name: string) {
   return {
+    ...transportSpec,
     GRPC_PORT: port({ desc: `Port of the gRPC service ${name}Service, for gateways` }),
     ...adminPortSpec(name),
   };

@@ -5,7 +5,7 @@ import type { experimental } from '@grpc/grpc-js';
 import { Gauge } from 'prom-client';
 import { certificatesFromPem } from '../config/pem-keys.ts';
 import type { Found } from '../observe/diagnosis.ts';
-import { countBy } from '../observe/metrics.ts';
+import { countBy, readAtScrape } from '../observe/metrics.ts';
 import { retryUntilStopped, type Service } from '../service/service.ts';
 
 const READ_EVERY_MS = 2_000;
@@ -121,16 +121,17 @@ export async function followCertificates(service: Service, files: CertificateFil
     label: 'result',
     values: ['applied', 'refused'],
   });
-  new Gauge({
+  const remaining = {
     name: 'grpc_certificate_remaining_seconds',
     help: 'Seconds until a certificate expires: "own", by which this process proves its identity, or "ca", the authority that issued it',
     labelNames: ['certificate'],
-    registers: [metrics],
-    collect() {
-      for (const [certificate, expiryMs] of Object.entries(certificates.expiry))
-        this.set({ certificate }, (expiryMs - Date.now()) / 1000);
-    },
-  });
+  };
+  readAtScrape(Gauge, metrics, remaining, () =>
+    Object.entries(certificates.expiry).map(([certificate, endMs]) => [
+      { certificate },
+      (endMs - Date.now()) / 1000,
+    ]),
+  );
   let refusal = '';
   const reload = () => {
     try {

@@ -1,32 +1,7 @@
 import { type ChannelCredentials, type ChannelOptions, credentials, experimental } from '@grpc/grpc-js';
-import { type ConfigOf, configSpec } from '../config/config.ts';
+import { type ConfigOf, needsCertificates, type transportSpec } from '../config/config.ts';
 import type { Service } from '../service/service.ts';
 import { type Certificates, followCertificates, identityNameOf } from './certificates.ts';
-
-const { str } = configSpec;
-
-const needsFiles = ({ GRPC_TRANSPORT }: { GRPC_TRANSPORT?: unknown }) =>
-  GRPC_TRANSPORT !== 'insecure_plaintext';
-
-/** The settings of a process that makes or answers gRPC calls. */
-export const transportSpec = {
-  GRPC_TRANSPORT: str({
-    choices: ['mutual_tls', 'insecure_plaintext'],
-    default: 'mutual_tls',
-    desc: 'How services call one another: "mutual_tls", in which each proves its identity; or "insecure_plaintext", in which anyone who reaches a port can make every call',
-  }),
-  TLS_CERT_FILE: file("File of the service's certificate (PEM)"),
-  TLS_KEY_FILE: file("File of that certificate's key (PEM)"),
-  TLS_CA_FILE: file('File of the authorities whose certificates the service trusts (PEM)'),
-};
-
-function file(desc: string) {
-  return str({
-    default: undefined,
-    requiredWhen: needsFiles,
-    desc: `${desc}; not with GRPC_TRANSPORT=insecure_plaintext`,
-  });
-}
 
 /** How a process makes and answers gRPC calls. */
 export interface Transport {
@@ -42,7 +17,8 @@ export async function openTransport(
   config: ConfigOf<typeof transportSpec>,
 ): Promise<Transport> {
   const { GRPC_TRANSPORT, TLS_CERT_FILE: cert = '', TLS_KEY_FILE: key = '', TLS_CA_FILE: ca = '' } = config;
-  if (needsFiles(config)) return { certificates: await followCertificates(service, { cert, key, ca }) };
+  if (needsCertificates(config))
+    return { certificates: await followCertificates(service, { cert, key, ca }) };
   const warning = 'whoever reaches a gRPC port can make calls without any proof of identity';
   service.log.warn({ GRPC_TRANSPORT }, warning);
   return INSECURE_PLAINTEXT;

@@ -1,7 +1,7 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { MongoClient } from 'mongodb';
 import { Gauge, Histogram } from 'prom-client';
-import { countBy } from '../observe/metrics.ts';
+import { countBy, readAtScrape } from '../observe/metrics.ts';
 import { endSpan, type Span, startChildSpan } from '../observe/tracing.ts';
 import type { Service } from '../service/service.ts';
 
@@ -19,16 +19,15 @@ export function poolObserver({ metrics }: Service): (client: MongoClient) => voi
     registers,
   });
   const connections = { open: 0, inUse: 0 };
-  new Gauge({
+  const pools = {
     name: 'mongodb_pool_connections',
     help: 'Connections to MongoDB, by state: "in_use" or "idle"',
     labelNames: ['state'],
-    registers,
-    collect() {
-      this.set({ state: 'in_use' }, connections.inUse);
-      this.set({ state: 'idle' }, Math.max(0, connections.open - connections.inUse));
-    },
-  });
+  };
+  readAtScrape(Gauge, metrics, pools, () => [
+    [{ state: 'in_use' }, connections.inUse],
+    [{ state: 'idle' }, Math.max(0, connections.open - connections.inUse)],
+  ]);
   const waiting = new Gauge({
     name: 'mongodb_pool_waiting_operations',
     help: 'Operations that wait now for a connection to MongoDB',

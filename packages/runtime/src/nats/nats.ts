@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+import { inboxPrefixOf } from '@brand-data/contracts';
 import {
   type JetStreamClient,
   type JetStreamManager,
@@ -73,8 +74,7 @@ export async function connectNats(service: Service, { NATS_URL, NATS_CA }: NatsS
     authenticator: () => credentials,
     ...(tls || NATS_CA !== undefined ? { tls: tlsOptions(NATS_URL, NATS_CA) } : {}),
     name: `brand-data-${service.name}`,
-    // Only this service's user may subscribe to it: see inboxPrefixOf in packages/contracts.
-    inboxPrefix: `_INBOX.${service.name}`,
+    inboxPrefix: inboxPrefixOf(service.name),
     maxReconnectAttempts: -1,
     // NATS may refuse a credential for a while when it is being changed.
     ignoreAuthErrorAbort: true,

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { VERSION } from '../base/version.ts';
 
 export interface Build {
   version: string;
@@ -18,7 +17,7 @@ const MISNAMED = [
 ];
 
 /** Creates a service's metrics, with those of its process. `deploy/metrics.md` describes each. */
-export function createMetrics(service: string, build: Build = { version: VERSION, revision: '' }): Registry {
+export function createMetrics(service: string, build: Build): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
@@ -46,7 +45,28 @@ export function countBy<Value extends string | number>(
 }
 
 /** The labels of a series, and its value. */
-export type Sample = [labels: Record<string, string>, value: number];
+export type Sample = readonly [labels: Record<string, string | number>, value: number];
+
+/** Registers a counter or a gauge whose series are read at each scrape. It has only the series that `read` returns. */
+export function readAtScrape(
+  Metric: typeof Counter | typeof Gauge,
+  metrics: Registry,
+  { labelNames = [], ...text }: { name: string; help: string; labelNames?: string[] },
+  read: () => Iterable<Sample> | Promise<Iterable<Sample>>,
+): void {
+  new Metric({
+    ...text,
+    labelNames,
+    registers: [metrics],
+    async collect(this: Counter | Gauge) {
+      const samples = await read();
+      this.reset();
+      // A reset leaves a metric without labels at 0.
+      this.remove({});
+      for (const [labels, value] of samples) this.inc(labels, value);
+    },
+  });
+}
 
 /** A scrape waits this long for what gauges read. */
 const READ_WITHIN_MS = 1_000;
@@ -58,7 +78,7 @@ export function gaugesAtScrape<Facts>(
   gauges: {
     name: string;
     help: string;
-    labelNames: string[];
+    labelNames?: string[];
     samplesOf: (facts: NonNullable<Facts>) => Iterable<Sample>;
   }[],
 ): void {
@@ -73,15 +93,9 @@ export function gaugesAtScrape<Facts>(
     return reading;
   };
   for (const { samplesOf, ...about } of gauges)
-    new Gauge({
-      ...about,
-      registers: [metrics],
-      async collect() {
-        const facts = await shared();
-        this.reset();
-        if (facts !== undefined && facts !== null)
-          for (const [labels, value] of samplesOf(facts)) this.set(labels, value);
-      },
+    readAtScrape(Gauge, metrics, about, async () => {
+      const facts = await shared();
+      return facts === undefined || facts === null ? [] : samplesOf(facts);
     });
 }
 

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { AUDIT_WITHIN_MS, AuditEvent, auditSubject } from '@brand-data/contracts';
 import { Fault } from '../base/fault.ts';
 import type { OperatorCall } from '../grpc/operator.ts';
 import { grpcStatusOf } from '../grpc/status.ts';
@@ -174,6 +175,29 @@ function isStoredOften({ event, storedMs }: Open): boolean {
 function count(event: TrailEvent, more: Record<string, number>): void {
   for (const [name, value] of Object.entries(more))
     event.counts = { ...event.counts, [name]: (event.counts[name] ?? 0) + value };
+}
+
+/**
+ * Returns a function that publishes events of a service's trail, and resolves when the stream has stored them.
+ *
+ * @param publish publishes to a stream, and measures that under a name
+ */
+export function auditPublisher(
+  service: string,
+  publish: (
+    name: string,
+    subject: string,
+    payload: Uint8Array,
+    options: { msgID: string; timeout: number },
+  ) => Promise<unknown>,
+): (event: TrailEvent) => Promise<void> {
+  return async ({ call: { operator, from, requestId }, about, details, counts, ...event }) => {
+    const { name, role, credentialId } = operator;
+    const by = { operator: name, role, credentialId, from, requestId };
+    const message = { ...event, ...by, about: [...about], details: { ...details }, counts: { ...counts } };
+    const payload = AuditEvent.encode(message).finish();
+    await publish('audit', auditSubject(service), payload, { msgID: randomUUID(), timeout: AUDIT_WITHIN_MS });
+  };
 }
 
 const LONGEST_DETAIL = 1_000;

@@ -71,9 +71,11 @@ function changedAfter(
   };
 }
 
+/** What an interrupted restore has deleted already keeps the times that it has. */
 async function deleteAgain(collections: AccountsCollections, ids: readonly string[]): Promise<void> {
+  const { accounts, deletedAccounts } = collections;
   for (const _id of ids) {
-    const account = await collections.accounts.findOne({ _id });
+    const account = (await accounts.findOne({ _id })) ?? (await deletedAccounts.findOne({ _id }));
     await removeAccount(collections, account ?? { _id }, { now: new Date(), revision: 0 });
   }
 }

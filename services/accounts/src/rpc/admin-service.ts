@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import type { AccountsAdminServiceServer } from '@brand-data/contracts';
-import { refuseRestore, type Service, unary } from '@brand-data/runtime';
+import { endOfPage, refuseRestore, type Service, unary } from '@brand-data/runtime';
 import type { Outbox } from '../storage/outbox.ts';
 import type { Store } from '../storage/store.ts';
-import { auditToProto, endOfPage, requirePage } from '../trail/audit.ts';
+import { auditToProto, requirePage } from '../trail/audit.ts';
 import { accountCalls } from './account-calls.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
 import { blockCalls } from './block-calls.ts';

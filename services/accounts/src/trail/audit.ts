@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditEntry, AuditEvent, ListAuditRequest } from '@brand-data/contracts';
-import { type AuditDetails, auditDetail, auditDetails, Fault, type OperatorCall } from '@brand-data/runtime';
+import {
+  type AuditDetails,
+  auditDetail,
+  auditDetails,
+  Fault,
+  type OperatorCall,
+  olderThan,
+} from '@brand-data/runtime';
 import type { Filter, UpdateFilter } from 'mongodb';
 
 const DAY_MS = 86_400_000;
@@ -148,17 +155,4 @@ export function requirePage({ limit, after, sinceMs, untilMs, ...equal }: ListAu
     ...(after === '' ? [] : [olderThan(after)]),
   ];
   return { filter: { $and: conditions }, limit: limit === 0 ? DEFAULT_LIMIT : limit };
-}
-
-/** Where a page ends, as `after` of the next request. */
-export function endOfPage({ _id, at }: AuditDoc): string {
-  return `${at.getTime()}.${_id}`;
-}
-
-function olderThan(after: string): Filter<AuditDoc> {
-  const [, atMs, _id] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(after) ?? [];
-  if (atMs === undefined || _id === undefined)
-    throw new Fault('invalid_argument', 'a page must begin where the page before ended');
-  const at = new Date(Number(atMs));
-  return { $or: [{ at: { $lt: at } }, { at, _id: { $lt: _id } }] };
 }

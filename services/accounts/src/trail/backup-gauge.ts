@@ -9,7 +9,6 @@ export function showNewestBackup(
     {
       name: 'accounts_newest_backup_timestamp_seconds',
       help: 'When bds backup last ended a copy of accounts and metering, in seconds since 1970; absent if the trail has none',
-      labelNames: [],
       samplesOf: (at) => [[{}, at.getTime() / 1_000]],
     },
   ]);

@@ -19,7 +19,7 @@ export interface FieldEdit {
 /** `held_back`: another field of the same record is refused, so this one is not set either. */
 export type FieldOutcome = 'changed' | 'unchanged' | 'held_back' | { refused: string };
 
-interface Edited {
+export interface Edited {
   readonly change: Change;
   /** In the order of the edits. */
   readonly outcomes: readonly FieldOutcome[];

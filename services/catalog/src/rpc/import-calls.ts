@@ -91,7 +91,8 @@ export function importCalls(
       async (request, { operator, signal, record }) => {
         refuseBadImport(request);
         const { source, importId, prune } = request;
-        const step = () => store.prune(source, importId, { withinMs: PRUNE_MS, signal });
+        const step = (beforeWriting: () => Promise<void>) =>
+          store.prune(source, importId, { withinMs: PRUNE_MS, signal, beforeWriting });
         const limits = { operator, withinMs: SCAN_DEADLINE_MS + ENDING_MS };
         const change = () => runs.during(request, limits, step, ({ difference }) => ({ difference }));
         const { pruned, more } = prune
@@ -122,8 +123,9 @@ async function put(
   const { source, dryRun, onlyJoining = false } = request;
   const accepted = acceptedOf(items);
   const records = accepted.map(({ record }) => record);
-  const write = async () => {
-    const answer = await store.putSourceRecords(source, records, { dryRun, onlyJoining, signal });
+  const write = async (beforeWriting?: () => Promise<void>) => {
+    const options = { dryRun, onlyJoining, signal, beforeWriting };
+    const answer = await store.putSourceRecords(source, records, options);
     const refused = [
       ...items.flatMap((item, index) => (item && 'refused' in item ? { index, reason: item.refused } : [])),
       ...answer.outcomes.flatMap((outcome, number) =>

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   Brand,
   type CatalogAdminServiceServer,
+  ImportDifference,
   ImportOutcome,
   type ListSourceRecordsResponse,
   type NoteImportRequest,
@@ -23,6 +24,8 @@ const WRITING_PAUSE_MS = 500;
 const MOST_KEPT = 20;
 const MOST_REASONS = 20;
 const LONGEST_REASON = 500;
+/** More than a difference has that names 20 companies with all their fields. */
+const MOST_DIFFERENCE_BYTES = 1 << 18;
 /** With how many entries a message is sent, and at how many bytes of them at the latest. */
 const IN_MESSAGE = 500;
 const MESSAGE_BYTES = 1 << 20;
@@ -99,6 +102,8 @@ function noteOf(request: NoteImportRequest) {
       'invalid_argument',
       `give at most ${MOST_REASONS} reasons of at most ${LONGEST_REASON} characters`,
     );
+  if (difference && ImportDifference.encode(difference).finish().length > MOST_DIFFERENCE_BYTES)
+    throw new Fault('invalid_argument', `the difference has more than ${MOST_DIFFERENCE_BYTES} bytes`);
   return { outcome: ENDS[outcome as keyof typeof ENDS], reasons, nextDueAtMs, difference };
 }
 

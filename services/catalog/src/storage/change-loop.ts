@@ -1,7 +1,7 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { OPERATOR } from '@brand-data/records';
 import { Fault, type Mongo } from '@brand-data/runtime';
-import type { Collection, Filter, Timestamp } from 'mongodb';
+import type { Filter, Timestamp } from 'mongodb';
 import { linkOf, memoized } from '../linkage/clustering.ts';
 import { Differences } from '../linkage/difference.ts';
 import { type Plan, type PutOutcome, planChange, type Write } from '../linkage/plan.ts';
@@ -29,17 +29,19 @@ const MAX_BLOCKING_MS = 10;
 /** The bound matters because each waiting change holds its batch in memory. */
 const MAX_WAITING = 64;
 
-interface ChangeOptions {
-  /** Undefined if the change concerns several sources. */
-  source: string | undefined;
+export interface ChangeOptions {
+  /** Absent if the change concerns several sources. */
+  source?: string;
   dryRun?: boolean;
-  signal: AbortSignal | undefined;
+  signal?: AbortSignal | undefined;
   /** The import run that makes the change. Its journal is told what the change does. */
-  run?: RunName | undefined;
+  run?: RunName;
   /** Whether the change undoes the run. Companies then get the ids that they had before it. */
   isUndo?: boolean;
   /** Takes what the change does. Without it, a new one does. */
   differences?: Differences;
+  /** Awaited before each write that does more than name the newest imports of source records. */
+  beforeWriting?: (() => Promise<void>) | undefined;
 }
 
 interface Applied extends Pick<Plan, 'conflicts' | 'refusedLinks'> {
@@ -52,41 +54,32 @@ interface Applied extends Pick<Plan, 'conflicts' | 'refusedLinks'> {
   hasWritten: boolean;
 }
 
-/** Makes changes of the catalogue while other writers, in this process and in other replicas, make theirs. */
-export class ChangeLoop {
-  readonly #mongo: Mongo;
-  readonly #companies: Collection<CatalogDoc>;
-  readonly #entries: Collections['changes'];
-  readonly #sources: KnownSources;
-  readonly #announce: Announce;
-  readonly #runChange = changeQueue(CONCURRENT_CHANGES);
+export type MakeChange = ReturnType<typeof changeLoop>;
 
-  constructor(
-    mongo: Mongo,
-    { companies, changes }: Pick<Collections, 'companies' | 'changes'>,
-    { sources, announce }: { sources: KnownSources; announce: Announce },
-  ) {
-    this.#mongo = mongo;
-    this.#companies = companies;
-    this.#entries = changes;
-    this.#sources = sources;
-    this.#announce = announce;
-  }
+/**
+ * Returns a function that makes a change of the catalogue while other writers, in this process and in other replicas, make theirs. It
+ * plans and writes the change, and repeats both until no other writer has interfered: after the writes, it searches the same keys
+ * again, because the writer of a document that is new or has changed may have missed these writes. `holders` finds the documents
+ * that hold the changed source records.
+ *
+ * If the catalogue knows only one source, nothing can be linked, and the second search is not needed: the writers of a source
+ * that is registered later will see these writes. The first search then leaves out the keys that only link sources, so if a
+ * second source is registered meanwhile, the function plans again.
+ */
+export function changeLoop(
+  mongo: Mongo,
+  { companies, changes: entries }: Pick<Collections, 'companies' | 'changes'>,
+  { sources, announce }: { sources: KnownSources; announce: Announce },
+) {
+  const runChange = changeQueue(CONCURRENT_CHANGES);
+  return (changeOf: ChangeOf, holders: Filter<CatalogDoc>, options: ChangeOptions): Promise<Applied> =>
+    runChange(options.signal, () => repeat(changeOf, holders, options));
 
-  /**
-   * Plans and writes a change, and repeats both until no other writer has interfered: after the writes, it searches the same keys
-   * again, because the writer of a document that is new or has changed may have missed these writes. `holders` finds the documents
-   * that hold the changed source records.
-   *
-   * If the catalogue knows only one source, nothing can be linked, and the second search is not needed: the writers of a source
-   * that is registered later will see these writes. The first search then leaves out the keys that only link sources, so if a
-   * second source is registered meanwhile, the loop plans again.
-   */
-  run(changeOf: ChangeOf, holders: Filter<CatalogDoc>, options: ChangeOptions): Promise<Applied> {
-    return this.#runChange(options.signal, () => this.#repeat(changeOf, holders, options));
-  }
-
-  async #repeat(changeOf: ChangeOf, holders: Filter<CatalogDoc>, options: ChangeOptions): Promise<Applied> {
+  async function repeat(
+    changeOf: ChangeOf,
+    holders: Filter<CatalogDoc>,
+    options: ChangeOptions,
+  ): Promise<Applied> {
     const { source, dryRun = false, signal, run, differences = new Differences() } = options;
     const yieldIfLong = cooperativeYield(signal);
     const outcomes = new Map<string, PutOutcome>();
@@ -98,18 +91,18 @@ export class ChangeLoop {
       // A put record's keys find its document, unless this version computes other keys than the one that stored it. A
       // first write would then fail, and later rounds search by `holders` too.
       const hasKeys = typeof changeOf !== 'function' && changeOf.puts.length > 0;
-      const hasOneSource = await this.#sources.isOnly(source);
+      const hasOneSource = await sources.isOnly(source);
       const found = hasKeys && round === 0 ? undefined : withOverrides(holders, reassigned);
       const change = withReassigned(changeOf, reassigned);
       const search = { hasOneSource, holders: found, linkOf: link, yieldIfLong };
-      const affected = await findAffectedRecords(this.#mongo, this.#companies, change, search);
+      const affected = await findAffectedRecords(mongo, companies, change, search);
       if (affected === undefined) {
         throwIfAbandoned(signal);
         await delay(SNAPSHOT_PAUSE_MS);
         continue;
       }
       const { stored, groups, hotKeys } = affected;
-      const idsBefore = await this.#idsBefore(affected, options);
+      const idsBefore = await idsBeforeRun(affected, options);
       const steps = planChange(affected.change, stored, groups, { linkOf: link, hotKeys, idsBefore });
       const plan = await runSteps(steps, yieldIfLong);
       throwIfAbandoned(signal);
@@ -123,9 +116,8 @@ export class ChangeLoop {
       const applied = { outcomes, removed, conflicts, refusedLinks, differences, hasWritten };
       const writes = plan.writes.flat();
       if (dryRun || writes.length === 0) return applied;
-      const writtenAt = await this.#write(plan, options);
-      const sources = { source, hasOneSource };
-      if (writtenAt && (await this.#isFinal(affected, writes, writtenAt, sources))) return applied;
+      const writtenAt = await write(plan, options);
+      if (writtenAt && (await isFinal(affected, writes, { writtenAt, source, hasOneSource }))) return applied;
       for (const reference of overridesOf(writes)) reassigned.add(reference);
       // The pause is random and grows, so that competing writers do not collide again.
       await delay(Math.random() * 10 * round);
@@ -137,39 +129,46 @@ export class ChangeLoop {
   }
 
   /** Returns the ids that companies of the affected records had before the run that the change undoes. */
-  async #idsBefore({ change, stored }: AffectedChange, { run, isUndo }: ChangeOptions) {
+  async function idsBeforeRun({ change, stored }: AffectedChange, { run, isUndo }: ChangeOptions) {
     if (run === undefined || !isUndo) return undefined;
     const companies = companiesByRecord(stored.values());
     const puts = change.puts.map(
       (put) => [referenceOf(put), companies.get(referenceOf(put)) ?? null] as const,
     );
-    return idsBefore(this.#entries, run, new Map([...companies, ...puts]));
+    return idsBefore(entries, run, new Map([...companies, ...puts]));
   }
 
   /** Makes the writes, and announces them if they change what look-ups answer. */
-  #write(plan: Plan, { run, isUndo = false }: ChangeOptions): Promise<Timestamp[] | undefined> {
-    const journal = run && { changes: this.#entries, run, isUndo };
-    const write = () => writeGroups(this.#mongo, this.#companies, plan, journal);
+  async function write(
+    plan: Plan,
+    { run, isUndo = false, beforeWriting }: ChangeOptions,
+  ): Promise<Timestamp[] | undefined> {
+    if (plan.changes.size > 0) await beforeWriting?.();
+    const journal = run && { changes: entries, run, isUndo };
+    const make = () => writeGroups(mongo, companies, plan, journal);
     const keys = changeKeysOf(changedEntries(plan.writes.flat()));
-    return keys.length === 0 ? write() : this.#announce(keys, write);
+    return keys.length === 0 ? make() : announce(keys, make);
   }
 
   /**
    * Checks that no other writer may have missed these writes. The search must see them, and with them everything older, which a
    * plain majority read after an election may not. The session is therefore first advanced to the operation times of the writes.
    */
-  async #isFinal(
+  async function isFinal(
     affected: AffectedChange,
     writes: readonly Write[],
-    writtenAt: readonly Timestamp[],
-    { source, hasOneSource }: { source: string | undefined; hasOneSource: boolean },
+    {
+      writtenAt,
+      source,
+      hasOneSource,
+    }: { writtenAt: readonly Timestamp[]; source: string | undefined; hasOneSource: boolean },
   ): Promise<boolean> {
     if (writes.every(({ kind }) => kind === 'mark')) return true;
-    return this.#mongo.client.withSession(async (session) => {
+    return mongo.client.withSession(async (session) => {
       for (const time of writtenAt) session.advanceOperationTime(time);
-      if (await this.#sources.isOnly(source, session)) return true;
+      if (await sources.isOnly(source, session)) return true;
       if (hasOneSource) return false;
-      return !(await hasConcurrentChange(this.#companies, affected, writes, session));
+      return !(await hasConcurrentChange(companies, affected, writes, session));
     });
   }
 }

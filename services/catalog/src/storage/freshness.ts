@@ -1,5 +1,5 @@
 import { Brand } from '@brand-data/contracts';
-import { gaugesAtScrape, type Sample, type Service } from '@brand-data/runtime';
+import { answerWithin, gaugesAtScrape, type Sample, type Service } from '@brand-data/runtime';
 import { type CatalogDoc, partsOf } from '../records/catalog-doc.ts';
 import { ageOfDay, agesOf, type SourceAges, tradingDaysSince } from '../records/fact-ages.ts';
 import { cooperativeYield } from './change-loop.ts';
@@ -16,8 +16,13 @@ const HEARD_WITHIN_MS = 30 * 86_400_000;
 /** Of more sources, metrics show some. */
 const MOST_SHOWN = 100;
 const MEASURED_EVERY_MS = 3_600_000;
+/** How long the answer with the counts waits for the ages. */
+const ANSWERED_MS = 30_000;
 
-/** Reads how old the facts of each source are, by the name of the source, and keeps that for the metrics. */
+/**
+ * Reads how old the facts of each source are, by the name of the source, and keeps that for the metrics. Resolves to no ages if they
+ * cannot be read in time.
+ */
 export type MeasureAges = () => Promise<ReadonlyMap<string, SourceAges>>;
 
 /**
@@ -25,7 +30,7 @@ export type MeasureAges = () => Promise<ReadonlyMap<string, SourceAges>>;
  * measured last. If that is older than an hour, one of the replicas measures anew, after the scrape.
  */
 export function startFreshness(service: Service, { companies, sources, imports }: Collections): MeasureAges {
-  const measure: MeasureAges = async () => {
+  const measure = async () => {
     const known = await sources.find({}, { projection: { _id: 1 }, maxTimeMS: READ_MS }).toArray();
     const names = known.map(({ _id }) => _id);
     const measured = await readAges(companies, names);
@@ -44,13 +49,22 @@ export function startFreshness(service: Service, { companies, sources, imports }
     sources: await sources.find({}, { limit: MOST_SHOWN, maxTimeMS: READ_MS }).toArray(),
     runs: await readLastRuns(imports),
   });
-  const afterScrape = () => {
-    measureIfOld().catch(({ message }: Error) => {
-      if (!service.signal.aborted) service.log.warn({ err: { message } }, 'ages could not be measured');
-    });
+  const tell = ({ message }: Error) => {
+    if (!service.signal.aborted) service.log.warn({ err: { message } }, 'ages could not be measured');
   };
+  const afterScrape = () => void measureIfOld().catch(tell);
   registerGauges(service, () => read().finally(afterScrape));
-  return measure;
+  return async () => {
+    try {
+      return await answerWithin(measure(), {
+        withinMs: ANSWERED_MS,
+        detail: 'the ages of facts take too long',
+      });
+    } catch (error) {
+      tell(error as Error);
+      return new Map();
+    }
+  };
 }
 
 /** Takes a sample of bounded size, however large the catalogue is. */

@@ -20,15 +20,7 @@ const MOST_BEST_KNOWN = 20;
 /** Entries of a journal that one deletion removes. */
 const FORGOTTEN_AT_ONCE = 5_000;
 
-const OUTCOMES = {
-  running: ImportOutcome.RUNNING,
-  finished: ImportOutcome.FINISHED,
-  failed: ImportOutcome.FAILED,
-  stopped: ImportOutcome.STOPPED,
-  undoing: ImportOutcome.UNDOING,
-  undone: ImportOutcome.UNDONE,
-} as const;
-type Outcome = keyof typeof OUTCOMES;
+type Outcome = Lowercase<Exclude<keyof typeof ImportOutcome, 'UNSPECIFIED'>>;
 const TAKEN_BACK: Outcome[] = ['undoing', 'undone'];
 
 const NO_COUNTS = { created: 0, changed: 0, unchanged: 0, refused: 0 };
@@ -47,7 +39,7 @@ export interface RunDoc {
   reasons?: string[];
   nextDueAt?: Date;
   pruned?: true;
-  counts: Counts;
+  counts?: Partial<Counts>;
   /** The names of fields have ":" for each dot. */
   difference?: Omit<ImportDifference, 'bestKnown'> & { bestKnown: CompanyDifference[] };
   /** Until when each call that writes for the run may still do so, by a random name. A killed process leaves its own. */
@@ -76,22 +68,31 @@ export class ImportRuns {
    * `failed_precondition` if the run is undone: it must not write any more.
    *
    * @param withinMs how long the change may write at most
+   * @param change awaits `beforeWriting` before it writes what an undoing would take back
    */
   async during<Result>(
     run: RunName,
     { operator, withinMs }: { operator: string; withinMs: number },
-    change: () => Promise<Result>,
+    change: (beforeWriting: () => Promise<void>) => Promise<Result>,
     stepOf: (result: Result) => RunStep,
   ): Promise<Result> {
     const writing = `writing.${randomUUID()}`;
-    await this.#update(run, operator, { $set: { [writing]: new Date(Date.now() + withinMs) } });
-    let added: UpdateFilter<RunDoc> = {};
+    let isWriting = false;
+    const beforeWriting = async () => {
+      if (!isWriting)
+        await this.#update(run, operator, { $set: { [writing]: new Date(Date.now() + withinMs) } });
+      isWriting = true;
+    };
+    const stop = (added: UpdateFilter<RunDoc>) =>
+      this.#imports.updateOne({ _id: idOf(run) }, { ...added, $unset: { [writing]: true } });
     try {
-      const result = await change();
-      added = additionOf(stepOf(result));
+      const result = await change(beforeWriting);
+      const added = additionOf(stepOf(result));
+      await (isWriting ? stop(added) : this.#update(run, operator, added));
       return result;
-    } finally {
-      await this.#imports.updateOne({ _id: idOf(run) }, { ...added, $unset: { [writing]: true } });
+    } catch (error) {
+      if (isWriting) await stop({});
+      throw error;
     }
   }
 
@@ -125,13 +126,13 @@ export class ImportRuns {
     else await this.#update(run, operator, { $set });
   }
 
-  async #update(run: RunName, operator: string, { $set }: { $set: object }): Promise<void> {
+  async #update(run: RunName, operator: string, { $set, ...rest }: UpdateFilter<RunDoc>): Promise<void> {
     const now = new Date();
     const _id = idOf(run);
     const { source, importId } = run;
-    const isNew = { source, importId, operator, begunAt: now, counts: NO_COUNTS };
-    const outcome = 'outcome' in $set ? {} : { outcome: 'running' as const };
-    const update = { $setOnInsert: { ...isNew, ...outcome }, $set: { lastAt: now, ...$set } };
+    const outcome = $set && 'outcome' in $set ? {} : { outcome: 'running' as const };
+    const $setOnInsert = { source, importId, operator, begunAt: now, ...outcome };
+    const update = { ...rest, $setOnInsert, $set: { lastAt: now, ...$set } };
     try {
       await this.#imports.updateOne({ _id, outcome: { $nin: TAKEN_BACK } }, update, { upsert: true });
     } catch (error) {
@@ -220,7 +221,7 @@ function idOf({ source, importId }: RunName): string {
 function split(runs: readonly RunDoc[]): { kept: RunDoc[]; old: RunDoc[] } {
   const newestFirst = runs.toSorted((a, b) => compareTexts(b.importId, a.importId));
   const places = new Map<string, number>();
-  const { kept = [], old = [] } = Object.groupBy(newestFirst, ({ source, outcome, lastAt, counts }) => {
+  const { kept = [], old = [] } = Object.groupBy(newestFirst, ({ source, outcome, lastAt, counts = {} }) => {
     const isVain =
       ['stopped', 'failed'].includes(outcome) && Object.values(counts).every((count) => count === 0);
     const group = `${source} ${isVain}`;
@@ -263,10 +264,10 @@ export function runToProto(run: RunDoc): ImportRun {
   const { source, importId, operator, begunAt, lastAt, outcome, reasons = [], nextDueAt, counts } = run;
   const { difference, pruned = false, undone } = run;
   return {
-    ...{ source, importId, operator, reasons, pruned, ...counts },
+    ...{ source, importId, operator, reasons, pruned, ...NO_COUNTS, ...counts },
     begunAtMs: begunAt.getTime(),
     lastAtMs: lastAt.getTime(),
-    outcome: OUTCOMES[outcome],
+    outcome: ImportOutcome[outcome.toUpperCase() as Uppercase<Outcome>],
     nextDueAtMs: nextDueAt?.getTime(),
     difference:
       difference &&

@@ -2,10 +2,11 @@ import { ImportDifference } from '@brand-data/contracts';
 import { compareTexts } from '@brand-data/identifiers';
 import { OPERATOR } from '@brand-data/records';
 import { answerWithin, type Mongo } from '@brand-data/runtime';
-import { type Collection, ObjectId } from 'mongodb';
+import { type Collection, type Filter, ObjectId } from 'mongodb';
 import { decide, type LinkDecision } from '../linkage/decide.ts';
 import { Differences } from '../linkage/difference.ts';
-import { editOverrides, type FieldEdit, type FieldOutcome } from '../linkage/edit-overrides.ts';
+import { type Edited, editOverrides, type FieldEdit, type FieldOutcome } from '../linkage/edit-overrides.ts';
+import type { StoredCompany } from '../linkage/linked-groups.ts';
 import type { Plan, PutOutcome } from '../linkage/plan.ts';
 import type { PutRefusedLink } from '../linkage/refused-links.ts';
 import {
@@ -20,7 +21,7 @@ import {
 import { effectiveOverrides } from '../records/override-record.ts';
 import { referenceOf, type SourceRecord, statesCompany } from '../records/source-record.ts';
 import type { Announce } from './announcer.ts';
-import { ChangeLoop, cooperativeYield } from './change-loop.ts';
+import { type ChangeOptions, changeLoop, cooperativeYield, type MakeChange } from './change-loop.ts';
 import { type Collections, holdersOf, KnownSources } from './collections.ts';
 import type { ChangeDoc, RunName } from './journal.ts';
 import { holdersOfEntries, readEntries, type UndoOptions, type UndoStep, undoRun } from './undo.ts';
@@ -37,13 +38,17 @@ export interface PutAnswer extends Pick<Plan, 'conflicts' | 'refusedLinks'> {
   difference: ImportDifference;
 }
 
+interface WriteOptions extends Pick<ChangeOptions, 'signal' | 'beforeWriting'> {
+  dryRun: boolean;
+}
+
 /** Reads and changes the catalogue's records. */
 export class CatalogStore {
   readonly #companies: Collection<CatalogDoc>;
   readonly #sources: Collections['sources'];
   readonly #entries: Collections['changes'];
   readonly #known: KnownSources;
-  readonly #changes: ChangeLoop;
+  readonly #makeChange: MakeChange;
 
   /** @param announce is called with every write that changes what look-ups answer */
   constructor(mongo: Mongo, collections: Collections, announce: Announce) {
@@ -52,7 +57,7 @@ export class CatalogStore {
     this.#sources = sources;
     this.#entries = changes;
     this.#known = new KnownSources(sources);
-    this.#changes = new ChangeLoop(mongo, collections, { sources: this.#known, announce });
+    this.#makeChange = changeLoop(mongo, collections, { sources: this.#known, announce });
   }
 
   /** Returns the company with the id, else the best known company that has a source record with the id. */
@@ -74,15 +79,15 @@ export class CatalogStore {
   async putSourceRecords(
     source: string,
     puts: readonly SourceRecord[],
-    { dryRun, onlyJoining = false, signal }: { dryRun: boolean; onlyJoining?: boolean; signal?: AbortSignal },
+    { onlyJoining = false, ...rest }: WriteOptions & { onlyJoining?: boolean },
   ): Promise<PutAnswer> {
     const [first] = puts;
     if (first === undefined)
       return { outcomes: [], conflicts: [], refusedLinks: [], difference: ImportDifference.create() };
-    if (!dryRun) await this.#known.register(source);
+    if (!rest.dryRun) await this.#known.register(source);
     const holders = holdersOf({ source, id: { $in: puts.map(({ id }) => id) } });
-    const options = { source, dryRun, signal, run: { source, importId: first.importId } };
-    const applied = await this.#changes.run({ puts, onlyJoining }, holders, options);
+    const options = { ...rest, source, run: { source, importId: first.importId } };
+    const applied = await this.#makeChange({ puts, onlyJoining }, holders, options);
     const { outcomes, conflicts, refusedLinks, differences } = applied;
     const inOrder = puts.map((put) => outcomes.get(referenceOf(put)) ?? 'unchanged');
     return { outcomes: inOrder, conflicts, refusedLinks, difference: differences.toProto() };
@@ -92,8 +97,7 @@ export class CatalogStore {
   async readRefusedLinks(company: CatalogDoc): Promise<readonly PutRefusedLink[]> {
     const puts = sourceRecordsFromDoc(company).filter(statesCompany);
     // The report of a plan that puts the same records again.
-    const options = { source: undefined, dryRun: true, signal: undefined };
-    return (await this.#changes.run({ puts }, { _id: company._id }, options)).refusedLinks;
+    return (await this.#makeChange({ puts }, { _id: company._id }, { dryRun: true })).refusedLinks;
   }
 
   /**
@@ -103,20 +107,20 @@ export class CatalogStore {
   async prune(
     source: string,
     importId: string,
-    { withinMs, signal }: { withinMs: number; signal?: AbortSignal },
+    { withinMs, ...options }: { withinMs: number } & Omit<WriteOptions, 'dryRun'>,
   ): Promise<{ pruned: number; more: boolean; difference: ImportDifference }> {
     const differences = new Differences();
     const began = performance.now();
     const isRemoved = (record: SourceRecord) => record.source === source && record.importId < importId;
     let pruned = 0;
     do {
-      const options = { projection: { _id: 1 }, limit: PRUNE_BATCH, maxTimeMS: SCAN_MS };
+      const few = { projection: { _id: 1 }, limit: PRUNE_BATCH, maxTimeMS: SCAN_MS };
       const older = holdersOf({ source, importId: { $lt: importId } });
-      const left = await this.#companies.find(older, options).toArray();
+      const left = await this.#companies.find(older, few).toArray();
       if (left.length === 0) return { pruned, more: false, difference: differences.toProto() };
       const holders = { _id: { $in: left.map(({ _id }) => _id) } };
-      const change = { source, signal, run: { source, importId }, differences };
-      const { removed } = await this.#changes.run({ puts: [], isRemoved }, holders, change);
+      const change = { ...options, source, run: { source, importId }, differences };
+      const { removed } = await this.#makeChange({ puts: [], isRemoved }, holders, change);
       pruned += removed.size;
     } while (performance.now() - began < withinMs);
     return { pruned, more: true, difference: differences.toProto() };
@@ -124,7 +128,7 @@ export class CatalogStore {
 
   /** Undoes a run in steps (undo.ts). */
   undo(run: RunName, options: UndoOptions): Promise<UndoStep> {
-    return undoRun({ changes: this.#entries, loop: this.#changes }, run, options);
+    return undoRun({ changes: this.#entries, makeChange: this.#makeChange }, run, options);
   }
 
   /** Yields what a run has done to source records, with their companies as they are, from the first one after `after`. */
@@ -176,8 +180,7 @@ export class CatalogStore {
     const references = new Set(doc.contributions.map(referenceOf));
     const isRemoved = (record: SourceRecord) => references.has(referenceOf(record));
     const holders = { $or: doc.contributions.map(({ source, id }) => holdersOf({ source, id })) };
-    const options = { source: undefined, signal };
-    const { removed } = await this.#changes.run({ puts: [], isRemoved }, holders, options);
+    const { removed } = await this.#makeChange({ puts: [], isRemoved }, holders, { signal });
     const gone = sourceRecordsFromDoc(doc).filter((record) => removed.has(referenceOf(record)));
     return {
       contributions: gone.filter(({ overrides }) => overrides === undefined).length,
@@ -189,67 +192,55 @@ export class CatalogStore {
    * Sets fields to the operator's values, and removes values that the operator has set. Returns the outcomes in the order of the
    * edits. If one edit of a company is refused, all edits of that company are. Idempotent. With `dryRun` it writes nothing.
    */
-  async editFields(
-    edits: readonly FieldEdit[],
-    { dryRun, signal }: { dryRun: boolean; signal?: AbortSignal },
-  ): Promise<FieldOutcome[]> {
+  async editFields(edits: readonly FieldEdit[], options: WriteOptions): Promise<FieldOutcome[]> {
     if (edits.length === 0) return [];
-    if (!dryRun) await this.#known.register(OPERATOR);
-    const ids = [...new Set(edits.map(({ id }) => id))];
-    const holders = holdersOfIds(ids);
-    const outcomes: FieldOutcome[] = [];
-    let references: readonly (string | undefined)[] = [];
-    const { outcomes: planned } = await this.#changes.run(
-      (stored) => {
-        const edited = editOverrides(stored, edits);
-        // An edit that is "unchanged" in a later round was made in an earlier one.
-        for (const [index, outcome] of edited.outcomes.entries())
-          if (outcome !== 'unchanged' || outcomes[index] === undefined) outcomes[index] = outcome;
-        references = edited.references;
-        return edited.change;
-      },
-      holders,
-      { source: undefined, dryRun, signal },
-    );
-    return outcomes.map((outcome, index) => {
-      const put = planned.get(references[index] ?? '');
-      return typeof put === 'object' ? put : outcome;
-    });
+    const holders = holdersOfIds([...new Set(edits.map(({ id }) => id))]);
+    return this.#decide((stored) => editOverrides(stored, edits), holders, options);
   }
 
   /**
    * Makes a decision about source records, or takes it back, and joins or separates companies accordingly. Idempotent. With `dryRun` it
    * writes nothing.
    */
-  async decideLinks(
-    request: LinkDecision,
-    { dryRun, signal }: { dryRun: boolean; signal?: AbortSignal },
-  ): Promise<FieldOutcome> {
-    if (!dryRun) await this.#known.register(OPERATOR);
+  async decideLinks(request: LinkDecision, options: WriteOptions): Promise<FieldOutcome> {
     // "wikidata/q312" and "wikidata--q312" come from the id q312.
     const ids = request.names.flatMap((name) => [name, name.replace(/^.*?(?:\/|--)/, '')]);
-    const options = { projection: { contributions: 1 }, maxTimeMS: READ_MS };
-    const named = await this.#companies.find(holdersOfIds(ids), options).toArray();
+    const contributions = { projection: { contributions: 1 }, maxTimeMS: READ_MS };
+    const named = await this.#companies.find(holdersOfIds(ids), contributions).toArray();
     // Earlier decisions may name any source record of the companies.
     const all = named.flatMap(({ contributions }) => contributions.map(({ id }) => id));
     const holders = holdersOfIds([...new Set([...ids, ...all])]);
     const newId = new ObjectId().toHexString();
-    let outcome: FieldOutcome | undefined;
-    let reference: string | undefined;
-    const { outcomes } = await this.#changes.run(
-      (stored) => {
-        const decided = decide(stored, request, newId);
-        // A decision that is "unchanged" in a later round was made in an earlier one.
-        if (decided.outcome !== 'unchanged') outcome = decided.outcome;
-        const [put] = decided.change.puts;
-        if (put !== undefined) reference = referenceOf(put);
-        return decided.change;
-      },
-      holders,
-      { source: undefined, dryRun, signal },
-    );
-    const put = outcomes.get(reference ?? '');
-    return typeof put === 'object' ? put : (outcome ?? 'unchanged');
+    const decided = (stored: readonly StoredCompany[]) => {
+      const { change, outcome } = decide(stored, request, newId);
+      return { change, outcomes: [outcome], references: change.puts.map(referenceOf) };
+    };
+    const [outcome = 'unchanged'] = await this.#decide(decided, holders, options);
+    return outcome;
+  }
+
+  /** Makes what an operator decides about fields or source records. Returns the outcomes. */
+  async #decide(
+    edit: (stored: readonly StoredCompany[]) => Edited,
+    holders: Filter<CatalogDoc>,
+    options: WriteOptions,
+  ): Promise<FieldOutcome[]> {
+    if (!options.dryRun) await this.#known.register(OPERATOR);
+    const outcomes: FieldOutcome[] = [];
+    let references: Edited['references'] = [];
+    const change = (stored: readonly StoredCompany[]) => {
+      const edited = edit(stored);
+      // What is "unchanged" in a later round was made in an earlier one.
+      for (const [index, outcome] of edited.outcomes.entries())
+        if (outcome !== 'unchanged' || outcomes[index] === undefined) outcomes[index] = outcome;
+      references = edited.references;
+      return edited.change;
+    };
+    const { outcomes: planned } = await this.#makeChange(change, holders, options);
+    return outcomes.map((outcome, index) => {
+      const put = planned.get(references[index] ?? '');
+      return typeof put === 'object' ? put : outcome;
+    });
   }
 
   /** Returns the documents with overrides, in the order of their `_id`s, from the first one after `after`. */

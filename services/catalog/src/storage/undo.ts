@@ -2,8 +2,8 @@ import type { Collection, Filter } from 'mongodb';
 import type { Change, StoredCompany } from '../linkage/linked-groups.ts';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
 import { referenceOf, type SourceRecord, storedSourceRecord } from '../records/source-record.ts';
-import type { ChangeLoop } from './change-loop.ts';
-import type { Collections } from './collections.ts';
+import type { MakeChange } from './change-loop.ts';
+import { type Collections, holdersOf } from './collections.ts';
 import {
   type ChangeDoc,
   companiesByRecord,
@@ -55,11 +55,11 @@ interface Place {
 
 /**
  * Undoes a run until nothing is left or the time is up. A record goes back to what it was before the run, if no other import has
- * brought it since. The records go first. The quotes of their companies follow, because a company must have the listing, and ids of companies that another
- * company still had when their records came back. Idempotent.
+ * brought it since. The records go first. Then follow the quotes of their companies, because a company must have the listing, and the
+ * ids of companies that another company still had when their records came back. Idempotent.
  */
 export async function undoRun(
-  { changes, loop }: { changes: Collections['changes']; loop: ChangeLoop },
+  { changes, makeChange }: { changes: Collections['changes']; makeChange: MakeChange },
   run: RunName,
   { after, withinMs, ...options }: UndoOptions,
 ): Promise<UndoStep> {
@@ -75,7 +75,7 @@ export async function undoRun(
       place = { pass: place.pass + 1, hasChanged: false, last: '' };
       continue;
     }
-    const hasChanged = await undoEntries(loop, run, entries, { ...options, pass: place.pass, step });
+    const hasChanged = await undoEntries(makeChange, run, entries, { ...options, pass: place.pass, step });
     place = { ...place, hasChanged: place.hasChanged || hasChanged, last: referenceOf(last) };
   } while (performance.now() - began < withinMs);
   return { ...step, next: `${place.pass}${place.hasChanged ? '+' : '-'}${place.last}` };
@@ -99,15 +99,14 @@ export function readEntries(
 /** Returns the filter of the documents that hold the records of the entries. */
 export function holdersOfEntries(entries: readonly ChangeDoc[]): Filter<CatalogDoc> {
   const bySource = Map.groupBy(entries, ({ source }) => source);
-  const $or = [...bySource].map(([source, own]) => ({
-    contributions: { $elemMatch: { source, id: { $in: own.map(({ id }) => id) } } },
-  }));
-  return { $or } as Filter<CatalogDoc>;
+  return {
+    $or: [...bySource].map(([source, own]) => holdersOf({ source, id: { $in: own.map(({ id }) => id) } })),
+  };
 }
 
 /** Undoes entries in one change. Counts in `step` what the passes that are to undo these entries do. Returns whether anything changed. */
 async function undoEntries(
-  loop: ChangeLoop,
+  makeChange: MakeChange,
   run: RunName,
   entries: readonly ChangeDoc[],
   {
@@ -141,8 +140,8 @@ async function undoEntries(
       isUndo: true,
     };
   };
-  const options = { source: undefined, dryRun, signal, run, isUndo: true };
-  const { outcomes, hasWritten } = await loop.run(changeOf, holdersOfEntries(entries), options);
+  const options = { dryRun, signal, run, isUndo: true };
+  const { outcomes, hasWritten } = await makeChange(changeOf, holdersOfEntries(entries), options);
   for (const [entry, verdict] of verdicts) {
     const { source, id } = entry;
     // In a dry run, the company of a quote may not be back.

@@ -1,7 +1,10 @@
 import {
+  chooseEncoding,
   compress,
   type Encoding,
+  etagOf,
   type HttpAnswer,
+  matchesTag,
   type ProblemDetails,
   tagOf,
 } from '@brand-data/runtime/http';
@@ -51,24 +54,18 @@ export function headText(headers: Readonly<Record<string, string>>): string {
     .join('');
 }
 
-/** Returns the names and values in turn, as Node's `writeHead` takes them. */
-export function namesAndValues(head: string): string[] {
-  return head.split('\r\n').flatMap((line) => {
-    const colon = line.indexOf(': ');
-    return colon < 0 ? [] : [line.slice(0, colon), line.slice(colon + 2)];
-  });
+/** Returns the names and values of `headText`. */
+export function headersIn(head: string): [name: string, value: string][] {
+  return [...head.matchAll(/(.*?): (.*)\r\n/g)].map(([, name = '', value = '']) => [name, value]);
 }
 
 /** A body that callers get in the encoding that they accept. */
-export interface Encodable {
+export interface Tagged {
   body: Buffer;
+  /** The ETag without quotes and encoding. Every replica gives the same body the same tag. */
+  readonly tag: string;
   /** Compressed bodies, or promises of them. Each is made when the first caller accepts it. */
   encoded: Partial<Record<Encoding, Buffer | Promise<Buffer>>>;
-}
-
-/** A body with its ETag, without quotes and encoding. Every replica gives the same body the same tag. */
-export interface Tagged extends Encodable {
-  readonly tag: string;
 }
 
 /** Returns the text as a body whose bytes no other Buffer uses: a small Buffer usually keeps a large shared piece alive. */
@@ -79,13 +76,33 @@ export function taggedBody(text: string): Tagged {
 }
 
 /** Returns the body's bytes in an encoding. Each encoding is compressed once. */
-export function encodeBody(text: Encodable, encoding: Encoding): Promise<Buffer> | Buffer {
+export function encodeBody(text: Tagged, encoding: Encoding): Promise<Buffer> | Buffer {
   if (encoding === 'identity') return text.body;
   text.encoded[encoding] ??= compressFirst(text, encoding);
   return text.encoded[encoding];
 }
 
-async function compressFirst(text: Encodable, encoding: Exclude<Encoding, 'identity'>): Promise<Buffer> {
+/** Which body the caller has, and which encodings it accepts: headers of its request. */
+export interface HeldForm {
+  ifNoneMatch: string | undefined;
+  acceptEncoding: string | undefined;
+}
+
+/** Answers 200 with the body in an encoding that the caller accepts, or 304 if the caller has it. Content-Type is sent only with a body. */
+export async function answerTagged(
+  tagged: Tagged,
+  { ifNoneMatch, acceptEncoding }: HeldForm,
+  { type, headers, vary }: { type: string; headers: Readonly<Record<string, string>>; vary: string },
+): Promise<Content> {
+  const encoding = chooseEncoding(acceptEncoding);
+  const own: Record<string, string> = { ...headers, ETag: etagOf(tagged.tag, encoding), Vary: vary };
+  if (matchesTag(ifNoneMatch, tagged.tag)) return { status: 304, headers: own };
+  own['Content-Type'] = type;
+  if (encoding !== 'identity') own['Content-Encoding'] = encoding;
+  return { status: 200, headers: own, body: await encodeBody(tagged, encoding) };
+}
+
+async function compressFirst(text: Tagged, encoding: Exclude<Encoding, 'identity'>): Promise<Buffer> {
   const compressed = await compress(text.body, encoding);
   text.encoded[encoding] = compressed;
   return compressed;

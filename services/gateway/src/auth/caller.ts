@@ -1,5 +1,5 @@
 import { type Credential, TokenRefusal } from '@brand-data/contracts';
-import { ProblemError } from '../answers/problem.ts';
+import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
 import type { Tokens } from './tokens.ts';
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -10,8 +10,8 @@ export interface CallerClaims {
   tokens: string[];
   origin: string | undefined;
   referer: string | undefined;
-  /** Called with the key's id as soon as the token is accepted. */
-  onAuthenticated?: ((keyId: string) => void) | undefined;
+  /** The key whose token the gateway has accepted. */
+  keyId: string | undefined;
   /** Returns the client's IP address, which a trusted proxy may name. */
   address: () => string;
 }
@@ -28,14 +28,14 @@ export function queryValues(query: ParsedQuery, name: string): string[] {
 export function readCaller(
   query: ParsedQuery,
   headers: Headers,
-  { address, onAuthenticated }: Pick<CallerClaims, 'address' | 'onAuthenticated'>,
+  address: CallerClaims['address'],
 ): CallerClaims {
   return {
     address,
     tokens: queryValues(query, 'token'),
     origin: headers.origin?.toString(),
     referer: headers.referer?.toString(),
-    onAuthenticated,
+    keyId: undefined,
   };
 }
 
@@ -52,7 +52,7 @@ export function authenticate(
 
 function credentialOf(verified: Awaited<ReturnType<Tokens['verify']>>, caller: CallerClaims): Credential {
   if ('credential' in verified) {
-    caller.onAuthenticated?.(verified.credential.keyId);
+    caller.keyId = verified.credential.keyId;
     return verified.credential;
   }
   if ('unasked' in verified) {
@@ -94,6 +94,22 @@ export function checkOrigin(
   if (given !== undefined && isListed(given, allowedOrigins)) return;
   const detail = 'The key has a list of allowed origins, and the origin of this request is not on it.';
   throw new ProblemError('origin_not_allowed', detail);
+}
+
+/** Makes an answer that is not counted. Rejects with ProblemError, which names the account if that is known. */
+export async function answerUncounted<Answer>(
+  tokens: Pick<Tokens, 'verify'>,
+  caller: CallerClaims,
+  answer: (credential: Credential) => Promise<Answer>,
+): Promise<Answer & { accountId: string }> {
+  const credential = await authenticate(tokens, caller);
+  const { accountId } = credential;
+  try {
+    checkOrigin(credential, caller);
+    return { ...(await answer(credential)), accountId };
+  } catch (error) {
+    throw problemErrorFrom(error).of(accountId);
+  }
 }
 
 /** Begins the host of a listed origin that stands for all subdomains: "https://*.example.com". */

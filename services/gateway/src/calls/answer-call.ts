@@ -10,7 +10,7 @@ import { chooseEncoding, matchesTag } from '@brand-data/runtime/http';
 import type { AdmissionParts } from '../admission/admission.ts';
 import { releaseOf, type SecondPolicy } from '../admission/limits/call-limits.ts';
 import type { Turn } from '../admission/turns.ts';
-import { type CallAnswer, cacheHeader, encodeBody } from '../answers/answer.ts';
+import { type CallAnswer, cacheHeader, encodeBody, type HeldForm } from '../answers/answer.ts';
 import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
 import { authenticate, type CallerClaims, checkOrigin, type ParsedQuery } from '../auth/caller.ts';
 import type { Tokens } from '../auth/tokens.ts';
@@ -34,7 +34,7 @@ const COUNTED_ROUTES: Record<Variant, { route: Route; name: string }> = {
 };
 
 /** A call of a counted route as the caller sent it: nothing is checked yet. */
-export interface BrandRequest {
+export interface BrandRequest extends HeldForm {
   caller: CallerClaims;
   variant: Variant;
   /** Whether the answer leads to the logo of the flat record, in place of the record. */
@@ -42,8 +42,6 @@ export interface BrandRequest {
   /** The path's segment, still percent-encoded. */
   segment: string;
   query: ParsedQuery;
-  ifNoneMatch: string | undefined;
-  acceptEncoding: string | undefined;
   /** `destroyed`: the caller can get no answer any more. */
   connection: { readonly destroyed: boolean };
 }

@@ -2,20 +2,20 @@ import type { SearchRequest as AskedSearch, CatalogServiceClient, FoundCompany }
 import { isTooLongForIdentifier, LONGEST_IDENTIFIER, readWebHost } from '@brand-data/identifiers';
 import { type PresentOptions, presentFlat } from '@brand-data/presenters';
 import { callTroubleOf, callUnary, Fault } from '@brand-data/runtime';
-import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime/http';
 import { LRUCache } from 'lru-cache';
 import { type AdmissionParts, SEARCH_LIMITS } from '../admission/admission.ts';
 import { releaseOf } from '../admission/limits/call-limits.ts';
 import type { Turn } from '../admission/turns.ts';
-import { type Content, cacheHeader, encodeBody, type Tagged, taggedBody } from '../answers/answer.ts';
-import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
 import {
-  authenticate,
-  type CallerClaims,
-  checkOrigin,
-  type ParsedQuery,
-  queryValues,
-} from '../auth/caller.ts';
+  answerTagged,
+  type Content,
+  cacheHeader,
+  type HeldForm,
+  type Tagged,
+  taggedBody,
+} from '../answers/answer.ts';
+import { ProblemError } from '../answers/problem.ts';
+import { answerUncounted, type CallerClaims, type ParsedQuery, queryValues } from '../auth/caller.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import { choiceFrom } from './parameters.ts';
 import type { SearchAnswer } from './search-schema.ts';
@@ -30,11 +30,9 @@ const KEPT_BYTES = 8 * 2 ** 20;
 const ENTRY_BYTES = 768;
 const LIMITS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10'] as const;
 
-export interface SearchRequest {
+export interface SearchRequest extends HeldForm {
   caller: CallerClaims;
   query: ParsedQuery;
-  ifNoneMatch: string | undefined;
-  acceptEncoding: string | undefined;
   /** Aborted when the caller can get no answer any more. */
   signal: AbortSignal;
 }
@@ -43,41 +41,35 @@ export interface SearchRequest {
 export type Search = (asked: AskedSearch, signal: AbortSignal) => Promise<Tagged>;
 
 /** Answers which companies a text finds while somebody types. Never counted. Throws ProblemError. */
-export async function answerSearch(
+export function answerSearch(
   { tokens, limits, turns, search }: Pick<AdmissionParts, 'limits' | 'turns'> & SearchParts,
-  { caller, query, ifNoneMatch, acceptEncoding, signal }: SearchRequest,
+  { caller, query, signal, ...held }: SearchRequest,
 ): Promise<Content & { accountId: string }> {
-  const { accountId, keyId, allowedOrigins } = await authenticate(tokens, caller);
-  let release: (() => void) | undefined;
-  let turn: Turn | undefined;
-  try {
-    checkOrigin({ allowedOrigins }, caller);
+  return answerUncounted(tokens, caller, async ({ accountId, keyId, allowedOrigins }) => {
     const text = textFrom(query);
     const limit = Number(choiceFrom(query, 'limit', LIMITS) ?? LIMITS.at(-1));
+    let turn: Turn | undefined;
     // Other names than those of counted calls, so that neither takes from the other.
-    release = releaseOf(limits.admit({ accountId, keyId: `${keyId}/search`, keyLimits: SEARCH_LIMITS }));
-    turn = await turns.admit(`${accountId}/search`);
-    const found = await search({ text, limit, accountId }, signal);
-    const encoding = chooseEncoding(acceptEncoding);
-    const isPrivate = allowedOrigins.length > 0;
-    const headers: Record<string, string> = {
-      'Cache-Control': cacheHeader(SEARCH_SECONDS, isPrivate),
-      ETag: etagOf(found.tag, encoding),
-      Vary: isPrivate ? 'Accept-Encoding, Origin' : 'Accept-Encoding',
-    };
-    if (matchesTag(ifNoneMatch, found.tag)) return { status: 304, headers, accountId };
-    headers['Content-Type'] = 'application/json; charset=utf-8';
-    if (encoding !== 'identity') headers['Content-Encoding'] = encoding;
-    return { status: 200, headers, body: await encodeBody(found, encoding), accountId };
-  } catch (error) {
-    const isGone = signal.aborted;
-    if (isGone)
-      throw new ProblemError('request_invalid', 'The caller has closed the connection.').of(accountId);
-    throw problemErrorFrom(error).of(accountId);
-  } finally {
-    if (turn) turns.release(turn);
-    release?.();
-  }
+    const release = releaseOf(
+      limits.admit({ accountId, keyId: `${keyId}/search`, keyLimits: SEARCH_LIMITS }),
+    );
+    try {
+      turn = await turns.admit(`${accountId}/search`);
+      const found = await search({ text, limit, accountId }, signal);
+      const isPrivate = allowedOrigins.length > 0;
+      return await answerTagged(found, held, {
+        type: 'application/json; charset=utf-8',
+        headers: { 'Cache-Control': cacheHeader(SEARCH_SECONDS, isPrivate) },
+        vary: isPrivate ? 'Accept-Encoding, Origin' : 'Accept-Encoding',
+      });
+    } catch (error) {
+      if (signal.aborted) throw new ProblemError('request_invalid', 'The caller has closed the connection.');
+      throw error;
+    } finally {
+      if (turn) turns.release(turn);
+      release?.();
+    }
+  });
 }
 
 export interface SearchParts {

@@ -11,8 +11,8 @@ import {
 import { type Clock, callUnary } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Content } from '../answers/answer.ts';
-import { ProblemError, problemErrorFrom } from '../answers/problem.ts';
-import { authenticate, type CallerClaims, checkOrigin } from '../auth/caller.ts';
+import { ProblemError } from '../answers/problem.ts';
+import { answerUncounted, type CallerClaims } from '../auth/caller.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { Usage } from './usage-schema.ts';
 
@@ -35,19 +35,13 @@ export type UsageAnswers = (credential: Credential, month: string) => Promise<Co
  * Answers how many calls of the caller's account are billed in a month. Never counted. Throws ProblemError. If `complete` is true,
  * the answer includes every call that was answered more than 2 s before this one.
  */
-export async function answerUsage(
+export function answerUsage(
   { tokens, usageAnswers, now }: { tokens: Tokens; usageAnswers: UsageAnswers; now: () => number },
   request: UsageRequest,
 ): Promise<Content & { accountId: string }> {
-  const credential = await authenticate(tokens, request.caller);
-  const { accountId } = credential;
-  try {
-    checkOrigin(credential, request.caller);
-    const answer = await usageAnswers(credential, monthAskedFor(request, now()));
-    return { ...answer, accountId };
-  } catch (error) {
-    throw problemErrorFrom(error).of(accountId);
-  }
+  return answerUncounted(tokens, request.caller, async (credential) =>
+    usageAnswers(credential, monthAskedFor(request, now())),
+  );
 }
 
 /** Reads usage from metering. However many calls come for one account and month, it sends one request in a second. */

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import { networkOf, plainAddress, type Service } from '@brand-data/runtime';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 
 export type AccessLog = ReturnType<typeof openAccessLog>;
 
@@ -14,14 +14,11 @@ export type AccessLog = ReturnType<typeof openAccessLog>;
 export function openAccessLog({ log }: Pick<Service, 'log'>, mode: 'on' | 'hash' | 'address') {
   const lines = log.child({}, { level: 'info' });
   const clientOf = CLIENTS[mode]();
-  const keyIds = new WeakMap<FastifyRequest, string>();
   return {
-    /** Remembers the key whose token the gateway has accepted for this request. */
-    authenticated: (request: FastifyRequest, keyId: string) => keyIds.set(request, keyId),
     answered: ({ request }: FastifyReply, route: string, status: number, tookMs: number) => {
       const durationMs = Math.round(tookMs * 10) / 10;
       const { method, id: requestId } = request;
-      const caller = { keyId: keyIds.get(request), client: clientOf(() => request.ip) };
+      const caller = { keyId: request.caller?.keyId, client: clientOf(() => request.ip) };
       lines.info({ method, route, status, durationMs, requestId, ...caller }, 'answered');
     },
     /** Logs an answer to bytes that are not an HTTP request. */

@@ -1,4 +1,4 @@
-import { type AddRoute, HttpProblem, routesOf } from '@brand-data/runtime/http';
+import { HttpProblem, routesOf } from '@brand-data/runtime/http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { BlockedAddresses } from '../admission/blocked-addresses.ts';
 import type { CallAnswer } from '../answers/answer.ts';
@@ -12,7 +12,6 @@ import type { Path } from '../openapi/responses.ts';
 import type { Pages } from '../pages/pages.ts';
 import { createStaticFile, type FileAnswer } from '../pages/static-file.ts';
 import type { Variant } from '../records/catalog-answer.ts';
-import type { AccessLog } from './access-log.ts';
 
 /** The name of each route in metrics, by its path in the OpenAPI document. */
 const NAMES: Record<Path, string> = {
@@ -38,6 +37,13 @@ export function routeName(pattern: string | undefined): string {
   if (pattern === undefined) return 'none';
   // All other routes are files of packages/site.
   return ROUTE_NAMES.get(pattern) ?? (/^\/docs(\/|$)/.test(pattern) ? 'docs' : 'pages');
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** undefined: the route needs no token, or the request has not reached its handler. */
+    caller: CallerClaims | undefined;
+  }
 }
 
 type WithQuery = FastifyRequest<{ Querystring: ParsedQuery }>;
@@ -77,18 +83,18 @@ export function addRoutes(
   app: FastifyInstance,
   parts: RouteParts,
   { send, sendUncounted }: AnswerSenders,
-  accessLog?: AccessLog,
 ): void {
-  const callerWith = (request: WithQuery) =>
-    readCaller(request.query, request.headers, {
-      address: () => request.ip,
-      onAuthenticated: accessLog && ((keyId) => accessLog.authenticated(request, keyId)),
-    });
+  app.decorateRequest('caller', undefined);
+  const callerOf = (request: WithQuery): CallerClaims => {
+    const caller = readCaller(request.query, request.headers, () => request.ip);
+    request.caller = caller;
+    return caller;
+  };
   // No async function: it and Fastify's wait for it would make three more promises for each call.
   const brand = (variant: Variant, asImage: boolean) => (request: WithIdentifier, reply: FastifyReply) => {
     const { params, query, headers } = request;
     const call = {
-      caller: callerWith(request),
+      caller: callerOf(request),
       variant,
       asImage,
       segment: params.identifier,
@@ -108,7 +114,7 @@ export function addRoutes(
   const search = async (request: WithQuery, reply: FastifyReply) => {
     const { query, headers } = request;
     const { accountId, ...answer } = await answerSearch(parts, {
-      caller: callerWith(request),
+      caller: callerOf(request),
       query,
       ifNoneMatch: headers['if-none-match'],
       acceptEncoding: headers['accept-encoding']?.toString(),
@@ -118,7 +124,7 @@ export function addRoutes(
   };
   const usage = async (request: WithQuery, reply: FastifyReply) => {
     const months = queryValues(request.query, 'month');
-    const { accountId, ...answer } = await answerUsage(parts, { months, caller: callerWith(request) });
+    const { accountId, ...answer } = await answerUsage(parts, { months, caller: callerOf(request) });
     return sendUncounted(reply, answer, { accountId, cost: USAGE_COST });
   };
 
@@ -147,32 +153,13 @@ export function addRoutes(
   };
   for (const [path, handler] of Object.entries(handlers)) add(patternOf(path), handler);
   for (const [path, answer] of parts.pages.byPath) add(path, file(answer));
-  if (parts.answerMcp) addMcp(app, add, { answerMcp: parts.answerMcp, callerWith, send, sendUncounted });
-}
-
-/** Whether somebody has opened the URL in a browser: programs do not ask for HTML. */
-function isOfBrowser({ method, headers }: FastifyRequest): boolean {
-  return (method === 'GET' || method === 'HEAD') && (headers.accept?.includes('text/html') ?? false);
-}
-
-/** Adds the route of the Model Context Protocol. It alone takes POST, and reads a body. */
-function addMcp(
-  app: FastifyInstance,
-  add: AddRoute,
-  {
-    answerMcp,
-    callerWith,
-    send,
-    sendUncounted,
-  }: AnswerSenders & {
-    answerMcp: NonNullable<RouteParts['answerMcp']>;
-    callerWith: (request: WithQuery) => CallerClaims;
-  },
-): void {
-  const answer = async (request: WithQuery, reply: FastifyReply) => {
+  const { answerMcp } = parts;
+  if (!answerMcp) return;
+  // This route alone takes POST, and reads a body.
+  const mcp = async (request: WithQuery, reply: FastifyReply) => {
     const { headers, body, id: requestId } = request;
     const { accountId, cost, ...content } = await answerMcp({
-      caller: callerWith(request),
+      caller: callerOf(request),
       headers,
       body,
       requestId,
@@ -181,11 +168,16 @@ function addMcp(
     });
     return cost === undefined ? send(reply, content) : sendUncounted(reply, content, { accountId, cost });
   };
-  add('/mcp', answer as RouteHandlerMethod, {
+  add('/mcp', mcp as RouteHandlerMethod, {
     method: 'POST',
     bodyLimit: MCP_BODY_BYTES,
     errorHandler: (error, request, reply) => app.errorHandler(unreadableBody(error), request, reply),
   });
+}
+
+/** Whether somebody has opened the URL in a browser: programs do not ask for HTML. */
+function isOfBrowser({ method, headers }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && (headers.accept?.includes('text/html') ?? false);
 }
 
 /** Returns a signal that is aborted when the caller can get no answer any more. */

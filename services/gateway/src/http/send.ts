@@ -1,13 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { encodeProblem, PUBLIC_SERVER } from '@brand-data/runtime/http';
 import type { FastifyReply } from 'fastify';
-import {
-  type CallAnswer,
-  COMMON_HEADERS,
-  type Content,
-  headText,
-  namesAndValues,
-} from '../answers/answer.ts';
+import { type CallAnswer, COMMON_HEADERS, type Content, headersIn, headText } from '../answers/answer.ts';
 import { PROBLEMS } from '../answers/problem.ts';
 
 const COMMON_LINES = Object.entries(COMMON_HEADERS).flat();
@@ -59,7 +53,7 @@ function linesOf(
   { headers, head = '', body }: Content,
   { requestId, isLast }: { requestId: string; isLast: boolean },
 ): string[] {
-  const lines = [...COMMON_LINES, 'X-Request-Id', requestId, ...namesAndValues(head)];
+  const lines = [...COMMON_LINES, 'X-Request-Id', requestId, ...headersIn(head).flat()];
   for (const name in headers) lines.push(name, headers[name] ?? '');
   if (isLast && headers.Connection === undefined) lines.push('Connection', 'close');
   if (body) lines.push('Content-Length', String(body.length));

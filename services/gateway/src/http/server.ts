@@ -71,7 +71,7 @@ export function createHttpServer(
     }
     return send(reply, answer);
   };
-  addRoutes(app, parts, { send, sendUncounted }, accessLog);
+  addRoutes(app, parts, { send, sendUncounted });
   return app;
 }
 

@@ -9,10 +9,10 @@ import {
   McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { type Static, type TSchema, Type } from 'typebox';
-import { type CallAnswer, type Content, namesAndValues } from '../answers/answer.ts';
+import { type Static, type TProperties, Type } from 'typebox';
+import { type CallAnswer, type Content, headersIn } from '../answers/answer.ts';
 import { PROBLEMS, ProblemError, problemErrorFrom } from '../answers/problem.ts';
-import { authenticate, type CallerClaims, checkOrigin, type Headers } from '../auth/caller.ts';
+import { answerUncounted, type CallerClaims, type Headers } from '../auth/caller.ts';
 import { answerCall, type BrandRequest, type CallParts } from '../calls/answer-call.ts';
 import { answerSearch, type SearchParts, type SearchRequest } from '../calls/answer-search.ts';
 import { answerUsage, type UsageAnswers } from '../calls/answer-usage.ts';
@@ -49,7 +49,8 @@ const ANNOTATIONS = { readOnlyHint: true, openWorldHint: false };
 /** A tool gets the whole body, not compressed. */
 const AS_IT_IS = { ifNoneMatch: undefined, acceptEncoding: undefined };
 
-const lookUp = Type.Object({
+// Compiled once, and not for each request.
+const lookUp = inputOf({
   identifier: Type.String({
     description: 'A ticker, a domain, a company name, an ISIN, a CUSIP, a FIGI, an LEI or an investor.',
     minLength: 1,
@@ -68,22 +69,20 @@ const lookUp = Type.Object({
     }),
   ),
 });
-const search = Type.Object({
+const search = inputOf({
   text: Type.String({
     description: 'The beginning of a name, of a word in it, of a ticker or of a domain.',
     minLength: 1,
     maxLength: 256,
   }),
 });
-const month = Type.Object({
+const month = inputOf({
   month: Type.Optional(Type.String({ description: 'YYYY-MM in UTC. By default the current month.' })),
 });
 
-// Compiled once, and not for each request.
-const inputs = { lookUp: inputOf(lookUp), search: inputOf(search), month: inputOf(month) };
-
-function inputOf<Schema extends TSchema>(schema: Schema) {
-  return fromJsonSchema<Static<Schema>>(JSON.parse(JSON.stringify(schema)));
+function inputOf<Properties extends TProperties>(properties: Properties) {
+  const schema = Type.Object(properties);
+  return fromJsonSchema<Static<typeof schema>>(JSON.parse(JSON.stringify(schema)));
 }
 
 /**
@@ -92,26 +91,19 @@ function inputOf<Schema extends TSchema>(schema: Schema) {
  * used from the request's origin.
  */
 export async function answerMcp(parts: McpParts, request: McpRequest): Promise<McpAnswer> {
-  const caller = { ...request.caller, tokens: tokensOf(request) };
-  const { accountId, allowedOrigins } = await authenticate(parts.tokens, caller);
-  try {
-    checkOrigin({ allowedOrigins }, caller);
+  request.caller.tokens = tokensOf(request);
+  return answerUncounted(parts.tokens, request.caller, async () => {
     if (Array.isArray(request.body)) checkMessages(request.body);
-  } catch (error) {
-    throw problemErrorFrom(error).of(accountId);
-  }
-  const bill = { cost: ANSWER_COST, isBilled: false };
-  const response = await respond(toolsOf(parts, { ...request, caller }, bill), request);
-  return {
-    accountId,
-    cost: bill.isBilled ? undefined : bill.cost,
-    status: response.status,
-    headers: {
-      'Cache-Control': 'no-store',
-      ...(response.body && { 'Content-Type': response.headers.get('content-type') ?? 'application/json' }),
-    },
-    body: Buffer.from(await response.text()),
-  };
+    const bill = { cost: ANSWER_COST, isBilled: false };
+    const response = await respond(toolsOf(parts, request, bill), request);
+    const type = response.body && (response.headers.get('content-type') ?? 'application/json');
+    return {
+      cost: bill.isBilled ? undefined : bill.cost,
+      status: response.status,
+      headers: { 'Cache-Control': 'no-store', ...(type && { 'Content-Type': type }) },
+      body: Buffer.from(await response.text()),
+    };
+  });
 }
 
 /**
@@ -172,7 +164,7 @@ function toolsOf(parts: McpParts, request: McpRequest, bill: { cost: number; isB
       title: 'Look up a brand',
       description:
         'Returns what is known of one company, or of one investor: logo, headquarters, people, market data. Each look-up counts against the quota of the token, also if nothing is found: `charged` and `remaining` say so.',
-      inputSchema: inputs.lookUp,
+      inputSchema: lookUp,
       annotations: ANNOTATIONS,
     },
     ({ identifier, kind, record }) =>
@@ -195,7 +187,7 @@ function toolsOf(parts: McpParts, request: McpRequest, bill: { cost: number; isB
       title: 'Search brands',
       description:
         'Returns at most ten companies that a text may mean, each with an identifier for look_up_brand. Not counted.',
-      inputSchema: inputs.search,
+      inputSchema: search,
       annotations: ANNOTATIONS,
     },
     ({ text }) =>
@@ -207,7 +199,7 @@ function toolsOf(parts: McpParts, request: McpRequest, bill: { cost: number; isB
       title: 'Read the usage',
       description:
         'Returns how many calls the account has used in a month, and how many are left. Not counted.',
-      inputSchema: inputs.month,
+      inputSchema: month,
       annotations: ANNOTATIONS,
     },
     ({ month }) => {
@@ -241,7 +233,7 @@ function resultOf(
   const body = JSON.parse(answer.body?.toString() ?? 'null');
   // Only records have a head.
   if (answer.head === undefined) return { ...quota, ...('companies' in body ? body : { usage: body }) };
-  const head = new Headers(pairsOf(namesAndValues(answer.head)));
+  const head = new Headers(headersIn(answer.head));
   return {
     ...quota,
     brand_match: head.get('Brand-Match'),
@@ -249,10 +241,4 @@ function resultOf(
     last_modified: head.get('Last-Modified'),
     record: body,
   };
-}
-
-function pairsOf(texts: readonly string[]): [string, string][] {
-  return texts.flatMap((name, index) =>
-    index % 2 === 0 ? [[name, texts[index + 1] ?? ''] as [string, string]] : [],
-  );
 }

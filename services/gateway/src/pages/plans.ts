@@ -10,17 +10,11 @@ import { type Html, html } from '@brand-data/runtime/html';
 import { list } from '@brand-data/site';
 import { followList, LIST_WITHIN_MS } from '../upstream/follow-list.ts';
 
-/** The plans that everybody may see. */
-export interface PublicPlans {
-  plans: () => readonly Plan[];
-  /** Reads them again. */
-  read: () => Promise<void>;
-}
-
+/** Follows the plans that everybody may see. `read` reads them again. */
 export async function followPlans(
   service: Pick<Service, 'log' | 'onStop'>,
   accounts: AccountsServiceClient,
-): Promise<PublicPlans> {
+): Promise<{ plans: () => readonly Plan[]; read: () => Promise<void> }> {
   let plans: readonly Plan[] = [];
   const read = await followList(service, 'the public plans', async () => {
     ({ plans } = await callUnary(accounts, accounts.listPublicPlans, {}, { deadlineMs: LIST_WITHIN_MS }));
@@ -32,7 +26,8 @@ export async function followPlans(
 export function planList(plans: readonly Plan[]): Html {
   if (plans.length === 0) return html`<p>The operator tells the plans and their figures on request.</p>\n`;
   const items = plans.map(({ name, pools, limits }) => {
-    const facts = [...pools.map(poolText), ...limitTexts(limits)];
+    const allowances = pools.length > 0 ? pools.map(poolText) : ['no counted calls'];
+    const facts = [...allowances, ...limitTexts(limits)];
     return html`<strong>${name}</strong>: ${facts.join('; ')}`;
   });
   return html`${list(items)}\n`;

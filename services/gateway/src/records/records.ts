@@ -70,18 +70,10 @@ export class Records {
 
   constructor(
     catalog: CatalogServiceClient,
-    {
-      logoHost,
-      monogramKey,
-      cacheBytes,
-      now = () => performance.now(),
-      onFailure,
-      onBatch,
-      tracer,
-    }: RecordsOptions,
+    { now = () => performance.now(), cacheBytes, onFailure, onBatch, tracer, ...shown }: RecordsOptions,
   ) {
     const batching = { clock: systemClock, onBatch, tracer };
-    this.#shown = { logoHost, monogramKey };
+    this.#shown = shown;
     this.#now = now;
     this.#lookUps = new LookupBatches(catalog, { ...batching, withinMs: LOOKUP_WITHIN_MS, onFailure });
     this.#lookUpsOfMissed = new LookupBatches(catalog, { ...batching, withinMs: SUGGEST_WITHIN_MS });
@@ -144,9 +136,7 @@ export class Records {
   /** If a change overtakes the look-up, its answer may be of the time before or after. It is then repeated, for as long as one may take. */
   async #fetch(
     key: string,
-    variant: Variant,
-    identifier: string,
-    kind?: IdentifierKind,
+    ...[variant, identifier, kind]: Parameters<Records['find']>
   ): Promise<CatalogAnswer> {
     const repeatedUntilMs = this.#now() + LOOKUP_WITHIN_MS;
     for (;;) {
@@ -154,11 +144,7 @@ export class Records {
       const fetchedAtMs = this.#now();
       const watch = this.#cache.watch();
       try {
-        const query = {
-          identifier,
-          superinvestors: variant === 'grouped',
-          kind: kind && MATCH_KIND[kind],
-        };
+        const query = { identifier, superinvestors: variant === 'grouped', kind: kind && MATCH_KIND[kind] };
         const result = await this.#lookupWithSuggestions(query);
         if (kind && result.match && result.match.kind !== query.kind)
           throw new Fault('unavailable', 'this catalog does not know kinds of look-ups yet');

@@ -1,4 +1,4 @@
-import { Fault, type Service } from '@brand-data/runtime';
+import { Fault, readAtScrape, type Service } from '@brand-data/runtime';
 import { chooseEncoding, compress, type Encoding } from '@brand-data/runtime/http';
 import { LRUCache } from 'lru-cache';
 import { Counter, Gauge } from 'prom-client';
@@ -155,32 +155,17 @@ export function registerPictureMetrics(
   { metrics }: Pick<Service, 'metrics'>,
   pictures: Pick<Pictures, 'stats'>,
 ): void {
-  const registers = [metrics];
-  new Counter({
+  const requests = {
     name: 'images_cache_requests_total',
     help: 'Requests for a picture. "hit": the cache had it. "joined": it was being made already. "miss": it had to be made',
     labelNames: ['result'],
-    registers,
-    collect() {
-      this.reset();
-      const { hits: hit, joined, misses: miss } = pictures.stats();
-      for (const [result, count] of Object.entries({ hit, joined, miss })) this.inc({ result }, count);
-    },
+  };
+  readAtScrape(Counter, metrics, requests, () => {
+    const { hits: hit, joined, misses: miss } = pictures.stats();
+    return Object.entries({ hit, joined, miss }).map(([result, count]) => [{ result }, count]);
   });
-  new Gauge({
-    name: 'images_cache_entries',
-    help: 'Pictures that the cache holds now',
-    registers,
-    collect() {
-      this.set(pictures.stats().entries);
-    },
-  });
-  new Gauge({
-    name: 'images_cache_size_bytes',
-    help: 'Bytes that the pictures in the cache take now',
-    registers,
-    collect() {
-      this.set(pictures.stats().bytes);
-    },
-  });
+  const entries = { name: 'images_cache_entries', help: 'Pictures that the cache holds now' };
+  readAtScrape(Gauge, metrics, entries, () => [[{}, pictures.stats().entries]]);
+  const size = { name: 'images_cache_size_bytes', help: 'Bytes that the pictures in the cache take now' };
+  readAtScrape(Gauge, metrics, size, () => [[{}, pictures.stats().bytes]]);
 }

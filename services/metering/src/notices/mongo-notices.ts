@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Fault, inBatches, type Mongo } from '@brand-data/runtime';
+import { endOfPage, inBatches, type Mongo, olderThan } from '@brand-data/runtime';
 import type { Collection, Filter, UpdateFilter, WithId } from 'mongodb';
 import {
   CONCERNS,
@@ -214,16 +214,4 @@ export class MongoNotices {
 
 function noticeFromDoc({ _id, dueAt, claim, expiresAt, ...notice }: WithId<NoticeDoc>): Notice {
   return { id: _id, ...notice };
-}
-
-function endOfPage({ _id, at }: NoticeDoc): string {
-  return `${at.getTime()}.${_id}`;
-}
-
-function olderThan(after: string): Filter<NoticeDoc> {
-  const [, atMs, _id] = /^(\d{1,15})\.([\w/-]{1,256})$/.exec(after) ?? [];
-  if (atMs === undefined || _id === undefined)
-    throw new Fault('invalid_argument', 'a page must begin where the page before ended');
-  const at = new Date(Number(atMs));
-  return { $or: [{ at: { $lt: at } }, { at, _id: { $lt: _id } }] };
 }

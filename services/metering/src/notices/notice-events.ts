@@ -1,5 +1,4 @@
-import { countBy, type Service } from '@brand-data/runtime';
-import { Gauge } from 'prom-client';
+import { countBy, gaugesAtScrape, type Service } from '@brand-data/runtime';
 import type { MongoNotices } from './mongo-notices.ts';
 import { type Notice, type PassedThreshold, THRESHOLDS } from './notice.ts';
 
@@ -19,17 +18,14 @@ export function noticeEvents({ log, metrics }: Service, store: Pick<MongoNotices
     label: 'outcome',
     values: ['delivered', 'refused', 'failed'],
   });
-  new Gauge({
-    name: 'metering_notices_waiting',
-    help: 'Notices that the webhook has not accepted: "pending" (metering tries again) or "failed" (it has given up)',
-    labelNames: ['state'],
-    registers: [metrics],
-    async collect() {
-      this.reset();
-      const counts = await store.count().catch(() => undefined);
-      if (counts) for (const [state, count] of Object.entries(counts)) this.set({ state }, count);
+  gaugesAtScrape(metrics, () => store.count(), [
+    {
+      name: 'metering_notices_waiting',
+      help: 'Notices that the webhook has not accepted: "pending" (metering tries again) or "failed" (it has given up)',
+      labelNames: ['state'],
+      samplesOf: (counts) => Object.entries(counts).map(([state, count]) => [{ state }, count]),
     },
-  });
+  ]);
   const warn = (problem: string) => (error: unknown) =>
     log.warn({ err: { message: (error as Error).message } }, `${problem}, trying again`);
   return {

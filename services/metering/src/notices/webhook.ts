@@ -17,8 +17,9 @@ export type Webhook = ReturnType<typeof createWebhook>;
 /** Returns the webhook of the settings. undefined: none is set. The secrets are read again when their file changes. */
 export function webhookOf(
   service: Pick<Service, 'onSettingChange'>,
-  { url, secrets }: { url: string | undefined; secrets: readonly Buffer[] | undefined },
+  settings: { NOTICE_WEBHOOK_URL: string | undefined; NOTICE_WEBHOOK_SECRETS: readonly Buffer[] | undefined },
 ): Webhook | undefined {
+  const { NOTICE_WEBHOOK_URL: url, NOTICE_WEBHOOK_SECRETS: secrets } = settings;
   if (url === undefined || secrets === undefined) return undefined;
   let keys = secrets;
   service.onSettingChange('NOTICE_WEBHOOK_SECRETS', (text) => {

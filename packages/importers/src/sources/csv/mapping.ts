@@ -26,7 +26,7 @@ export function readMappingFile(text: string, file: string): Mapping['columns'] 
     return text
       .split(/\r?\n/)
       .filter((line) => line.trim() !== '' && !line.startsWith('#'))
-      .map((line) => columnOf(assignment(line)));
+      .flatMap((line) => assignmentsIn(line).map(columnOf));
   const parsed = parseJson(text);
   if ('problem' in parsed) throw new OptionError(`${file} is not JSON, although it begins with a brace`);
   return Object.entries(Object(parsed.value)).map(([column, field]) => columnOf([column, String(field)]));
@@ -35,11 +35,8 @@ export function readMappingFile(text: string, file: string): Mapping['columns'] 
 /** Parses comma-separated lists of "column=field" and "field=value". Throws an OptionError. */
 export function readMapping(map: readonly string[], set: readonly string[]): Mapping {
   return {
-    columns: map.flatMap(assignmentsIn).map(assignment).map(columnOf),
-    constants: set
-      .flatMap(assignmentsIn)
-      .map(assignment)
-      .map(([field, text]) => ({ field: known(field), text })),
+    columns: map.flatMap(assignmentsIn).map(columnOf),
+    constants: set.flatMap(assignmentsIn).map(([field, text]) => ({ field: known(field), text })),
   };
 }
 
@@ -81,16 +78,6 @@ export function whyLeftOut(
 
 function columnOf([column, field]: [name: string, value: string]): Mapping['columns'][number] {
   return { column, field: known(field) };
-}
-
-function assignment(text: string): [name: string, value: string] {
-  const at = text.lastIndexOf('=');
-  const [name, value] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
-  if (at < 0 || name === '' || value === '')
-    throw new OptionError(
-      `"${text}" is not valid: write a name, an equals sign and a value, such as Company=name`,
-    );
-  return [name, value];
 }
 
 function known(field: string): string {

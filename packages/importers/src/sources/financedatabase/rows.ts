@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  type CompanyName,
   exchangeOfMic,
   exchangesOfYahooSuffix,
   isCusip,
@@ -25,39 +24,7 @@ const LONGEST_ROW = 32 * 1_024;
 const SHORT_TEXT = 12;
 
 /** A row of FinanceDatabase: one listing of one security. A field is '' if its cell is empty. */
-export interface Row {
-  /** The file with its folder, and the line: "…/BER.csv:12". */
-  from: string;
-  /** As Yahoo writes it, with the exchange's suffix: "APC.DE". Unique. */
-  symbol: string;
-  /** As the exchange writes it. */
-  ticker: string;
-  mic: string;
-  name: string;
-  summary: string;
-  currency: string;
-  sector: string;
-  industryGroup: string;
-  industry: string;
-  market: string;
-  country: string;
-  state: string;
-  city: string;
-  website: string;
-  marketCap: string;
-  isin: string;
-  cusip: string;
-  figi: string;
-  compositeFigi: string;
-  shareClassFigi: string;
-  delisted: boolean;
-  /** The issuer in `name`. Undefined if it contains none. */
-  issuer: CompanyName | undefined;
-  /** The company that `summary` is about. */
-  subject: CompanyName | undefined;
-  /** The registrable domain of `website`. */
-  domain: string;
-}
+export type Row = Extract<ReturnType<typeof rowOf>, { symbol: string }>;
 
 const TICKER = /^[A-Z0-9][A-Z0-9.&-]{0,19}$/;
 const MIC = /^[A-Z0-9]{4}$/;
@@ -136,7 +103,7 @@ async function* rowsOfTable(
   });
 }
 
-function rowOf(from: string, field: (column: string) => string): Row | Skipped | Unreadable {
+function rowOf(from: string, field: (column: string) => string) {
   const symbol = field('symbol').toUpperCase();
   const [, root = symbol, suffix = ''] = YAHOO_SUFFIX.exec(symbol) ?? [];
   const [venue, ...others] = exchangesOfYahooSuffix(suffix);
@@ -156,8 +123,11 @@ function rowOf(from: string, field: (column: string) => string): Row | Skipped |
     };
   const summary = field('summary').replace(/\s+/g, ' ');
   return {
+    /** The file with its folder, and the line: "…/BER.csv:12". */
     from,
+    /** As Yahoo writes it, with the exchange's suffix: "APC.DE". Unique. */
     symbol,
+    /** As the exchange writes it. */
     ticker,
     mic,
     name,
@@ -178,8 +148,11 @@ function rowOf(from: string, field: (column: string) => string): Row | Skipped |
     compositeFigi: valid(field('composite_figi').toUpperCase(), isFigi),
     shareClassFigi: valid(field('shareclass_figi').toUpperCase(), isFigi),
     delisted: /^(true|1)$/i.test(field('delisted')),
+    /** The issuer in `name`. Undefined if it contains none. */
     issuer: issuerIn(name),
+    /** The company that `summary` is about. */
     subject: issuerIn(subjectOf(summary)),
+    /** The registrable domain of `website`. */
     domain: readWebHost(field('website'))?.domain ?? '',
   };
 }

@@ -1,26 +1,10 @@
 import { isLei } from '@brand-data/identifiers';
-import { isBlankName, withPlainSpaces } from '../../formats/texts.ts';
+import { isBlankName, isLatin, withPlainSpaces } from '../../formats/texts.ts';
 import { type Cells, itemsOf } from './cells.ts';
-import { type Headquarters, headquartersOf } from './headquarters.ts';
-import { isLatin } from './latin.ts';
+import { headquartersOf } from './headquarters.ts';
 
 /** What is kept of an entity until all files are read. */
-export interface EntityFacts {
-  from: string;
-  lei: string;
-  /** In Latin letters if the entity states such a name. */
-  name: string;
-  names: string[];
-  formerly: string[];
-  headquarters: Headquarters;
-  isActive: boolean;
-  /** The day on which it ceased to be. '' if that is unknown. */
-  ended: string;
-  /** An LEI or a name of each. */
-  successors: string[];
-  /** The day of the last change. */
-  date: string;
-}
+export type EntityFacts = Extract<ReturnType<typeof entityOf>, { lei: string }>;
 
 const COMPANY = 'GENERAL';
 /** What an LEI's registration is if nobody should use the LEI. */
@@ -32,13 +16,37 @@ const SUCCESSORS = 'Entity.SuccessorEntity';
 const WITH_VOWELS = /^[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Latin}\P{L}]*$/u;
 
 /** Reads an entity. Returns why it is no company, or why it cannot be read. */
-export function entityOf(
-  from: string,
-  cells: Cells,
-): EntityFacts | { skipped: string } | { problem: string } {
+export function entityOf(from: string, cells: Cells) {
   const cell = (name: string) => withPlainSpaces(cells.get(name) ?? '');
-  const lei = cell('LEI');
-  const legalName = cell('Entity.LegalName');
+  const [lei, legalName] = [cell('LEI'), cell('Entity.LegalName')];
+  const why = whyNone(lei, legalName, cell);
+  if (why !== undefined) return why;
+  const { current, former, latin } = namesOf(legalName, cells);
+  return {
+    from,
+    lei,
+    /** In Latin letters if the entity states such a name. */
+    name: latin,
+    names: unique([legalName, ...current]).filter((name) => name !== latin),
+    formerly: unique(former).filter((name) => name !== legalName && !current.includes(name)),
+    headquarters: headquartersOf(cells),
+    isActive: cell('Entity.EntityStatus') !== 'INACTIVE',
+    /** The day on which it ceased to be. '' if that is unknown. */
+    ended: cell('Entity.EntityExpirationDate').slice(0, 10),
+    /** An LEI or a name of each. */
+    successors: [...itemsOf(cells, SUCCESSORS, ['.SuccessorLEI', '.SuccessorEntityName'])].map(
+      (item) => cell(`${item}.SuccessorLEI`) || cell(`${item}.SuccessorEntityName`),
+    ),
+    /** The day of the last change. */
+    date: cell('Registration.LastUpdateDate').slice(0, 10),
+  };
+}
+
+function whyNone(
+  lei: string,
+  legalName: string,
+  cell: (name: string) => string,
+): { skipped: string } | { problem: string } | undefined {
   const category = cell('Entity.EntityCategory');
   const registration = cell('Registration.RegistrationStatus');
   if (!isLei(lei)) return { problem: `"${lei.slice(0, 30)}" is no LEI` };
@@ -47,21 +55,7 @@ export function entityOf(
     return { skipped: `it is no company: its category is "${category}"` };
   if (UNUSED.has(registration))
     return { skipped: `its LEI is not in use: its registration is "${registration}"` };
-  const { current, former, latin } = namesOf(legalName, cells);
-  return {
-    from,
-    lei,
-    name: latin,
-    names: unique([legalName, ...current]).filter((name) => name !== latin),
-    formerly: unique(former).filter((name) => name !== legalName && !current.includes(name)),
-    headquarters: headquartersOf(cells),
-    isActive: cell('Entity.EntityStatus') !== 'INACTIVE',
-    ended: cell('Entity.EntityExpirationDate').slice(0, 10),
-    successors: [...itemsOf(cells, SUCCESSORS, ['.SuccessorLEI', '.SuccessorEntityName'])].map(
-      (item) => cell(`${item}.SuccessorLEI`) || cell(`${item}.SuccessorEntityName`),
-    ),
-    date: cell('Registration.LastUpdateDate').slice(0, 10),
-  };
+  return undefined;
 }
 
 /**

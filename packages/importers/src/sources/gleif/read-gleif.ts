@@ -63,7 +63,7 @@ export async function* readGleif(
   }
 }
 
-/** Checks whether the entities of the files are only those that have changed. GLEIF's names of files say so. */
+/** Checks whether the files are deltas, which lack the entities that have not changed. GLEIF's names of files say so. */
 export async function haveDeltasOnly(files: readonly string[]): Promise<boolean> {
   const names = await Promise.all(files.map(nameOfContent));
   const isGolden = (name: string) => /lei2?-golden-copy/.test(name);

@@ -7,20 +7,19 @@ import { OptionError } from '../../framework/source-items.ts';
 export type Rates = ReadonlyMap<string, number>;
 
 /** A security's figures of one day, parsed from a table, in the table's own unit of currency. */
-export interface DayFigures {
+export interface DayFigures extends OtherFigures {
   currency?: string | undefined;
   price: number;
-  priceUsd?: number | undefined;
-  change?: number | undefined;
-  changePercentage?: number | undefined;
-  /** In the whole currency, even if the price is in hundredths. */
-  marketCap?: number | undefined;
-  marketCapUsd?: number | undefined;
-  /** The low and high of 52 weeks. */
-  low?: number | undefined;
-  high?: number | undefined;
   isActivelyTrading?: boolean | undefined;
 }
+
+/** The market value is in the whole currency, even if the price is in hundredths. Low and high are those of 52 weeks. */
+type OtherFigures = Partial<
+  Record<
+    'priceUsd' | 'change' | 'changePercentage' | 'marketCap' | 'marketCapUsd' | 'low' | 'high',
+    number | undefined
+  >
+>;
 
 /** Units such as pence, cents and agorot, with their currency. A hundred units are one unit of the currency. */
 const HUNDREDTHS: ReadonlyMap<string, string> = new Map(

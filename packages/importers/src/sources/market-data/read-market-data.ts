@@ -1,10 +1,8 @@
 import { Quote, type Source, Stock } from '@brand-data/contracts';
-import { readBoolean, readNumber, readPercentage } from '../../formats/cells.ts';
+import { type CellOptions, type Kind, readCell, readNumber } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/content.ts';
-import { type DateOrder, readDate } from '../../formats/dates.ts';
 import type { TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
-import { micOfVenue } from '../../formats/listing.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
 import { assignmentsIn, isBlank, isBlankName } from '../../formats/texts.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
@@ -19,20 +17,29 @@ const TEXTS: ReadonlySet<Field> = new Set(['symbol', 'exchange']);
 type Field = keyof typeof FIELDS;
 export const MARKET_DATA_FIELDS = Object.keys(FIELDS) as Field[];
 
+/** How fields are parsed that are no numbers. */
+const KINDS: Partial<Record<Field, Kind>> = {
+  symbol: 'text',
+  isin: 'text',
+  exchange: 'venue',
+  date: 'date',
+  change_percentage: 'percentage',
+  is_actively_trading: 'boolean',
+};
+
 /** The memory of a security's dates and figures without its texts, in bytes. */
 const SECURITY_BYTES = 300;
 /** No range of two prices has so many characters. */
 const LONGEST_RANGE = 100;
 const YEAR_DAYS = 364;
+const DAY_MS = 86_400_000;
 /** If a security's first and last day are at least this far apart, its rows give the range of 52 weeks. */
 const NEARLY_A_YEAR_DAYS = 357;
 
-export interface ReadMarketDataOptions extends TableLayout {
+export interface ReadMarketDataOptions extends TableLayout, Omit<CellOptions, 'separator'> {
   /** "column=field", for columns whose names are not in FIELDS. */
   map: readonly string[];
   rates: Rates;
-  decimalComma: boolean;
-  dateOrder?: DateOrder | undefined;
   /** The currency and the venue of rows that do not give them. */
   currency?: string | undefined;
   exchange?: string | undefined;
@@ -94,22 +101,7 @@ export async function* readMarketData(
   for (const year of years.values()) if (year.last !== undefined) yield quoteOf(year.last, year, options);
 }
 
-/** A row that was read. */
-interface Day {
-  from: string;
-  raw: string;
-  /** Equal in all rows of the same security. */
-  security: string;
-  symbol: string;
-  mic: string;
-  isin: string;
-  /** Days since 1970. */
-  day: number | undefined;
-  figures: DayFigures;
-  /** The low and high of the day. */
-  dayLow: number;
-  dayHigh: number;
-}
+type Day = Extract<ReturnType<typeof dayOf>, { security: string }>;
 
 /** The figures that are kept for a security's last 52 weeks. */
 interface Year {
@@ -150,7 +142,7 @@ function quoteOf(
   };
   const stock = stockOfFigures(known, rates);
   if (stock.priceUsd === undefined && stock.currency !== undefined) onMissingRate?.(stock.currency);
-  const date = day === undefined ? source.date : new Date(day * 86_400_000).toISOString().slice(0, 10);
+  const date = day === undefined ? source.date : new Date(day * DAY_MS).toISOString().slice(0, 10);
   const item = Quote.fromPartial({
     symbol,
     mic,
@@ -174,81 +166,66 @@ async function* daysOf(file: string, options: ReadMarketDataOptions): AsyncGener
       columns = names.join('\n');
       fields = fieldsByColumn(names, map);
     }
-    return dayOf(row, textsOf(fields, row.cells), options);
+    return dayOf(row, textsOf(fields, row.cells, options), options);
   });
 }
 
-function dayOf(
-  { from, raw }: TableRow,
-  texts: Texts,
-  { decimalComma, dateOrder, currency: currencyOfAll, exchange: venueOfAll }: ReadMarketDataOptions,
-): Day | Unreadable {
+function dayOf({ from, raw }: TableRow, texts: Texts, options: ReadMarketDataOptions) {
   const problems: string[] = [];
-  const parsed = <T>(
-    field: Field,
-    read: (text: string) => T | undefined,
-    wrong: string,
-    ofAll?: string,
-  ): T | undefined => {
-    const text = texts.get(field)?.trim() ?? ofAll;
-    const value = text === undefined ? undefined : read(text);
-    if (text !== undefined && value === undefined)
-      problems.push(`${field}: "${text.slice(0, 100)}" ${wrong}`);
-    return value;
-  };
-  const number = (field: Field, read: typeof readPercentage = readNumber) =>
-    parsed(field, (text) => read(text, { decimalComma }), 'is not a number');
-
-  const mic =
-    parsed(
-      'exchange',
-      micOfVenue,
-      'is not a known exchange: write a market identifier code (ISO 10383)',
-      venueOfAll || undefined,
-    ) ?? '';
-  const symbol = texts.get('symbol')?.trim() ?? '';
-  const isin = texts.get('isin')?.replace(/\s/g, '').toUpperCase() ?? '';
-  if (symbol === '' && isin === '') problems.push('the line has neither a symbol nor an ISIN');
-  const currency = parsed(
-    'currency',
-    (text) => readCurrency(text) && text,
-    'is not a currency code of ISO 4217',
-    currencyOfAll,
-  );
-  const date = parsed('date', (text) => readDate(text, dateOrder), 'is not a date: write YYYY-MM-DD');
-  if (typeof date === 'object') problems.push(`date: ${date.problem}`);
-  const day = typeof date === 'string' ? Date.parse(date) / 86_400_000 : undefined;
-  const isActivelyTrading = parsed('is_actively_trading', readBoolean, 'is neither true nor false');
-  const [rangeLow, rangeHigh] =
-    parsed(
-      'range',
-      (text) => rangeOf(text, decimalComma),
-      'is not a range: write low-high, such as 164.08-260.10',
-    ) ?? [];
+  const values = new Map<Field, unknown>();
+  for (const [field, text] of texts) {
+    const read = readField(field, text, { ...options, separator: ';' });
+    if ('problem' in read) problems.push(`${field}: ${read.problem}`);
+    else values.set(field, read.value);
+  }
+  const text = (field: Field) => values.get(field) as string | undefined;
+  const number = (field: Field) => values.get(field) as number | undefined;
+  const [symbol, isin, mic] = [text('symbol') ?? '', text('isin') ?? '', text('exchange') ?? ''];
+  const [rangeLow, rangeHigh] = (values.get('range') as number[] | undefined) ?? [];
   const figures = {
-    currency,
-    price: number('price'),
+    currency: text('currency'),
+    price: number('price') ?? 0,
     priceUsd: number('price_usd'),
     change: number('change'),
-    changePercentage: number('change_percentage', readPercentage),
+    changePercentage: number('change_percentage'),
     marketCap: number('market_cap'),
     marketCapUsd: number('market_cap_usd'),
     low: number('low_52_weeks') ?? rangeLow,
     high: number('high_52_weeks') ?? rangeHigh,
-    isActivelyTrading,
+    isActivelyTrading: values.get('is_actively_trading') as boolean | undefined,
   };
   const { price, low, high } = figures;
-  const dayLow = number('low') ?? price ?? 0;
-  const dayHigh = number('high') ?? price ?? 0;
+  if (symbol === '' && isin === '') problems.push('the line has neither a symbol nor an ISIN');
   if (!texts.has('price')) problems.push('the line has no price');
-  else if (price !== undefined && price <= 0) problems.push('price: must be above 0');
+  else if (values.has('price') && price <= 0) problems.push('price: must be above 0');
   for (const field of ['marketCap', 'marketCapUsd', 'priceUsd', 'low', 'high'] as const)
     if ((figures[field] ?? 0) < 0) problems.push(`${field}: must not be below 0`);
   if (low !== undefined && high !== undefined && low > high)
     problems.push('the low of 52 weeks is above the high of 52 weeks');
-  if (problems.length > 0 || price === undefined) return { from, problem: problems.join('; '), raw };
-  const security = isin || [mic, symbol.toUpperCase()].filter((part) => part !== '').join(':');
-  return { from, raw, security, symbol, mic, isin, day, figures: { ...figures, price }, dayLow, dayHigh };
+  const refused: Unreadable = { from, problem: problems.join('; '), raw };
+  if (problems.length > 0) return refused;
+  return {
+    from,
+    raw,
+    /** Equal in all rows of the same security. */
+    security: isin || [mic, symbol.toUpperCase()].filter((part) => part !== '').join(':'),
+    symbol,
+    mic,
+    isin,
+    /** Days since 1970. */
+    day: values.has('date') ? Date.parse(String(text('date'))) / DAY_MS : undefined,
+    figures,
+    dayLow: number('low') ?? price,
+    dayHigh: number('high') ?? price,
+  };
+}
+
+function readField(field: Field, text: string, options: CellOptions): ReturnType<typeof readCell> {
+  if (field === 'currency')
+    return readCurrency(text) ? { value: text } : { problem: `"${text}" is not a currency code of ISO 4217` };
+  if (field !== 'range') return readCell(field, text, options, KINDS[field] ?? 'number');
+  const value = rangeOf(text, options.decimalComma);
+  return value ? { value } : { problem: `"${text}" is not a range: write low-high, such as 164.08-260.10` };
 }
 
 /** Reads the low and high of "164.08-260.10". */
@@ -260,13 +237,10 @@ function rangeOf(text: string, decimalComma: boolean): [low: number, high: numbe
 
 /** Parses "column=field" and lists of it. Throws an OptionError. */
 function readMap(map: readonly string[]): [column: string, field: Field][] {
-  return map.flatMap(assignmentsIn).map((part) => {
-    const at = part.lastIndexOf('=');
-    const [column, name] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+  return map.flatMap(assignmentsIn).map(([column, name]) => {
     const field = MARKET_DATA_FIELDS.find((each) => each === name);
-    if (field === undefined)
-      throw new OptionError(`"${part}" is not column=field: the fields are ${MARKET_DATA_FIELDS.join(', ')}`);
-    return [column, field];
+    if (field !== undefined) return [column, field];
+    throw new OptionError(`"${name}" is no field: the fields are ${MARKET_DATA_FIELDS.join(', ')}`);
   });
 }
 
@@ -306,8 +280,14 @@ function fieldsByColumn(columns: readonly string[], map: readonly string[]): Map
   return fields;
 }
 
-function textsOf(fields: ReadonlyMap<string, Field>, cells: TableRow['cells']): Texts {
+function textsOf(
+  fields: ReadonlyMap<string, Field>,
+  cells: TableRow['cells'],
+  { currency, exchange }: ReadMarketDataOptions,
+): Texts {
   const texts = new Map<Field, string>();
+  if (currency) texts.set('currency', currency);
+  if (exchange) texts.set('exchange', exchange);
   for (const [column, field] of fields) {
     const cell = cells.get(column) ?? '';
     // An empty date stays in `texts`, so that the row is refused: without a date it would belong to no day.

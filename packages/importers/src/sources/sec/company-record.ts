@@ -7,7 +7,7 @@ import {
   readListing,
   type TickerAtVenue,
 } from '../../formats/listing.ts';
-import { withCountry } from '../../formats/places.ts';
+import { cityName, nameOfSubdivision, withCountry } from '../../formats/places.ts';
 import { readWebsites } from '../../formats/websites.ts';
 import EDGAR from './edgar-codes.json' with { type: 'json' };
 import type { Filer, FormerName } from './submission.ts';
@@ -111,47 +111,30 @@ function industryOf({ sicDescription }: Filer): string {
     .replace(/,? \(?NEC\)?$/i, '');
 }
 
-const STATES: Readonly<Record<string, Readonly<Record<string, string>>>> = EDGAR.states;
-const STATE_OF_CODE = new Map(
-  Object.entries(STATES).flatMap(([country_code, states]) =>
-    Object.entries(states).map(([code, state]) => [code, { state, country_code }] as const),
-  ),
-);
-const COUNTRY_OF_CODE = new Map(
-  EDGAR.countries.flatMap((line) =>
-    line.split(' ').map((pair) => [pair.slice(0, 2), { country_code: pair.slice(3) }] as const),
+/** The codes of countries and provinces in ISO 3166, by EDGAR's. */
+const ISO_CODES = new Map(
+  [EDGAR.provinces, ...EDGAR.countries].flatMap((line) =>
+    line.split(' ').map((pair) => pair.split('=') as [edgar: string, iso: string]),
   ),
 );
 
 /** Undefined if the address has no code of a state or country. */
 function headquartersOf({ business: { city, stateOrCountry } }: Filer) {
-  const region = STATE_OF_CODE.get(stateOrCountry) ?? COUNTRY_OF_CODE.get(stateOrCountry);
-  if (region === undefined) return undefined;
-  const { country_code: countryCode = '', ...place } = withCountry({ city: cityOf(city), ...region });
-  return { ...place, countryCode };
+  const code = ISO_CODES.get(stateOrCountry) ?? `US-${stateOrCountry}`;
+  const [country_code = '', subdivision] = code.split('-');
+  const state = nameOfSubdivision(code);
+  if (subdivision !== undefined && state === undefined) return undefined;
+  const { country = '' } = withCountry({ country_code });
+  return { city: cityOf(city), state: state ?? '', country, countryCode: country_code };
 }
 
 /** What filers write behind a city: a country or a state after a comma, and a postcode. */
 const AFTER_CITY = /\s*,.*$|(?:\s+[A-Z]{1,2})?\s+\S*\d.*$/i;
-const LOWER_CASE = new Set(
-  'of the in on upon under by de des du la le del do da dos di am an der a and'.split(' '),
-);
 
-/** Returns the name of a city as a person writes it: "King of Prussia" for "KING OF PRUSSIA". '' if it is none. */
+/** Returns the name of a city. '' if the text is none. */
 function cityOf(written: string): string {
   const city = written.replace(AFTER_CITY, '');
-  if (/\d|\bC\/O\b/i.test(city)) return '';
-  if (/\p{Ll}/u.test(city)) return city;
-  const words = city.toLowerCase().split(/(?<=[\s-])/);
-  return words
-    .map((word, at) => (at > 0 && LOWER_CASE.has(word.replace(/[\s-]$/, '')) ? word : titled(word)))
-    .join('');
-}
-
-function titled(word: string): string {
-  return word
-    .replace(/^\P{L}*\p{L}/u, (start) => start.toUpperCase())
-    .replace(/(?<=^(?:Mc|[DLO]['’]))\p{L}(?=\p{L}{2})/u, (letter) => letter.toUpperCase());
+  return /\d|\bC\/O\b/i.test(city) ? '' : cityName(city);
 }
 
 /**

@@ -7,7 +7,7 @@ import { bytesInZip, type FileInZip, filesInZip } from '../../formats/zip.ts';
 import { KeptMemory } from '../../framework/kept-memory.ts';
 import type { BytesRead, ReadItem, Skipped, Unreadable } from '../../framework/source-items.ts';
 import { recordOfFiler, securitiesOf } from './company-record.ts';
-import { cikOf, type Filer, NO_FACTS, readFiler, type TickerAtExchange, textOf } from './submission.ts';
+import { type Filer, filerOf, readFiler } from './submission.ts';
 
 export interface SecOptions {
   /** Whether operating companies without a listed share are taken too. */
@@ -90,7 +90,7 @@ function* itemsOf(
 }
 
 /** Returns the tickers that an exchange lists, or why that cannot be told. */
-function venuesOf(tickers: readonly TickerAtExchange[]): TickerAtVenue[] | { problem: string } {
+function venuesOf(tickers: Filer['tickers']): TickerAtVenue[] | { problem: string } {
   const listed = tickers.filter(({ ticker, exchange }) => ticker !== '' && exchange !== '');
   const venues = listed.map(({ ticker, exchange }) => ({ ticker, mic: micOfVenue(exchange) ?? '' }));
   const unknown = listed.find((_, at) => venues[at]?.mic === '');
@@ -113,23 +113,25 @@ async function* readList(
   progress: BytesRead | undefined,
 ): AsyncGenerator<Unreadable> {
   const table = await readJsonTable(file, progress);
-  const missing = 'problem' in table ? undefined : COLUMNS.find((each) => !table.columns.includes(each));
-  if (missing !== undefined) yield { from: file, problem: `there is no column "${missing}"` };
-  if ('problem' in table) yield table;
-  if ('problem' in table || missing !== undefined) return;
+  if ('problem' in table) return yield table;
+  const missing = COLUMNS.find((each) => !table.columns.includes(each));
+  if (missing !== undefined) return yield { from: file, problem: `there is no column "${missing}"` };
   for await (const row of table.rows) {
-    const [number = '', name = '', ticker = '', exchange = ''] =
-      'cells' in row ? COLUMNS.map((column) => textOf(row.cells.get(column))) : [];
-    const cik = cikOf(number);
-    if ('problem' in row) yield row;
-    else if (cik === undefined || name === '')
-      yield { from: row.from, raw: row.raw, problem: 'the row has no cik or no name' };
-    else {
-      kept.add(row.cells);
-      const tickers = [...(listed.get(cik)?.filer.tickers ?? []), { ticker, exchange }];
-      const { from, raw } = listed.get(cik) ?? row;
-      listed.set(cik, { from, raw, filer: { ...NO_FACTS, cik, name, tickers } });
+    if ('problem' in row) {
+      yield row;
+      continue;
     }
+    const { from, raw, cells } = row;
+    const [cik, name, ticker, exchange] = COLUMNS.map((column) => cells.get(column));
+    const filer = filerOf({ cik, name, tickers: [ticker], exchanges: [exchange], formerNames: [] });
+    if (filer === undefined) {
+      yield { from, raw, problem: 'the row has no cik or no name' };
+      continue;
+    }
+    kept.add(cells);
+    const found = listed.get(filer.cik);
+    if (found === undefined) listed.set(filer.cik, { from, raw, filer });
+    else found.filer.tickers.push(...filer.tickers);
   }
 }
 

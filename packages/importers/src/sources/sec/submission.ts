@@ -3,51 +3,8 @@ import { isObject } from '../../formats/json-table.ts';
 import { isBlankName, withPlainSpaces } from '../../formats/texts.ts';
 
 /** What the SEC tells of a filer. Texts are '' where it tells nothing. */
-export interface Filer {
-  /** Without leading zeros. */
-  cik: string;
-  name: string;
-  /** "operating", "investment" or "other", which people are too. */
-  entityType: string;
-  lei: string;
-  /** The number of the Standard Industrial Classification. */
-  sic: string;
-  sicDescription: string;
-  website: string;
-  tickers: readonly TickerAtExchange[];
-  business: BusinessAddress;
-  formerNames: readonly FormerName[];
-}
-
-/** A ticker and the exchange's name, '' if no exchange lists the security. */
-export interface TickerAtExchange {
-  ticker: string;
-  exchange: string;
-}
-
-/** What is known of a filer by a list of tickers alone. */
-export const NO_FACTS: Omit<Filer, 'cik' | 'name' | 'tickers'> = {
-  entityType: '',
-  lei: '',
-  sic: '',
-  sicDescription: '',
-  website: '',
-  business: { city: '', stateOrCountry: '' },
-  formerNames: [],
-};
-
-interface BusinessAddress {
-  city: string;
-  /** EDGAR's code of an American state, a Canadian province or a country. */
-  stateOrCountry: string;
-}
-
-export interface FormerName {
-  name: string;
-  /** The years of the first and the last filing under this name. '' if unknown. */
-  from: string;
-  to: string;
-}
+export type Filer = NonNullable<ReturnType<typeof filerOf>>;
+export type FormerName = Filer['formerNames'][number];
 
 /** A company's facts stand before its filings, which may be many megabytes. */
 const FILINGS = /,\s*"filings"\s*:/;
@@ -77,27 +34,34 @@ export async function readFiler(
   return filer === undefined ? { problem: NO_FILER, raw } : { filer, raw };
 }
 
-function filerOf(value: unknown): Filer | undefined {
+/** Returns the facts of a filer. Undefined if it has no number, no name or no list of former names. */
+export function filerOf(value: unknown) {
   const { cik, name, tickers, exchanges, addresses, formerNames, ...facts } = objectOf(value);
   const number = cikOf(textOf(cik));
   if (number === undefined || textOf(name) === '' || !Array.isArray(formerNames)) return undefined;
   const address = objectOf(objectOf(addresses).business);
   return {
+    /** Without leading zeros. */
     cik: number,
     name: textOf(name),
+    /** "operating", "investment" or "other", which people are too. */
     entityType: textOf(facts.entityType),
     lei: textOf(facts.lei),
+    /** The number of the Standard Industrial Classification. */
     sic: textOf(facts.sic),
     sicDescription: textOf(facts.sicDescription),
     website: textOf(facts.website),
+    /** Each with the exchange's name, '' if no exchange lists the security. */
     tickers: listOf(tickers).map((ticker, at) => ({
       ticker: textOf(ticker),
       exchange: textOf(listOf(exchanges)[at]),
     })),
     business: {
       city: textOf(address.city),
+      /** EDGAR's code of an American state, a Canadian province or a country. */
       stateOrCountry: textOf(address.stateOrCountry) || textOf(address.countryCode),
     },
+    /** Each with the years of the first and the last filing under it, '' if unknown. */
     formerNames: formerNames
       .slice(0, MOST_FORMER_NAMES)
       .map(objectOf)
@@ -110,7 +74,7 @@ function filerOf(value: unknown): Filer | undefined {
 }
 
 /** Returns the number that the SEC gave the filer. Undefined if the text is none. */
-export function cikOf(text: string): string | undefined {
+function cikOf(text: string): string | undefined {
   return /^0*([1-9]\d{0,9})$/.exec(text)?.[1];
 }
 
@@ -123,7 +87,7 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /** Returns a text with single spaces. '' if it is none. */
-export function textOf(value: unknown): string {
+function textOf(value: unknown): string {
   const isText = typeof value === 'string' || typeof value === 'number';
   const text = isText ? withPlainSpaces(String(value).slice(0, LONGEST_TEXT)) : '';
   return isBlankName(text) ? '' : text;

@@ -28,7 +28,7 @@ export function reportToJson(report: TimedReport) {
   const { importId, dryRun, source, stopped, unpruned, ...named } = summary;
   const { refusedLinks: refused_links, refusedPictures: refused_pictures, ...counts } = named;
   return {
-    ...(importId !== undefined && { import_id: importId }),
+    import_id: importId,
     source,
     dry_run: dryRun,
     stopped,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ImportOutcome, type NoteImportRequest } from '@brand-data/contracts';
-import { newImportId, PassingProblem } from '@brand-data/importers';
+import { newImportId, noteRun, PassingProblem } from '@brand-data/importers';
 import { Fault } from '@brand-data/runtime';
 import { Command, CommanderError } from '@commander-js/extra-typings';
 import { Interrupted, PartlyFailed, PassingFailure, UsageError } from '../../connection/failures.ts';
@@ -24,8 +24,6 @@ import type { ImportContext } from './reported-import.ts';
 
 /** The clock of this machine may be behind that of the timer by this time. */
 const EARLY_MS = 10 * 60_000;
-/** Catalog takes no longer ones. */
-const LONGEST_REASON = 500;
 
 const SETTLED: readonly ImportOutcome[] = [
   ImportOutcome.FINISHED,
@@ -123,6 +121,8 @@ class SourceSync {
   readonly #options: SyncOptions;
   /** The time of the schedule for which it runs, if that is not past. Otherwise when it began. */
   #atMs = Date.now();
+  /** The import that has failed before its end. */
+  #failedImport: string | undefined;
 
   constructor(source: DeclaredSource, folder: SourceFolder, within: SyncRun) {
     this.#source = source;
@@ -181,8 +181,7 @@ class SourceSync {
       return this.#ended('unchanged', { done: {} });
 
     const plan = await this.#import(fetched.paths, true);
-    const { importId = newImportId() } = plan.summary;
-    const { difference } = plan.journal;
+    const { importId, difference } = plan.journal;
     const planned = { ...plan.summary, removed: plan.removals?.count ?? 0, difference };
     const reasons = guardReasons(this.#source.guards, planned, before.brought);
     if (this.#options.dryRun) return this.#ended('planned', { reasons, report: plan });
@@ -191,7 +190,7 @@ class SourceSync {
       return this.#ended('stopped', { reasons, report: plan, done: {} });
     }
     const report = await this.#import(fetched.paths, false);
-    const { importId: imported = '' } = report.summary;
+    const { importId: imported } = report.journal;
     await this.#note({ importId: imported });
     const done = { version, importId: imported, brought: broughtBy(report.summary) };
     return this.#ended('imported', { report, done });
@@ -205,6 +204,7 @@ class SourceSync {
       pathOf: (path) => resolve(this.#folder.path, path),
       takeReport: (taken) => {
         report = taken;
+        if (taken.failure) this.#failedImport = taken.journal.importId;
       },
     };
     const command = importOf(context, this.#source.kind);
@@ -222,25 +222,18 @@ class SourceSync {
 
   async #fail(error: Error): Promise<SyncedSource> {
     const reasons = [error.message];
-    if (!this.#options.dryRun)
-      await this.#note({ importId: newImportId(), outcome: ImportOutcome.FAILED, reasons });
+    const importId = this.#failedImport ?? newImportId();
+    if (!this.#options.dryRun) await this.#note({ importId, outcome: ImportOutcome.FAILED, reasons });
     const isPassing =
       error instanceof PassingProblem || (error instanceof Fault && error.kind === 'unavailable');
     return this.#ended('failed', { reasons, isPassing });
   }
 
   /** Tells catalog how a run ended and when the next one is due. The sync goes on if catalog does not take it. */
-  async #note(run: Pick<NoteImportRequest, 'importId'> & Partial<NoteImportRequest>): Promise<void> {
-    const reasons = (run.reasons ?? []).map((reason) => reason.slice(0, LONGEST_REASON));
-    const request: NoteImportRequest = {
-      source: this.#source.name,
-      outcome: ImportOutcome.UNSPECIFIED,
-      nextDueAtMs: this.#nextDue(),
-      ...run,
-      reasons,
-    };
+  async #note(run: Partial<NoteImportRequest>): Promise<void> {
+    const known = { source: this.#source.name, nextDueAtMs: this.#nextDue() };
     try {
-      await this.#context.catalog().call((client) => client.noteImport, request);
+      await noteRun(this.#context.catalog(), { ...known, ...run });
     } catch (error) {
       this.#context.output.notice(
         `${this.#source.name}: catalog does not note the run: ${(error as Error).message}`,
