@@ -130,41 +130,62 @@ test(
     const rows: string[][] = [];
     for (const catalogue of catalogues) {
       const alone: { p50: number; p99: number }[] = [];
-      const beside: { p50: number; p99: number }[] = [];
-      const searches = { answered: 0, refused: 0 };
+      const kinds = [SIGNS, LETTERS].map((typed) => ({
+        typed,
+        beside: [] as { p50: number; p99: number }[],
+        searches: { answered: 0, refused: 0 },
+      }));
       for (let round = 0; round < ROUNDS; round++) {
         const random = createRandom(round);
         alone.push(await timed(() => lookUp(catalogue, random)));
-        const over = new AbortController();
-        const typing = Array.from({ length: TYPISTS }, (_, typist) =>
-          type(catalogue, createRandom(typist), searches, over.signal),
-        );
-        beside.push(await timed(() => lookUp(catalogue, random)));
-        over.abort();
-        await Promise.all(typing);
+        for (const { typed, beside, searches } of kinds) {
+          const over = new AbortController();
+          const typing = Array.from({ length: TYPISTS }, (_, typist) =>
+            type(catalogue, createRandom(typist), { typed, searches, signal: over.signal }),
+          );
+          beside.push(await timed(() => lookUp(catalogue, random)));
+          over.abort();
+          await Promise.all(typing);
+        }
       }
-      const figures = [alone, beside].flatMap((of) => [overRounds(of, 'p50'), overRounds(of, 'p99')]);
-      rows.push([whole(catalogue.size), ...figures, whole(searches.answered), whole(searches.refused)]);
+      const percentiles = [alone, ...kinds.map(({ beside }) => beside)].flatMap((of) => [
+        overRounds(of, 'p50'),
+        overRounds(of, 'p99'),
+      ]);
+      const counts = kinds.flatMap(({ searches }) => [whole(searches.answered), whole(searches.refused)]);
+      rows.push([whole(catalogue.size), ...percentiles, ...counts]);
     }
-    const heading = ['alone p50', 'alone p99', 'beside p50', 'beside p99', 'searches', 'refused'];
+    const heading = [
+      ...['alone p50', 'alone p99', 'beside signs p50', 'beside signs p99', 'beside p50', 'beside p99'],
+      ...['signs', 'signs refused', 'searches', 'refused'],
+    ];
     tables.push('look-ups, ms', table(['records', ...heading], rows));
   },
   24 * HOUR_MS,
 );
 
+const LETTERS = (name: string) => name;
+/** Catalog answers such a text without a search, so look-ups beside it show what the calls alone cost this machine. */
+const SIGNS = (name: string) => '!'.repeat(name.length);
+
+interface Typing {
+  typed(name: string): string;
+  searches: { answered: number; refused: number };
+  signal: AbortSignal;
+}
+
 /** Types one name after another, a letter every 200 ms at most, until the signal is aborted. */
 async function type(
   catalogue: Catalogue,
   random: Random,
-  searches: { answered: number; refused: number },
-  signal: AbortSignal,
+  { typed, searches, signal }: Typing,
 ): Promise<void> {
   await delay(random.whole(0, LETTER_EVERY_MS));
   while (!signal.aborted) {
     const { identifier } = askFor('name', catalogue.size, random);
     for (let length = 1; length <= LONGEST_TYPED && !signal.aborted; length++) {
       const next = delay(LETTER_EVERY_MS);
-      const isAnswered = await search(catalogue, identifier.slice(0, length)).then(
+      const isAnswered = await search(catalogue, typed(identifier.slice(0, length))).then(
         () => true,
         () => false,
       );

@@ -247,19 +247,23 @@ test.skipIf(!hasPython)('every example in Python runs, also with a generated cli
   // It warns of each operation and schema that it leaves out.
   expect(`${stdout}${stderr}`).not.toMatch(/WARNING|parsing|invalid/i);
 
+  const companies = ['company', 'AAPL', '7203.T', 'lego.com', 'Nestlé', 'no such company', '""'];
+  await writeFile(join(folder, 'companies.csv'), companies.join('\r\n'));
   const examples = examplesIn('/docs/python', 'py');
   const printed = [
     /^Apple Cupertino "month";r=\d+;t=\d+\n$/,
-    /^identifier,name,city,logo\r?\nAAPL,Apple,Cupertino,http\S+\r?\n7203.T,Toyota,.*\r?\nlego.com,LEGO,Billund,.*\r?\nNestlé,Nestlé,Vevey,.*\r?\nno such company,,,\r?\n$/,
+    /^company,name,city,logo\r?\nAAPL,Apple,Cupertino,http\S+\r?\n7203.T,Toyota,.*\r?\nlego.com,LEGO,Billund,.*\r?\nNestlé,Nestlé,Vevey,.*\r?\nno such company,,,\r?\n,,,\r?\n$/,
     /^Apple http\S+ True\nLEGO http\S+ True\nidentifier_not_found \[\]\n$/,
     /^Apple Cupertino\n$/,
   ];
   expect(examples).toHaveLength(printed.length);
   for (const [index, example] of examples.entries()) {
     await writeFile(join(folder, `example-${index}.py`), example);
-    await expect
-      .poll(async () => (await run('python', [`example-${index}.py`], options)).stdout, eventually)
-      .toMatch(printed[index] ?? '');
+    const result = async () => {
+      const { stdout } = await run('python', [`example-${index}.py`], options);
+      return example.includes('logos.csv') ? readFile(join(folder, 'logos.csv'), 'utf8') : stdout;
+    };
+    await expect.poll(result, eventually).toMatch(printed[index] ?? '');
   }
 });
 

@@ -8,11 +8,13 @@ import {
   openDatabase,
   runBackend,
   type Service,
+  systemClock,
   Trail,
 } from '@brand-data/runtime';
 import { serviceSpec, storageSpec } from './config.ts';
 import { candidateFinder } from './lookup/answers.ts';
 import { searcher } from './lookup/search.ts';
+import { LookUpsFirst } from './lookup/search-turns.ts';
 import { similarFinder, suggester } from './lookup/suggestions.ts';
 import { catalogAdminService, catalogService } from './rpc/catalog-service.ts';
 import { startAnnouncer } from './storage/announcer.ts';
@@ -36,12 +38,14 @@ await runBackend('catalog', { storageSpec, openStorage, serviceSpec }, async (se
   const runs = new ImportRuns(collections);
   const measureAges = startFreshness(service, collections);
   const restore = restorer(collections, announcer.announce);
+  const lookUps = new LookUpsFirst(systemClock);
   await ports.serve(
     GRPC_SERVICES.CatalogService,
     catalogService(service, {
       findCandidates,
       suggest,
-      search: searcher(collections.companies, findCandidates),
+      search: searcher(collections.companies, findCandidates, { giveWay: () => lookUps.giveWay() }),
+      lookUps,
     }),
   );
   await ports.serveOperators(

@@ -7,7 +7,7 @@ import type { Collection } from 'mongodb';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { candidateFinder, candidateFromDoc, findAnswers, readQuery } from '../src/lookup/answers.ts';
 import { searcher } from '../src/lookup/search.ts';
-import { takeTurns } from '../src/lookup/search-turns.ts';
+import { LookUpsFirst, takeTurns } from '../src/lookup/search-turns.ts';
 import { type CatalogDoc, compareDocs } from '../src/records/catalog-doc.ts';
 import { recordFromBytes } from '../src/records/merge.ts';
 import { searchFilter, textsTyped } from '../src/records/search-entries.ts';
@@ -18,8 +18,8 @@ const database = feedDatabase();
 let companies: Collection<CatalogDoc>;
 let search: ReturnType<typeof newSearch>;
 
-const newSearch = (findCandidates = candidateFinder(companies)) => {
-  const find = searcher(companies, findCandidates, { withinMs: 20_000 });
+const newSearch = (findCandidates = candidateFinder(companies), read = companies) => {
+  const find = searcher(read, findCandidates, { giveWay: async () => {}, withinMs: 20_000 });
   return (text: string, limit: number) => find({ text, limit, accountId: 'acme' });
 };
 
@@ -173,6 +173,35 @@ describe('a search', () => {
     );
   });
 
+  test('of what somebody types on finds what a search of the whole text finds, without reading once a text finds few', async () => {
+    const afterwards = fc.constantFrom('', ' ', 'x', '.', '-');
+    await fc.assert(
+      fc.asyncProperty(someCatalogue, typed, afterwards, async (brands, beginning, end) => {
+        await companies.deleteMany({});
+        if (brands.length > 0) await database.put(...brands);
+        let reads = 0;
+        const find = (...asked: Parameters<typeof companies.find>) => {
+          reads += 1;
+          return companies.find(...asked);
+        };
+        const typing = newSearch(candidateFinder(companies), { find } as unknown as typeof companies);
+        const text = beginning + end;
+        let wereFew = false;
+        for (let length = 1; length <= text.length; length++) {
+          const asked = text.slice(0, length);
+          const readsBefore = reads;
+          const found = await typing(asked, 10);
+          expect(found).toEqual(await newSearch()(asked, 10));
+          // A letter that only ends a sign may make another text of it, and then nothing is known.
+          const goesOn = /^[\p{L}\p{N}]{2,}$/u.test(asked);
+          if (wereFew && goesOn) expect([asked, reads]).toEqual([asked, readsBefore]);
+          wereFew = scan(await companies.find().toArray(), asked).size < 20;
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
   test('gives the same bytes in whatever order the records came', async () => {
     const brands = Array.from({ length: 60 }, (_, index) =>
       stockOf(`c${(index * 37) % 61}`, `T${index}@XNYS`, {
@@ -322,6 +351,38 @@ test('whatever accounts search at once, each search ends: at most sixty-four wai
   );
 });
 
+test('a search lets the look-ups under way go first, however they end, and waits no more than 5 ms', async () => {
+  const ends = fc.array(fc.boolean(), { minLength: 1, maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(ends, fc.boolean(), async (all, areLate) => {
+      const passed = Promise.withResolvers<void>();
+      const waits: number[] = [];
+      const sleep = (ms: number) => {
+        waits.push(ms);
+        return passed.promise;
+      };
+      const lookUps = new LookUpsFirst({ sleep });
+      const happened: string[] = [];
+      const held = all.map((isFine) => ({ isFine, ...Promise.withResolvers<void>() }));
+      const running = held.map(({ promise }) =>
+        lookUps.run(() => promise).finally(() => void happened.push('look-up')),
+      );
+      const search = lookUps.giveWay().then(() => void happened.push('search'));
+      if (areLate) {
+        passed.resolve();
+        await search;
+        expect(happened).toEqual(['search']);
+      }
+      for (const { isFine, resolve, reject } of held) isFine ? resolve() : reject(new Error('failed'));
+      await Promise.allSettled(running);
+      await search;
+      if (!areLate) expect(happened.indexOf('search')).toBeGreaterThanOrEqual(all.length - 1);
+      await lookUps.giveWay();
+      expect(waits).toEqual([5]);
+    }),
+  );
+});
+
 describe('of a flood of searches', () => {
   let begun: number;
   let release: () => void;
@@ -336,7 +397,8 @@ describe('of a flood of searches', () => {
       begun += 1;
       return { toArray: () => held };
     };
-    const flooded = searcher({ find: reading } as unknown as Collection<CatalogDoc>, async () => []);
+    const reader = { find: reading } as unknown as Collection<CatalogDoc>;
+    const flooded = searcher(reader, async () => [], { giveWay: async () => {} });
     find = (accountId, signal) => flooded({ text: 'acme', limit: 10, accountId }, signal);
   });
 

@@ -70,7 +70,7 @@ async function answersOf({ companies }: OpenCatalogue, leftOut: ReadonlySet<stri
   const findCandidates: ReturnType<typeof candidateFinder> = async (...args) =>
     (await candidateFinder(companies)(...args)).filter(({ id }) => !leftOut.has(id));
   const candidates = byEntry(await findCandidates(entries, { perEntry: 20 }));
-  const search = searcher(companies, findCandidates, { withinMs });
+  const search = searcher(companies, findCandidates, { giveWay: async () => {}, withinMs });
   const similar = await similarFinder(companies, { withinMs })(
     queries.flatMap((query) => similarityQuery(query)?.entries ?? []),
   );

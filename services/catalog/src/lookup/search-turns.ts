@@ -1,4 +1,4 @@
-import { Fault } from '@brand-data/runtime';
+import { type Clock, Fault } from '@brand-data/runtime';
 
 interface Waiting {
   goOn(): void;
@@ -52,4 +52,36 @@ export function takeTurns({ mostWaiting }: { mostWaiting: number }) {
       goOn();
     }
   };
+}
+
+/** How long a search waits for look-ups. Without an end, look-ups that never cease would leave it no turn. */
+const GIVE_WAY_MS = 5;
+
+/** Lets look-ups go before searches. */
+export class LookUpsFirst {
+  readonly #clock: Pick<Clock, 'sleep'>;
+  #underWay = 0;
+  #allDone = Promise.withResolvers<void>();
+
+  constructor(clock: Pick<Clock, 'sleep'>) {
+    this.#clock = clock;
+  }
+
+  async run<Result>(lookUp: () => Promise<Result>): Promise<Result> {
+    this.#underWay += 1;
+    try {
+      return await lookUp();
+    } finally {
+      this.#underWay -= 1;
+      if (this.#underWay === 0) {
+        this.#allDone.resolve();
+        this.#allDone = Promise.withResolvers();
+      }
+    }
+  }
+
+  /** Resolves when no look-up is under way, and after GIVE_WAY_MS at the latest. */
+  async giveWay(): Promise<void> {
+    if (this.#underWay > 0) await Promise.race([this.#allDone.promise, this.#clock.sleep(GIVE_WAY_MS)]);
+  }
 }

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { Collection } from 'mongodb';
 import { type CatalogDoc, compareDocs } from '../records/catalog-doc.ts';
 import { recordFromBytes } from '../records/merge.ts';
-import { searchFilter, textsTyped } from '../records/search-entries.ts';
+import { isFound, searchFilter, textsTyped } from '../records/search-entries.ts';
 import { bestOfEntry, type FindCandidates, findAnswers, readQuery } from './answers.ts';
 import { takeTurns } from './search-turns.ts';
 
@@ -18,6 +18,12 @@ const MOST_WAITING = 64;
 /** How long, and of how many companies, it is remembered which identifier means them. Then another company may have taken it. */
 const REMEMBERED_MS = 60_000;
 const MOST_REMEMBERED = 10_000;
+/**
+ * If a text finds few companies, a text that goes on finds some of these. They are kept for as long as so many searches may take: people
+ * type on at once.
+ */
+const KEPT_FOR_SEARCHES = 10;
+const MOST_TEXTS_KEPT = 200;
 
 export type Search = ReturnType<typeof searcher>;
 
@@ -28,11 +34,12 @@ export type Search = ReturnType<typeof searcher>;
 export function searcher(
   companies: Collection<CatalogDoc>,
   findCandidates: FindCandidates,
-  { withinMs = SEARCH_MS } = {},
+  { giveWay, withinMs = SEARCH_MS }: { giveWay: () => Promise<void>; withinMs?: number },
 ) {
   const inTurn = takeTurns({ mostWaiting: MOST_WAITING });
   // By company with all that may mean it. '': none does.
   const remembered = new LRUCache<string, string>({ max: MOST_REMEMBERED, ttl: REMEMBERED_MS });
+  const few = new LRUCache<string, FewFound>({ max: MOST_TEXTS_KEPT, ttl: KEPT_FOR_SEARCHES * withinMs });
 
   /** Leaves out a company that none of its identifiers means. */
   async function identified(found: readonly Found[]): Promise<FoundCompany[]> {
@@ -51,17 +58,33 @@ export function searcher(
     });
   }
 
+  /** Reads the best known companies, or takes them from the few that the text without its last letter has just found. */
+  async function read(text: string, texts: readonly string[]): Promise<readonly CatalogDoc[]> {
+    const shorter = text.slice(0, -1);
+    const known = few.get(shorter);
+    if (known && texts.every((one) => known.texts.some((before) => one.startsWith(before)))) {
+      const docs = known.docs.filter(({ search = [] }) => isFound(search, texts));
+      few.set(text, { ...known, texts, docs }, { start: known.readMs });
+      return docs;
+    }
+    const projection = { keys: 1, rank: 1, brand: 1, search: 1 };
+    const options = { projection, hint: 'search', maxTimeMS: withinMs, limit: READ, batchSize: READ };
+    const readMs = performance.now();
+    const found: CatalogDoc[] = await companies.find(searchFilter(texts), options).toArray();
+    const docs = found.sort(compareDocs);
+    if (docs.length < READ) few.set(text, { texts, docs, readMs }, { start: readMs });
+    return docs;
+  }
+
   async function find(text: string, limit: number, signal?: AbortSignal): Promise<FoundCompany[]> {
     const texts = textsTyped(text);
     if (texts.length === 0) return [];
+    await giveWay();
     refuseAbandoned(signal);
-    const options = { projection: { keys: 1, rank: 1, brand: 1 }, hint: 'search', maxTimeMS: withinMs };
-    const docs: CatalogDoc[] = await companies
-      .find(searchFilter(texts), { ...options, limit: READ, batchSize: READ })
-      .toArray();
-    const left = docs.sort(compareDocs);
+    const left = [...(await read(text, texts))];
     const found: FoundCompany[] = [];
     while (found.length < limit && left.length > 0) {
+      await giveWay();
       refuseAbandoned(signal);
       found.push(...(await identified(left.splice(0, limit).map(foundOf))));
     }
@@ -79,6 +102,14 @@ export function searcher(
 
 function refuseAbandoned(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new Fault('unavailable', 'the caller no longer waits');
+}
+
+/** All companies that a text finds, and what it stands for. */
+interface FewFound {
+  readonly texts: readonly string[];
+  readonly docs: readonly CatalogDoc[];
+  /** On the monotonic clock. */
+  readonly readMs: number;
 }
 
 /** A company that the text finds, with identifiers that may mean it, the handiest first. */

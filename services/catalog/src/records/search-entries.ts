@@ -10,8 +10,9 @@ const LONGEST = 48;
 /** More texts than all but a few companies have. */
 const MOST_TEXTS = 300;
 
+const DIGITS = 2;
 /** Digits that begin the entries of a step. The best known step sorts first. */
-const digitsOf = (step: number) => String(BEST_STEP - step).padStart(2, '0');
+const digitsOf = (step: number) => String(BEST_STEP - step).padStart(DIGITS, '0');
 const ALL_STEPS = Array.from({ length: BEST_STEP - LAST_STEP + 1 }, (_, below) =>
   digitsOf(BEST_STEP - below),
 );
@@ -69,4 +70,9 @@ export function textsTyped(typed: string): string[] {
 export function searchFilter(texts: readonly string[]) {
   // Normal forms have no sign with a meaning in regular expressions.
   return { search: { $in: ALL_STEPS.flatMap((step) => texts.map((text) => new RegExp(`^${step}${text}`))) } };
+}
+
+/** Checks whether `searchFilter` finds a company with these entries. */
+export function isFound(entries: readonly string[], texts: readonly string[]): boolean {
+  return entries.some((entry) => texts.some((text) => entry.startsWith(text, DIGITS)));
 }

@@ -10,6 +10,7 @@ import {
 import type { Service } from '@brand-data/runtime';
 import { bestOfEntry, findAnswers, isUnknown, readQueries } from '../lookup/answers.ts';
 import type { Search } from '../lookup/search.ts';
+import type { LookUpsFirst } from '../lookup/search-turns.ts';
 import { NOTHING_SUGGESTED, suggestFor } from '../lookup/suggestions.ts';
 import { changeKeysOf } from '../records/index-keys.ts';
 import { exportCalls } from './export-calls.ts';
@@ -29,7 +30,12 @@ const LEFT_OUT: LookupResult = { ...NOTHING_SUGGESTED, leftOut: true, keys: [] }
 /** Returns the calls of gateways: see proto/brand_data/v1/catalog.proto for shapes and errors. */
 export function catalogService(
   service: Service,
-  { findCandidates, suggest, search }: Pick<AdminParts, 'findCandidates' | 'suggest'> & { search: Search },
+  {
+    findCandidates,
+    suggest,
+    search,
+    lookUps,
+  }: Pick<AdminParts, 'findCandidates' | 'suggest'> & { search: Search; lookUps: Pick<LookUpsFirst, 'run'> },
 ): CatalogServiceServer {
   return {
     lookup: withDeadline<LookupRequest, LookupResponse>(
@@ -37,7 +43,8 @@ export function catalogService(
       LOOKUP_DEADLINE_MS,
       async ({ queries, maxBytes }) => {
         const read = readQueries(queries);
-        const answers = await findAnswers(read, findCandidates, { perEntry: bestOfEntry(read), most: 1 });
+        const limits = { perEntry: bestOfEntry(read), most: 1 };
+        const answers = await lookUps.run(() => findAnswers(read, findCandidates, limits));
         const missed = answers.flatMap(({ query, answer }) => (isUnknown(answer) ? [query] : []));
         const suggested = await suggestFor(suggest, missed);
         const results = answers.map(({ query, answer: { meanings, noCompany } }) => ({
