@@ -8,6 +8,9 @@ import { defineConfig } from 'vitest/config';
  * credentials, and a restore. They take half of the time of all tests.
  */
 const SYSTEM = '{deploy,packages,services,test}/**/*.system.test.ts';
+/** Most of these tests take less time than the start of a process. They share processes, as they measure no memory and leave nothing. */
+const TOGETHER =
+  '{packages/{contracts,identifiers,monograms,presenters,records,site}/test,services/gateway/test,test/pages}/**/*.test.ts';
 
 export default defineConfig({
   test: {
@@ -17,9 +20,10 @@ export default defineConfig({
         test: {
           name: 'service',
           include: ['{deploy,packages,services,test}/**/*.test.ts'],
-          exclude: ['**/node_modules/**', SYSTEM],
+          exclude: ['**/node_modules/**', SYSTEM, TOGETHER],
         },
       },
+      { extends: true, test: { name: 'together', isolate: false, include: [TOGETHER], exclude: [SYSTEM] } },
       { extends: true, test: { name: 'system', include: [SYSTEM], exclude: ['**/node_modules/**'] } },
     ],
     globalSetup: ['test/stack/global-setup.ts'],
@@ -33,7 +37,7 @@ export default defineConfig({
     reporters: ['default', './test/stack/closing-line.ts'],
     // Tests run on Node's own module loader, as the services do. No test replaces a module by a mock.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Each test file runs in a process of its own.
+    // Each test file runs in a process of its own, but for those of TOGETHER.
     env: { NODE_COMPILE_CACHE: COMPILED_CODE },
     setupFiles: ['test/stack/keep-compiled-code.ts', 'test/stack/property-seed.ts'],
     // These times are for a busy machine. An idle one never needs them. Gateways verify their tokens again every minute, so a test

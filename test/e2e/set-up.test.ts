@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { ACCOUNT_CHANGES_STREAM, DEAD_LETTER_STREAM, usageStream } from '@brand-data/contracts';
+import { COMPILED_CODE } from '@brand-data/servers/compiled-code';
 import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -33,6 +34,7 @@ async function setUp(service: string, settings: Record<string, string | number> 
     stdio: ['ignore', 'ignore', 'pipe'],
     env: Object.fromEntries(
       Object.entries({
+        NODE_COMPILE_CACHE: COMPILED_CODE,
         LOG_LEVEL: 'error',
         MONGODB_URL: inject('mongodbUrl'),
         MONGODB_DATABASE: database(service),

@@ -1,10 +1,10 @@
 import { createToken } from '@brand-data/contracts';
+import { readExposition, type ServedMetric } from '@brand-data/testing/exposition';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callerOf } from '../e2e/caller.ts';
 import { fullStock } from '../e2e/fixtures.ts';
 import { TestOperator } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
-import { readExposition, type ServedMetric } from './exposition.ts';
 import { readMetricsPage } from './metrics-page.ts';
 import { promtool, runPromtool } from './tools.ts';
 

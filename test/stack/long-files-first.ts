@@ -12,7 +12,7 @@ const LONG = [
   'test/e2e/sample.system.test.ts',
   'test/simulation/quota.test.ts',
   'services/metering/test/elections.system.test.ts',
-  'services/metering/test/usage-consumer.test.ts',
+  'services/metering/test/usage-consumer.system.test.ts',
   'test/e2e/cut-off-nats.system.test.ts',
   'test/e2e/outage.system.test.ts',
   'packages/operator/test/bds.test.ts',

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Bds, bdsWith, type Stack, writeSecret } from '@brand-data/local';
 import type { Child } from '@brand-data/servers';
+import { metricAt } from '@brand-data/testing/exposition';
 
 /** A stack whose processes a test can kill, restart and read. */
 export interface RunningStack extends Omit<Stack, 'children' | 'stop'> {
@@ -16,6 +17,12 @@ export interface RunningStack extends Omit<Stack, 'children' | 'stop'> {
   restart(name: string): Promise<void>;
   /** Everything that the process has logged. */
   logs(name: string): Promise<string>;
+  /**
+   * The sum of a metric over these services, and over the labels that are not named. 0: none of them answers, or has it.
+   *
+   * @param names the names of services' processes, or of one
+   */
+  metric(names: string | readonly string[], name: string, labels?: Record<string, string>): Promise<number>;
 }
 
 /** Returns the controls of a stack. `servers` are those that it uses and has not started itself. */
@@ -40,5 +47,9 @@ export async function runningStack(stack: Stack, servers: Iterable<Child>): Prom
       await child(name).start();
     },
     logs: (name) => readFile(child(name).logFile, 'utf8'),
+    async metric(names, name, labels = {}) {
+      const values = [names].flat().map((each) => metricAt(stack.opsUrls.get(each) ?? '', name, labels));
+      return (await Promise.all(values)).reduce((sum, value) => sum + value, 0);
+    },
   };
 }

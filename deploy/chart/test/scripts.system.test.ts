@@ -1,10 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort, startMongod } from '@brand-data/servers';
+import { COMPILED_CODE } from '@brand-data/servers/compiled-code';
 import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -23,7 +24,7 @@ beforeAll(async () => {
 async function runScript(name: string, env: NodeJS.ProcessEnv, cwd = folder) {
   const child = spawn(process.execPath, [join(CHART, 'files', 'scripts', name)], {
     cwd,
-    env: { ...env, PATH: [folder, process.env.PATH].join(delimiter) },
+    env: { NODE_COMPILE_CACHE: COMPILED_CODE, ...env, PATH: [folder, process.env.PATH].join(delimiter) },
     timeout: 200_000,
   });
   const written = { stdout: '', stderr: '' };
@@ -40,6 +41,10 @@ describe('the scripts of the quickstart and of helm test', () => {
   let env: NodeJS.ProcessEnv;
   beforeAll(async () => {
     await symlink(join(ROOT, 'packages', 'operator', 'bds.mjs'), join(folder, 'bds'));
+    // The companies of the notes and of helm test. Other tests import the whole sample.
+    const catalogue = join(folder, 'catalogue');
+    for (const part of ['apple.json', 'alphabet.json', 'nike.json', 'banners', 'exchanges'])
+      await cp(join(ROOT, 'deploy/local/catalogue', part), join(catalogue, part), { recursive: true });
     stack = await startTestStack({ gateways: 1, ownMongod: true });
     const { accounts, catalog, metering, images, operatorToken } = stack.operator;
     const [{ url = '' } = {}] = stack.images;
@@ -53,7 +58,7 @@ describe('the scripts of the quickstart and of helm test', () => {
       GATEWAY_URL: stack.gateways[0]?.url,
       IMAGES_URL: new URL(url).origin,
       LOGO_HOST: url,
-      CATALOGUE: join(ROOT, 'deploy', 'local', 'catalogue'),
+      CATALOGUE: catalogue,
     };
   });
   afterAll(() => stack.stop());

@@ -21,6 +21,7 @@ export class Wire {
   readonly #hanging = new Set<Socket>();
   #server = { host: '', port: 0 };
   #isCut = false;
+  #isMute = false;
   #lost: string | undefined;
   #received: string[] = [];
   #watched: { text: string; timesLeft: number; reached: () => void } | undefined;
@@ -60,6 +61,11 @@ export class Wire {
   blackhole(): void {
     this.#isCut = true;
     for (const connection of this.#open) connection.isDead = true;
+  }
+
+  /** Drops all data from clients. Data from the server still arrives. */
+  mute(): void {
+    this.#isMute = true;
   }
 
   /** Lets through `times` chunks from the client that contain the text. Calls `blackhole` at the next one, and then resolves. */
@@ -117,6 +123,7 @@ export class Wire {
       this.#holdIfNamed(connection);
     });
     near.on('data', (chunk: Buffer) => {
+      if (this.#isMute) return;
       this.#watch(chunk);
       pass(connection, () => far.write(chunk));
     });

@@ -2,17 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { AllowanceSigner } from '@brand-data/accounts/src/rpc/allowance-signer.ts';
 import {
   type AcquireRequest,
-  type AcquireResponse,
   createHolderIdentity,
-  type Grant,
   type GrantUsage,
   HOLDER_PROOF_METADATA,
   type HolderIdentity,
   MeteringAdminServiceClient,
   MeteringServiceClient,
-  type PoolUsage,
-  type ReadUsageResponse,
-  type ReportResponse,
   USAGE_SIGNATURE_HEADER,
   UsageEvent,
 } from '@brand-data/contracts';
@@ -24,28 +19,7 @@ import type { RunningMetering } from './running-metering.ts';
 
 const DEADLINE_MS = 5_000;
 
-/** A client of a running service, for the requests of gateways and operators. Unless a request names a holder, it is the client's own. */
-export interface MeteringClient {
-  /** `metadata`: by default the holder's proof. */
-  acquire(
-    accountId: string,
-    more?: Partial<AcquireRequest>,
-    metadata?: Record<string, string>,
-  ): Promise<AcquireResponse>;
-  /** Throws if the answer is not a grant. */
-  grantFor(accountId: string, more?: Partial<AcquireRequest>): Promise<Grant>;
-  /** Reports in the name of the holder of the first grant. */
-  report(...usage: GrantUsage[]): Promise<ReportResponse>;
-  /** Reports in the name of this holder. */
-  reportAs(holder: string, ...usage: GrantUsage[]): Promise<ReportResponse>;
-  /** Reads the account's usage as a gateway does. */
-  readUsage(accountId: string, allowance: string): Promise<ReadUsageResponse>;
-  /** The account's only pool. `token`: the operator credential. Absent: the right one. */
-  poolOf(accountId: string, token?: { operatorToken: string | undefined }): Promise<PoolUsage>;
-  /** Whether metering says that the account's usage of this month has all calls. */
-  isComplete(accountId: string): Promise<boolean>;
-  close(): void;
-}
+export type MeteringClient = ReturnType<typeof meteringClient>;
 
 export const newAccount = (): string => `acct-${randomBytes(6).toString('hex')}`;
 
@@ -97,16 +71,22 @@ export function signedEvent(
   return { payload, options: { headers: signed } };
 }
 
+/** A client of a running service, for the requests of gateways and operators. Unless a request names a holder, it is the client's own. */
 export function meteringClient(
   { target, adminTarget }: Pick<RunningMetering, 'target' | 'adminTarget'>,
   operatorToken: string,
   { channel = channelAs, deadlineMs = DEADLINE_MS } = {},
-): MeteringClient {
+) {
   const client = connectChannel(MeteringServiceClient, target, channel('gateway', 'metering'));
   const admin = connectChannel(MeteringAdminServiceClient, adminTarget, channel('bds', 'metering'));
   const own = newHolder();
   let lastSeq = 0;
-  const acquire: MeteringClient['acquire'] = async (accountId, more = {}, given) => {
+  /** `given`: the metadata, by default the holder's proof. */
+  const acquire = async (
+    accountId: string,
+    more: Partial<AcquireRequest> = {},
+    given?: Record<string, string>,
+  ) => {
     lastSeq += 1;
     const seq = more.holder === undefined ? lastSeq : 1;
     const request: AcquireRequest = {
@@ -132,36 +112,35 @@ export function meteringClient(
     if (answer.outcome?.$case === 'grant') holders.set(answer.outcome.value.id, request.holder);
     return answer;
   };
-  const reportAs: MeteringClient['reportAs'] = (holder, ...usage) => {
-    const options = { deadlineMs, metadata: proofOf(holder) };
-    return callUnary(client, client.report, { holder, usage }, options);
+  const reportAs = (holder: string, ...usage: GrantUsage[]) =>
+    callUnary(client, client.report, { holder, usage }, { deadlineMs, metadata: proofOf(holder) });
+  const usageOf = async (accountId: string, token: { operatorToken: string | undefined }) => {
+    const request = { accountId, month: '' };
+    return (await callUnary(admin, admin.getUsage, request, { deadlineMs, ...token })).usage;
   };
   return {
     acquire,
-    grantFor: async (accountId, more) => {
+    /** Throws if the answer is not a grant. */
+    grantFor: async (accountId: string, more?: Partial<AcquireRequest>) => {
       const { outcome } = await acquire(accountId, more);
       if (outcome?.$case !== 'grant') throw new Error(`expected a grant, got ${outcome?.$case}`);
       return outcome.value;
     },
-    report: (...usage) => reportAs(holders.get(usage[0]?.grantId ?? '') ?? own, ...usage),
+    /** Reports in the name of the holder of the first grant. */
+    report: (...usage: GrantUsage[]) => reportAs(holders.get(usage[0]?.grantId ?? '') ?? own, ...usage),
+    /** Reports in the name of this holder. */
     reportAs,
-    readUsage: (accountId, allowance) =>
+    /** Reads the account's usage as a gateway does. */
+    readUsage: (accountId: string, allowance: string) =>
       callUnary(client, client.readUsage, { accountId, month: '', allowance }, { deadlineMs }),
-    poolOf: async (accountId, token = { operatorToken }) => {
-      const request = { accountId, month: '' };
-      const { usage } = await callUnary(admin, admin.getUsage, request, {
-        deadlineMs,
-        ...token,
-      });
-      const [pool] = usage?.pools ?? [];
+    /** The account's only pool. `token`: the operator credential. Absent: the right one. */
+    poolOf: async (accountId: string, token: { operatorToken: string | undefined } = { operatorToken }) => {
+      const [pool] = (await usageOf(accountId, token))?.pools ?? [];
       if (!pool) throw new Error('the account has no pool yet');
       return pool;
     },
-    isComplete: async (accountId) => {
-      const request = { accountId, month: '' };
-      const { usage } = await callUnary(admin, admin.getUsage, request, { deadlineMs, operatorToken });
-      return usage?.complete === true;
-    },
+    /** Whether metering says that the account's usage of this month has all calls. */
+    isComplete: async (accountId: string) => (await usageOf(accountId, { operatorToken }))?.complete === true,
     close: () => {
       client.close();
       admin.close();

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type GrantUsage, USAGE_CONSUMER, usageStream } from '@brand-data/contracts';
 import { startTestMongod, startTestNats, type TestServer } from '@brand-data/testing/servers';
+import { Wire } from '@brand-data/testing/wire';
 import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { usageOf } from './ledger-actions.ts';
 import { type MeteringClient, meteringClient, newAccount, signedEvent } from './metering-client.ts';
-import { startOneWayProxy } from './one-way-proxy.ts';
 import { type RunningMetering, startMetering } from './running-metering.ts';
 
 const { name: USAGE_STREAM, subjectOf: usageSubject } = usageStream(1);
@@ -42,14 +42,6 @@ afterAll(async () => {
 async function publish(...usage: GrantUsage[]): Promise<void> {
   const { payload, options } = signedEvent(usage);
   await jetstream(nats).publish(usageSubject('test'), payload, { ...options, timeout: 2_000 });
-}
-
-/** Returns the sum of a metric over all its labels. */
-function metricOf(metrics: string, name: string, label = ''): number {
-  return metrics
-    .split('\n')
-    .filter((line) => line.startsWith(`${name}{`) && line.includes(label))
-    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
 /** Publishes usage and checks that it is applied and acknowledged. */
@@ -91,14 +83,12 @@ describe('usage from the stream is applied', { timeout: 120_000 }, () => {
   test('once MongoDB is back, and counts once, however often it was delivered meanwhile', async () => {
     const accountId = newAccount();
     const { id } = await client.grantFor(accountId);
-    const before = metricOf(await metering.metrics(), 'metering_usage_messages_total', 'redelivered');
+    const redeliveries = () => metering.metric('metering_usage_messages_total', { result: 'redelivered' });
+    const before = await redeliveries();
     await mongod.child.kill();
     for (const used of [3, 9, 6]) await publish(usageOf(id, used));
-    const redelivered = async () =>
-      metricOf(await metering.metrics(), 'metering_usage_messages_total', 'redelivered') - before;
-    await expect.poll(redelivered, patiently).toBeGreaterThanOrEqual(3);
-    const lag = metricOf(await metering.metrics(), 'metering_usage_consumer_lag_messages');
-    expect(lag).toBe(3);
+    await expect.poll(redeliveries, patiently).toBeGreaterThanOrEqual(before + 3);
+    expect(await metering.metric('metering_usage_consumer_lag_messages')).toBe(3);
     await mongod.child.start();
     await expect
       .poll(() => client.poolOf(accountId).catch(() => undefined), patiently)
@@ -118,10 +108,9 @@ describe('usage from the stream is applied', { timeout: 120_000 }, () => {
     await expect
       .poll(() => client.poolOf(accountId).catch(() => undefined), patiently)
       .toMatchObject({ used: 3_000 });
-    const shown = await metering.metrics();
-    const bucket = (label: string) => metricOf(shown, 'metering_usage_batch_messages_bucket', label);
-    expect(bucket('le="500"')).toBe(bucket('le="+Inf"'));
-    expect(bucket('le="500"')).toBeGreaterThan(bucket('le="100"'));
+    const bucket = (le: string) => metering.metric('metering_usage_batch_messages_bucket', { le });
+    expect(await bucket('500')).toBe(await bucket('+Inf'));
+    expect(await bucket('500')).toBeGreaterThan(await bucket('100'));
   });
 });
 
@@ -158,15 +147,15 @@ describe.concurrent('usage from a stream of its own', { timeout: 120_000 }, () =
     expect,
   }) => {
     const own = await startTestNats();
-    const proxy = await startOneWayProxy(own.url);
+    const wire = await Wire.start();
     const settings = { mongodbUrl: inject('mongodbUrl'), operatorToken, database };
     const connection = await connect({ servers: own.url });
     const ownManager = await jetstreamManager(connection);
-    const first = await startMetering({ ...settings, natsUrl: proxy.url });
+    const first = await startMetering({ ...settings, natsUrl: wire.to(own.url) });
     const firstClient = meteringClient(first, operatorToken);
     const accountId = newAccount();
     const { id } = await firstClient.grantFor(accountId);
-    proxy.cut();
+    wire.mute();
     const { payload, options } = signedEvent([usageOf(id, 5, { closed: true })]);
     await jetstream(connection).publish(usageSubject('h'), payload, options);
     await expect.poll(async () => (await firstClient.poolOf(accountId)).used, patiently).toBe(5);
@@ -181,7 +170,7 @@ describe.concurrent('usage from a stream of its own', { timeout: 120_000 }, () =
     secondClient.close();
     await second.stop();
     await connection.close();
-    await proxy.close();
+    wire.close();
     await own.stop();
   });
 

@@ -32,3 +32,27 @@ function labelsOf(text: string): Record<string, string> {
     [...text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = '', value = '']) => [name, value]),
   );
 }
+
+/** A scrape asks NATS and MongoDB too, which may be away. */
+const ANSWERED_WITHIN_MS = 15_000;
+
+/**
+ * Reads a service's metrics. Resolves to the sum of one of them over the labels that are not named. 0: the service does not answer,
+ * or has it not.
+ *
+ * @param opsUrl of the service's operations port
+ */
+export async function metricAt(
+  opsUrl: string,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const page = await fetch(`${opsUrl}/metrics`, { signal: AbortSignal.timeout(ANSWERED_WITHIN_MS) })
+    .then((answer) => answer.text())
+    .catch(() => '');
+  return readExposition(page)
+    .flatMap(({ samples }) => samples)
+    .filter((sample) => sample.name === name)
+    .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
+    .reduce((sum, { value }) => sum + value, 0);
+}
