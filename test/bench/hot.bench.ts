@@ -65,9 +65,9 @@ test.each([
     const paths = await pathsOf(accounts);
     using bare = await startSameAnswer(`${gateway.target}${paths[0]}`);
     const counted = async () => ({
-      calls: await bench.metric('gateway-1', 'gateway_http_requests_total'),
-      acquires: await bench.metric('gateway-1', 'gateway_quota_acquires_total'),
-      publishes: await bench.metric('gateway-1', 'gateway_usage_batch_calls_count'),
+      calls: await bench.stack.metric('gateway-1', 'gateway_http_requests_total'),
+      acquires: await bench.stack.metric('gateway-1', 'gateway_quota_acquires_total'),
+      publishes: await bench.stack.metric('gateway-1', 'gateway_usage_batch_calls_count'),
     });
     const before = await counted();
     const comparison = await compareInTurns(gateway, bare, { paths, connections, ...STEADY });

@@ -7,7 +7,7 @@ import * as simpleIcons from 'simple-icons';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { compareInTurns } from './harness/in-turns.ts';
 import { linesOf, noteResult, whole } from './harness/results.ts';
-import { metricAt, startSameAnswer } from './harness/servers.ts';
+import { startSameAnswer } from './harness/servers.ts';
 import { runLoad } from './load.ts';
 
 const CONNECTIONS = 256;
@@ -58,7 +58,7 @@ test.each([
     using bare = await startSameAnswer(`${images.url}${path}`, 'content-type');
     const server = {
       target: images.url,
-      cpuMicros: async () => (await metricAt(images.opsUrl, 'process_cpu_seconds_total')) * 1_000_000,
+      cpuMicros: async () => (await images.metric('process_cpu_seconds_total')) * 1_000_000,
     };
     const comparison = await compareInTurns(server, bare, { paths: [path], connections: CONNECTIONS });
     noteResult(`images, ${what}, processor time`, comparison.ratioOfProcessorTime, GOAL);

@@ -27,7 +27,8 @@ const MARK = 'Second edition.';
 const HOUR_MS = 3_600_000;
 
 const bench = useBench();
-const metric = (name: string, label?: string) => bench.metric('gateway-1', name, label);
+const metric = (name: string, labels?: Record<string, string>) =>
+  bench.stack.metric('gateway-1', name, labels);
 
 /** Makes calls at a steady rate, however long the answers take. */
 function startLoad(paths: readonly string[]) {
@@ -55,8 +56,8 @@ function startLoad(paths: readonly string[]) {
     for (; made < due; made++) call();
   }, 5);
   const counted = async () => ({
-    hits: await metric('gateway_cache_requests_total', 'cache="records",result="hit"'),
-    lookUps: await metric('gateway_cache_requests_total', 'cache="records",result="miss"'),
+    hits: await metric('gateway_cache_requests_total', { cache: 'records', result: 'hit' }),
+    lookUps: await metric('gateway_cache_requests_total', { cache: 'records', result: 'miss' }),
     answers: await metric('gateway_http_requests_total'),
     cpuMicros: await bench.gateway.cpuMicros(),
     expiries: await metric('gateway_record_full_expiries_total'),

@@ -102,10 +102,9 @@ describe.each([2, 5])('%i gateways', (gateways) => {
   /** Returns each counter, as the sum over the processes of its service. */
   const counters = (): Promise<number[]> => {
     const names = [...bench.stack.opsUrls.keys()];
-    const sumOf = async ([service, name]: (typeof COUNTERS)[number]) => {
+    const sumOf = ([service, name]: (typeof COUNTERS)[number]) => {
       const processes = names.filter((process) => process.startsWith(service));
-      const values = await Promise.all(processes.map((process) => bench.metric(process, name)));
-      return values.reduce((sum, value) => sum + value, 0);
+      return bench.stack.metric(processes, name);
     };
     return Promise.all(COUNTERS.map(sumOf));
   };

@@ -53,7 +53,7 @@ const home = (
   legalForm: string,
   venue: Venue,
 ): Home => ({ code, country, city, currency, topLevelDomain, legalForm, venue });
-const HOMES: readonly [Home, ...Home[]] = [
+const HOMES: readonly Home[] = [
   home('US', 'United States', 'Chicago', 'USD', 'com', 'Inc.', { mic: 'XNAS', suffix: '' }),
   home('US', 'United States', 'Boston', 'USD', 'io', 'Corporation', { mic: 'XNYS', suffix: '' }),
   home('DE', 'Germany', 'Köln', 'EUR', 'de', 'AG', { mic: 'XETR', suffix: 'DE' }),
@@ -77,9 +77,7 @@ const BUSINESS_WORDS =
   Retail Stores Fashion Luxury Sports Games Studios Music Publishing Learning Travel Hotels Restaurants Coffee Brewing
   Dairy Farms Seeds Paper Packaging Plastics Glass Textiles Furniture Design Tools Machinery Robotics Aerospace Marine
   Shipping Rail Freight Mobility Telecom Satellite Cloud Security Payments Trust Ventures Equity Consulting Marketing
-  Home Garden Toys Beauty Recycling Cement Timber Tires Components Optics Sensors Batteries`.split(
-    /\s+/,
-  ) as unknown as readonly [string, ...string[]];
+  Home Garden Toys Beauty Recycling Cement Timber Tires Components Optics Sensors Batteries`.split(/\s+/);
 const SYLLABLES =
   `ka ve lo mi ra no ti sa be du go fi la ne po ru se ta vi zo an el or in um ar es ol en ix al ti qua bri cal dor fen gra
   hel jun kor lum mar nor pel ros sol tan ver wes yor zan`.split(/\s+/);

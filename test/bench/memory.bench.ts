@@ -36,7 +36,7 @@ const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
 /** Samples the memory of each process after this many calls. */
 async function sample(calls: number): Promise<void> {
   for (const { process, samples } of MEASURED) {
-    const bytes = await bench.metric(process, 'process_resident_memory_bytes');
+    const bytes = await bench.stack.metric(process, 'process_resident_memory_bytes');
     samples.push({ x: calls / 1e6, y: bytes });
   }
 }
@@ -71,16 +71,16 @@ test(
       const growth = megabytes(slopeOf(later.slice(SAMPLES / 2)));
       const goal = { goal: 1, baseline: `${megabytes(allowed)} of memory` };
       noteResult(`memory, ${name}`, spreadOf([allowed / peak]), goal);
-      const used = await bench.metric(process, 'nodejs_heap_size_used_bytes');
-      const heap = await bench.metric(process, 'nodejs_heap_size_total_bytes');
-      const external = await bench.metric(process, 'nodejs_external_memory_bytes');
+      const used = await bench.stack.metric(process, 'nodejs_heap_size_used_bytes');
+      const heap = await bench.stack.metric(process, 'nodejs_heap_size_total_bytes');
+      const external = await bench.stack.metric(process, 'nodejs_external_memory_bytes');
       lines.push(
         `${name}: ${megabytes(atStart)} at the start, at most ${megabytes(peak)} in use of ${megabytes(allowed)}, ` +
           `ratio ${(allowed / peak).toFixed(2)}; in the last half ${growth} more for each million calls; ` +
           `at the end V8's heap has ${megabytes(heap)}, of which ${megabytes(used)} are in use, and ${megabytes(external)} are outside it`,
       );
     }
-    const cached = await bench.metric('gateway-1', 'gateway_cache_size_bytes', 'cache="records"');
+    const cached = await bench.stack.metric('gateway-1', 'gateway_cache_size_bytes', { cache: 'records' });
     lines.push(
       `${whole(CALLS)} calls of ${whole(ACCOUNTS)} accounts for ${whole(RECORDS)} companies at ${whole(rate)}/s; ` +
         `cached records ${megabytes(cached)} of ${megabytes(CACHE_BYTES)}`,

@@ -42,12 +42,7 @@ const bench = useBench({ environment }, async (begun) => {
 const pathOf = (index: number, token = tokens[0]) => `/v1/brands/${companyAt(index).domain}?token=${token}`;
 
 /** RPCs that the services behind the gateway have answered so far. */
-async function rpcs(): Promise<number> {
-  const counts = ['accounts', 'catalog', 'metering'].map((service) =>
-    bench.metric(service, 'grpc_server_handled_total'),
-  );
-  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-}
+const rpcs = () => bench.stack.metric(['accounts', 'catalog', 'metering'], 'grpc_server_handled_total');
 
 /** Returns the p50 of some pieces of work one after another, in milliseconds. */
 async function p50Of(work: () => Promise<unknown>): Promise<number> {
@@ -121,7 +116,7 @@ test("calls for records by Zipf's law with a cache for 1 % of them, compared wit
   let used = 0;
   const load = { paths: () => paths[used++ % PATHS] ?? '', connections: CONNECTIONS };
   const cacheCount = (result: string) =>
-    bench.metric('gateway-1', 'gateway_cache_requests_total', `cache="records",result="${result}"`);
+    bench.stack.metric('gateway-1', 'gateway_cache_requests_total', { cache: 'records', result });
   const before = { hits: await cacheCount('hit'), misses: await cacheCount('miss') };
   const comparison = await compareInTurns(gateway, naive, load);
   const rpcsPerCall = async ({ target }: Server): Promise<number> => {
@@ -132,7 +127,7 @@ test("calls for records by Zipf's law with a cache for 1 % of them, compared wit
   const [own, ofNaive] = [await rpcsPerCall(gateway), await rpcsPerCall(naive)];
   const hits = (await cacheCount('hit')) - before.hits;
   const hitRate = hits / (hits + (await cacheCount('miss')) - before.misses);
-  const entries = await bench.metric('gateway-1', 'gateway_cache_entries', 'cache="records"');
+  const entries = await bench.stack.metric('gateway-1', 'gateway_cache_entries', { cache: 'records' });
   const what = `miss, ${whole(RECORDS)} records, ${CONNECTIONS} connections`;
   noteResult(`${what}, calls a second`, comparison.ratioOfCalls, GOAL_OF_RATE);
   noteResult(`${what}, processor time`, comparison.ratioOfProcessorTime, GOAL_OF_RATE);

@@ -60,10 +60,7 @@ async function countsOfGateway(): Promise<Record<string, number>> {
     .then(() => readFile(file, 'utf8').then(JSON.parse));
 }
 
-async function publishes(): Promise<number> {
-  const text = await (await fetch(`${stack.gateways[0]?.opsUrl}/metrics`)).text();
-  return Number(/^gateway_usage_batch_calls_count\{[^}]*\} (\d+)$/m.exec(text)?.[1]);
-}
+const publishes = () => stack.metric('gateway-1', 'gateway_usage_batch_calls_count');
 
 test('a call that the gateway can answer from its caches costs one write, one digest and a share of a publish, and no other work of note', async () => {
   const [before, publishedBefore, beganMs] = [await countsOfGateway(), await publishes(), performance.now()];

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { BrandType, ImageKind, ImagesAdminServiceClient } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
 import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
@@ -36,10 +37,11 @@ import {
 } from 'simple-icons';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
-import { chromium, type Screenshot, takeScreenshot } from './browser.ts';
+import { chromium } from './browser.ts';
 import { callerOf } from './caller.ts';
 import { TestOperator } from './operator.ts';
-import { type Cell, type SeenLogo, seeLogo } from './seen-logo.ts';
+import { type Browser, startBrowser } from './page.ts';
+import { type Cell, pixelsIn, type SeenLogo, seeLogo } from './seen-logo.ts';
 
 /** Set it to a folder to keep the screenshots and look at them. */
 const KEPT = process.env.SCREENSHOTS;
@@ -126,10 +128,12 @@ describe.skipIf(chromium === undefined)('50 logos in Chromium', () => {
   /** The URL of the big image of each record's logo, in the order of ICONS, DRAWINGS and NAMES. */
   let logos: { name: string; url: string; isMonogram: boolean }[];
   let folder: string;
+  let browser: Browser;
 
   beforeAll(async () => {
     folder = KEPT ?? (await temporaryFolder());
     await mkdir(folder, { recursive: true });
+    browser = await startBrowser(folder);
     stack = await startTestStack({ gateways: 1 });
     const operator = new TestOperator(stack);
     const images = connectChannel(
@@ -179,25 +183,30 @@ describe.skipIf(chromium === undefined)('50 logos in Chromium', () => {
       operator.close();
     }
   });
-  afterAll(() => stack?.stop());
+  afterAll(() => Promise.all([stack?.stop(), browser?.stop()]));
 
-  describe.each(Object.entries(PAGES))('on a %s page', (theme, page) => {
+  describe.each([
+    ['light', PAGES.light],
+    ['dark', PAGES.dark],
+  ] as const)('on a %s page', (theme, page) => {
     let seen: (SeenLogo & { name: string; isMonogram: boolean })[];
 
     beforeAll(async () => {
       const [width, height] = [PITCH * COLUMNS, PITCH * Math.ceil(logos.length / COLUMNS)];
       const tags = logos.map(({ url }, index) => imageAt(`${url}?theme=${theme}`, cellAt(index)));
       const html = `<!doctype html><body style="margin:0;background:rgb(${page})">${tags.join('\n')}</body>`;
-      const screenshot: Screenshot = await takeScreenshot(html, {
-        folder,
-        name: theme,
-        width,
-        height,
-        scale: SCALE,
-      });
+      const shown = await browser.newPage();
+      await shown.show({ theme, width, height, scale: SCALE });
+      const file = join(folder, `${theme}.html`);
+      await writeFile(file, html);
+      await shown.open(`file://${file}`);
+      await shown.evaluate('Promise.all([...document.images].map((image) => image.decode()))');
+      const png = await shown.screenshot('png');
+      await writeFile(join(folder, `${theme}.png`), png);
+      const pixels = await pixelsIn(png);
       seen = logos.map((logo, index) => ({
         ...logo,
-        ...seeLogo(screenshot, onScreen(cellAt(index)), page),
+        ...seeLogo(pixels, onScreen(cellAt(index)), page),
       }));
     });
 

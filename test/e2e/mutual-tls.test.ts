@@ -137,10 +137,8 @@ test('refused calls and handshakes are counted', async () => {
   expect(metrics).toMatch(/grpc_certificate_remaining_seconds\{certificate="own",.*\} 3153\d{4}\./);
 });
 
-async function reloadsOf(service: string): Promise<number> {
-  const metrics = await (await fetch(`${stack.opsUrls.get(service)}/metrics`)).text();
-  return Number(/grpc_certificate_reloads_total\{result="applied",.*\} (\d+)/.exec(metrics)?.[1] ?? 0);
-}
+const reloadsOf = (service: string) =>
+  stack.metric(service, 'grpc_certificate_reloads_total', { result: 'applied' });
 
 /** Writes files for every identity, and waits until every service uses them. */
 async function replace(write: (identity: Identity) => Promise<void>): Promise<void> {

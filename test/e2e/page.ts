@@ -14,6 +14,8 @@ interface Look {
   width: number;
   /** By default 800. */
   height?: number;
+  /** Pixels of the screenshot for one of the page. By default one. */
+  scale?: number;
 }
 
 /** The keys that pages handle, with the codes that Windows has for them. */
@@ -40,6 +42,7 @@ export async function startBrowser(folder: string) {
       '--no-first-run',
       '--remote-debugging-port=0',
       '--disable-background-networking',
+      '--force-color-profile=srgb',
       `--user-data-dir=${join(folder, 'profile')}`,
       'about:blank',
     ],
@@ -118,9 +121,9 @@ async function newPage(send: Send) {
     /** Evaluates the expression in the page, waits for its promise, and resolves to its JSON value. */
     evaluate,
     /** Shows the page in this theme and width, in CSS pixels. */
-    async show({ theme, width, height = 800 }: Look) {
+    async show({ theme, width, height = 800, scale = 1 }: Look) {
       await setTheme(theme);
-      const metrics = { width, height, deviceScaleFactor: 1, mobile: false };
+      const metrics = { width, height, deviceScaleFactor: scale, mobile: false };
       await send('Emulation.setDeviceMetricsOverride', metrics, sessionId);
       await evaluate(
         'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))',
@@ -145,9 +148,9 @@ async function newPage(send: Send) {
     async type(text: string) {
       await send('Input.insertText', { text }, sessionId);
     },
-    /** Resolves to what the page shows, as WebP. */
-    async screenshot() {
-      const { data } = await send('Page.captureScreenshot', { format: 'webp', quality: 80 }, sessionId);
+    /** Resolves to what the page shows. */
+    async screenshot(format: 'webp' | 'png' = 'webp') {
+      const { data } = await send('Page.captureScreenshot', { format, quality: 80 }, sessionId);
       return Buffer.from(data, 'base64');
     },
     /** Runs the script in every page that is opened from now on, before the page's own scripts. */

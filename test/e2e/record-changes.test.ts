@@ -43,19 +43,9 @@ async function answers(identifier: string): Promise<string[]> {
 
 const both = (answer: string) => [answer, answer];
 
-/** Returns the sum of a metric's samples at both gateways. */
-async function metric(name: string, label = ''): Promise<number> {
-  const pages = await Promise.all(
-    stack.gateways.map(async ({ opsUrl }) => (await fetch(`${opsUrl}/metrics`)).text()),
-  );
-  const samples = pages.flatMap((page) => [
-    ...page.matchAll(new RegExp(`^${name}(\\{.*\\})? (\\d+)$`, 'gm')),
-  ]);
-  return samples.reduce(
-    (sum, [, labels = '', value]) => sum + (labels.includes(label) ? Number(value) : 0),
-    0,
-  );
-}
+/** Returns the sum of a metric at both gateways. */
+const metric = (name: string, labels?: Record<string, string>) =>
+  stack.metric(['gateway-1', 'gateway-2'], name, labels);
 
 const lookUps = () => metric('gateway_lookup_batch_queries_sum');
 
@@ -152,7 +142,7 @@ test('a change whose announcement is lost with its replica of catalog is answere
       },
       { deadlineMs: 10_000, operatorToken, waitForReady: true },
     );
-  const missed = () => metric('gateway_record_full_expiries_total', 'missed_message');
+  const missed = () => metric('gateway_record_full_expiries_total', { reason: 'missed_message' });
   try {
     await put('At first.');
     await expect.poll(() => answers('Ravensworth')).toEqual(both('Ravensworth: At first.'));

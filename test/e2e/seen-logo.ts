@@ -1,4 +1,4 @@
-import type { Screenshot } from './browser.ts';
+import sharp from 'sharp';
 
 /** A part of a screenshot, in pixels. */
 export interface Cell {
@@ -19,6 +19,16 @@ export interface SeenLogo {
 
 type Rgb = readonly [number, number, number];
 
+/** The pixels of a page as the browser painted them: red, green and blue, one byte each, row by row. */
+type Pixels = Awaited<ReturnType<typeof pixelsIn>>;
+
+/** Reads a screenshot without losses. */
+export async function pixelsIn(png: Buffer) {
+  const raw = sharp(png).removeAlpha().raw();
+  const { data, info } = await raw.toBuffer({ resolveWithObject: true });
+  return { data, width: info.width };
+}
+
 /** The least contrast of graphics with what is around them (WCAG 2.2, 1.4.11). */
 const READABLE = 3;
 /** Less than this contrast with the page is the page, as the eye and a compressed picture see it. */
@@ -29,9 +39,9 @@ const WHITE = [255, 255, 255] as const;
  * Measures a logo by the pixels on the page. What has a contrast of 3 or more stands out, and so does all that it encloses: letters
  * on a plate are seen against the plate.
  */
-export function seeLogo(screenshot: Screenshot, cell: Cell, page: Rgb): SeenLogo {
+export function seeLogo(pixels: Pixels, cell: Cell, page: Rgb): SeenLogo {
   const { side } = cell;
-  const colours = pixelsOf(screenshot, cell);
+  const colours = coloursOf(pixels, cell);
   const contrasts = Float64Array.from(colours, (colour) => contrastOf(colour, page));
   const outside = reachableFromEdge(side, (index) => (contrasts[index] ?? 1) < READABLE);
   let [inside, faint, soft, white] = [0, 0, 0, 0];
@@ -50,7 +60,7 @@ export function seeLogo(screenshot: Screenshot, cell: Cell, page: Rgb): SeenLogo
   };
 }
 
-function pixelsOf({ data, width }: Screenshot, { left, top, side }: Cell): Rgb[] {
+function coloursOf({ data, width }: Pixels, { left, top, side }: Cell): Rgb[] {
   return Array.from({ length: side * side }, (_, index) => {
     const at = 3 * ((top + Math.floor(index / side)) * width + left + (index % side));
     return [data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0];

@@ -24,9 +24,9 @@ interface Target {
 }
 
 export interface GrpcParts {
-  targets: readonly [Target, ...Target[]];
+  targets: readonly Target[];
   /** Values that messages are made of. They name nothing that honest callers need. */
-  words: readonly [string, ...string[]];
+  words: readonly string[];
   /** Values that fit fields of these names. */
   fitting: Readonly<Record<string, unknown>>;
   operatorToken: string;
@@ -91,7 +91,7 @@ function valueLike(value: unknown, random: Random, words: GrpcParts['words']): u
 function wireMessage(random: Random, words: GrpcParts['words'], depth = 0): Buffer {
   const fields = Array.from({ length: random.whole(0, 6) }, () => {
     const field = random.whole(1, random.chance(0.9) ? 12 : 2_000);
-    const kind = random.pick(['number', 'number', 'word', 'word', 'message', 'double'] as const);
+    const kind = random.pick(['number', 'number', 'word', 'word', 'message', 'double']);
     if (kind === 'number')
       return [varint(field * 8), varint(random.whole(0, random.chance(0.8) ? 9 : 2 ** 40))];
     if (kind === 'double') return [varint(field * 8 + 1), Buffer.alloc(8, random.whole(0, 255))];
@@ -114,8 +114,7 @@ function varint(value: number): Buffer {
 export function grpcInput(random: Random, parts: GrpcParts): GrpcInput {
   const { operatorToken, holderProof } = parts;
   const target = random.pick(parts.targets);
-  const often = <T>(usual: T, others: readonly [T, ...T[]]) =>
-    random.chance(0.93) ? usual : random.pick(others);
+  const often = <T>(usual: T, others: readonly T[]) => (random.chance(0.93) ? usual : random.pick(others));
   const credentials = [
     `Bearer ${operatorToken}x`,
     'Bearer',
@@ -123,7 +122,7 @@ export function grpcInput(random: Random, parts: GrpcParts): GrpcInput {
     'Basic eDp4',
     `Bearer bdsop_${'a'.repeat(32)}`,
     `Bearer ${'x.'.repeat(2_000)}`,
-  ] as const;
+  ];
   const more: OutgoingHttpHeaders[] = [
     { 'x-request-id': 'x'.repeat(random.whole(0, 200)) },
     { 'x-bin': '%%%' },
@@ -152,7 +151,7 @@ export function grpcInput(random: Random, parts: GrpcParts): GrpcInput {
     ...(random.chance(0.97) && { te: 'trailers' }),
     ...(target.server === 'metering' && random.chance(0.9) && { [HOLDER_PROOF_METADATA]: holderProof }),
     ...(target.isAdmin && { authorization: often(`Bearer ${operatorToken}`, credentials) }),
-    ...(random.chance(0.1) && random.pick(more as [OutgoingHttpHeaders])),
+    ...(random.chance(0.1) && random.pick(more)),
   };
   const message = messageOf(random, target, parts);
   const isPacked = random.chance(0.08);
@@ -166,7 +165,7 @@ export function grpcInput(random: Random, parts: GrpcParts): GrpcInput {
     : random.pick(['left open', 'cancelled', 'cancelled on an answer'] as const);
   // Without an end of its message, a call ends at its deadline.
   if (end === 'left open') headers['grpc-timeout'] = random.pick(['1m', '100m', '300m']);
-  return { target, identity: often(target.caller, IDENTITIES as unknown as [Identity]), headers, body, end };
+  return { target, identity: often(target.caller, IDENTITIES), headers, body, end };
 }
 
 function messageOf(random: Random, target: Target, parts: GrpcParts): Buffer {
@@ -195,18 +194,11 @@ function framed(random: Random, message: Buffer, isPacked: boolean): Buffer {
     () => deflateSync(message),
     () => gzipSync(message).subarray(0, -4),
     () => BOMB,
-  ] as const;
+  ];
   const content = isPacked ? random.pick(forms)() : message;
   const head = Buffer.alloc(5);
   head[0] = random.chance(0.96) ? Number(isPacked) : random.whole(0, 255);
-  const lengths = [
-    0,
-    content.length + 1,
-    Math.max(0, content.length - 1),
-    2 ** 24,
-    2 ** 31,
-    2 ** 32 - 1,
-  ] as const;
+  const lengths = [0, content.length + 1, Math.max(0, content.length - 1), 2 ** 24, 2 ** 31, 2 ** 32 - 1];
   head.writeUInt32BE(random.chance(0.96) ? content.length : random.pick(lengths), 1);
   return Buffer.concat([head, content]);
 }

@@ -11,15 +11,15 @@ const PATIENT_MS = 12_000;
 /** What the requests are made of. */
 export interface HttpParts {
   /** The servers' ports, and the paths that each of them serves, `{identifier}` for any. */
-  servers: readonly [HttpServer, ...HttpServer[]];
+  servers: readonly HttpServer[];
   /** Tokens that are valid, revoked, or bound to an origin. */
-  tokens: readonly [string, ...string[]];
+  tokens: readonly string[];
   /** In each token and query that is made up, so that it is found wherever a service writes it. */
   mark: string;
 }
 interface HttpServer {
   port: number;
-  paths: readonly [string, ...string[]];
+  paths: readonly string[];
 }
 
 /** One connection: what is sent, in these chunks, and how the caller ends it. */
@@ -31,7 +31,7 @@ export interface HttpInput {
   end: 'half-closed' | 'left open' | 'reset' | 'reset on an answer' | 'closed';
 }
 
-const IDENTIFIERS: readonly [string, ...string[]] = [
+const IDENTIFIERS = [
   ...['ZPHX', 'zphx', '$ZPHX', "O'Brien's Corner-Shop", 'zephyr.example.com', 'XETR:ZPHX', 'nobody'],
   ...[
     '',
@@ -57,7 +57,7 @@ const IDENTIFIERS: readonly [string, ...string[]] = [
     'x'.repeat(9_000),
     '__proto__',
   ],
-] as const;
+];
 const METHODS = [
   'HEAD',
   'OPTIONS',
@@ -72,8 +72,8 @@ const METHODS = [
   'PRI',
   'get',
   '',
-] as const;
-const VERSIONS = ['HTTP/1.0', 'HTTP/0.9', 'HTTP/2.0', 'HTTP/1.1 ', 'http/1.1', 'HTTP/1.10', ''] as const;
+];
+const VERSIONS = ['HTTP/1.0', 'HTTP/0.9', 'HTTP/2.0', 'HTTP/1.1 ', 'http/1.1', 'HTTP/1.10', ''];
 const HOSTS = [
   'Host:',
   'Host: x:99999',
@@ -83,7 +83,7 @@ const HOSTS = [
   'HOST : x',
   'X: y',
   'Host: \xff',
-] as const;
+];
 const IMAGE_QUERIES = [
   'size=32',
   'size=512',
@@ -96,7 +96,7 @@ const IMAGE_QUERIES = [
   'theme=%64ark',
   'size=32&size=64',
   '&',
-] as const;
+];
 
 /** Headers as they are written. `~`: the mark. */
 const HEADERS = [
@@ -162,7 +162,7 @@ const HEADERS = [
   ],
   ...['x'.repeat(8_000), 'x'.repeat(17_000)].map((each) => `X-Long: ${each}`),
   'X: y\r\n'.repeat(2_100).trimEnd(),
-] as const;
+];
 const BODIES = [
   'x',
   'hello',
@@ -172,7 +172,7 @@ const BODIES = [
   '-1\r\n\r\n',
   '0\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n',
   '{"token":"~"}',
-] as const;
+];
 
 /** Makes an input. The same random numbers give the same input. */
 export function httpInput(random: Random, parts: HttpParts): HttpInput {
@@ -199,7 +199,7 @@ function endOf(random: Random): HttpInput['end'] {
 }
 
 function requestText(random: Random, { paths }: HttpServer, parts: HttpParts): string {
-  const often = (usual: string, others: readonly [string, ...string[]]) =>
+  const often = (usual: string, others: readonly string[]) =>
     random.chance(0.92) ? usual : random.pick(others);
   const path = random.pick(paths).replace('{identifier}', () => identifierOf(random));
   const target = `${path}${queryOf(random, path, parts)}`;
@@ -214,7 +214,7 @@ function requestText(random: Random, { paths }: HttpServer, parts: HttpParts): s
     `${path}/`,
     path.toUpperCase(),
     'x:443',
-  ] as const;
+  ];
   const lines = [
     `${often('GET', METHODS)} ${often(target, odd)} ${often('HTTP/1.1', VERSIONS)}`,
     often('Host: x', HOSTS),

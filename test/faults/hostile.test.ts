@@ -13,11 +13,9 @@ const targets = grpcTargets({
   operator: { ...operator, gateways: [], operatorToken: 'x', certificates: '' },
   targets: operator,
 });
-const [first, ...others] = targets;
-if (!first) throw new Error('there are no methods');
 const GRPC = {
-  targets: [first, ...others] as const,
-  words: ['calls', '\0'] as const,
+  targets,
+  words: ['calls', '\0'],
   fitting: { pool: 'calls' },
   operatorToken: 'x',
   holderProof: 'y',

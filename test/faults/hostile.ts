@@ -171,7 +171,7 @@ class Attack {
     await operator.revokeKey(revoked.keyId);
     const small = await this.#account(50);
     const slow = await this.#account(10_000, { rate: { perSecond: 2, burst: 2 }, concurrency: 1 });
-    const tokens: HttpParts['tokens'] = [
+    const tokens = [
       first.token,
       first.token,
       first.token,
@@ -213,19 +213,16 @@ class Attack {
       '/elements.js',
       '/nowhere',
       ...pages,
-    ] as const;
+    ];
     const portOf = (server: { url: string }) => Number(new URL(server.url).port);
     const servers = [
-      ...stack.gateways.map((server) => ({
-        port: portOf(server),
-        paths: paths as unknown as HttpParts['servers'][0]['paths'],
-      })),
+      ...stack.gateways.map((server) => ({ port: portOf(server), paths })),
       ...stack.images.map((server) => ({
         port: portOf(server),
-        paths: ['/images/errors', '/images/nowhere', '/nowhere', ...pictures] as const,
+        paths: ['/images/errors', '/images/nowhere', '/nowhere', ...pictures],
       })),
     ];
-    return { servers: servers as unknown as HttpParts['servers'], tokens, mark };
+    return { servers, tokens, mark };
   }
 
   /** Returns parts with an account of their own, because calls close accounts and revoke keys, and allowances expire. */
@@ -263,7 +260,7 @@ class Attack {
       network: '203.0.113.7/32',
       id: accountId,
     };
-    const words: GrpcParts['words'] = [
+    const words = [
       accountId,
       plan,
       token,
@@ -283,7 +280,7 @@ class Attack {
       'x'.repeat(2_000),
     ];
     return {
-      targets: grpcTargets(stack) as unknown as GrpcParts['targets'],
+      targets: grpcTargets(stack),
       words,
       fitting,
       operatorToken: stack.operator.operatorToken,

@@ -8,7 +8,6 @@ import { startMongodCluster, startNatsCluster } from '@brand-data/testing/cluste
 import { Wire } from '@brand-data/testing/wire';
 import { fullStock } from '../e2e/fixtures.ts';
 import { TestOperator } from '../e2e/operator.ts';
-import { readExposition } from '../monitoring/exposition.ts';
 import { runningStack } from '../stack/running-stack.ts';
 import { createApiClient } from './api-call.ts';
 
@@ -98,15 +97,6 @@ export async function startFaultStack(options: FaultStackOptions = {}) {
     },
     heal(name: string, from?: CutFrom) {
       for (const wire of links.of(name, from)) wire.heal();
-    },
-    /** Returns the sum of a metric over these processes, and over the labels that are not named. 0: no process has it. */
-    async metric(processes: readonly string[], name: string, labels: Record<string, string> = {}) {
-      const pages = await Promise.all(processes.map((each) => readMetrics(stack.opsUrls.get(each))));
-      return pages
-        .flatMap((page) => readExposition(page).flatMap(({ samples }) => samples))
-        .filter((sample) => sample.name === name)
-        .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
-        .reduce((sum, { value }) => sum + value, 0);
     },
     /** Stops the stack and keeps the output of the processes. */
     stopButKeepLogs,
@@ -205,13 +195,5 @@ async function startClusters(dataDir: string) {
   } catch (error) {
     await mongod.stop();
     throw error;
-  }
-}
-
-async function readMetrics(opsUrl: string | undefined): Promise<string> {
-  try {
-    return await (await fetch(`${opsUrl}/metrics`, { signal: AbortSignal.timeout(2_000) })).text();
-  } catch {
-    return '';
   }
 }

@@ -5,8 +5,11 @@ export interface Random {
   between(from: number, to: number): number;
   /** A whole number from `from` to `to`, both included. */
   whole(from: number, to: number): number;
+  /** A whole number from 0 to `count` - 1. */
+  below(count: number): number;
   chance(probability: number): boolean;
-  pick<T>(items: readonly [T, ...T[]]): T;
+  /** One of at least one item. */
+  pick<T>(items: readonly T[]): T;
   shuffled<T>(items: readonly T[]): T[];
 }
 
@@ -21,12 +24,14 @@ export function createRandom(seed: number): Random {
   };
   const between = (from: number, to: number) => from + unit() * (to - from);
   const whole = (from: number, to: number) => from + Math.floor(unit() * (to - from + 1));
+  const below = (count: number) => whole(0, count - 1);
   return {
     unit,
     between,
     whole,
+    below,
     chance: (probability) => unit() < probability,
-    pick: (items) => items[whole(0, items.length - 1)] ?? items[0],
+    pick: <T>(items: readonly T[]) => items[below(items.length)] as T,
     shuffled: (items) => {
       const keyed = items.map((item) => ({ item, key: unit() }));
       return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);

@@ -3,10 +3,7 @@ import {
   AccountChanged,
   AccountsAdminServiceClient,
   AccountsServiceClient,
-  type BlockedNetwork,
-  type Plan,
   tokenSha256,
-  type VerifyTokenResponse,
 } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
 import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
@@ -17,72 +14,40 @@ import { expect } from 'vitest';
 
 const OPERATOR_TOKEN = 'the operator credential of tests';
 
-/** The service in a separate process, and clients that call it. */
-export interface RunningAccounts {
-  admin: AccountsAdminServiceClient;
-  /** Makes a call as the installation's operator, or with another credential: `operate(admin.setPlan, { … })`. */
-  operate: <Request, Response>(
-    method: Parameters<typeof callUnary<Request, Response>>[1],
-    request: Request,
-    as?: { operatorToken?: string; requestId?: string },
-  ) => Promise<Response>;
-  verify: (tokenSha256: Buffer) => Promise<VerifyTokenResponse['outcome']>;
-  verifyToken: (token: string) => Promise<VerifyTokenResponse['outcome']>;
-  /** As gateways list them. */
-  blockedNetworks: () => Promise<BlockedNetwork[]>;
-  publicPlans: () => Promise<Plan[]>;
-  /** Everything that the process has logged. */
-  log: () => string;
-  /** Sends SIGTERM. Resolves to the exit code. */
-  stop: () => Promise<number | null>;
-  /** Sends SIGKILL. */
-  kill: () => Promise<void>;
-}
+export type RunningAccounts = Awaited<ReturnType<typeof startAccounts>>;
 
+/** Starts the service in a separate process. Resolves to functions that call it. */
 export async function startAccounts(
   settings: { mongodbUrl: string; natsUrl: string; database: string },
   environment: Record<string, string> = {},
-): Promise<RunningAccounts> {
-  const { target, adminTarget, log, untilReady, stop, kill } = await launchService(
+) {
+  const service = await launchService(
     'accounts',
     { ...settings, operatorToken: OPERATOR_TOKEN },
     { LOG_LEVEL: 'debug', TOKEN_HASH_KEY: 'the secret that tests hash tokens with', ...environment },
   );
-  await untilReady();
-  const accountsClient = connectChannel(AccountsServiceClient, target, channelAs('gateway', 'accounts'));
-  const adminClient = connectChannel(AccountsAdminServiceClient, adminTarget, channelAs('bds', 'accounts'));
-  const verify = async (digest: Buffer) => {
-    const request = { tokenSha256: digest };
-    const { verifyToken } = accountsClient;
-    return (await callUnary(accountsClient, verifyToken, request, { deadlineMs: 10_000 })).outcome;
-  };
-  const close = () => {
-    accountsClient.close();
-    adminClient.close();
-  };
+  await service.untilReady();
+  const client = connectChannel(AccountsServiceClient, service.target, channelAs('gateway', 'accounts'));
+  const ofBds = channelAs('bds', 'accounts');
+  const admin = connectChannel(AccountsAdminServiceClient, service.adminTarget, ofBds);
+  service.clients.push(client, admin);
+  const options = { deadlineMs: 10_000 };
+  const verify = async (digest: Buffer) =>
+    (await callUnary(client, client.verifyToken, { tokenSha256: digest }, options)).outcome;
   return {
-    admin: adminClient,
-    operate: (method, request, as) =>
-      callUnary(adminClient, method, request, { deadlineMs: 15_000, operatorToken: OPERATOR_TOKEN, ...as }),
+    ...service,
+    admin,
+    /** Makes a call as the installation's operator, or with another credential: `operate(admin.setPlan, { … })`. */
+    operate: <Request, Response>(
+      method: Parameters<typeof callUnary<Request, Response>>[1],
+      request: Request,
+      as?: { operatorToken?: string; requestId?: string },
+    ) => callUnary(admin, method, request, { deadlineMs: 15_000, operatorToken: OPERATOR_TOKEN, ...as }),
     verify,
-    verifyToken: (token) => verify(tokenSha256(token)),
-    blockedNetworks: async () => {
-      const { listBlockedNetworks } = accountsClient;
-      return (await callUnary(accountsClient, listBlockedNetworks, {}, { deadlineMs: 10_000 })).networks;
-    },
-    publicPlans: async () => {
-      const { listPublicPlans } = accountsClient;
-      return (await callUnary(accountsClient, listPublicPlans, {}, { deadlineMs: 10_000 })).plans;
-    },
-    log,
-    stop: () => {
-      close();
-      return stop();
-    },
-    kill: () => {
-      close();
-      return kill();
-    },
+    verifyToken: (token: string) => verify(tokenSha256(token)),
+    /** As gateways list them. */
+    blockedNetworks: async () => (await callUnary(client, client.listBlockedNetworks, {}, options)).networks,
+    publicPlans: async () => (await callUnary(client, client.listPublicPlans, {}, options)).plans,
   };
 }
 

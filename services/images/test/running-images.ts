@@ -31,18 +31,14 @@ export async function startImages(
   );
   await service.untilReady();
   const admin = connectChannel(ImagesAdminServiceClient, service.adminTarget, channelAs('bds', 'images'));
+  service.clients.push(admin);
   const options = { deadlineMs: 20_000, operatorToken: OPERATOR_TOKEN };
   const url = `http://${service.target}`;
   const put = (request: Partial<PutImageRequest>) =>
     callUnary(admin, admin.putImage, PutImageRequest.fromPartial(request), options);
   const sweep = (messages: AsyncIterable<SweepImagesRequest>) =>
     callClientStream(admin, admin.sweepImages, messages, options);
-  const ended = async <Status>(service: Promise<Status>): Promise<Status> => {
-    admin.close();
-    const status = await service;
-    await nats.stop();
-    return status;
-  };
+  const ended = <Status>(end: Promise<Status>): Promise<Status> => end.finally(() => nats.stop());
   return {
     ...service,
     /** The public server, without a slash at the end. */
@@ -66,7 +62,6 @@ export async function startImages(
       };
       await sweep(brokenOff()).catch(() => {});
     },
-    metrics: async () => (await fetch(`${service.opsUrl}/metrics`)).text(),
     stop: () => ended(service.stop()),
     kill: () => ended(service.kill()),
   };

@@ -22,11 +22,6 @@ export class Bench {
   /** Printed after the last test. */
   readonly lines: string[] = [];
 
-  /** Sums a metric of a process, over the samples whose labels contain the text. */
-  metric(process: string, name: string, label?: string): Promise<number> {
-    return metricAt(this.stack.opsUrls.get(process) ?? '', name, label);
-  }
-
   /** Creates accounts whose allowance no bench can use up. Returns a token of each. */
   async createTokens(accounts: number): Promise<string[]> {
     const { operator } = this;
@@ -64,7 +59,7 @@ export function useBench(
     bench.operator = new TestOperator(bench.stack);
     bench.gateway = {
       target: bench.stack.gateways[0]?.url ?? '',
-      cpuMicros: async () => (await bench.metric('gateway-1', 'process_cpu_seconds_total')) * 1_000_000,
+      cpuMicros: async () => (await bench.stack.metric('gateway-1', 'process_cpu_seconds_total')) * 1_000_000,
     };
     await prepare(bench);
   }, HOUR_MS);
@@ -101,16 +96,6 @@ export async function startBaseline(
 /** Starts bare Fastify with the answer at `url`. `headers`: those that it repeats, "all" or a name. */
 export const startSameAnswer = (url: string, headers = 'all') =>
   startBaseline('same-answer.ts', [url, headers]);
-
-/** Returns the sum of a metric's samples, or of those whose labels contain the text. */
-export async function metricAt(opsUrl: string, name: string, label = ''): Promise<number> {
-  const text = await (await fetch(`${opsUrl}/metrics`)).text();
-  const samples = text.matchAll(new RegExp(`^${name}(\\{[^}]*\\})? ([0-9.e+]+)$`, 'gm'));
-  return [...samples].reduce(
-    (sum, [, labels = '', value]) => sum + (labels.includes(label) ? Number(value) : 0),
-    0,
-  );
-}
 
 /** Keeps a measured server on the first processor, so that both servers of a comparison have the same one. */
 function pinServer(pid: number | undefined): void {
