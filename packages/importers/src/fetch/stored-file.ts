@@ -35,10 +35,7 @@ export class StoredFile {
   /** Resolves to the state of a file of this URL. Undefined without one, or if the file is not the one that the state tells of. */
   async state(url: string): Promise<(FileState & { size: number }) | undefined> {
     const state = await readState<FileState>(this.#statePath);
-    const size = await stat(this.path).then(
-      (found) => found.size,
-      () => undefined,
-    );
+    const size = (await stat(this.path).catch(() => undefined))?.size;
     if (size === undefined || state?.url !== hash('sha256', url) || (state.bytes ?? size) !== size)
       return undefined;
     return { ...state, url, size };

@@ -163,11 +163,7 @@ async function* bunzipped(file: string): AsyncGenerator<Chunk> {
 async function startBunzip(file: string): Promise<ChildProcessWithoutNullStreams> {
   for (const name of BUNZIP_PROGRAMS) {
     const program = spawn(name, ['-dc'], { stdio: 'pipe' });
-    const isStarted = await once(program, 'spawn').then(
-      () => true,
-      () => false,
-    );
-    if (isStarted) return program;
+    if (await once(program, 'spawn').catch(() => undefined)) return program;
   }
   throw new Error(
     `${file} is compressed with bzip2: install ${BUNZIP_PROGRAMS.join(' or ')}, or compress the file with gzip instead`,

@@ -11,6 +11,7 @@ import {
   readWebHost,
 } from '@brand-data/identifiers';
 import { filesOf, sizeOf } from '../../formats/content.ts';
+import type { TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
 import { NoTable, openTable } from '../../formats/table.ts';
 import type { BytesRead, Skipped, Unreadable } from '../../framework/source-items.ts';
@@ -58,11 +59,8 @@ export async function* readRows(
 /** Returns the folder with the files: `dir` itself, or the folder `database/equities` or `equities` below it. */
 async function folderOfEquities(dir: string): Promise<string> {
   for (const folder of [join(dir, 'database', 'equities'), join(dir, 'equities')]) {
-    const isThere = await stat(folder).then(
-      (found) => found.isDirectory(),
-      () => false,
-    );
-    if (isThere) return folder;
+    const found = await stat(folder).catch(() => undefined);
+    if (found?.isDirectory()) return folder;
   }
   return dir;
 }
@@ -72,38 +70,23 @@ async function* rowsOf(
   progress: BytesRead | undefined,
 ): AsyncGenerator<Row | Skipped | Unreadable> {
   try {
-    yield* rowsOfTable(file, progress);
+    await using table = await openTable(file, { progress });
+    const { columns, rows } = table;
+    const missing = NEEDED.filter((column) => !columns.includes(column));
+    if (missing.length === 0) return yield* readEach(rows, rowOf);
+    const problem = `not a file of FinanceDatabase: it lacks ${missing.length === 1 ? 'the column' : 'the columns'} ${missing.join(', ')}`;
+    yield { from: `${file}:1`, problem, raw: columns.join(',') };
   } catch (error) {
     if (!(error instanceof NoTable)) throw error;
     yield { from: error.from, problem: error.problem };
   }
 }
 
-async function* rowsOfTable(
-  file: string,
-  progress: BytesRead | undefined,
-): AsyncGenerator<Row | Skipped | Unreadable> {
-  await using table = await openTable(file, { progress });
-  const { columns, rows } = table;
-  const missing = NEEDED.filter((column) => !columns.includes(column));
-  if (missing.length > 0) {
-    const problem = `not a file of FinanceDatabase: it lacks ${missing.length === 1 ? 'the column' : 'the columns'} ${missing.join(', ')}`;
-    yield { from: `${file}:1`, problem, raw: columns.join(',') };
-    return;
-  }
-  yield* readEach(rows, ({ from, cells, raw }) => {
-    if (raw.length > LONGEST_ROW)
-      return {
-        from,
-        problem: `the row has ${raw.length} characters: no row has more than ${LONGEST_ROW}`,
-        raw,
-      };
-    const row = rowOf(from, (column) => ownText(cells.get(column)?.trim() ?? ''));
-    return 'problem' in row ? { ...row, raw } : row;
-  });
-}
-
-function rowOf(from: string, field: (column: string) => string) {
+function rowOf({ from, cells, raw }: TableRow) {
+  const field = (column: string) => ownText(cells.get(column)?.trim() ?? '');
+  const refused = (problem: string): Unreadable => ({ from, problem, raw });
+  if (raw.length > LONGEST_ROW)
+    return refused(`the row has ${raw.length} characters: no row has more than ${LONGEST_ROW}`);
   const symbol = field('symbol').toUpperCase();
   const [, root = symbol, suffix = ''] = YAHOO_SUFFIX.exec(symbol) ?? [];
   const [venue, ...others] = exchangesOfYahooSuffix(suffix);
@@ -117,10 +100,9 @@ function rowOf(from: string, field: (column: string) => string) {
   const valid = (value: string, isValid: (text: string) => boolean) => (isValid(value) ? value : '');
   const name = field('name').replace(/\s+/g, ' ');
   if (isTooLongForName(name))
-    return {
-      from,
-      problem: `${symbol}: its name has ${name.length} characters: no name has more than ${LONGEST_NAME}`,
-    };
+    return refused(
+      `${symbol}: its name has ${name.length} characters: no name has more than ${LONGEST_NAME}`,
+    );
   const summary = field('summary').replace(/\s+/g, ' ');
   return {
     /** The file with its folder, and the line: "…/BER.csv:12". */
