@@ -3,21 +3,15 @@ import type { ClientSession } from 'mongodb';
 import { type AccountDoc, type AccountPage, accountPage } from '../model/account.ts';
 import type { PlanDoc } from '../model/plan.ts';
 import type { AccountsCollections } from './collections.ts';
-import type { Database } from './database.ts';
+import { StorePart } from './database.ts';
 import { removeAccount } from './deletion.ts';
 import { requirePlan } from './plan-store.ts';
 
 /** The accounts in the accounts database. */
-export class AccountStore {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class AccountStore extends StorePart {
   create(account: Omit<AccountDoc, 'revision'>, by: OperatorCall): Promise<AccountDoc> {
-    const { collections } = this.#database;
-    return this.#database.change(by, 'CreateAccount', async (session, revision) => {
+    const { collections } = this;
+    return this.database.change(by, 'CreateAccount', async (session, revision) => {
       const { _id, name, plan } = account;
       await requirePlan(collections, session, plan);
       if (await findAnyAccount(collections, session, _id))
@@ -34,16 +28,16 @@ export class AccountStore {
   }
 
   async get(id: string): Promise<AccountDoc> {
-    const { collections } = this.#database;
-    const account = await this.#database.read((session) => findAnyAccount(collections, session, id));
+    const { collections } = this;
+    const account = await this.database.read((session) => findAnyAccount(collections, session, id));
     if (!account) throw noAccount(id);
     return account;
   }
 
   /** Returns an account and its plan, both as of one moment. */
   async getWithPlan(id: string): Promise<{ account: AccountDoc; plan: PlanDoc }> {
-    const { accounts } = this.#database.collections;
-    const [found] = await this.#database.read((session) =>
+    const { accounts } = this.collections;
+    const [found] = await this.database.read((session) =>
       accounts
         .aggregate<AccountDoc & { plans: PlanDoc[] }>(
           [
@@ -62,13 +56,13 @@ export class AccountStore {
 
   /** Returns a page of accounts, by id. */
   list(page: AccountPage): Promise<{ found: AccountDoc[]; next: string }> {
-    const { accounts, deletedAccounts } = this.#database.collections;
+    const { accounts, deletedAccounts } = this.collections;
     const listed = page.isOfDeleted ? deletedAccounts : accounts;
-    return this.#database.read((session) => accountPage(listed, page, session));
+    return this.database.read((session) => accountPage(listed, page, session));
   }
 
   rename(id: string, name: string, by: OperatorCall): Promise<AccountDoc> {
-    const { accounts } = this.#database.collections;
+    const { accounts } = this.collections;
     return this.#change(id, by, 'RenameAccount', async (session, account) => {
       await accounts.updateOne({ _id: id }, { $set: { name } }, { session });
       return { result: { ...account, name }, details: { name, before: account.name } };
@@ -76,7 +70,7 @@ export class AccountStore {
   }
 
   setPlan(id: string, plan: string, by: OperatorCall): Promise<AccountDoc> {
-    const { collections } = this.#database;
+    const { collections } = this;
     return this.#change(id, by, 'SetAccountPlan', async (session, account, revision) => {
       requireOpen(account);
       await requirePlan(collections, session, plan);
@@ -91,7 +85,7 @@ export class AccountStore {
 
   /** If the account is closed already, keeps the time of the first close, and sends the notice again. */
   close(id: string, now: Date, by: OperatorCall): Promise<AccountDoc> {
-    const { accounts } = this.#database.collections;
+    const { accounts } = this.collections;
     return this.#change(id, by, 'CloseAccount', async (session, account, revision) => {
       const closedAt = account.closedAt ?? now;
       const before = account.closedAt ? 'closed' : undefined;
@@ -102,7 +96,7 @@ export class AccountStore {
 
   /** If the account is open already, only sends the notice again. */
   reopen(id: string, by: OperatorCall): Promise<AccountDoc> {
-    const { accounts } = this.#database.collections;
+    const { accounts } = this.collections;
     return this.#change(id, by, 'ReopenAccount', async (session, account, revision) => {
       await accounts.updateOne({ _id: id }, { $set: { revision }, $unset: { closedAt: '' } }, { session });
       const { closedAt, ...open } = account;
@@ -113,8 +107,8 @@ export class AccountStore {
 
   /** If the account is deleted already, keeps the time of its deletion, and sends the notice again. */
   delete(id: string, now: Date, by: OperatorCall): Promise<AccountDoc> {
-    const { collections } = this.#database;
-    return this.#database.change(by, 'DeleteAccount', async (session, revision) => {
+    const { collections } = this;
+    return this.database.change(by, 'DeleteAccount', async (session, revision) => {
       const account = await findAnyAccount(collections, session, id);
       if (!account) throw noAccount(id);
       const { result, keys } = await removeAccount(collections, account, { now, revision, session });
@@ -141,8 +135,8 @@ export class AccountStore {
       revision: number,
     ) => Promise<{ result: AccountDoc; about?: string[]; details: AuditDetails['details'] }>,
   ): Promise<AccountDoc> {
-    const { collections } = this.#database;
-    return this.#database.change(by, method, async (session, revision) => {
+    const { collections } = this;
+    return this.database.change(by, method, async (session, revision) => {
       const account = await findAccount(collections, session, id);
       const { result, about = [], details } = await work(session, account, revision);
       return {

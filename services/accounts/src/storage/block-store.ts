@@ -1,21 +1,15 @@
 import { Fault, type OperatorCall } from '@brand-data/runtime';
 import type { BlockDoc } from '../model/block.ts';
-import type { Database } from './database.ts';
+import { StorePart } from './database.ts';
 
 /** Gateways hold all blocks in memory. */
 const MOST_BLOCKS = 1_000;
 
 /** The blocked networks in the accounts database. */
-export class BlockStore {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class BlockStore extends StorePart {
   /** Replaces an earlier block of the same network. */
   block(block: BlockDoc, by: OperatorCall): Promise<BlockDoc> {
-    return this.#database.change(by, 'BlockNetwork', async (session) => {
+    return this.database.change(by, 'BlockNetwork', async (session) => {
       const { _id: network, reason, createdAt, expiresAt } = block;
       const others = { _id: { $ne: network }, expiresAt: { $gt: createdAt } };
       if ((await this.#blocks.countDocuments(others, { session })) >= MOST_BLOCKS)
@@ -37,7 +31,7 @@ export class BlockStore {
 
   /** Returns the block that is lifted. */
   unblock(network: string, by: OperatorCall): Promise<BlockDoc> {
-    return this.#database.change(by, 'UnblockNetwork', async (session) => {
+    return this.database.change(by, 'UnblockNetwork', async (session) => {
       const lifted = await this.#blocks.findOneAndDelete({ _id: network }, { session });
       if (!lifted) throw new Fault('not_found', `${network} is not blocked: bds block list shows all blocks`);
       return {
@@ -51,7 +45,7 @@ export class BlockStore {
 
   /** Returns the blocks that have not expired, in the order of their creation. */
   list(now: Date): Promise<BlockDoc[]> {
-    return this.#database.read((session) =>
+    return this.database.read((session) =>
       this.#blocks
         .find({ expiresAt: { $gt: now } }, { session })
         .sort({ createdAt: 1 })
@@ -60,7 +54,7 @@ export class BlockStore {
   }
 
   get #blocks() {
-    return this.#database.collections.blocks;
+    return this.collections.blocks;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Binary, Db } from 'mongodb';
+import type { Binary, ClientSession, Collection, Db, Filter } from 'mongodb';
 import type { AccountDoc } from '../model/account.ts';
 import type { BlockDoc } from '../model/block.ts';
 import type { KeyDoc } from '../model/key.ts';
@@ -35,6 +35,27 @@ export function collectionsOf(db: Db) {
     operators: db.collection<OperatorDoc>('operators'),
     counters: db.collection<{ _id: string; value: number }>('counters'),
   };
+}
+
+export const NOT_REVOKED = { revokedAt: { $exists: false } };
+
+/**
+ * Returns all documents that are not revoked, and of the revoked ones only the last `most`, so that the list has a bound, in the order
+ * of their creation.
+ */
+export async function listRevocable<Doc extends { _id: string; createdAt: Date; revokedAt?: Date }>(
+  documents: Collection<Doc>,
+  filter: Filter<Doc>,
+  most: number,
+  session: ClientSession,
+): Promise<Doc[]> {
+  const open = documents.find({ ...filter, ...NOT_REVOKED } as Filter<Doc>, { session });
+  const revoked = documents
+    .find({ ...filter, revokedAt: { $gt: new Date(0) } } as Filter<Doc>, { session })
+    .sort({ revokedAt: -1 })
+    .limit(most);
+  const listed = [...(await open.toArray()), ...(await revoked.toArray())] as Doc[];
+  return listed.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
 }
 
 /** Creates the indexes and the counters, which any replica may do at any time. Every query of the store uses an index, or _id. */

@@ -104,6 +104,17 @@ export class Database {
   }
 }
 
+/** The part of the store that reads and changes some of the collections. */
+export class StorePart {
+  protected readonly database: Database;
+  protected readonly collections: AccountsCollections;
+
+  constructor(database: Database) {
+    this.database = database;
+    this.collections = database.collections;
+  }
+}
+
 function withDeadline<T>(answer: Promise<T>): Promise<T> {
   return answerWithin(answer, {
     withinMs: ANSWER_WITHIN_MS,

@@ -10,10 +10,10 @@ import type { AccountDoc } from '../model/account.ts';
 import type { KeyDoc } from '../model/key.ts';
 import type { PlanDoc } from '../model/plan.ts';
 import { requireOpenAccount } from './account-store.ts';
-import type { Database } from './database.ts';
+import { listRevocable, NOT_REVOKED } from './collections.ts';
+import { type Database, StorePart } from './database.ts';
 
 const MOST_KEYS = 100;
-/** The list of an account's keys shows only this many revoked keys, those that were revoked last, so that it has a bound. */
 const MOST_REVOKED_LISTED = 400;
 /** Searches for tokens that run at once, and tokens that wait for the next search of one lane. */
 const SEARCH_LANES = 4;
@@ -23,13 +23,12 @@ const MOST_SEARCHES_WAITING = 1_000;
 export type FoundKey = KeyDoc & { account: AccountDoc; plan: PlanDoc };
 
 /** The accounts' keys in the accounts database. */
-export class KeyStore {
-  readonly #database: Database;
+export class KeyStore extends StorePart {
   readonly #searches: KeyedBatches<Buffer, Map<string, FoundKey>>;
   #searched = 0;
 
   constructor(database: Database) {
-    this.#database = database;
+    super(database);
     this.#searches = createKeyedBatches((tokenHashes) => this.#findAll(tokenHashes), {
       most: MOST_SEARCHES_WAITING,
       tooMany: () => new Fault('unavailable', 'too many tokens are verified at once: try again'),
@@ -43,7 +42,7 @@ export class KeyStore {
   }
 
   async #findAll(tokenHashes: readonly Buffer[]): Promise<Map<string, FoundKey>> {
-    const found = await this.#database.read((session) =>
+    const found = await this.database.read((session) =>
       this.#keys
         .aggregate<FoundKey>(
           [
@@ -63,7 +62,7 @@ export class KeyStore {
 
   /** Rejects with a Fault unless there is the key. */
   get(id: string): Promise<KeyDoc> {
-    return this.#database.read((session) => this.#require(session, id));
+    return this.database.read((session) => this.#require(session, id));
   }
 
   create(key: KeyDoc, by: OperatorCall): Promise<KeyDoc> {
@@ -167,7 +166,7 @@ export class KeyStore {
       session: ClientSession,
     ) => Promise<{ key: KeyDoc; result: Result; about?: string[]; details: AuditDetails['details'] }>,
   ): Promise<Result> {
-    return this.#database.change(by, method, async (session) => {
+    return this.database.change(by, method, async (session) => {
       const { key, result, about = [], details } = await work(session);
       const { _id, accountId } = key;
       return {
@@ -179,26 +178,19 @@ export class KeyStore {
     });
   }
 
-  /** Returns all keys that are not revoked, and up to MOST_REVOKED_LISTED that were revoked last, in the order of their creation. */
-  async list(accountId: string): Promise<KeyDoc[]> {
-    const listed = await this.#database.read(async (session) => [
-      ...(await this.#keys.find({ accountId, revokedAt: { $exists: false } }, { session }).toArray()),
-      ...(await this.#keys
-        .find({ accountId, revokedAt: { $gt: new Date(0) } }, { session })
-        .sort({ revokedAt: -1 })
-        .limit(MOST_REVOKED_LISTED)
-        .toArray()),
-    ]);
-    return listed.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  list(accountId: string): Promise<KeyDoc[]> {
+    return this.database.read((session) =>
+      listRevocable(this.#keys, { accountId }, MOST_REVOKED_LISTED, session),
+    );
   }
 
   get #keys() {
-    return this.#database.collections.keys;
+    return this.collections.keys;
   }
 
   async #requireRoom(session: ClientSession, accountId: string): Promise<void> {
-    await requireOpenAccount(this.#database.collections, session, accountId);
-    const unrevoked = { accountId, revokedAt: { $exists: false } };
+    await requireOpenAccount(this.collections, session, accountId);
+    const unrevoked = { accountId, ...NOT_REVOKED };
     if ((await this.#keys.countDocuments(unrevoked, { session, limit: MOST_KEYS })) >= MOST_KEYS)
       throw new Fault('resource_exhausted', `the account already has ${MOST_KEYS} keys: revoke one first`);
   }

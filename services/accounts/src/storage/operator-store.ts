@@ -1,28 +1,19 @@
 import { Fault, type OperatorCall } from '@brand-data/runtime';
 import { Binary } from 'mongodb';
 import type { OperatorDoc } from '../model/operator.ts';
-import { OPERATORS_COUNTER } from './collections.ts';
-import type { Database } from './database.ts';
+import { listRevocable, NOT_REVOKED, OPERATORS_COUNTER } from './collections.ts';
+import { StorePart } from './database.ts';
 
 /** Two, so that one can replace the other. */
 const MOST_OF_ONE = 2;
 const MOST_CREDENTIALS = 200;
-/** The list shows only this many revoked credentials, those that were revoked last, so that it has a bound. */
 const MOST_REVOKED_LISTED = 200;
 
-const NOT_REVOKED = { revokedAt: { $exists: false } };
-
 /** The operators' credentials in the accounts database. */
-export class OperatorStore {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class OperatorStore extends StorePart {
   create(operator: OperatorDoc, by: OperatorCall): Promise<OperatorDoc> {
     const change = { by, method: 'CreateOperator', counter: OPERATORS_COUNTER };
-    return this.#database.record(change, async (session) => {
+    return this.database.record(change, async (session) => {
       const { _id, name } = operator;
       requireRoom(operator, await this.#operators.find(NOT_REVOKED, { session }).toArray());
       await this.#operators.insertOne(operator, { session });
@@ -33,7 +24,7 @@ export class OperatorStore {
   /** If a credential is revoked already, keeps the time of its first revocation. */
   revoke(name: string, credentialId: string, now: Date, by: OperatorCall): Promise<OperatorDoc[]> {
     const change = { by, method: 'RevokeOperator', counter: OPERATORS_COUNTER };
-    return this.#database.record(change, async (session) => {
+    return this.database.record(change, async (session) => {
       const filter = credentialId === '' ? { name, ...NOT_REVOKED } : { name, _id: credentialId };
       const found = await this.#operators.find(filter, { session }).toArray();
       if (found.length === 0)
@@ -57,28 +48,19 @@ export class OperatorStore {
     });
   }
 
-  /** Returns the credentials in the order of their creation. */
-  async list(): Promise<OperatorDoc[]> {
-    const listed = await this.#database.read(async (session) => [
-      ...(await this.#operators.find(NOT_REVOKED, { session }).toArray()),
-      ...(await this.#operators
-        .find({ revokedAt: { $gt: new Date(0) } }, { session })
-        .sort({ revokedAt: -1 })
-        .limit(MOST_REVOKED_LISTED)
-        .toArray()),
-    ]);
-    return listed.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  list(): Promise<OperatorDoc[]> {
+    return this.database.read((session) => listRevocable(this.#operators, {}, MOST_REVOKED_LISTED, session));
   }
 
   async findOperator(hash: Buffer): Promise<OperatorDoc | undefined> {
-    const found = await this.#database.read((session) =>
+    const found = await this.database.read((session) =>
       this.#operators.findOne({ hash: new Binary(hash) }, { session }),
     );
     return found ?? undefined;
   }
 
   get #operators() {
-    return this.#database.collections.operators;
+    return this.collections.operators;
   }
 }
 

@@ -2,24 +2,18 @@ import { Fault, type OperatorCall } from '@brand-data/runtime';
 import type { ClientSession } from 'mongodb';
 import { type PlanDoc, type PlanTerms, planDetails } from '../model/plan.ts';
 import type { AccountsCollections } from './collections.ts';
-import type { Database } from './database.ts';
+import { StorePart } from './database.ts';
 
 /** The plans in the accounts database. */
-export class PlanStore {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class PlanStore extends StorePart {
   /** Creates or replaces a plan. `replaces` is the revision that it must have, 0 if it must be new. Undefined: any. */
   set(
     name: string,
     { replaces, ...terms }: PlanTerms & { replaces?: number | undefined },
     by: OperatorCall,
   ): Promise<PlanDoc> {
-    const { plans } = this.#database.collections;
-    return this.#database.change(by, 'SetPlan', async (session, revision) => {
+    const { plans } = this.collections;
+    return this.database.change(by, 'SetPlan', async (session, revision) => {
       const before = await plans.findOne({ _id: name }, { session });
       const { pools, limits, public: isPublic = before?.public } = terms;
       const result = {
@@ -46,8 +40,8 @@ export class PlanStore {
   }
 
   delete(name: string, by: OperatorCall): Promise<PlanDoc> {
-    const { plans, accounts } = this.#database.collections;
-    return this.#database.change(by, 'DeletePlan', async (session) => {
+    const { plans, accounts } = this.collections;
+    return this.database.change(by, 'DeletePlan', async (session) => {
       const result = await plans.findOneAndDelete({ _id: name }, { session });
       if (!result)
         throw new Fault('not_found', `there is no plan ${JSON.stringify(name)}: bds plan list shows all`);
@@ -70,8 +64,8 @@ export class PlanStore {
   }
 
   list(): Promise<PlanDoc[]> {
-    const { plans } = this.#database.collections;
-    return this.#database.read((session) => plans.find({}, { session }).sort({ _id: 1 }).toArray());
+    const { plans } = this.collections;
+    return this.database.read((session) => plans.find({}, { session }).sort({ _id: 1 }).toArray());
   }
 }
 
