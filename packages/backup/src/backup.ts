@@ -13,17 +13,11 @@ import {
   writeManifest,
 } from './copied-files.ts';
 import { copyStream, usagePositions } from './nats-messages.ts';
-import { type OpenNats, openMongo, openNats, type ServerSettings } from './servers.ts';
+import { type CopyOptions, type OpenNats, openMongo, openNats } from './servers.ts';
 
-export interface BackupOptions {
-  servers: ServerSettings;
+interface BackupOptions extends CopyOptions {
   /** A folder that does not exist yet, or is empty. */
   folder: string;
-  /** The services whose data is copied. */
-  services: readonly DatabaseService[];
-  /** The name of a service's database. */
-  databaseOf(service: DatabaseService): string;
-  signal: AbortSignal;
   onProgress(what: string, count: number): void;
 }
 
@@ -110,8 +104,7 @@ async function copyAll(client: MongoClient, options: BackupOptions): Promise<Cop
     const services = group.filter((service) => options.services.includes(service));
     if (services.length > 0) copied.push(...(await copyDatabases(client, services, options, onDocument)));
   }
-  const order = ({ service }: CopiedDatabase) => DATABASE_SERVICES.indexOf(service);
-  return copied.toSorted((a, b) => order(a) - order(b));
+  return DATABASE_SERVICES.flatMap((service) => copied.filter((database) => database.service === service));
 }
 
 /**

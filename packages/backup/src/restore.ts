@@ -20,19 +20,14 @@ import {
   usagePositions,
 } from './nats-messages.ts';
 import { restoreDatabase } from './restore-database.ts';
-import { type OpenNats, openMongo, openNats, type ServerSettings } from './servers.ts';
+import { type CopyOptions, type OpenNats, openMongo, openNats } from './servers.ts';
 
-export interface RestoreOptions {
-  servers: ServerSettings;
+export interface RestoreOptions extends CopyOptions {
   /** The admin ports of the services that end a restore. They reject with Fault `unavailable` while the service does not run. */
   restored: {
     finishRestore(request: FinishRestoreRequest): Promise<FinishRestoreResponse>;
     replayUsage(requests: AsyncIterable<ReplayUsageRequest>): Promise<ReplayUsageResponse>;
   };
-  /** The folder of the copy. */
-  folder: string;
-  services: readonly DatabaseService[];
-  databaseOf(service: DatabaseService): string;
   /** Whether to remove what the databases hold. */
   replace: boolean;
   /** When the last replica of metering ended. Since then gateways have got no grants. */
@@ -41,7 +36,6 @@ export interface RestoreOptions {
   gatewaysStopped: boolean;
   /** Whether to revoke the keys that were changed after the copy. Some of them may have been revoked. */
   revokeChangedKeys: boolean;
-  signal: AbortSignal;
   onProgress(what: string, count?: number): void;
   /** Called when the databases are restored and the services have to be started. */
   onRestored(): void;
@@ -120,8 +114,14 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
   if (marked.length > 0) options.onRestored();
   const [accountsId, meteringId] = [restoreIds.get('accounts'), restoreIds.get('metering')];
   // Metering comes last: until it has billed all usage, gateways get no grant and so answer no counted call.
-  const changes = nats && accountsId && (await finishAccounts(nats, accountsId, manifest, options));
-  const usage = nats && meteringId && (await replayUsage(nats, meteringId, manifest, options));
+  const changes =
+    nats &&
+    accountsId &&
+    (await untilRuns('accounts', () => finishAccounts(nats, accountsId, manifest, options), options));
+  const usage =
+    nats &&
+    meteringId &&
+    (await untilRuns('metering', () => replayUsage(nats, meteringId, manifest, options), options));
   return { manifest, documents, ...(usage && { usage }), ...(changes && { changes }) };
 }
 
@@ -133,16 +133,9 @@ async function finishAccounts(
 ): Promise<NonNullable<RestoreResult['changes']>> {
   const { revokeChangedKeys, services } = options;
   const copiedAt = new Date(databases.find(({ service }) => service === 'accounts')?.at ?? copyEndedAt);
-  return untilRuns(
-    'accounts',
-    async () => {
-      const { complete, notices: changes } = await readAccountNotices(nats, copiedAt, options.signal);
-      const request = { restoreId, changes, revokeChangedKeys, services: [...services], copyEndedAt };
-      const changed = await options.restored.finishRestore(request);
-      return { complete, ...changed, revoked: revokeChangedKeys };
-    },
-    options,
-  );
+  const { complete, notices: changes } = await readAccountNotices(nats, copiedAt, options.signal);
+  const request = { restoreId, changes, revokeChangedKeys, services: [...services], copyEndedAt };
+  return { complete, ...(await options.restored.finishRestore(request)), revoked: revokeChangedKeys };
 }
 
 async function replayUsage(
@@ -151,15 +144,9 @@ async function replayUsage(
   manifest: Manifest,
   options: RestoreOptions,
 ): Promise<NonNullable<RestoreResult['usage']>> {
-  return untilRuns(
-    'metering',
-    async () => {
-      const unread: UnreadUsage = { gone: [], lost: [] };
-      const messages = allMessages(nats, manifest, options, unread);
-      return { ...(await options.restored.replayUsage(requestsOf(restoreId, messages))), ...unread };
-    },
-    options,
-  );
+  const unread: UnreadUsage = { gone: [], lost: [] };
+  const messages = allMessages(nats, manifest, options, unread);
+  return { ...(await options.restored.replayUsage(requestsOf(restoreId, messages))), ...unread };
 }
 
 /** Repeats the call until the service answers. */

@@ -1,3 +1,4 @@
+import type { DatabaseService } from '@brand-data/contracts';
 import {
   connectionOptions,
   credentialsOf,
@@ -18,6 +19,18 @@ export interface ServerSettings {
   /** Absent: the copy or the restore does not include metering. */
   NATS_URL?: string | undefined;
   NATS_CA?: string | undefined;
+}
+
+/** What a copy and a restore have in common. */
+export interface CopyOptions {
+  servers: ServerSettings;
+  /** The folder of the copy. */
+  folder: string;
+  /** The services whose data is copied or restored. */
+  services: readonly DatabaseService[];
+  /** The name of a service's database. */
+  databaseOf(service: DatabaseService): string;
+  signal: AbortSignal;
 }
 
 /** How long one request to NATS may take. */
