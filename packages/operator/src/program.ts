@@ -9,12 +9,7 @@ import { operatorCommand } from './commands/accounts/operator.ts';
 import { planCommand } from './commands/accounts/plan.ts';
 import { usageCommand } from './commands/accounts/usage.ts';
 import { catalogueCommand } from './commands/catalogue/catalogue.ts';
-import {
-  joinCommand,
-  separateCommand,
-  unjoinCommand,
-  unseparateCommand,
-} from './commands/catalogue/decisions.ts';
+import { DECISION_COMMANDS } from './commands/catalogue/decisions.ts';
 import { logoCommand } from './commands/catalogue/logo.ts';
 import { deleteCommand, schemaCommand, showCommand } from './commands/catalogue/record.ts';
 import { resolveCommand } from './commands/catalogue/resolve.ts';
@@ -51,10 +46,7 @@ const COMMANDS = [
   unsetCommand,
   suppressCommand,
   unsuppressCommand,
-  joinCommand,
-  unjoinCommand,
-  separateCommand,
-  unseparateCommand,
+  ...DECISION_COMMANDS,
   logoCommand,
   deleteCommand,
   schemaCommand,

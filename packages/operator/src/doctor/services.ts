@@ -43,21 +43,18 @@ const STATE: Record<FindingState, 'ok' | 'warning' | 'wrong'> = {
   [FindingState.WRONG]: 'wrong',
 };
 
-/** A service's report about itself. `clock` is absent if the service does not answer. */
-export interface Examined {
-  lines: CheckLine[];
-  clock?: ServiceClock;
-}
-
 /** How far the clock of a service is ahead of this machine's, and by how much this may be wrong. */
-export interface ServiceClock {
+interface ServiceClock {
   part: string;
   aheadMs: number;
   uncertainMs: number;
 }
 
-/** Never rejects because of the service. */
-export async function examineService(connection: Connection, part: AdminServer): Promise<Examined> {
+/** Resolves to a service's report about itself. `clock` is absent if the service does not answer. */
+export async function examineService(
+  connection: Connection,
+  part: AdminServer,
+): Promise<{ lines: CheckLine[]; clock?: ServiceClock }> {
   const began = Date.now();
   let answer: DiagnoseResponse;
   try {

@@ -105,14 +105,6 @@ async function send(
   return pass;
 }
 
-/** Companies of an export in their order, with the place of each in the file. */
-interface ExportBatch {
-  companies: { from: string; company: ExportedCompany }[];
-  newestImports: NewestImports;
-  /** Whether no company of the export comes after these. */
-  isLast: boolean;
-}
-
 /** A line that is not a company of the catalogue. */
 interface UnreadableLine {
   from: string;
@@ -120,15 +112,15 @@ interface UnreadableLine {
 }
 
 /**
- * Yields the companies of a file that `bds catalogue export` has written, in batches that are small enough for the catalogue.
- * Throws an OptionError if the file is not an export of this command, or is not complete.
+ * Yields the companies of a file that `bds catalogue export` has written, in their order, each with its place in the file, and in
+ * batches that are small enough for the catalogue. Throws an OptionError if the file is not an export of this command, or is not complete.
  */
 async function* readExport(
   file: string,
   { progress, onUnreadable }: { progress: BytesRead; onUnreadable: (line: UnreadableLine) => void },
-): AsyncGenerator<ExportBatch> {
+) {
   let newestImports: NewestImports | undefined;
-  let batch: ExportBatch['companies'] = [];
+  let batch: { from: string; company: ExportedCompany }[] = [];
   let characters = 0;
   let read = 0;
   let expected: number | undefined;

@@ -32,43 +32,50 @@ export function catalogueStatsCommand({ catalog, output }: Context) {
       'count records with these fields instead; bds set --help lists them',
       readFields,
     )
-    .action(async ({ field: fields = FIELDS }) => {
-      const { sources, otherSecurities } = await catalog().call(
-        (client) => client.getStatistics,
-        {},
-        STATISTICS_MS,
-      );
-      const types: Record<string, number> = {};
-      const has = fields.map(() => 0);
-      const bytes = { all: 0, mean: 0, largest: { id: '', bytes: 0 } };
-      let records = 0;
-      const request = ListBrandsRequest.fromPartial({ fields });
-      for await (const { brands } of catalog().readStream((client) => client.listBrands, request)) {
-        for (const { id, type, has: present, bytes: size } of brands) {
-          records++;
-          bytes.all += size;
-          const word = wordOf(BrandType, type);
-          types[word] = (types[word] ?? 0) + 1;
-          for (const index of present) has[index] = (has[index] ?? 0) + 1;
-          if (size > bytes.largest.bytes) bytes.largest = { id, bytes: size };
-        }
-        output.progress(() => `${figure(records)} records counted`);
-      }
-      output.progress();
-      if (records > 0) bytes.mean = Math.round(bytes.all / records);
-      const document = {
-        records,
-        types,
-        other_securities: otherSecurities,
-        sources: sources.map((source) => sourceToJson(source, Date.now())),
-        fields: fields.map((field, index) => {
-          const of = OF_STOCKS.test(field) ? (types.stock ?? 0) : records;
-          return { field, has: has[index] ?? 0, of };
-        }),
-        bytes,
-      };
-      output.answer(document, () => statsText(document));
+    .action(async ({ field: fields }) => {
+      const statistics = await count({ catalog, output }, fields);
+      output.answer(statistics, () => statsText(statistics));
     });
+}
+
+/** Returns the figures of the catalogue, as the command prints them with --json. */
+async function count({ catalog, output }: Pick<Context, 'catalog' | 'output'>, fields: string[] = FIELDS) {
+  const { sources, otherSecurities } = await catalog().call(
+    (client) => client.getStatistics,
+    {},
+    STATISTICS_MS,
+  );
+  const types: Record<string, number> = {};
+  const has = fields.map(() => 0);
+  const bytes = { all: 0, mean: 0, largest: { id: '', bytes: 0 } };
+  let records = 0;
+  const request = ListBrandsRequest.fromPartial({ fields });
+  for await (const { brands } of catalog().readStream((client) => client.listBrands, request)) {
+    for (const { id, type, has: present, bytes: size } of brands) {
+      records++;
+      bytes.all += size;
+      const word = wordOf(BrandType, type);
+      types[word] = (types[word] ?? 0) + 1;
+      for (const index of present) has[index] = (has[index] ?? 0) + 1;
+      if (size > bytes.largest.bytes) bytes.largest = { id, bytes: size };
+    }
+    output.progress(() => `${figure(records)} records counted`);
+  }
+  output.progress();
+  if (records > 0) bytes.mean = Math.round(bytes.all / records);
+  return {
+    records,
+    types,
+    // Those are not among the records.
+    other_securities: otherSecurities,
+    sources: sources.map((source) => sourceToJson(source, Date.now())),
+    // How many records have data in a field, of those that could have.
+    fields: fields.map((field, index) => {
+      const of = OF_STOCKS.test(field) ? (types.stock ?? 0) : records;
+      return { field, has: has[index] ?? 0, of };
+    }),
+    bytes,
+  };
 }
 
 /** Import ids of bds begin with the time at which the import began. The age is null for the ids of other programs. */
@@ -91,17 +98,7 @@ function sourceToJson(
   };
 }
 
-/** The figures of the catalogue, as the command prints them with --json. */
-interface Statistics {
-  records: number;
-  types: Record<string, number>;
-  /** Securities that are no companies. They are not among the records. */
-  other_securities: number;
-  sources: readonly ReturnType<typeof sourceToJson>[];
-  /** How many records have data in a field, of those that could have. */
-  fields: readonly { field: string; has: number; of: number }[];
-  bytes: { all: number; mean: number; largest: { id: string; bytes: number } };
-}
+type Statistics = Awaited<ReturnType<typeof count>>;
 
 function statsText({ records, types, other_securities, sources, fields, bytes }: Statistics): string {
   if (records === 0) return 'The catalogue has no records.';

@@ -13,33 +13,36 @@ interface Kind {
   /** As catalog stores it. */
   field: string;
   does: string;
-  /** What the arguments name. */
-  names: readonly string[];
+  /** What the arguments name, and how many there are. */
+  names: string;
+  count: number;
 }
-const NAME = "a record's id, or the record of one source, such as wikidata/q312";
+
 const JOIN: Kind = {
   verb: 'join',
   field: JOINED,
   does: 'Make two records one company, over every import; the first one keeps its id',
-  names: [NAME, NAME],
+  names: "two names: each is a record's id, or the record of one source, such as wikidata/q312",
+  count: 2,
 };
 const SEPARATE: Kind = {
   verb: 'separate',
   field: SEPARATED,
   does: 'Take the record of one source out of its company, over every import',
-  names: ['the record of the source, such as wikidata/q312'],
+  names: 'one name: the record of the source, such as wikidata/q312',
+  count: 1,
 };
 
-export const joinCommand = (context: Context) => makingCommand(context, JOIN);
-export const unjoinCommand = (context: Context) => undoingCommand(context, JOIN);
-export const separateCommand = (context: Context) => makingCommand(context, SEPARATE);
-export const unseparateCommand = (context: Context) => undoingCommand(context, SEPARATE);
+export const DECISION_COMMANDS = [JOIN, SEPARATE].flatMap((kind) => [
+  (context: Context) => makingCommand(context, kind),
+  (context: Context) => undoingCommand(context, kind),
+]);
 
 function makingCommand(context: Context, kind: Kind) {
   const { verb, field, does, names } = kind;
   const options = { why: 'why; needed', list: `list all source records that are ${field}` };
   return decidingCommand(verb, does, options)
-    .argument('[name...]', names.join('; '))
+    .argument('[name...]', names)
     .action(async (given, { reason, by = '', list, dryRun = false }) => {
       if (list)
         return listOverrides(context, `No source record is ${field}.`, ({ override, records }) =>
@@ -55,7 +58,7 @@ function makingCommand(context: Context, kind: Kind) {
 function undoingCommand(context: Context, kind: Kind) {
   return new Command(`un${kind.verb}`)
     .description(`Take back what bds ${kind.verb} has decided`)
-    .argument('<name...>', kind.names.join('; '))
+    .argument('<name...>', kind.names)
     .option('--dry-run', 'write nothing, and report what would change')
     .action((names, { dryRun = false }) =>
       decide(context, kind, { names, decision: { field: kind.field }, undo: true, dryRun }),
@@ -71,10 +74,7 @@ interface Request {
 
 async function decide({ catalog, output }: Context, kind: Kind, request: Request): Promise<void> {
   const { names, undo, dryRun } = request;
-  if (names.length !== kind.names.length)
-    throw new UsageError(
-      `give ${kind.names.length === 1 ? 'one name' : 'two names'}: ${kind.names.join(', ')}`,
-    );
+  if (names.length !== kind.count) throw new UsageError(`give ${kind.names}`);
   const decision = Override.fromPartial(request.decision);
   const { result } = await catalog().call((client) => client.decideLinks, { names, decision, undo, dryRun });
   const { outcome = FieldOutcome.UNSPECIFIED, reason = '' } = result ?? {};

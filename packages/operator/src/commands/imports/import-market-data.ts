@@ -13,7 +13,7 @@ import { wrapped } from '../../text/tables.ts';
 import { formOf, readDate, reportedImport, tableCommand } from './reported-import.ts';
 
 export function importMarketDataCommand(context: Context) {
-  const description = 'Import prices and market values of listed companies from a .csv or .ndjson file';
+  const description = 'Import prices and market values of listed companies from a table: CSV, TSV or JSON';
   return tableCommand('market-data', description, 'market-data')
     .option('--map <column=field,…>', 'fill a field from a column with another name; repeatable', collected)
     .option(

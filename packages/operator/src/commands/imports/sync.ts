@@ -136,7 +136,7 @@ class SourceSync {
     try {
       await using lock = await this.#folder.lock();
       if (lock === undefined)
-        return await this.#ended('failed', {
+        return this.#ended('failed', {
           reasons: ['another sync of this source is running'],
           isPassing: true,
         });
@@ -178,7 +178,7 @@ class SourceSync {
     ]);
     const before = await this.#folder.state();
     if (before.version === version && !this.#options.now && (await this.#isSettled(before.importId)))
-      return this.#ended('unchanged', { done: {} });
+      return this.#ended('unchanged', {}, {});
 
     const plan = await this.#import(fetched.paths, true);
     const { importId, difference } = plan.journal;
@@ -187,13 +187,13 @@ class SourceSync {
     if (this.#options.dryRun) return this.#ended('planned', { reasons, report: plan });
     if (reasons.length > 0 && !this.#options.accept) {
       await this.#note({ importId, outcome: ImportOutcome.STOPPED, reasons, difference });
-      return this.#ended('stopped', { reasons, report: plan, done: {} });
+      return this.#ended('stopped', { reasons, report: plan }, {});
     }
     const report = await this.#import(fetched.paths, false);
     const { importId: imported } = report.journal;
     await this.#note({ importId: imported });
     const done = { version, importId: imported, brought: broughtBy(report.summary) };
-    return this.#ended('imported', { report, done });
+    return this.#ended('imported', { report }, done);
   }
 
   /** Runs `bds import` with the declared options. Rejects if it fails before its end. */
@@ -254,17 +254,14 @@ class SourceSync {
     return true;
   }
 
+  /** @param done what to remember, if the sync is not to be repeated before the next time of the schedule */
   async #ended(
     outcome: Outcome,
-    {
-      reasons = [],
-      isPassing = false,
-      report,
-      done,
-    }: Partial<Pick<SyncedSource, 'reasons' | 'isPassing' | 'report'>> & { done?: Partial<SyncState> } = {},
+    { reasons = [], isPassing = false, report }: Partial<SyncedSource> = {},
+    done?: Partial<SyncState>,
   ): Promise<SyncedSource> {
-    if (done !== undefined && !this.#options.dryRun)
-      await this.#folder.note({ ...done, doneAt: Math.max(this.#atMs, Date.now()) });
+    const doneAt = Math.max(this.#atMs, Date.now());
+    if (done !== undefined && !this.#options.dryRun) await this.#folder.note({ ...done, doneAt });
     return { source: this.#source.name, outcome, reasons, isPassing, nextDue: this.#nextDue(), report };
   }
 
