@@ -239,6 +239,16 @@ test('a listing without a country joins no two companies of its name that are li
   expect(companiesOf(tokyo, newYork, berlin)).toHaveLength(3);
 });
 
+test('an abbreviated name is that of the company in full', () => {
+  const listed = put('feed', 'uthr', 'UTHR@XNAS', {
+    name: 'United Therapeutics Corporation',
+    ...at('', 'US'),
+  });
+  expect(companiesOf(listed, row('uth', 'UTH@XBER', { name: 'UTD THERAP.', ...at('', 'US') }))).toHaveLength(
+    1,
+  );
+});
+
 test('a "+" between words is "&" in names too', () => {
   expect(
     companiesOf(

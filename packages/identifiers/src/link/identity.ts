@@ -1,8 +1,8 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
 import { domainNamesOf, readWebHost, webAddressesOf } from '../keys/domains.ts';
-
 import { cusipOfIsin } from '../keys/security-ids.ts';
 import { BOARD_OF_HOME_TICKERS, exchangeTickerKey } from '../keys/tickers.ts';
+import { nameWrittenOut } from '../names/abbreviations.ts';
 import { legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, legalFormOf, nameForms, normalName } from '../names/names.ts';
 import { isTooLongForName, type NamesOfBrand, namesOfBrand, withoutYears } from '../names/names-of-brand.ts';
@@ -229,7 +229,7 @@ function managerKeys(brand: Brand): string[] {
 }
 
 /**
- * Returns the name without its legal form and spaces, and the country: "apple@US". A name with a registry's mark is kept whole, because
+ * Returns the name without its legal form and spaces, with its abbreviations written out, and the country: "apple@US". A name with a registry's mark is kept whole, because
  * the mark may tell it from a namesake. A company on an exchange has the name without the mark too. If the record does not state the country, it
  * is that of its ISINs, else that of its listings. Empty if nothing shows that the record is a company and not a product: a listing, a
  * city, or a country beside a name with a legal form.
@@ -242,7 +242,7 @@ function namedOf(brand: Brand): string[] {
   const isTraded = !LATER.test(name) && brand.listings.some(({ mic }) => mic !== OVER_THE_COUNTER);
   const forms = [...(isMarked ? [normalName(name)] : []), ...(isMarked && !isTraded ? [] : [coreName(name)])];
   return forms
-    .map((form) => form.replaceAll(' ', ''))
+    .map((form) => nameWrittenOut(form).replaceAll(' ', ''))
     .filter((form) => form !== '')
     .flatMap((form) => homesOf(brand).map((country) => `${form}@${country}`));
 }

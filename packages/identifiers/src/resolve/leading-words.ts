@@ -11,6 +11,8 @@ import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.t
 export const CLEARLY_BETTER_KNOWN = 115;
 /** The rank from which a company is meant by words that may mean something else too: 20 billion dollars. */
 const LARGE = 780;
+/** The rank from which a company is meant by a place and an adjective, if no other one begins so: 10 billion dollars. */
+const LARGE_AT_PLACE = 740;
 /** Fewer letters abbreviate many things: "ECB". */
 const SHORTEST = 4;
 /** From so many letters on, two words or more mean a company that alone has them: "Thermo Fisher". */
@@ -88,7 +90,7 @@ export function meantByLeadingWords<Candidate extends Led>(
   if (key.startsWith('superinvestor:')) return best;
   const isOfBusiness = saysOnlyWhatItDoes(leading, names);
   // "Canadian National" is Canadian National Railway, the only large company so called.
-  if (areUnspecific(leading)) return isOfBusiness && !rival && best.rank >= LARGE ? best : undefined;
+  if (areUnspecific(leading)) return isOfBusiness && !rival && best.rank >= LARGE_AT_PLACE ? best : undefined;
   const isSpecific = isOfBusiness || (rival === undefined && isLong(leading));
   if (!isSpecific && (isGivenName(leading) || lettersOf(leading) === 1)) return undefined;
   return best.rank >= (isSpecific && lettersOf(leading) >= SHORTEST ? RANK_OF_LISTED : LARGE)
