@@ -1,14 +1,8 @@
-/** A text that this browser keeps. A browser without storage keeps none. */
-export interface KeptText {
-  read: () => string;
-  write: (text: string) => void;
-  forget: () => void;
-}
-
-export function keptText(key: string): KeptText {
+/** Returns the ways to a text that this browser keeps. A browser without storage keeps none. */
+export function keptText(key: string) {
   return {
     read: () => whereAllowed(() => localStorage.getItem(key)) ?? '',
-    write: (text) => whereAllowed(() => localStorage.setItem(key, text)),
+    write: (text: string) => whereAllowed(() => localStorage.setItem(key, text)),
     forget: () => whereAllowed(() => localStorage.removeItem(key)),
   };
 }

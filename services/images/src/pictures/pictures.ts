@@ -89,10 +89,15 @@ export class Pictures {
   ): MadePicture | Promise<MadePicture> {
     const order = pictureOrder(wanted, format);
     const encoding = format === 'svg' ? chooseEncoding(acceptEncoding) : 'identity';
+    const encoded = (found: Cached | NoPicture) =>
+      typeof found === 'string'
+        ? found
+        : (found[encoding] ??
+          this.#compressions.share(`${encoding} ${order.key}`, client, (clients) =>
+            this.#compress(found, encoding, { key: order.key, clients }),
+          ));
     const found = this.#lookUp(order, client);
-    return found instanceof Promise
-      ? found.then((made) => this.#encoded(made, encoding, { key: order.key, client }))
-      : this.#encoded(found, encoding, { key: order.key, client });
+    return found instanceof Promise ? found.then(encoded) : encoded(found);
   }
 
   #lookUp(order: PictureOrder, client: string): Cached | NoPicture | Promise<Cached | NoPicture> {
@@ -115,21 +120,7 @@ export class Pictures {
     });
   }
 
-  /** Returns the picture in an encoding, which is made once. If too many wait to be compressed, it is the picture as it is. */
-  #encoded(
-    found: Cached | NoPicture,
-    encoding: Encoding,
-    { key, client }: { key: string; client: string },
-  ): MadePicture | Promise<MadePicture> {
-    if (typeof found === 'string') return found;
-    return (
-      found[encoding] ??
-      this.#compressions.share(`${encoding} ${key}`, client, (clients) =>
-        this.#compress(found, encoding, { key, clients }),
-      )
-    );
-  }
-
+  /** Returns the picture in an encoding. If too many wait to be compressed, it is the picture as it is. */
   async #compress(
     found: Cached,
     encoding: Encoding,

@@ -5,8 +5,9 @@ export type Clients = ReadonlySet<string>;
 
 interface Waiting {
   clients: Clients;
-  begin(client: string): void;
-  refuse(): void;
+  /** Begins the task as a turn of this client. */
+  resolve(client: string): void;
+  reject(error: Fault): void;
 }
 
 /**
@@ -22,36 +23,14 @@ export function createLimiter(bounds: { most: number; mostWaiting: number; waitM
   /** The clients of the last turns: if only one task runs at once, nobody has a turn when it ends. */
   const ended: string[] = [];
 
-  const start = (client: string) => {
-    running.push(client);
-    return client;
-  };
-
   const turn = (clients: Clients) => {
     if (waiting.size >= bounds.mostWaiting) makeRoom(waiting, clients);
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const leave = () => {
-      clearTimeout(late);
-      waiting.delete(task);
-    };
-    const refuse = (detail: string) => {
-      leave();
-      reject(new Fault('resource_exhausted', detail));
-    };
-    const late = setTimeout(
-      () => refuse('other pictures take too long: try again in a second'),
-      bounds.waitMs,
-    );
-    const task: Waiting = {
-      clients,
-      begin: (client) => {
-        leave();
-        resolve(start(client));
-      },
-      refuse: () => refuse(NO_ROOM),
-    };
+    const task: Waiting = { clients, resolve, reject };
     waiting.add(task);
-    return promise;
+    const tooLong = 'other pictures take too long: try again in a second';
+    const late = setTimeout(() => refuse(waiting, task, tooLong), bounds.waitMs);
+    return promise.finally(() => clearTimeout(late));
   };
 
   const pass = (client: string) => {
@@ -62,12 +41,16 @@ export function createLimiter(bounds: { most: number; mostWaiting: number; waitM
     const [next] = [...waiting]
       .map((task) => ({ task, ...fewest(task.clients, turns) }))
       .toSorted((one, other) => one.count - other.count);
-    next?.task.begin(next.client);
+    if (next === undefined) return;
+    waiting.delete(next.task);
+    running.push(next.client);
+    next.task.resolve(next.client);
   };
 
   return async <T>(clients: Clients, task: () => Promise<T>): Promise<T> => {
-    const client =
-      running.length < bounds.most ? start(fewest(clients, countOf(running)).client) : await turn(clients);
+    const isFree = running.length < bounds.most;
+    const client = isFree ? fewest(clients, countOf(running)).client : await turn(clients);
+    if (isFree) running.push(client);
     try {
       return await task();
     } finally {
@@ -80,14 +63,19 @@ const REMEMBERED = 8;
 const NO_ROOM = 'too many pictures wait to be made: try again in a second';
 
 /** Refuses the newest task of the client with the most waiting tasks, or throws if the newcomer would then have as many. */
-function makeRoom(waiting: ReadonlySet<Waiting>, newcomer: Clients): void {
+function makeRoom(waiting: Set<Waiting>, newcomer: Clients): void {
   const counts = countOf([...waiting].flatMap(({ clients }) => [...clients]));
   const all = [...waiting].map((task) => ({ task, ...fewest(task.clients, counts) }));
   const most = Math.max(...all.map(({ count }) => count));
   const loser = all.findLast(({ count }) => count === most);
   if (loser === undefined || most <= fewest(newcomer, counts).count + 1)
     throw new Fault('resource_exhausted', NO_ROOM);
-  loser.task.refuse();
+  refuse(waiting, loser.task, NO_ROOM);
+}
+
+function refuse(waiting: Set<Waiting>, task: Waiting, detail: string): void {
+  waiting.delete(task);
+  task.reject(new Fault('resource_exhausted', detail));
 }
 
 function countOf(clients: readonly string[]): ReadonlyMap<string, number> {
