@@ -1,4 +1,4 @@
-import { startAnnouncer } from '@brand-data/catalog/src/storage/announcer.ts';
+import { Announcer } from '@brand-data/catalog/src/storage/announcer.ts';
 import {
   Brand,
   BrandType,
@@ -118,7 +118,7 @@ function createReplica(bus: Bus) {
     },
   };
   const service = { onStop: () => {}, log: { warn: () => {} } };
-  const { announce } = startAnnouncer(service as unknown as Service, { connection } as unknown as Nats);
+  const { announce } = new Announcer(service as unknown as Service, { connection } as unknown as Nats);
   return {
     announce,
     crash: () => {

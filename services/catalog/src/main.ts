@@ -17,7 +17,7 @@ import { searcher } from './lookup/search.ts';
 import { LookUpsFirst } from './lookup/search-turns.ts';
 import { similarFinder, suggester } from './lookup/suggestions.ts';
 import { catalogAdminService, catalogService } from './rpc/catalog-service.ts';
-import { startAnnouncer } from './storage/announcer.ts';
+import { Announcer } from './storage/announcer.ts';
 import { openCollections } from './storage/collections.ts';
 import { startFreshness } from './storage/freshness.ts';
 import { ImportRuns } from './storage/import-runs.ts';
@@ -33,7 +33,7 @@ await runBackend('catalog', { storageSpec, openStorage, serviceSpec }, async (se
   });
   const nats = await connectNats(service, config);
   const trail = new Trail(service, auditPublisher('catalog', nats.publish));
-  const announcer = startAnnouncer(service, nats);
+  const announcer = new Announcer(service, nats);
   const store = new CatalogStore(mongo, collections, announcer.announce);
   const runs = new ImportRuns(collections);
   const measureAges = startFreshness(service, collections);

@@ -3,7 +3,7 @@ import { Fault, type Service } from '@brand-data/runtime';
 import { startTestNats, type TestServer } from '@brand-data/testing/servers';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Announcer, startAnnouncer } from '../src/storage/announcer.ts';
+import { Announcer } from '../src/storage/announcer.ts';
 
 let server: TestServer;
 let listener: NatsConnection;
@@ -43,7 +43,7 @@ beforeEach(async () => {
       await connection.flush();
     },
   };
-  announcer = startAnnouncer(service as unknown as Service, { connection: losing as never });
+  announcer = new Announcer(service as unknown as Service, { connection: losing as never });
 });
 
 afterEach(async () => {

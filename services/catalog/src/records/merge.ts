@@ -329,16 +329,8 @@ function withoutReceipt(listing: Listing, other: Listing): Listing {
 }
 
 function fillGaps(stronger: Listing, weaker: Listing): Listing {
-  return {
-    ticker: stronger.ticker,
-    mic: stronger.mic,
-    primary: stronger.primary || weaker.primary,
-    isin: stronger.isin || weaker.isin,
-    cusip: stronger.cusip || weaker.cusip,
-    figi: stronger.figi || weaker.figi,
-    compositeFigi: stronger.compositeFigi || weaker.compositeFigi,
-    shareClassFigi: stronger.shareClassFigi || weaker.shareClassFigi,
-  };
+  const stated = Object.entries(stronger).filter(([, value]) => value);
+  return { ...weaker, ...Object.fromEntries(stated) };
 }
 
 function nameOfListing({ mic, ticker }: Listing): string {

@@ -1,6 +1,6 @@
 import { Brand, type Override, OverrideSet } from '@brand-data/contracts';
 import { compareTexts, identityOf } from '@brand-data/identifiers';
-import { JOINED, OPERATOR, SEPARATED } from '@brand-data/records';
+import { fieldOf, JOINED, OPERATOR, SEPARATED, withField } from '@brand-data/records';
 import { type Merged, mergeBrands } from './merge.ts';
 import type { SourceRecord } from './source-record.ts';
 
@@ -42,19 +42,18 @@ export function isDecisionField(field: string): boolean {
   return field === JOINED || field === SEPARATED;
 }
 
+const IDENTIFYING_FIELDS = [
+  ...['id', 'type', 'name', 'names', 'domains', 'listings', 'lei', 'history.formerly'],
+  ...['city', 'country', 'country_code'].map((name) => `company.headquarters.${name}`),
+  ...['links.websites', 'links.wikidata_qid', 'stock.isin', 'stock.cusip'],
+  ...['manager.portfolio_manager', 'manager.firm'],
+];
+
 /** Returns the facts of a company by which its overrides find it again. */
-export function identifyingFieldsOf({ company, links, stock, history, manager, ...brand }: Brand): Brand {
-  const { id, type, name, names, domains, listings, lei } = brand;
-  const { city = '', country = '', countryCode = '' } = company?.headquarters ?? {};
-  const identifiers = { id, type, name, names, domains, listings, lei };
-  return Brand.fromPartial({
-    ...identifiers,
-    ...(company?.headquarters && { company: { headquarters: { city, country, countryCode } } }),
-    ...(links && { links: { websites: links.websites, wikidataQid: links.wikidataQid } }),
-    ...(stock && { stock: { isin: stock.isin, cusip: stock.cusip } }),
-    ...(history && { history: { formerly: history.formerly } }),
-    ...(manager && { manager: { portfolioManager: manager.portfolioManager, firm: manager.firm } }),
-  });
+export function identifyingFieldsOf(brand: Brand): Brand {
+  return Brand.fromPartial(
+    IDENTIFYING_FIELDS.reduce((facts, field) => withField(facts, field, fieldOf(brand, field)), {}),
+  );
 }
 
 /** Returns the newest override of each field, as two companies may have become one. A group comes before its fields. */

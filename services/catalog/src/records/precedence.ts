@@ -8,52 +8,26 @@ const CURATED_SOURCES = ['hand-written', 'sample'];
 const OTHER_SOURCES = '*';
 
 /** The default order of sources, strongest first. The fields in EXCEPTIONS have another order. The README shows both. */
-const PRECEDENCE = [
-  ...CURATED_SOURCES,
-  OTHER_SOURCES,
-  'sec',
-  'wikidata',
-  'financedatabase',
-  'gleif',
-  'iconify',
-  'simple-icons',
-  'logo-files',
-];
-const EXCEPTIONS: readonly { readonly fields: readonly string[]; readonly precedence: readonly string[] }[] =
-  [
-    {
-      fields: ['description', 'category', 'company.sector', 'company.industry', 'company.industries'],
-      // The SEC's industries are those of 1987.
-      precedence: [
-        ...CURATED_SOURCES,
-        OTHER_SOURCES,
-        'financedatabase',
-        'wikidata',
-        'sec',
-        'gleif',
-        'iconify',
-        'simple-icons',
-      ],
-    },
-    {
-      // The sample's logos are icons. An operator's own files go before them, and icons in colour before those of one colour.
-      fields: ['images.logo', 'images.stockLogo'],
-      precedence: [
-        'hand-written',
-        OTHER_SOURCES,
-        'logo-files',
-        'sample',
-        'iconify',
-        'simple-icons',
-        'wikidata',
-        'financedatabase',
-        'gleif',
-      ],
-    },
-  ];
-const EXCEPTION_OF = new Map(
-  EXCEPTIONS.flatMap(({ fields, precedence }) => fields.map((field) => [field, precedence] as const)),
+const PRECEDENCE = ordered(
+  'hand-written sample * sec wikidata financedatabase gleif iconify simple-icons logo-files',
 );
+// The SEC's industries are those of 1987.
+const OF_INDUSTRIES = ordered(
+  'hand-written sample * financedatabase wikidata sec gleif iconify simple-icons',
+);
+// The sample's logos are icons. An operator's own files go before them, and icons in colour before those of one colour.
+const OF_LOGOS = ordered(
+  'hand-written * logo-files sample iconify simple-icons wikidata financedatabase gleif',
+);
+const EXCEPTIONS = new Map([
+  ...['description', 'category'].map((field) => [field, OF_INDUSTRIES] as const),
+  ...['sector', 'industry', 'industries'].map((field) => [`company.${field}`, OF_INDUSTRIES] as const),
+  ...['logo', 'stockLogo'].map((field) => [`images.${field}`, OF_LOGOS] as const),
+]);
+
+function ordered(sources: string): readonly string[] {
+  return sources.split(' ');
+}
 
 /** Each record of these sources is one listing of a company, so that a company may have several of them. */
 const SOURCES_OF_LISTINGS: ReadonlySet<string> = new Set(['financedatabase']);
@@ -74,7 +48,7 @@ export function compareSources(a: string, b: string): number {
 
 /** Returns the order of sources for the field, by its dotted name in a Brand. Undefined if the default order applies. */
 export function precedenceOf(field: string): ((a: string, b: string) => number) | undefined {
-  const precedence = EXCEPTION_OF.get(field);
+  const precedence = EXCEPTIONS.get(field);
   return precedence && ((a, b) => compareBy(precedence, a, b));
 }
 

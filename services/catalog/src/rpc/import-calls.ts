@@ -99,7 +99,7 @@ export function importCalls(
           ? await record(trailEntryOf(request), change, ({ pruned }) => ({ pruned }))
           : { pruned: 0, more: false };
         if (!more) {
-          await runs.note(request, operator, { outcome: 'finished' }, { pruned: prune });
+          await runs.note(request, operator, { outcome: 'finished', pruned: prune });
           await store.noteImport(source, importId);
         }
         await announcer.confirm();

@@ -43,6 +43,8 @@ export interface AffectedChange {
   readonly groups: readonly LinkedGroup[];
   /** Whether any document had keys that begin with LINK_ONLY. If none had, they were not searched. */
   readonly hasLinkOnly: boolean;
+  /** Whether keys were left out that link only records of several sources. */
+  readonly hasOneSource: boolean;
 }
 
 /** A change, or a function that makes one from the documents that `holders` finds. */
@@ -93,7 +95,7 @@ async function findInSnapshot(
     return findByKeys(session, companies, searched);
   };
   const affected = await collectAffectedRecords(change, found, { ...options, search });
-  return { ...affected, change, hasLinkOnly };
+  return { ...affected, change, hasLinkOnly, hasOneSource };
 }
 
 /** Searches for the companies that are linked with the change, then for those linked with these, until none is left. */
@@ -103,7 +105,7 @@ export async function collectAffectedRecords(
   options: Pick<FindOptions, 'linkOf' | 'yieldIfLong'> & {
     search: (keys: readonly string[]) => Promise<KeySearch>;
   },
-): Promise<Omit<AffectedChange, 'change' | 'hasLinkOnly'>> {
+): Promise<Pick<AffectedChange, 'stored' | 'searchedKeys' | 'hotKeys' | 'groups'>> {
   const { search, linkOf, yieldIfLong } = options;
   const stored = new Map<string, StoredCompany>();
   const hotKeys = new Set<string>();

@@ -17,14 +17,10 @@ const NOT_CONFIRMED =
 /** Makes a write, and announces these keys (`changeKeysOf`), also if the write fails: it may have been made in part. */
 export type Announce = <T>(keys: readonly number[], write: () => Promise<T>) => Promise<T>;
 
-/** Starts an announcer. When the service stops, the announcer sends the announcements that it has left. */
-export function startAnnouncer(service: Service, { connection }: Pick<Nats, 'connection'>): Announcer {
-  const announcer = new Announcer(service.log, connection);
-  service.onStop('announcements', () => announcer.close());
-  return announcer;
-}
-
-/** Announces changed records to gateways, at most once a second. proto/brand_data/v1/catalog.proto describes the series. */
+/**
+ * Announces changed records to gateways, at most once a second. proto/brand_data/v1/catalog.proto describes the series. When the
+ * service stops, the announcer sends the announcements that it has left.
+ */
 export class Announcer {
   readonly #log: Service['log'];
   readonly #connection: Nats['connection'];
@@ -37,9 +33,10 @@ export class Announcer {
   #everyRecord = false;
   readonly #unsure = new Set<NodeJS.Timeout>();
 
-  constructor(log: Service['log'], connection: Nats['connection']) {
-    this.#log = log;
+  constructor(service: Service, { connection }: Pick<Nats, 'connection'>) {
+    this.#log = service.log;
     this.#connection = connection;
+    service.onStop('announcements', () => this.#close());
   }
 
   readonly announce: Announce = async (keys, write) => {
@@ -71,7 +68,7 @@ export class Announcer {
     }
   }
 
-  async close(): Promise<void> {
+  async #close(): Promise<void> {
     for (const timer of this.#unsure) clearTimeout(timer);
     if (this.#series !== undefined || this.#hasChanges()) await this.#sendOrLog();
     clearInterval(this.#ticking);

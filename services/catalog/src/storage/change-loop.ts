@@ -117,7 +117,7 @@ export function changeLoop(
       const writes = plan.writes.flat();
       if (dryRun || writes.length === 0) return applied;
       const writtenAt = await write(plan, options);
-      if (writtenAt && (await isFinal(affected, writes, { writtenAt, source, hasOneSource }))) return applied;
+      if (writtenAt && (await isFinal(affected, writes, writtenAt, source))) return applied;
       for (const reference of overridesOf(writes)) reassigned.add(reference);
       // The pause is random and grows, so that competing writers do not collide again.
       await delay(Math.random() * 10 * round);
@@ -157,18 +157,14 @@ export function changeLoop(
   async function isFinal(
     affected: AffectedChange,
     writes: readonly Write[],
-    {
-      writtenAt,
-      source,
-      hasOneSource,
-    }: { writtenAt: readonly Timestamp[]; source: string | undefined; hasOneSource: boolean },
+    writtenAt: readonly Timestamp[],
+    source: string | undefined,
   ): Promise<boolean> {
     if (writes.every(({ kind }) => kind === 'mark')) return true;
     return mongo.client.withSession(async (session) => {
       for (const time of writtenAt) session.advanceOperationTime(time);
       if (await sources.isOnly(source, session)) return true;
-      if (hasOneSource) return false;
-      return !(await hasConcurrentChange(companies, affected, writes, session));
+      return !affected.hasOneSource && !(await hasConcurrentChange(companies, affected, writes, session));
     });
   }
 }

@@ -4,6 +4,7 @@ import {
   ImportDifference,
   ImportOutcome,
   type ImportRun,
+  type NoteImportRequest,
 } from '@brand-data/contracts';
 import { compareTexts } from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
@@ -45,6 +46,12 @@ export interface RunDoc {
   /** Until when each call that writes for the run may still do so, by a random name. A killed process leaves its own. */
   writing?: Record<string, Date>;
   undone?: { by: string; at: Date };
+}
+
+/** How a run has ended, or when the source's next one is due. */
+interface RunNote extends Partial<Pick<NoteImportRequest, 'reasons' | 'nextDueAtMs' | 'difference'>> {
+  outcome?: 'finished' | 'failed' | 'stopped' | undefined;
+  pruned?: boolean;
 }
 
 /** What a call of a run has done. */
@@ -100,18 +107,7 @@ export class ImportRuns {
   async note(
     run: RunName,
     operator: string,
-    {
-      outcome,
-      reasons,
-      nextDueAtMs,
-      difference,
-    }: {
-      outcome?: 'finished' | 'failed' | 'stopped' | undefined;
-      reasons?: string[];
-      nextDueAtMs?: number | undefined;
-      difference?: ImportDifference | undefined;
-    },
-    { pruned = false } = {},
+    { outcome, reasons, nextDueAtMs, difference, pruned }: RunNote,
   ): Promise<void> {
     const $set = {
       ...(outcome && { outcome }),
