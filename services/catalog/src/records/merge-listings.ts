@@ -55,7 +55,6 @@ export function companyOfListings(listings: readonly Brand[]): Brand {
     [name],
   );
   const websites = websitesOf(brands);
-  const sources = brands.flatMap((brand) => brand.sources);
   return Brand.fromPartial({
     ...main,
     name,
@@ -73,8 +72,14 @@ export function companyOfListings(listings: readonly Brand[]): Brand {
     ...(formerly.length > 0 && { history: { formerly } }),
     ...(websites.length > 0 && { links: { websites } }),
     ...(main.stock && { stock: { ...main.stock, ...securityOf(listed) } }),
-    sources: [...new Map(sources.map((source) => [JSON.stringify(source), source])).values()],
+    sources: distinctSources(brands),
   });
+}
+
+/** Returns the sources that the brands state, each once. */
+export function distinctSources(brands: readonly Brand[]): Brand['sources'] {
+  const sources = brands.flatMap((brand) => brand.sources);
+  return [...new Map(sources.map((source) => [JSON.stringify(source), source])).values()];
 }
 
 /** Returns the rank that most listings state. Ended listings count too. Returns 0 if all have ended: the company may be gone. */

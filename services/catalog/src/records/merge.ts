@@ -13,7 +13,7 @@ import {
 } from '@brand-data/identifiers';
 import { DERIVED, fieldOf, hasData, OPERATOR, recordFieldName, statementFor } from '@brand-data/records';
 import { withDerivedFields } from './derive.ts';
-import { companyOfListings } from './merge-listings.ts';
+import { companyOfListings, distinctSources } from './merge-listings.ts';
 import { overlaid, setValueOf, withoutOverridden } from './overlay.ts';
 import { mergePlaces, type SourcedPlace } from './places.ts';
 import {
@@ -222,7 +222,7 @@ export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly
     domains,
     listings,
     ...(stock === undefined || Object.keys(stock).length === 0 ? {} : { stock }),
-    sources: distinctSources(strongestFirst),
+    sources: distinctSources(strongestFirst.map(({ brand }) => brand)),
   });
   const brand = withDerivedFields(merged, { isTypeDerived: type.source === undefined });
   for (const field of brand.derivedFields) report(field, [DERIVED]);
@@ -435,9 +435,4 @@ function isMessage(value: unknown): value is Record<string, unknown> {
 
 function unique(values: readonly string[]): string[] {
   return [...new Set(values)];
-}
-
-function distinctSources(brands: readonly SourcedBrand[]): Brand['sources'] {
-  const sources = brands.flatMap(({ brand }) => brand.sources);
-  return [...new Map(sources.map((source) => [JSON.stringify(source), source])).values()];
 }

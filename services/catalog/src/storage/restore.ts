@@ -1,5 +1,5 @@
 import { OPERATOR } from '@brand-data/records';
-import { answerWithin, Fault } from '@brand-data/runtime';
+import { Fault } from '@brand-data/runtime';
 import { MongoBulkWriteError } from 'mongodb';
 import { type CatalogDoc, hasSameContent } from '../records/catalog-doc.ts';
 import { changeKeysOf } from '../records/index-keys.ts';
@@ -35,10 +35,8 @@ export function restorer({ companies, sources }: Collections, announce: Announce
     if (last === undefined && !isLast) return { restored: 0, unchanged: 0 };
     const range = { $gt: after, ...(!isLast && last !== undefined && { $lte: last }) };
     const limit = docs.length + 1;
-    const found = await answerWithin(
-      companies.find({ _id: range }, { sort: { _id: 1 }, limit, maxTimeMS: READ_MS }).toArray(),
-      { withinMs: READ_MS, detail: "the catalogue's database did not answer in time: try again" },
-    );
+    const options = { sort: { _id: 1 }, limit, maxTimeMS: READ_MS } as const;
+    const found = await companies.find({ _id: range }, options).toArray();
     const given = new Map(docs.map((doc) => [doc._id, doc]));
     for (const stored of found) {
       const doc = given.get(stored._id);

@@ -109,14 +109,9 @@ async function undoEntries(
   makeChange: MakeChange,
   run: RunName,
   entries: readonly ChangeDoc[],
-  {
-    pass,
-    step,
-    prunedSince,
-    dryRun,
-    signal,
-  }: Pick<UndoOptions, 'prunedSince' | 'dryRun' | 'signal'> & { pass: number; step: UndoStep },
+  options: Omit<UndoOptions, 'after' | 'withinMs'> & { pass: number; step: UndoStep },
 ): Promise<boolean> {
+  const { pass, step, prunedSince, dryRun, signal } = options;
   const verdicts = new Map<ChangeDoc, Verdict>();
   const changeOf = (stored: readonly StoredCompany[]): Change => {
     const records = new Map(
@@ -140,8 +135,8 @@ async function undoEntries(
       isUndo: true,
     };
   };
-  const options = { dryRun, signal, run, isUndo: true };
-  const { outcomes, hasWritten } = await makeChange(changeOf, holdersOfEntries(entries), options);
+  const holders = holdersOfEntries(entries);
+  const { outcomes, hasWritten } = await makeChange(changeOf, holders, { dryRun, signal, run, isUndo: true });
   for (const [entry, verdict] of verdicts) {
     const { source, id } = entry;
     // In a dry run, the company of a quote may not be back.
