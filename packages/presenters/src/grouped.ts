@@ -106,12 +106,7 @@ function imageUrl(logoHost: string, path: string): string | undefined {
  */
 function distinctWebsites(websites: readonly string[]): string[] {
   const seen = new Set<string>();
-  return websites.filter((website) => {
-    const key = websiteKey(website);
-    if (seen.has(key)) return false;
-    seen.add(key);
-    return true;
-  });
+  return websites.filter((website) => seen.size < seen.add(websiteKey(website)).size);
 }
 
 function websiteKey(website: string): string {

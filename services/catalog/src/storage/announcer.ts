@@ -161,8 +161,7 @@ export class Announcer {
 
 /** Returns at least one part, which may be empty. */
 function partsOf(keys: readonly number[]): number[][] {
-  const parts = [keys.slice(0, KEYS_OF_MESSAGE)];
-  for (let from = KEYS_OF_MESSAGE; from < keys.length; from += KEYS_OF_MESSAGE)
-    parts.push(keys.slice(from, from + KEYS_OF_MESSAGE));
-  return parts;
+  return Array.from({ length: Math.ceil(keys.length / KEYS_OF_MESSAGE) || 1 }, (_, part) =>
+    keys.slice(part * KEYS_OF_MESSAGE, (part + 1) * KEYS_OF_MESSAGE),
+  );
 }

@@ -8,6 +8,7 @@ import {
   MongoServerError,
   type Timestamp,
 } from 'mongodb';
+import pLimit from 'p-limit';
 import type { Plan, Write } from '../linkage/plan.ts';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
 import { type ChangeDoc, entryOperations, type RunName } from './journal.ts';
@@ -36,26 +37,27 @@ export async function writeGroups(
   { writes: groups, changes }: Pick<Plan, 'writes' | 'changes'>,
   journal?: RunJournal,
 ): Promise<Timestamp[] | undefined> {
-  const single = groups.flatMap((writes) => (writes.length === 1 ? writes : []));
-  const transactions = groups.filter((writes) => writes.length > 1).values();
+  const { single = [], several = [] } = Object.groupBy(groups, ({ length }) =>
+    length === 1 ? 'single' : 'several',
+  );
   const enter = async (of: readonly (readonly Write[])[], session?: ClientSession) => {
     const told = of.flatMap((writes) => changes.get(writes) ?? []);
     const operations = journal === undefined ? [] : entryOperations(journal.run, told, journal);
     if (journal === undefined || operations.length === 0) return;
     await journal.changes.bulkWrite(operations, { ordered: false, ...(session && { session }) });
   };
-  await enter(groups.filter((writes) => writes.length === 1));
+  const inSession = (write: (session: ClientSession) => Promise<boolean>) =>
+    client.withSession(async (session) => ({ isDone: await write(session), session }));
+  const limit = pLimit(CONCURRENT_TRANSACTIONS);
+  await enter(single);
   const settled = await Promise.all([
-    client.withSession(async (session) => ({ isDone: await writeEach(companies, single, session), session })),
-    ...Array.from({ length: CONCURRENT_TRANSACTIONS }, () =>
-      client.withSession(async (session) => {
-        let isDone = true;
-        // All sessions take groups from the same iterator.
-        for (const writes of transactions)
-          isDone =
-            (await writeInTransaction(companies, writes, session, () => enter([writes], session))) && isDone;
-        return { isDone, session };
-      }),
+    inSession((session) => writeEach(companies, single.flat(), session)),
+    ...several.map((writes) =>
+      limit(() =>
+        inSession((session) =>
+          writeInTransaction(companies, writes, session, () => enter([writes], session)),
+        ),
+      ),
     ),
   ]);
   if (!settled.every(({ isDone }) => isDone)) return undefined;
