@@ -8,9 +8,12 @@ import { defineConfig } from 'vitest/config';
  * credentials, and a restore. They take half of the time of all tests.
  */
 const SYSTEM = '{deploy,packages,services,test}/**/*.system.test.ts';
-/** Most of these tests take less time than the start of a process. They share processes, as they measure no memory and leave nothing. */
+/**
+ * Most of these tests take less time than the start of a process. They share processes, as they leave nothing there. `costs` measures
+ * time, and has a process of its own, because the garbage of other tests would slow it.
+ */
 const TOGETHER =
-  '{packages/{contracts,identifiers,monograms,presenters,records,site}/test,services/gateway/test,test/pages}/**/*.test.ts';
+  '{packages/{contracts,identifiers,monograms,presenters,records,site}/test,services/gateway/test,test/pages}/**/!(costs).test.ts';
 
 export default defineConfig({
   test: {
