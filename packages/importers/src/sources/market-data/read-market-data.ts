@@ -221,11 +221,12 @@ function dayOf({ from, raw }: TableRow, texts: Texts, options: ReadMarketDataOpt
 }
 
 function readField(field: Field, text: string, options: CellOptions): ReturnType<typeof readCell> {
+  const shown = `"${text.slice(0, 100)}"`;
   if (field === 'currency')
-    return readCurrency(text) ? { value: text } : { problem: `"${text}" is not a currency code of ISO 4217` };
+    return readCurrency(text) ? { value: text } : { problem: `${shown} is not a currency code of ISO 4217` };
   if (field !== 'range') return readCell(field, text, options, KINDS[field] ?? 'number');
   const value = rangeOf(text, options.decimalComma);
-  return value ? { value } : { problem: `"${text}" is not a range: write low-high, such as 164.08-260.10` };
+  return value ? { value } : { problem: `${shown} is not a range: write low-high, such as 164.08-260.10` };
 }
 
 /** Reads the low and high of "164.08-260.10". */
