@@ -344,6 +344,16 @@ test('a list that writes New York for all exchanges of its operator adds no list
   expect(listingsOf(vague('sample'), exact('XASE'))).toHaveLength(2);
 });
 
+test('a list does not move a company from New York, where a stronger list than it has the company, to an exchange that it may have left', () => {
+  const statementOf = (source: string, mic: string) =>
+    statement(source, { type: BrandType.STOCK, listings: [{ ticker: 'ACME', mic }] });
+  const left = statementOf('financedatabase', 'XASE');
+  const micsOf = (...statements: SourcedBrand[]) =>
+    mergeBrands(statements).brand.listings.map(({ mic }) => mic);
+  expect(micsOf(statementOf('nasdaq-traded', 'XNYS'), statementOf('sec', 'XNYS'), left)).toContain('XNYS');
+  expect(micsOf(statementOf('sec', 'XNYS'), left)).toEqual(['XASE']);
+});
+
 test('names, domains, listings and sources of all sources are united, each once, strongest source first', () => {
   fc.assert(
     fc.property(

@@ -288,6 +288,7 @@ function rankOf(records: readonly SourcedBrand[]): { rank: number; source: strin
 
 /** Further exchanges of New York's operator. Lists that name the operator, as the SEC's does, write New York's code for them too. */
 const OF_NEW_YORK = ['XASE', 'ARCX'];
+const NAMES_OPERATOR = 'sec';
 
 /** If the operator has set the listings, the record has exactly these listings, in that order. */
 function mergeListings(
@@ -308,10 +309,16 @@ function mergeListings(
     });
   const inOrder = records.find(({ source, brand }) => isCurated(source) && brand.listings.length > 0);
   const first = new Set(inOrder?.brand.listings.map(nameOfListing));
+  const strongestFirst = records
+    .filter(({ source }) => source !== NAMES_OPERATOR)
+    .flatMap(({ brand }) => brand.listings.map(nameOfListing));
   for (const [name, exact] of united) {
     const ofOperator = `XNYS:${exact.ticker}`;
     const vague = united.get(ofOperator);
     if (!OF_NEW_YORK.includes(exact.mic) || vague === undefined || first.has(ofOperator)) continue;
+    // A weaker list may be of the time before the company moved to New York.
+    const at = strongestFirst.indexOf(ofOperator);
+    if (at >= 0 && at < strongestFirst.indexOf(name)) continue;
     united.set(name, fillGaps(exact, vague));
     united.delete(ofOperator);
   }
