@@ -48,6 +48,7 @@ test('a declaration has the options of bds import, and defaults for what it leav
           },
           { from: 'prices.csv', as: 'prices.csv', checksum: undefined },
         ],
+        secrets: [],
         schedule: '15 6 * * 1-5',
         prune: true,
         options: ['--merge', '--id-prefix=cik-', '--map=cik=id', '--map=name=name'],

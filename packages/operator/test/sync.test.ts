@@ -162,15 +162,15 @@ test('a source that cannot be had is told, and is tried again at the next sync',
 });
 
 test('a failure that may pass ends with status 75, and one that a person has to look at with 1', async () => {
-  await declare('passing', '', { seconds: 1 });
   served = records('passing', FIRST);
   onTestFinished(() => {
     status = 200;
   });
-  for (const [answer, code] of [
-    [503, 75],
-    [404, 1],
+  for (const [answer, code, seconds] of [
+    [503, 75, 1],
+    [404, 1, 3_600],
   ] as const) {
+    await declare('passing', '', { seconds });
     status = answer;
     expect(await sync(), String(answer)).toMatchObject({ code, result: { outcome: 'failed' } });
   }
@@ -181,6 +181,21 @@ test('a failure that may pass ends with status 75, and one that a person has to 
   expect((await sync()).result).toMatchObject({ outcome: 'imported' });
 });
 
+test('a secret in a URL is in no message, also not if it stands in the path', async () => {
+  await declare('secret');
+  const file = join(folder, 'sources.yaml');
+  const yaml = await readFile(file, 'utf8');
+  const secret = '$' + '{LISTS_KEY}';
+  await writeFile(file, yaml.replace('/list.ndjson"', `/${secret}/list.ndjson?key=${secret}"`));
+  status = 404;
+  onTestFinished(() => {
+    status = 200;
+  });
+  const { result, out, errors } = await syncWith({ LISTS_KEY: 'a key/of ours' });
+  expect(result.reasons).toEqual([expect.stringContaining('/…/list.ndjson answers with status 404')]);
+  expect(out + errors).not.toMatch(/a(?: |%20)key/);
+});
+
 test('a sync that begins some minutes early, by a clock that is late, counts for its time', async () => {
   await declare('early', '', { schedule: scheduleIn(5) });
   served = records('early', FIRST);
@@ -189,7 +204,8 @@ test('a sync that begins some minutes early, by a clock that is late, counts for
   const early = await sync('--now');
   expect(early.result).toMatchObject({ outcome: 'imported' });
   expect(Date.parse(early.result.next_due)).toBeGreaterThan(Date.now() + 86_400_000 / 2);
-  expect((await sync()).result).toMatchObject({ outcome: 'not_due' });
+  const { result } = await sync();
+  expect(result).toMatchObject({ outcome: 'not_due', next_due: early.result.next_due });
   await noteDone('early', Date.now() - 86_400_000 / 2);
   expect((await sync()).result).toMatchObject({ outcome: 'unchanged' });
 });

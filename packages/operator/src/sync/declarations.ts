@@ -57,6 +57,8 @@ export const BESIDE_FILE = /(?:\.part)?(?:\.state\.json(?:\.new)?)?$/;
 /** A source as its declaration names it, with the defaults of what it leaves out. */
 export interface DeclaredSource extends Pick<Static<typeof SourceSchema>, 'name' | 'kind' | 'schedule'> {
   files: { from: string; as: string; checksum?: string | undefined }[];
+  /** The values of the variables in URLs, as they stand there. No message may show them. */
+  secrets: string[];
   prune: boolean;
   /** The options of `bds import KIND`, as words of a command line. */
   options: string[];
@@ -138,10 +140,14 @@ function completed(
   if (problem !== undefined) report('name', `is wrong: the ${problem}`);
   if (!isSchedule(schedule))
     report('schedule', 'is no cron text of five fields, such as "15 6 * * 1-5" (UTC; Sunday is 0)');
+  const secrets: string[] = [];
   const files = (source.files ?? []).map(({ from, as, checksum }, index) => {
     const field = `files[${index}]`;
-    const given = (name: string, text: string) =>
-      withVariables(text, env, (problem) => report(`${field}.${name}`, problem));
+    const given = (name: string, text: string) => {
+      const filled = withVariables(text, env, (problem) => report(`${field}.${name}`, problem));
+      secrets.push(...filled.values);
+      return filled.url;
+    };
     if (isUrl(from) && !URL.canParse(from)) report(`${field}.from`, 'is no URL');
     if (checksum !== undefined && !(isUrl(checksum) && URL.canParse(checksum)))
       report(`${field}.checksum`, 'is not the URL of a file with the checksum');
@@ -166,6 +172,7 @@ function completed(
     schedule,
     prune,
     files,
+    secrets,
     options: wordsOf(source.options ?? {}, (option, text) => report(`options.${option}`, text)),
     bounds: { ...DEFAULT_BOUNDS, ...bounds },
     guards: { ...DEFAULT_GUARDS, ...guards },
@@ -173,12 +180,15 @@ function completed(
 }
 
 /** Puts the variables into a URL, as parts of its path or query. A secret in a URL therefore need not stand in the file. */
-function withVariables(url: string, env: NodeJS.ProcessEnv, report: (problem: string) => void): string {
-  return url.replace(/\$\{(\w+)\}/g, (_, name: string) => {
+function withVariables(text: string, env: NodeJS.ProcessEnv, report: (problem: string) => void) {
+  const values: string[] = [];
+  const url = text.replace(/\$\{(\w+)\}/g, (_, name: string) => {
     const value = readSettingFiles(env, [name]).environment[name];
     if (!value) report(`names ${name}, which has no value: set this environment variable, or ${name}_FILE`);
-    return encodeURIComponent(value ?? '');
+    values.push(encodeURIComponent(value ?? ''));
+    return values.at(-1) ?? '';
   });
+  return { url, values };
 }
 
 /** Options that the declaration and bds sync themselves give. */

@@ -119,7 +119,7 @@ class SourceSync {
   readonly #within: SyncRun;
   readonly #context: Context;
   readonly #options: SyncOptions;
-  /** The time of the schedule for which it runs, if that is not past. Otherwise when it began. */
+  /** The time of the schedule for which it runs, or ran before, if that is not past. Otherwise when it began. */
   #atMs = Date.now();
   /** The import that has failed before its end. */
   #failedImport: string | undefined;
@@ -153,7 +153,7 @@ class SourceSync {
     const { doneAt = 0 } = await this.#folder.state();
     const dueMs = nextTick(this.#source.schedule, doneAt);
     const isDue = dueMs <= Date.now() + EARLY_MS;
-    if (isDue) this.#atMs = Math.max(dueMs, Date.now());
+    this.#atMs = Math.max(isDue ? dueMs : doneAt, Date.now());
     return Boolean(now || accept) || isDue;
   }
 
@@ -221,7 +221,9 @@ class SourceSync {
   }
 
   async #fail(error: Error): Promise<SyncedSource> {
-    const reasons = [error.message];
+    // A message names a URL by its path, in which a secret may stand.
+    const { secrets } = this.#source;
+    const reasons = [secrets.reduce((text, secret) => text.replaceAll(secret, '…'), error.message)];
     const importId = this.#failedImport ?? newImportId();
     if (!this.#options.dryRun) await this.#note({ importId, outcome: ImportOutcome.FAILED, reasons });
     const isPassing =
