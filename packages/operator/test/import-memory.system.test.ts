@@ -7,6 +7,8 @@ import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const MIB = 1 << 20;
+/** An import of these files takes ten seconds of a processor, which a busy machine has in some minutes. */
+const WITHIN_MS = 500_000;
 /** Prints the most memory that the process ever had. Its `maxRSS` would include that of this process, which has started it. */
 const REPORT = `import { readFileSync } from 'node:fs';
 process.on('exit', () => process.stderr.write(/VmHWM.*/.exec(readFileSync('/proc/self/status', 'utf8'))[0]));`;
@@ -33,7 +35,7 @@ function imported(args: readonly string[]): Promise<string> {
     execFile(
       process.execPath,
       ['--import', `data:text/javascript,${encodeURIComponent(REPORT)}`, ...bds],
-      { cwd: folder, env, timeout: 150_000 },
+      { cwd: folder, env, timeout: WITHIN_MS },
       (_error, _stdout, stderr) => resolve(stderr),
     );
   });
@@ -88,13 +90,17 @@ test.each<[what: string, file: string, content: () => Buffer, args: string[], sa
     expect(said).toMatch(says);
     expect(peakMib(said)).toBeLessThan(256);
   },
-  180_000,
+  WITHIN_MS + 30_000,
 );
 
-test('an import with --memory never has more than twice this and 100 MiB, also if V8 takes two bytes for each character', async () => {
-  await mkdir(join(folder, 'wide'), { recursive: true });
-  await writeFile(join(folder, 'wide/rows.csv.gz'), rowsOf(220_000, `${'a '.repeat(200)}漢`));
-  const said = await imported(['financedatabase', 'wide', '--memory', '150']);
-  expect(said).toMatch(/does not fit into 150 MiB/);
-  expect(peakMib(said)).toBeLessThan(2 * 150 + 100);
-}, 180_000);
+test(
+  'an import with --memory never has more than twice this and 100 MiB, also if V8 takes two bytes for each character',
+  async () => {
+    await mkdir(join(folder, 'wide'), { recursive: true });
+    await writeFile(join(folder, 'wide/rows.csv.gz'), rowsOf(220_000, `${'a '.repeat(200)}漢`));
+    const said = await imported(['financedatabase', 'wide', '--memory', '150']);
+    expect(said).toMatch(/does not fit into 150 MiB/);
+    expect(peakMib(said)).toBeLessThan(2 * 150 + 100);
+  },
+  WITHIN_MS + 30_000,
+);
