@@ -107,7 +107,7 @@ async function ask({ client }: Harness, { token }: Change, gatewayUrl: string): 
   return nameOf(await client.get(`${gatewayUrl}/v1/brands/ZPHX?token=${token}`));
 }
 
-/** Makes each change while every gateway answers calls, and finds when calls last got the answer of before the change. */
+/** Makes each change while every gateway answers calls, and finds when calls last got the answer from before the change. */
 async function follow(
   harness: Harness,
   changes: readonly Change[],

@@ -488,7 +488,7 @@ const SCENARIOS: Record<string, Scenario> = {
     at: '3h',
     firing: ['BrandDataPricesOld warning'],
   },
-  'prices of before the holidays, and those of the sample, fire nothing': {
+  'prices from before the holidays, and those of the sample, fire nothing': {
     series: { ...priceAge('market-data', '7x400'), ...priceAge('sample', '80x400') },
     at: '3h',
     firing: [],

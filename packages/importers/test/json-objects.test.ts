@@ -35,7 +35,7 @@ test('objects that end in another chunk of the file than they begin in are read 
   expect(await read(json)).toEqual(list);
 });
 
-test('what cannot be read is told with its place, and the objects before it are read', async () => {
+test('text that cannot be read is refused with its place, and the objects before it are read', async () => {
   const truncated = zipOf({ 'list.json': JSON.stringify([{ a: 1 }]) });
   const cases: [string | Buffer, unknown[]][] = [
     ['[{"a": 1}, {"a": 2', [{ a: 1 }, expect.stringContaining('ends before its list')]],

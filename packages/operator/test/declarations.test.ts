@@ -96,7 +96,7 @@ test('all mistakes of a file are told at once, each with its line', () => {
   ]);
 });
 
-test('what is not a file of sources is told with its line too', () => {
+test('a file that declares no sources is refused with the line', () => {
   expect(problemsOf('sources: [\n')).toEqual([expect.stringMatching(/^sources\.yaml:\d: /)]);
   expect(problemsOf('')).not.toEqual([]);
   expect(problemsOf(GOOD.replace('guards:', 'gards:'))).toEqual([
@@ -113,7 +113,7 @@ test('what is not a file of sources is told with its line too', () => {
   ]);
 });
 
-test('a secret in a URL comes from the environment, and is told with its line if it is missing', () => {
+test('a secret in a URL comes from the environment, and a missing one is reported with its line', () => {
   const url = 'https://example.com/list.csv?key=$' + '{LISTS_KEY}';
   const yaml = GOOD.replace('prices.csv', url);
   expect(read(yaml).sources[0]?.files[1]).toEqual({

@@ -148,7 +148,7 @@ test('a second sync of a source is refused while the first one runs', async () =
       expect(result.reasons).toEqual(['another sync of this source is running']);
 });
 
-test('a source that cannot be had is told, and is tried again at the next sync', async () => {
+test('a source that cannot be fetched is reported, and is tried again at the next sync', async () => {
   await declare('gone');
   served = '<!doctype html><title>Maintenance</title>';
   const failed = await sync();
@@ -224,7 +224,7 @@ test('paths begin in the folder of the file of sources, and a URL may follow whe
   expect((await sync(...args, '--accept')).result).toMatchObject({ outcome: 'imported' });
 });
 
-test('what is wrong with a declaration is told before anything is fetched', async () => {
+test('mistakes of a declaration are reported before anything is fetched', async () => {
   await declare('bad', '    options: { unlisted-option: true }\n');
   expect(await runBds(stack, folder, ['sync'])).toMatchObject({
     code: 2,

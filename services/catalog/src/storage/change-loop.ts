@@ -34,7 +34,7 @@ export interface ChangeOptions {
   source?: string;
   dryRun?: boolean;
   signal?: AbortSignal | undefined;
-  /** The import run that makes the change. Its journal is told what the change does. */
+  /** The import run that makes the change. Its journal records what the change does. */
   run?: RunName;
   /** Whether the change undoes the run. Companies then get the ids that they had before it. */
   isUndo?: boolean;

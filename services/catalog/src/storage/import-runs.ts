@@ -116,7 +116,7 @@ export class ImportRuns {
       ...(difference && { difference: toStored(difference) }),
       ...(pruned && { pruned: true as const }),
     };
-    // When the next run is due is worth knowing of a run that is undone, too. A run that is told of is the source's last one.
+    // An undone run also states when the next one is due. A run that is noted is the source's last one.
     if (outcome === undefined)
       await this.#imports.updateOne({ _id: idOf(run) }, { $set: { lastAt: new Date(), ...$set } });
     else await this.#update(run, operator, { $set });

@@ -180,7 +180,7 @@ export class MongoNotices {
     const found = this.#notices.find(wanted, { projection: { _id: 1 } }).toArray();
     const chosen = (await withLedgerDeadline(found)).map(({ _id }) => _id);
     const webhook = { state: 'pending', attempts: 0, nextAt: now };
-    // Without its claim, a replica that is publishing the notice meanwhile cannot store the delivery of before.
+    // Without its claim, a replica that is publishing the notice meanwhile cannot store its earlier delivery.
     const update = { $set: { dueAt: now, webhook }, $unset: { claim: '' } } as UpdateFilter<NoticeDoc>;
     await withLedgerDeadline(this.#notices.updateMany({ _id: { $in: chosen }, ...isNotDue }, update));
     return chosen;
