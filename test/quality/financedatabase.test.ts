@@ -848,6 +848,21 @@ test('a Canadian ISIN is not that of a company in London', async () => {
   expect(brand).toMatchObject({ id: 'xlon-kes', listings: [{ isin: '' }], stock: { isin: '' } });
 });
 
+test('an Australian ISIN is not that of a company if another one has its code in Sydney', async () => {
+  const inSydney = { mic: 'XASX', country: 'Australia', city: 'Sydney' };
+  const hospitals: Facts = { ...inSydney, symbol: 'RHC.AX', name: 'Ramsay Health Care Limited' };
+  const isin = 'AU000000RHC8';
+  const misattributed: Facts = { ...inSydney, symbol: 'RMY.AX', name: 'RMA Global Limited', isin };
+  const renamed: Facts = { ...inSydney, symbol: 'RHH.AX', name: 'Ramsay Health Care Ltd', isin };
+  const isinOf = async (...rows: Facts[]) =>
+    (await readRows(...rows)).brands
+      .flatMap(({ listings }) => listings.map((listing) => listing.isin))
+      .sort();
+  expect(await isinOf(hospitals, misattributed)).toEqual(['', '']);
+  expect(await isinOf(hospitals, renamed)).toEqual(['', isin]);
+  expect(await isinOf(misattributed)).toEqual([isin]);
+});
+
 test('the ISIN of an international bond is no company’s, and its FIGIs stay', async () => {
   const bond: Facts = { ...KESTREL, isin: 'XS2158580493', symbol: '3888.HK', country: 'Hong Kong' };
   const [brand] = (await readRows(bond)).brands;

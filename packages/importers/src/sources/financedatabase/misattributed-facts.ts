@@ -24,6 +24,8 @@ const OFTEN_MISPLACED: ReadonlySet<string> = new Set(ERRORS.oftenMisplaced);
  *   (brookfield.com).
  * - A name may have come with the identifiers of a company abroad (a subsidiary in Mumbai that is called Siemens AG). If the
  *   description has another name, the row gets it. Then it loses the identifiers, whichever they are.
+ * - An Australian ISIN contains the code that the share had in Sydney at its issue. If another company has this code, the row loses
+ *   the identifiers: AU000000RHC8 is on RMA Global, and RHC is Ramsay Health Care.
  */
 export function withoutMisattributedFacts(rows: readonly Row[]): Row[] {
   const ambiguous = ambiguousNames(rows);
@@ -31,7 +33,10 @@ export function withoutMisattributedFacts(rows: readonly Row[]): Row[] {
     ambiguous.has(row.name) || isNameDoubtful(row) ? { ...row, issuer: undefined } : row,
   );
   const described = certain.map(withoutFactsOfOthers(certain));
-  return described.map(withoutSharedWebsite(described)).map(withDescribedName);
+  return described
+    .map(withoutSharedWebsite(described))
+    .map(withDescribedName)
+    .map(withoutIsinOfOther(described));
 }
 
 function ambiguousNames(rows: readonly Row[]): ReadonlySet<string> {
@@ -122,6 +127,17 @@ function withDescribedName(row: Row): Row {
     compareNames(issuer, subject) !== 'other' &&
     !areDisjoint(new Set(issuer.legalFamilies), new Set(subject.legalFamilies));
   return isSame ? row : { ...row, ...NO_IDENTIFIERS, name: subjectOf(row.summary), issuer: subject };
+}
+
+function withoutIsinOfOther(rows: readonly Row[]): (row: Row) => Row {
+  const inSydney = new Map(rows.filter(({ mic }) => mic === 'XASX').map((row) => [row.ticker, row]));
+  return (row) => {
+    const [, code = ''] = /^AU000000([A-Z0-9]{3})\d$/.exec(row.isin) ?? [];
+    const { issuer } = inSydney.get(code) ?? {};
+    const isOfOther =
+      issuer !== undefined && row.issuer !== undefined && compareNames(issuer, row.issuer) === 'other';
+    return isOfOther ? { ...row, ...NO_IDENTIFIERS } : row;
+  };
 }
 
 /** Tells whether the domain begins with the name's first word: nostrumoilandgas.com with "Nostrum Oil & Gas". */
