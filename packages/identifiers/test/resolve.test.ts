@@ -814,6 +814,7 @@ describe('precedence', () => {
     ['First National', 'First National Energy'],
     ['Canadian First', 'Canadian First Life Assurance'],
     ['First Bank', 'First International Bank of Israel'],
+    ['Shenzhen Holdings', 'Shenzhen International Holdings Limited'],
     ['General', 'General Motors'],
     ['International', 'International Paper'],
     ['Home', 'The Home Depot'],

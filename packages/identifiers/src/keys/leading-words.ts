@@ -10,7 +10,7 @@ const MOST_LEFT_OUT = 2;
 /** Words that join others: they neither end the leading words nor count as left out. */
 const JOINING: ReadonlySet<string> = new Set('and of the de for in la le et und y e du des'.split(' '));
 
-/** The word that people leave out inside a name too: "Auckland Airport". */
+/** The word that people leave out inside a name too: "Auckland Airport". "Shenzhen Holdings" may be several companies. */
 const INNER = ' international ';
 
 /** Returns the leading words that may stand for a name, in its normal form: "palo alto" and "palo" for "Palo Alto Networks Inc.". */
@@ -24,9 +24,9 @@ export function leadingWordsOf(name: string): string[] {
   return [...new Set([...leading, ...withoutInner(parts)])];
 }
 
-function withoutInner({ words }: Parts): string[] {
-  const name = words.join(' ');
-  return name.includes(INNER) && words.length <= MOST_WORDS + 1 ? [name.replace(INNER, ' ')] : [];
+function withoutInner({ words, proper }: Parts): string[] {
+  const isInside = words.slice(0, proper).join(' ').includes(INNER);
+  return isInside && words.length <= MOST_WORDS + 1 ? [words.join(' ').replace(INNER, ' ')] : [];
 }
 
 /**
