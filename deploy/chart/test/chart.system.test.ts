@@ -18,7 +18,7 @@ import {
   type Values,
   withValues,
 } from './render.ts';
-import { gatewayApi, helm, helms, kubeconform, runTool, schemas } from './tools.ts';
+import { gatewayApi, helm, helms, kubeconform, runTool, schemas, TOOL_MS } from './tools.ts';
 
 const SERVICES = ['accounts', 'catalog', 'gateway', 'images', 'metering'];
 const NAMESPACED = [
@@ -62,7 +62,7 @@ describe.skipIf(!helm.isThere)('the chart', () => {
         expect(ran, ran.stdout + ran.stderr).toMatchObject({ isGood: true });
       }
     },
-    120_000,
+    2 * TOOL_MS,
   );
 
   describe.for(Object.entries(MATRIX))('%s', ([, { values, options }]) => {

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { gatewaySchemas } from './gateway-api.ts';
 import { PLAIN } from './matrix.ts';
 import { CHART, type Manifest, manifestsOf, renderYaml, type Values } from './render.ts';
-import { gatewayApi, helm, kubeconform, runTool, schemas } from './tools.ts';
+import { gatewayApi, helm, kubeconform, runTool, schemas, TOOL_MS } from './tools.ts';
 
 const GATEWAY = join(CHART, 'examples/gateway.yaml');
 const EXAMPLES = globSync(join(CHART, 'examples/*.yaml')).filter((path) => path !== GATEWAY);
@@ -32,7 +32,7 @@ async function check(yaml: string): Promise<{ isGood: boolean; output: string }[
 
 const good = schemas.map(() => ({ isGood: true, output: '' }));
 
-describe.skipIf(isMissing)('the examples of ways for callers', () => {
+describe.skipIf(isMissing)('the examples of ways for callers', { timeout: 2 * TOOL_MS }, () => {
   describe.for(EXAMPLES.map((path) => [basename(path), path] as const))('%s', ([, path]) => {
     let yaml = '';
     beforeAll(async () => {

@@ -51,10 +51,13 @@ export interface Ran {
   stderr: string;
 }
 
+/** A busy machine gives kubeconform the ten seconds of a processor that it takes in some minutes. */
+export const TOOL_MS = 300_000;
+
 /** Runs a tool to its end and returns its output. */
 export async function runTool(path: string, args: readonly string[]): Promise<Ran> {
   try {
-    return { isGood: true, ...(await run(path, args, { maxBuffer: 64 * 1024 ** 2, timeout: 60_000 })) };
+    return { isGood: true, ...(await run(path, args, { maxBuffer: 64 * 1024 ** 2, timeout: TOOL_MS })) };
   } catch (error) {
     const { stdout = '', stderr = String(error) } = error as { stdout?: string; stderr?: string };
     return { isGood: false, stdout, stderr };
