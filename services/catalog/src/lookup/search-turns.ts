@@ -60,8 +60,8 @@ const GIVE_WAY_MS = 5;
 /** Lets look-ups go before searches. */
 export class LookUpsFirst {
   readonly #clock: Pick<Clock, 'sleep'>;
+  readonly #waiting = new Set<() => void>();
   #underWay = 0;
-  #allDone = Promise.withResolvers<void>();
 
   constructor(clock: Pick<Clock, 'sleep'>) {
     this.#clock = clock;
@@ -73,15 +73,17 @@ export class LookUpsFirst {
       return await lookUp();
     } finally {
       this.#underWay -= 1;
-      if (this.#underWay === 0) {
-        this.#allDone.resolve();
-        this.#allDone = Promise.withResolvers();
-      }
+      if (this.#underWay === 0) for (const goOn of this.#waiting) goOn();
     }
   }
 
   /** Resolves when no look-up is under way, and after GIVE_WAY_MS at the latest. */
   async giveWay(): Promise<void> {
-    if (this.#underWay > 0) await Promise.race([this.#allDone.promise, this.#clock.sleep(GIVE_WAY_MS)]);
+    if (this.#underWay === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    // A promise that all waits shared would keep something of each, for as long as look-ups never cease.
+    this.#waiting.add(resolve);
+    await Promise.race([promise, this.#clock.sleep(GIVE_WAY_MS)]);
+    this.#waiting.delete(resolve);
   }
 }
