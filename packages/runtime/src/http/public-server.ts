@@ -166,8 +166,6 @@ function traceRequests(
   };
 }
 
-/** The methods of every route, unless it says otherwise. A public server answers 405 to every other method. */
-export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
 /** The methods that Node parses, and passes to the request handler. */
 const PARSED_METHODS = METHODS.filter((method) => method !== 'CONNECT');
 
