@@ -1,6 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { DATABASE_SERVICES, natsUser, SERVICES } from '@brand-data/contracts';
-import { settingFile } from '@brand-data/local';
+import { replaceFile, settingFile } from '@brand-data/local';
 import type { LocalServer } from '@brand-data/servers';
 import { MongoClient } from 'mongodb';
 import type { TestStack } from '../stack/index.ts';
@@ -16,13 +16,13 @@ export async function nextUsers(stack: TestStack, nats: LocalServer, natsConfig:
   const next = SERVICES.map((service) => natsUser(service, `${service}-next`, `"${PASSWORD}"`));
   const setNatsUsers = async (users: readonly string[]) => {
     const lines = `authorization { users: [\n${users.join('\n')}\n] }\n`;
-    await writeFile(natsConfig, open.replace(/authorization \{[\s\S]*?\n\}\n/, lines));
+    await replaceFile(natsConfig, open.replace(/authorization \{[\s\S]*?\n\}\n/, lines));
     process.kill(nats.child.pid ?? 0, 'SIGHUP');
   };
   const changeUser = async (name: string, setting: string, user: string) => {
     const file = settingFile(stack.dataDir, name, setting);
     const login = `${user}:${encodeURIComponent(PASSWORD)}@`;
-    await writeFile(file, (await readFile(file, 'utf8')).replace(/(?<=\/\/).*@/, login));
+    await replaceFile(file, (await readFile(file, 'utf8')).replace(/(?<=\/\/).*@/, login));
   };
   const databaseUsers = DATABASE_SERVICES.map((service) => `${stack.databasePrefix}_${service}`);
   return {

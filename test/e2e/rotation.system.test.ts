@@ -1,7 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IDENTITIES } from '@brand-data/contracts';
-import { keepCertificates, settingFile } from '@brand-data/local';
+import { keepCertificates, replaceFile, settingFile } from '@brand-data/local';
 import {
   certificateFiles,
   type LocalServer,
@@ -62,14 +62,14 @@ afterAll(async () => {
 const NAMES = ['accounts', 'catalog', 'metering', 'gateway-1', 'gateway-2'];
 const fileOf = (name: string, setting: string) => settingFile(stack.dataDir, name, setting);
 const change = async (name: string, setting: string, how: (old: string) => string) =>
-  writeFile(fileOf(name, setting), how(await readFile(fileOf(name, setting), 'utf8')));
+  replaceFile(fileOf(name, setting), how(await readFile(fileOf(name, setting), 'utf8')));
 
 /** Replaces every secret that can be replaced, as deploy/operations.md says, in its three steps. */
 async function rotation(users: Awaited<ReturnType<typeof nextUsers>>) {
   const oldCa = await readFile(certificateFiles(certificates, 'gateway').ca, 'utf8');
   const authority = await newAuthority(VALID);
   const trust = (pem: string) =>
-    Promise.all(IDENTITIES.map((identity) => writeFile(certificateFiles(certificates, identity).ca, pem)));
+    Promise.all(IDENTITIES.map((identity) => replaceFile(certificateFiles(certificates, identity).ca, pem)));
   const { allowanceKeyFiles: allowances, operator } = stack;
   const [allowanceKeys, passKeys] = [newSigningKeys(), newSigningKeys()];
   const oldAllowances = await readFile(allowances.verifying, 'utf8');
@@ -84,7 +84,7 @@ async function rotation(users: Awaited<ReturnType<typeof nextUsers>>) {
     async addNew() {
       await users.add();
       await trust(oldCa + authority.cert);
-      await writeFile(allowances.verifying, oldAllowances + allowanceKeys.verifying);
+      await replaceFile(allowances.verifying, oldAllowances + allowanceKeys.verifying);
       for (const name of passVerifiers)
         await change(name, 'PASS_PUBLIC_KEYS', (old) => old + passKeys.verifying);
       await operatorTokens(`${oldToken}\n${newToken}\n`);
@@ -94,10 +94,10 @@ async function rotation(users: Awaited<ReturnType<typeof nextUsers>>) {
       for (const identity of IDENTITIES) {
         const files = certificateFiles(certificates, identity);
         const { cert, key } = await newCertificate(authority, [`${identity}.brand-data.internal`], VALID);
-        await writeFile(files.key, key);
-        await writeFile(files.cert, cert);
+        await replaceFile(files.key, key);
+        await replaceFile(files.cert, cert);
       }
-      await writeFile(allowances.signing, allowanceKeys.signing);
+      await replaceFile(allowances.signing, allowanceKeys.signing);
       await change('accounts', 'PASS_SIGNING_KEY', () => passKeys.signing);
       for (const name of NAMES) await users.use(name);
       await operatorTokens(`${newToken}\n${oldToken}\n`);
@@ -106,7 +106,7 @@ async function rotation(users: Awaited<ReturnType<typeof nextUsers>>) {
     async removeOld() {
       await users.removeOld();
       await trust(authority.cert);
-      await writeFile(allowances.verifying, publicKeyOf(allowanceKeys.signing));
+      await replaceFile(allowances.verifying, publicKeyOf(allowanceKeys.signing));
       for (const name of passVerifiers) await change(name, 'PASS_PUBLIC_KEYS', () => passKeys.verifying);
       await operatorTokens(`${newToken}\n`);
       await monograms((old) => old.split('\n')[0] ?? '');

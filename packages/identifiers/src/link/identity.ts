@@ -229,10 +229,10 @@ function managerKeys(brand: Brand): string[] {
 }
 
 /**
- * Returns the name without its legal form and spaces, with its abbreviations written out, and the country: "apple@US". A name with a registry's mark is kept whole, because
- * the mark may tell it from a namesake. A company on an exchange has the name without the mark too. If the record does not state the country, it
- * is that of its ISINs, else that of its listings. Empty if nothing shows that the record is a company and not a product: a listing, a
- * city, or a country beside a name with a legal form.
+ * Returns the name without its legal form and spaces, with its abbreviations written out, and the country: "apple@US". A name with a
+ * registry's mark is kept whole, because the mark may tell it from a namesake. A company on an exchange has the name without the mark
+ * too. If the record does not state the country, it is that of its ISINs, else that of its listings. Empty if nothing shows that the
+ * record is a company and not a product: a listing, a city, or a country beside a name with a legal form.
  */
 function namedOf(brand: Brand): string[] {
   const isRegistered = countryOf(brand) !== '' && legalFamiliesOf(bounded(brand.name)).length > 0;
