@@ -20,7 +20,10 @@ sources:
     guards: { removed: 5 }
 `;
 
-const CHECKS = { problemOfImport: (): string | undefined => undefined, env: { LISTS_KEY: 'a&b c' } };
+const CHECKS = {
+  problemOfImport: (): string | undefined => undefined,
+  env: { LISTS_KEY: 'a&b c' } as NodeJS.ProcessEnv,
+};
 const read = (yaml: string) => readDeclarations(yaml, 'sources.yaml', CHECKS);
 
 /** Returns what is wrong with a file, with its lines. */
@@ -123,6 +126,9 @@ test('a secret in a URL comes from the environment, and a missing one is reporte
   });
   expect(problemsOf(yaml, { ...CHECKS, env: { LISTS_KEY: '' } })).toEqual([
     'sources.yaml:8: sources[0].files[1].from names LISTS_KEY, which has no value: set this environment variable, or LISTS_KEY_FILE',
+  ]);
+  expect(problemsOf(yaml, { ...CHECKS, env: { LISTS_KEY_FILE: import.meta.dirname } })).toEqual([
+    'sources.yaml:8: sources[0].files[1].from names LISTS_KEY, which is wrong: the file that LISTS_KEY_FILE names cannot be read: EISDIR',
   ]);
 });
 

@@ -74,7 +74,7 @@ const LISTS = [
       'File Creation Time: 1102202321:31|||||||||||',
     ].join('\n'),
     expected: { created: 5, skipped: 1, refused: 0 },
-    shows: ['xnys-ospr', { listings: [{ ticker: 'OSPR', mic: 'XNYS' }] }],
+    shows: ['xnys-ospr', { listings: [{ ticker: 'OSPR', mic: 'XNYS' }], stock: { currency: 'USD' } }],
   },
   {
     source: 'nasdaq-listed',
@@ -87,7 +87,7 @@ const LISTS = [
       'File Creation Time: 0731202621:31,,,,,,,,',
     ].join('\n'),
     expected: { created: 2, skipped: 1, refused: 0 },
-    shows: ['xnas-mrln', { listings: [{ ticker: 'MRLN', mic: 'XNAS' }] }],
+    shows: ['xnas-mrln', { listings: [{ ticker: 'MRLN', mic: 'XNAS' }], stock: { currency: 'USD' } }],
   },
   {
     source: 'gleif',

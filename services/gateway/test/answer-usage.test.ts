@@ -1,6 +1,5 @@
 import {
   type Credential,
-  createToken,
   type MeteringServiceClient,
   MonthUsage,
   type ReadUsageRequest,
@@ -9,7 +8,7 @@ import {
 import { expect, test } from 'vitest';
 import type { Tokens } from '../src/auth/tokens.ts';
 import { answerUsage, createUsageAnswers } from '../src/calls/answer-usage.ts';
-import { manualClock, outOfReach, unaryMethod } from './stand-ins.ts';
+import { manualClock, outOfReach, someCaller, unaryMethod } from './stand-ins.ts';
 
 const credential: Credential = {
   limitRevision: 1,
@@ -32,13 +31,7 @@ async function answerWith(usage: Parameters<typeof MonthUsage.fromPartial>[0]): 
       now: () => Date.UTC(2026, 10, 20),
     },
     {
-      caller: {
-        tokens: [createToken()],
-        origin: undefined,
-        referer: undefined,
-        keyId: undefined,
-        address: () => '192.0.2.1',
-      },
+      caller: someCaller(),
       months: [],
     },
   );

@@ -1,4 +1,4 @@
-import { BrandType, type CatalogServiceClient, type Credential, createToken } from '@brand-data/contracts';
+import { BrandType, type CatalogServiceClient, type Credential } from '@brand-data/contracts';
 import { brandOf } from '@brand-data/testing/brand-of';
 import { afterEach, expect, test, vi } from 'vitest';
 import { CallsLimiter } from '../src/admission/limits/call-limits.ts';
@@ -6,6 +6,7 @@ import { Turns } from '../src/admission/turns.ts';
 import { taggedBody } from '../src/answers/answer.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
 import { answerSearch, createSearch, type Search } from '../src/calls/answer-search.ts';
+import { someCaller } from './stand-ins.ts';
 
 const credential: Credential = {
   accountId: 'acme',
@@ -37,13 +38,7 @@ const partsWith = (search: Search) => ({
 });
 
 const asked = (signal = new AbortController().signal) => ({
-  caller: {
-    tokens: [createToken()],
-    origin: undefined,
-    referer: undefined,
-    keyId: undefined,
-    address: () => '192.0.2.1',
-  },
+  caller: someCaller(),
   query: { q: 'acme' },
   ifNoneMatch: undefined,
   acceptEncoding: undefined,

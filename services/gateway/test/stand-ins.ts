@@ -1,3 +1,4 @@
+import { createToken } from '@brand-data/contracts';
 import { Fault, grpcStatusOf, type Instant } from '@brand-data/runtime';
 
 type Callback<Response> = (error: unknown, response?: Response) => void;
@@ -15,6 +16,15 @@ export function unaryMethod<Request, Response>(answer: (request: Request) => Pro
     return { cancel: () => {} };
   };
 }
+
+/** Returns a caller with a token of its own. */
+export const someCaller = () => ({
+  tokens: [createToken()],
+  origin: undefined,
+  referer: undefined,
+  keyId: undefined,
+  address: () => '192.0.2.1',
+});
 
 export const outOfReach = () => Promise.reject(new Fault('unavailable', 'out of reach'));
 

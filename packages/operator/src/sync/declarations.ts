@@ -183,8 +183,12 @@ function completed(
 function withVariables(text: string, env: NodeJS.ProcessEnv, report: (problem: string) => void) {
   const values: string[] = [];
   const url = text.replace(/\$\{(\w+)\}/g, (_, name: string) => {
-    const value = readSettingFiles(env, [name]).environment[name];
-    if (!value) report(`names ${name}, which has no value: set this environment variable, or ${name}_FILE`);
+    const { environment, problems } = readSettingFiles(env, [name]);
+    const value = environment[name];
+    const wrong = problems.get(name);
+    if (wrong !== undefined) report(`names ${name}, which is wrong: ${wrong}`);
+    else if (!value)
+      report(`names ${name}, which has no value: set this environment variable, or ${name}_FILE`);
     values.push(encodeURIComponent(value ?? ''));
     return values.at(-1) ?? '';
   });

@@ -2,7 +2,7 @@ import { areDisjoint, type CompanyName, compareNames, isNamedAfter } from '@bran
 import { subjectOf } from './issuer-names.ts';
 import ERRORS from './known-errors.json' with { type: 'json' };
 import { MOST_SHARES } from './other-securities.ts';
-import { hasIdentifiersOfOther } from './own-identifiers.ts';
+import { hasIdentifiersOfOther, withoutIsinOfOther } from './own-identifiers.ts';
 import { NO_DESCRIPTION, NO_FACTS, NO_IDENTIFIERS, type Row } from './rows.ts';
 
 /** The most letters of a website's label that is inside other names by chance. */
@@ -24,8 +24,6 @@ const OFTEN_MISPLACED: ReadonlySet<string> = new Set(ERRORS.oftenMisplaced);
  *   (brookfield.com).
  * - A name may have come with the identifiers of a company abroad (a subsidiary in Mumbai that is called Siemens AG). If the
  *   description has another name, the row gets it. Then it loses the identifiers, whichever they are.
- * - An Australian ISIN contains the code that the share had in Sydney at its issue. If another company has this code, the row loses
- *   the identifiers: AU000000RHC8 is on RMA Global, and RHC is Ramsay Health Care.
  */
 export function withoutMisattributedFacts(rows: readonly Row[]): Row[] {
   const ambiguous = ambiguousNames(rows);
@@ -127,17 +125,6 @@ function withDescribedName(row: Row): Row {
     compareNames(issuer, subject) !== 'other' &&
     !areDisjoint(new Set(issuer.legalFamilies), new Set(subject.legalFamilies));
   return isSame ? row : { ...row, ...NO_IDENTIFIERS, name: subjectOf(row.summary), issuer: subject };
-}
-
-function withoutIsinOfOther(rows: readonly Row[]): (row: Row) => Row {
-  const inSydney = new Map(rows.filter(({ mic }) => mic === 'XASX').map((row) => [row.ticker, row]));
-  return (row) => {
-    const [, code = ''] = /^AU000000([A-Z0-9]{3})\d$/.exec(row.isin) ?? [];
-    const { issuer } = inSydney.get(code) ?? {};
-    const isOfOther =
-      issuer !== undefined && row.issuer !== undefined && compareNames(issuer, row.issuer) === 'other';
-    return isOfOther ? { ...row, ...NO_IDENTIFIERS } : row;
-  };
 }
 
 /** Tells whether the domain begins with the name's first word: nostrumoilandgas.com with "Nostrum Oil & Gas". */

@@ -1,4 +1,10 @@
-import { cusipOfIsin, exchangeOfMic, exchangesOfCountry, INCORPORATING } from '@brand-data/identifiers';
+import {
+  compareNames,
+  cusipOfIsin,
+  exchangeOfMic,
+  exchangesOfCountry,
+  INCORPORATING,
+} from '@brand-data/identifiers';
 import { countryCodeOf } from '../../formats/places.ts';
 import { NO_IDENTIFIERS, type Row } from './rows.ts';
 
@@ -45,4 +51,19 @@ export function hasIdentifiersOfOther(row: Row): boolean {
     return country !== 'US' || (row.shareClassFigi !== '' && figi === '');
   }
   return (isIncoming || venue === 'DE') && country !== 'US' && !INCORPORATING.has(country) && figi === '';
+}
+
+/**
+ * Removes the identifiers of rows whose Australian ISIN is that of another company in Sydney. The ISIN contains the code that the share
+ * had there at its issue: AU000000RHC8 is on RMA Global, and RHC is Ramsay Health Care.
+ */
+export function withoutIsinOfOther(rows: readonly Row[]): (row: Row) => Row {
+  const inSydney = new Map(rows.filter(({ mic }) => mic === 'XASX').map((row) => [row.ticker, row]));
+  return (row) => {
+    const [, code = ''] = /^AU000000([A-Z0-9]{3})\d$/.exec(row.isin) ?? [];
+    const { issuer } = inSydney.get(code) ?? {};
+    const isOfOther =
+      issuer !== undefined && row.issuer !== undefined && compareNames(issuer, row.issuer) === 'other';
+    return isOfOther ? { ...row, ...NO_IDENTIFIERS } : row;
+  };
 }

@@ -69,7 +69,7 @@ async function count({ catalog, output }: Pick<Context, 'catalog' | 'output'>, f
     // Those are not among the records.
     other_securities: otherSecurities,
     sources: sources.map((source) => sourceToJson(source, Date.now())),
-    // How many records have data in a field, of those that could have.
+    // Only stocks can have data in a field of market data.
     fields: fields.map((field, index) => {
       const of = OF_STOCKS.test(field) ? (types.stock ?? 0) : records;
       return { field, has: has[index] ?? 0, of };
