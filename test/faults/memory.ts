@@ -68,7 +68,8 @@ export class MemoryLog {
     do {
       if (performance.now() > byMs) throw new Error(`${name} did not collect its garbage`);
       const pid = this.#stack.pid(name);
-      if (pid !== undefined) process.kill(pid, 'SIGWINCH');
+      if (pid === undefined) throw new Error(`${name} has ended: its log says why`);
+      process.kill(pid, 'SIGWINCH');
       await delay(300);
     } while ((await collections()) <= before);
   }

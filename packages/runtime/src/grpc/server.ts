@@ -16,6 +16,7 @@ import { HealthImplementation } from 'grpc-health-check';
 import { Fault } from '../base/fault.ts';
 import type { Service } from '../service/service.ts';
 import { type CallableService, requireCaller } from './callers.ts';
+import { dropClosedStreams } from './closed-streams.ts';
 import { listenWithMutualTls } from './listener.ts';
 import { observeServer } from './observed.ts';
 import { type Operators, requireOperator } from './operator.ts';
@@ -161,6 +162,7 @@ export async function startGrpcServer(
       ...(operators === undefined ? [] : [requireOperator(service, operators)]),
     ],
   });
+  dropClosedStreams(server);
   for (const { definition, handlers } of services) server.addService(markUnreadable(definition), handlers);
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   health.addToServer(server);
