@@ -115,6 +115,17 @@ export async function runLoad(target: string, load: Load): Promise<LoadResult> {
   return { calls: made, byStatus, callsPerSecond: made / seconds, ...percentilesOf(latencies) };
 }
 
+/** Makes the calls one at a time. Returns their latencies in milliseconds. */
+export async function latenciesOf(calls: number, call: () => Promise<unknown>): Promise<number[]> {
+  const latencies: number[] = [];
+  for (let made = 0; made < calls; made++) {
+    const began = performance.now();
+    await call();
+    latencies.push(performance.now() - began);
+  }
+  return latencies;
+}
+
 /** Percentiles in milliseconds. 0 if there are no latencies. */
 export function percentilesOf(latencies: readonly number[]): { p50: number; p99: number } {
   const sorted = latencies.toSorted((a, b) => a - b);

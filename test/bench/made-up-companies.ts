@@ -288,3 +288,13 @@ export function sizesOf(text = ''): number[] {
     throw new Error(`BENCH_SIZES: whole numbers from ${REFERENCE} on, with commas between, not "${text}"`);
   return [...new Set([REFERENCE, ...given])].sort((a, b) => a - b);
 }
+
+/** The most letters that somebody types of a name. */
+export const LONGEST_TYPED = 12;
+
+/** Returns the beginning of a word of a company's name, the better known the company, the likelier. */
+export function typed(size: number, random: Random): string {
+  const words = askFor('name', size, random).identifier.split(' ');
+  const text = words.slice(random.whole(0, words.length - 1)).join(' ');
+  return text.slice(0, random.whole(1, LONGEST_TYPED));
+}

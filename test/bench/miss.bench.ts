@@ -8,7 +8,7 @@ import type { NaiveSettings } from './baselines/naive.ts';
 import { compareInTurns, inTurns, spreadOf } from './harness/in-turns.ts';
 import { linesOf, noteResult, shown, whole } from './harness/results.ts';
 import { numberFrom, type Server, startBaseline, useBench } from './harness/servers.ts';
-import { percentilesOf, runLoad } from './load.ts';
+import { latenciesOf, percentilesOf, runLoad } from './load.ts';
 import { companyAt, importMadeUp, zipfRank } from './made-up-companies.ts';
 
 const RECORDS = numberFrom('BENCH_RECORDS', 100_000);
@@ -45,15 +45,7 @@ const pathOf = (index: number, token = tokens[0]) => `/v1/brands/${companyAt(ind
 const rpcs = () => bench.stack.metric(['accounts', 'catalog', 'metering'], 'grpc_server_handled_total');
 
 /** Returns the p50 of some pieces of work one after another, in milliseconds. */
-async function p50Of(work: () => Promise<unknown>): Promise<number> {
-  const latencies: number[] = [];
-  for (let made = 0; made < COLD_CALLS; made++) {
-    const began = performance.now();
-    await work();
-    latencies.push(performance.now() - began);
-  }
-  return percentilesOf(latencies).p50;
-}
+const p50Of = async (work: () => Promise<unknown>) => percentilesOf(await latenciesOf(COLD_CALLS, work)).p50;
 
 test('a call for a record that no cache has, in parts, compared with a find of the bare driver', async () => {
   const { gateway, stack, lines } = bench;

@@ -7,13 +7,14 @@ import {
   type Catalogue,
   DEADLINE_MS,
   HOUR_MS,
+  search,
   startCatalogue,
   stopCatalogues,
 } from './harness/catalogues.ts';
 import { spreadOf } from './harness/in-turns.ts';
 import { shown, table, whole } from './harness/results.ts';
-import { percentilesOf } from './load.ts';
-import { askFor, importMadeUp, sizesOf } from './made-up-companies.ts';
+import { latenciesOf, percentilesOf } from './load.ts';
+import { askFor, importMadeUp, LONGEST_TYPED, sizesOf, typed } from './made-up-companies.ts';
 
 /** By how many ms the p99 of a search may be above that of a bare find. */
 const P99_GOAL = 25;
@@ -21,7 +22,6 @@ const ROUNDS = 5;
 const CALLS = 400;
 const TYPISTS = 100;
 const LETTER_EVERY_MS = 200;
-const LONGEST_TYPED = 12;
 
 const mongo = new MongoClient(inject('mongodbUrl'));
 const catalogues: Catalogue[] = [];
@@ -41,17 +41,6 @@ afterAll(async () => {
   console.log(tables.join('\n\n'));
 }, HOUR_MS);
 
-/** Returns the beginning of a word of a company's name, the better known the company, the likelier. */
-function typed(size: number, random: Random): string {
-  const words = askFor('name', size, random).identifier.split(' ');
-  const text = words.slice(random.whole(0, words.length - 1)).join(' ');
-  return text.slice(0, random.whole(1, LONGEST_TYPED));
-}
-
-async function search({ client }: Catalogue, text: string): Promise<void> {
-  await callUnary(client, client.search, { text, limit: 10, accountId: '' }, { deadlineMs: DEADLINE_MS });
-}
-
 async function lookUp({ client, size }: Catalogue, random: Random): Promise<void> {
   const { identifier } = askFor('domain', size, random);
   const queries = [{ identifier, superinvestors: false, suggest: false }];
@@ -59,16 +48,7 @@ async function lookUp({ client, size }: Catalogue, random: Random): Promise<void
   await callUnary(client, client.lookup, request, { deadlineMs: DEADLINE_MS });
 }
 
-/** Makes the calls one at a time. Returns their percentiles in ms. */
-async function timed(call: () => Promise<unknown>) {
-  const latencies: number[] = [];
-  for (let made = 0; made < CALLS; made++) {
-    const began = performance.now();
-    await call();
-    latencies.push(performance.now() - began);
-  }
-  return percentilesOf(latencies);
-}
+const timed = async (call: () => Promise<unknown>) => percentilesOf(await latenciesOf(CALLS, call));
 
 const overRounds = (rounds: readonly { p50: number; p99: number }[], figure: 'p50' | 'p99') =>
   shown(2, spreadOf(rounds.map((round) => round[figure])));

@@ -1,5 +1,5 @@
 import { CatalogServiceClient } from '@brand-data/contracts';
-import { connectChannel } from '@brand-data/runtime';
+import { callUnary, connectChannel } from '@brand-data/runtime';
 import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
 import type { Collection, MongoClient } from 'mongodb';
 import { startTestStack, type TestStack } from '../../stack/index.ts';
@@ -29,4 +29,9 @@ export async function stopCatalogues(catalogues: readonly Catalogue[]): Promise<
     client.close();
     await stack.stop();
   }
+}
+
+/** Makes one search, as the gateway would for a key of its own. */
+export async function search({ client }: Pick<Catalogue, 'client'>, text: string): Promise<void> {
+  await callUnary(client, client.search, { text, limit: 10, accountId: '' }, { deadlineMs: DEADLINE_MS });
 }
