@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { answerOf, byEntry, candidateFinder, readQueries } from '../src/lookup/answers.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';
 import { catalogueDatabases } from './catalogue-databases.ts';
-import { factsOf, someBrand } from './some-records.ts';
+import { factsOf, someBrand, someListings } from './some-records.ts';
 
 const open = catalogueDatabases();
 
@@ -69,21 +69,6 @@ test('every order of imports gives the same records and the same answers', async
     { numRuns: 20, examples: [[hiddenListing]] },
   );
 }, 120_000);
-
-/** Listings of a few companies, whose names, identifiers, places and websites agree and contradict in all combinations. */
-const someListings = fc
-  .uniqueArray(someBrand, {
-    maxLength: 9,
-    selector: ({ listings: [main] }) => `${main?.mic}:${main?.ticker}`,
-  })
-  .map((brands) =>
-    brands.flatMap((brand): Brand[] => {
-      const [main] = brand.listings;
-      return main === undefined
-        ? []
-        : [{ ...brand, id: `${main.mic}-${main.ticker}`.toLowerCase(), lei: '' }];
-    }),
-  );
 
 test('however the listings of one source are split into imports, and in whatever order, they give the same companies', async () => {
   await fc.assert(

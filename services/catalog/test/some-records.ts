@@ -76,6 +76,21 @@ export const someBrand: fc.Arbitrary<Brand> = fc
       }),
   );
 
+/** Listings of a few companies, whose names, identifiers, places and websites agree and contradict in all combinations. */
+export const someListings = fc
+  .uniqueArray(someBrand, {
+    maxLength: 9,
+    selector: ({ listings: [main] }) => `${main?.mic}:${main?.ticker}`,
+  })
+  .map((brands) =>
+    brands.flatMap((brand): Brand[] => {
+      const [main] = brand.listings;
+      return main === undefined
+        ? []
+        : [{ ...brand, id: `${main.mic}-${main.ticker}`.toLowerCase(), lei: '' }];
+    }),
+  );
+
 function typeOf(stated: { isOtherSecurity: boolean; isTypeStated: boolean; ticker: string }): BrandType {
   if (stated.isOtherSecurity && stated.ticker !== '') return BrandType.OTHER_SECURITY;
   if (!stated.isTypeStated) return BrandType.UNSPECIFIED;

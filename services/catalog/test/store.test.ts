@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 import { catalogueDatabases, type OpenCatalogue } from './catalogue-databases.ts';
 import { type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
-import { factsOf, SOURCES, someBrand } from './some-records.ts';
+import { factsOf, SOURCES, someBrand, someListings } from './some-records.ts';
 
 const open = catalogueDatabases();
 let nats: TestServer;
@@ -149,6 +149,58 @@ test('concurrent imports of two sources link all records that they share', async
     ]);
     expect(await contents(one)).toEqual(await contents(whole));
   }
+});
+
+test('of a batch only the records that another writer has met are planned again, and its answer tells of all', async () => {
+  const { wikidata, feed } = twoSources(12);
+  const [one, two, whole] = [await open('met'), await open('met'), await open('met_whole')];
+  const ofFeed = feed.map((brand) => sourceRecordOf('feed', 'run', brand));
+  const [known = [], met = []] = [wikidata.slice(0, 1), wikidata.slice(4, 5)].map((brands) =>
+    brands.map((brand) => sourceRecordOf('wikidata', 'run', brand)),
+  );
+  // Records of a first source are not compared with any others.
+  for (const { store } of [one, whole]) await store.putSourceRecords('wikidata', known, { dryRun: false });
+  const expected = await whole.store.putSourceRecords('feed', ofFeed, { dryRun: false });
+  await whole.store.putSourceRecords('wikidata', met, { dryRun: false });
+
+  const searches: string[][] = [];
+  const note = ({ command }: { command: { find?: string; filter?: { keys?: { $in?: string[] } } } }) => {
+    if (command.find === 'brands' && command.filter?.keys?.$in) searches.push(command.filter.keys.$in);
+  };
+  let isFirst = true;
+  const beforeWriting = async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    await two.store.putSourceRecords('wikidata', met, { dryRun: false });
+    one.client.on('commandStarted', note);
+  };
+  const answer = await one.store.putSourceRecords('feed', ofFeed, { dryRun: false, beforeWriting });
+  one.client.off('commandStarted', note);
+  expect(answer.outcomes).toEqual(expected.outcomes);
+  expect(answer.conflicts.length).toBeGreaterThan(0);
+  expect(answer.conflicts.map(byIdentifier).sort()).toEqual(expected.conflicts.map(byIdentifier).sort());
+  expect(await contents(one)).toEqual(await contents(whole));
+  expect(searches.length).toBeGreaterThan(0);
+  expect(searches.flat().filter((key) => key === 'domain:company-9.com')).toEqual([]);
+});
+
+const byIdentifier = ({ reference, identifier }: { reference: string; identifier: string }) =>
+  `${reference} ${identifier}`;
+
+test('however the listings of one source are spread over batches that come at once, they give the same companies', async () => {
+  const [one, two, whole] = [await open('spread'), await open('spread'), await open('spread_whole')];
+  const some = fc.tuple(someListings, fc.infiniteStream(fc.nat(3)));
+  await fc.assert(
+    fc.asyncProperty(some, async ([listings, batches]) => {
+      await Promise.all([empty(one), empty(whole)]);
+      const puts = listings.map((brand) => sourceRecordOf('financedatabase', 'run', brand));
+      await putAll(whole, puts);
+      const split = Map.groupBy(puts, () => batches.next().value).values();
+      await Promise.all([...split].map((batch, place) => putAll(place % 2 === 0 ? one : two, batch)));
+      expect(await contents(one)).toEqual(await contents(whole));
+    }),
+    { numRuns: 25 },
+  );
 });
 
 test('a record that matches a company which already has a record of the same source becomes a separate company', async () => {

@@ -19,6 +19,7 @@ import {
 } from '../linkage/linked-groups.ts';
 import type { Write } from '../linkage/plan.ts';
 import { type CatalogDoc, LINK_ONLY } from '../records/catalog-doc.ts';
+import type { SourceRecord } from '../records/source-record.ts';
 
 const READ_MS = 10_000;
 /** SnapshotTooOld, SnapshotUnavailable. */
@@ -133,28 +134,54 @@ export async function collectAffectedRecords(
   }
 }
 
+/** The puts of a change that have to be planned again, or "all" if it is not known which of them. */
+export type Repeated = readonly SourceRecord[] | 'all';
+
 /**
- * Checks whether another writer has changed the affected records since they were read: a document with one of the searched keys is
- * new, or has a revision that was neither read nor written, or keys that begin with LINK_ONLY were not searched and are new. The
- * session sees the writes.
+ * Finds the puts for which the writes may not be the last word: a write was not made, or another writer has changed a document that
+ * shares a searched key with the put's group since it was read. Such a document is new, or has a revision that was neither read nor
+ * written. "all" also if keys that begin with LINK_ONLY were not searched and are new. The session sees the writes.
  */
-export async function hasConcurrentChange(
+export async function putsToRepeat(
   companies: Collection<CatalogDoc>,
-  { stored, searchedKeys, hasLinkOnly }: AffectedChange,
+  affected: AffectedChange,
   writes: readonly Write[],
   session: ClientSession,
-): Promise<boolean> {
-  if (searchedKeys.length === 0) return false;
+): Promise<Repeated> {
+  const { stored, searchedKeys, hasLinkOnly } = affected;
+  const options = { session, batchSize: MAX_DOCS, maxTimeMS: READ_MS };
+  if (!hasLinkOnly && (await companies.findOne(...anyLinkOnly({ session, maxTimeMS: READ_MS }))) !== null)
+    return 'all';
   const revisions = new Map([...stored.values()].map(({ doc }) => [doc._id, doc.revision]));
   for (const write of writes) if (write.kind === 'delete') revisions.delete(write.before._id);
   for (const write of writes) if (write.kind !== 'delete') revisions.set(write.doc._id, write.doc.revision);
+  const written = writes.flatMap((write) => ('doc' in write ? write.doc._id : []));
   const present = companies.find(
-    { keys: { $in: [...searchedKeys] } },
-    { session, projection: { revision: 1 }, batchSize: MAX_DOCS, maxTimeMS: READ_MS },
+    { $or: [{ keys: { $in: [...searchedKeys] } }, { _id: { $in: written } }] },
+    { ...options, projection: { revision: 1 } },
   );
-  for await (const { _id, revision } of present)
-    if (revisions.get(_id)?.equals(revision) !== true) return true;
-  return !hasLinkOnly && (await companies.findOne(...anyLinkOnly({ session, maxTimeMS: READ_MS }))) !== null;
+  const missing = new Set(written);
+  const changed: string[] = [];
+  for await (const { _id, revision } of present) {
+    missing.delete(_id);
+    if (revisions.get(_id)?.equals(revision) !== true) changed.push(_id);
+  }
+  if (missing.size + changed.length === 0) return [];
+  const docs = await companies
+    .find({ _id: { $in: changed } }, { ...options, projection: { keys: 1 } })
+    .toArray();
+  if (docs.length < changed.length) return 'all';
+  const notMade = writes.flatMap((write) => ('doc' in write && missing.has(write.doc._id) ? write.doc : []));
+  return putsWithKeys(affected, new Set([...docs, ...notMade].flatMap(({ keys }) => keys)));
+}
+
+/** Returns the puts of the groups that share a searched key with these. */
+function putsWithKeys({ groups, searchedKeys }: AffectedChange, keys: ReadonlySet<string>): Repeated {
+  const shared = new Set(searchedKeys).intersection(keys);
+  const isShared = (key: string) => shared.has(key) || shared.has(LINK_ONLY + key);
+  const found = groups.filter((group) => keysOfGroup(group).some(isShared));
+  const isKnown = found.length > 0 && found.every(({ puts }) => puts.length > 0);
+  return isKnown ? found.flatMap(({ puts }) => puts) : 'all';
 }
 
 /** Returns the arguments of a query for one document with keys that begin with LINK_ONLY. */

@@ -1,9 +1,10 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { OPERATOR } from '@brand-data/records';
 import { Fault, type Mongo } from '@brand-data/runtime';
-import type { Filter, Timestamp } from 'mongodb';
+import type { Filter } from 'mongodb';
 import { linkOf, memoized } from '../linkage/clustering.ts';
 import { Differences } from '../linkage/difference.ts';
+import type { Change } from '../linkage/linked-groups.ts';
 import { type Plan, type PutOutcome, planChange, type Write } from '../linkage/plan.ts';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
 import { changeKeysOf } from '../records/index-keys.ts';
@@ -12,12 +13,13 @@ import {
   type AffectedChange,
   type ChangeOf,
   findAffectedRecords,
-  hasConcurrentChange,
+  putsToRepeat,
+  type Repeated,
 } from './affected-records.ts';
 import type { Announce } from './announcer.ts';
 import { type Collections, holdersOf, type KnownSources } from './collections.ts';
 import { companiesByRecord, idsBefore, type RunName } from './journal.ts';
-import { writeGroups } from './writes.ts';
+import { type Written, writeGroups } from './writes.ts';
 
 const MAX_ROUNDS = 20;
 /** Wait before the next try if the database has no snapshot because the indexes are new or a read took minutes. */
@@ -59,7 +61,8 @@ export type MakeChange = ReturnType<typeof changeLoop>;
 /**
  * Returns a function that makes a change of the catalogue while other writers, in this process and in other replicas, make theirs. It
  * plans and writes the change, and repeats both until no other writer has interfered: after the writes, it searches the same keys
- * again, because the writer of a document that is new or has changed may have missed these writes. `holders` finds the documents
+ * again, because the writer of a document that is new or has changed may have missed these writes. Of a batch of puts, only those that
+ * are linked with such documents are planned again. `holders` finds the documents
  * that hold the changed source records.
  *
  * If the catalogue knows only one source, nothing can be linked, and the second search is not needed: the writers of a source
@@ -76,14 +79,16 @@ export function changeLoop(
     runChange(options.signal, () => repeat(changeOf, holders, options));
 
   async function repeat(
-    changeOf: ChangeOf,
-    holders: Filter<CatalogDoc>,
+    whole: ChangeOf,
+    holdersOfWhole: Filter<CatalogDoc>,
     options: ChangeOptions,
   ): Promise<Applied> {
+    let [changeOf, holders] = [whole, holdersOfWhole];
     const { source, dryRun = false, signal, run, differences = new Differences() } = options;
     const yieldIfLong = cooperativeYield(signal);
     const outcomes = new Map<string, PutOutcome>();
     const removed = new Set<string>();
+    const reports = new Reports();
     // Overrides that an earlier round has assigned. Another writer may have put a record that has an equal claim to them.
     const reassigned = new Set<string>();
     for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -111,13 +116,18 @@ export function changeLoop(
       for (const [reference, outcome] of plan.outcomes)
         if (round === 0 || outcome !== 'unchanged') outcomes.set(reference, outcome);
       for (const reference of plan.removed) removed.add(reference);
-      const { conflicts, refusedLinks } = plan;
+      reports.add(affected.change, plan);
       const hasWritten = round > 0 || (!dryRun && plan.writes.length > 0);
-      const applied = { outcomes, removed, conflicts, refusedLinks, differences, hasWritten };
+      const applied = { outcomes, removed, ...reports.all(), differences, hasWritten };
       const writes = plan.writes.flat();
       if (dryRun || writes.length === 0) return applied;
-      const writtenAt = await write(plan, options);
-      if (writtenAt && (await isFinal(affected, writes, writtenAt, source))) return applied;
+      const written = await write(plan, options);
+      const repeated = await repeatedAfter(affected, writes, written, source);
+      if (repeated.length === 0) return applied;
+      if (repeated !== 'all' && source !== undefined && typeof changeOf !== 'function') {
+        changeOf = { ...changeOf, puts: repeated };
+        holders = holdersOf({ source, id: { $in: repeated.map(({ id }) => id) } });
+      }
       for (const reference of overridesOf(writes)) reassigned.add(reference);
       // The pause is random and grows, so that competing writers do not collide again.
       await delay(Math.random() * 10 * round);
@@ -139,10 +149,7 @@ export function changeLoop(
   }
 
   /** Makes the writes, and announces them if they change what look-ups answer. */
-  async function write(
-    plan: Plan,
-    { run, isUndo = false, beforeWriting }: ChangeOptions,
-  ): Promise<Timestamp[] | undefined> {
+  async function write(plan: Plan, { run, isUndo = false, beforeWriting }: ChangeOptions): Promise<Written> {
     if (plan.changes.size > 0) await beforeWriting?.();
     const journal = run && { changes: entries, run, isUndo };
     const make = () => writeGroups(mongo, companies, plan, journal);
@@ -151,21 +158,39 @@ export function changeLoop(
   }
 
   /**
-   * Checks that no other writer may have missed these writes. The search must see them, and with them everything older, which a
-   * plain majority read after an election may not. The session is therefore first advanced to the operation times of the writes.
+   * Finds what has to be planned again: writes that were not made, and what another writer may have changed without seeing these
+   * writes. The search must see them, and with them everything older, which a plain majority read after an election may not. The
+   * session is therefore first advanced to the operation times of the writes.
    */
-  async function isFinal(
+  async function repeatedAfter(
     affected: AffectedChange,
     writes: readonly Write[],
-    writtenAt: readonly Timestamp[],
+    { isDone, times }: Written,
     source: string | undefined,
-  ): Promise<boolean> {
-    if (writes.every(({ kind }) => kind === 'mark')) return true;
+  ): Promise<Repeated> {
+    if (isDone && writes.every(({ kind }) => kind === 'mark')) return [];
     return mongo.client.withSession(async (session) => {
-      for (const time of writtenAt) session.advanceOperationTime(time);
-      if (await sources.isOnly(source, session)) return true;
-      return !affected.hasOneSource && !(await hasConcurrentChange(companies, affected, writes, session));
+      for (const time of times) session.advanceOperationTime(time);
+      if (await sources.isOnly(source, session)) return isDone ? [] : 'all';
+      return affected.hasOneSource ? 'all' : putsToRepeat(companies, affected, writes, session);
     });
+  }
+}
+
+/** The newest conflicts and refused links of each put. */
+class Reports {
+  #conflicts: Applied['conflicts'] = [];
+  #refusedLinks: Applied['refusedLinks'] = [];
+
+  add({ puts }: Change, { conflicts, refusedLinks }: Plan): void {
+    const planned = new Set(puts.map(referenceOf));
+    const isOlder = ({ reference }: { reference: string }) => !planned.has(reference);
+    this.#conflicts = [...this.#conflicts.filter(isOlder), ...conflicts];
+    this.#refusedLinks = [...this.#refusedLinks.filter(isOlder), ...refusedLinks];
+  }
+
+  all(): Pick<Applied, 'conflicts' | 'refusedLinks'> {
+    return { conflicts: this.#conflicts, refusedLinks: this.#refusedLinks };
   }
 }
 

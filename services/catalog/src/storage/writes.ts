@@ -25,18 +25,23 @@ export interface RunJournal {
   readonly isUndo: boolean;
 }
 
+export interface Written {
+  readonly isDone: boolean;
+  /** The operation times of the writes: a session that is advanced to these times sees them. */
+  readonly times: readonly Timestamp[];
+}
+
 /**
  * Makes the writes, those of one inner list in one transaction. A run's entries come before a single write, because one that tells
  * of nothing does no harm, and into the transaction of several, because only these move records between companies.
- * Returns their operation times: a session that is advanced to these
- * times sees the writes. Undefined if another writer has changed some documents. Then possibly only some of the writes were made.
+ * If another writer has changed some documents, possibly only some of the writes are made.
  */
 export async function writeGroups(
   { client }: Mongo,
   companies: Collection<CatalogDoc>,
   { writes: groups, changes }: Pick<Plan, 'writes' | 'changes'>,
   journal?: RunJournal,
-): Promise<Timestamp[] | undefined> {
+): Promise<Written> {
   const { single = [], several = [] } = Object.groupBy(groups, ({ length }) =>
     length === 1 ? 'single' : 'several',
   );
@@ -60,8 +65,10 @@ export async function writeGroups(
       ),
     ),
   ]);
-  if (!settled.every(({ isDone }) => isDone)) return undefined;
-  return settled.flatMap(({ session }) => session.operationTime ?? []);
+  return {
+    isDone: settled.every(({ isDone }) => isDone),
+    times: settled.flatMap(({ session }) => session.operationTime ?? []),
+  };
 }
 
 async function writeEach(
