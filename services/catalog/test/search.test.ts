@@ -1,6 +1,7 @@
 import { domainToUnicode } from 'node:url';
 import { type Brand, BrandType, FoundCompany } from '@brand-data/contracts';
 import { nameForms, namesOfBrand, normalName, readWebHost } from '@brand-data/identifiers';
+import { presentFlat } from '@brand-data/presenters';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
 import type { Collection } from 'mongodb';
@@ -17,9 +18,11 @@ import { stockOf } from './running-catalog.ts';
 const database = feedDatabase();
 let companies: Collection<CatalogDoc>;
 let search: ReturnType<typeof newSearch>;
+let monotonicMs = 0;
 
 const newSearch = (findCandidates = candidateFinder(companies), read = companies) => {
-  const find = searcher(read, findCandidates, { giveWay: async () => {}, withinMs: 20_000 });
+  const clock = { now: () => ({ monotonicMs, wallMs: 0 }) };
+  const find = searcher(read, findCandidates, { giveWay: async () => {}, withinMs: 20_000, clock });
   return (text: string, limit: number) => find({ text, limit, accountId: 'acme' });
 };
 
@@ -203,6 +206,34 @@ describe('a search', () => {
     );
   });
 
+  test('tells of a company what its record shows: name, type, symbol, website and logo', async () => {
+    const image = fc.constantFrom(undefined, { path: 'a.svg', width: 2, height: 1 });
+    const logo = fc
+      .constantFrom(undefined, 'big', 'small')
+      .chain((place) => image.map((found) => (place === undefined ? undefined : { [place]: found })));
+    const images = fc.record({ logo, stockLogo: logo });
+    const websites = fc.subarray(['https://Acme.com/', 'https://acme.com', 'not an address', ' ']);
+    const options = { logoHost: 'https://example.com/logos', monogramKey: 'key' };
+    const shown = (brand: Brand | undefined) => {
+      const { name, type, symbol, website, logo } = (brand && presentFlat(brand, options)) ?? {};
+      return { name, type, symbol, website: website ?? brand?.domains[0], logo };
+    };
+    await fc.assert(
+      fc.asyncProperty(someCatalogue, images, websites, async (brands, images, websites) => {
+        await companies.deleteMany({});
+        for (const brand of brands)
+          await database.put(brandOf(brand.id, { ...brand, images, links: { websites } }));
+        const found = await newSearch()('a', 10);
+        const docs = await companies
+          .find({ _id: { $in: found.map(({ brand }) => brand?.id ?? '') } })
+          .toArray();
+        const records = new Map(docs.map((doc) => [doc._id, recordFromBytes(doc.brand)]));
+        for (const { brand } of found) expect(shown(brand)).toEqual(shown(records.get(brand?.id ?? '')));
+      }),
+      { numRuns: 15 },
+    );
+  });
+
   test('gives the same bytes in whatever order the records came', async () => {
     const brands = Array.from({ length: 60 }, (_, index) =>
       stockOf(`c${(index * 37) % 61}`, `T${index}@XNYS`, {
@@ -265,7 +296,8 @@ describe('a search', () => {
     };
     for (let start = 0; start < many.length; start += 500)
       await database.put(...many.slice(start, start + 500));
-    const ranks = (await search('international', 10)).map(({ brand }) => brand?.rank ?? 0);
+    const rankOf = new Map(many.map(({ id, rank }) => [id, rank]));
+    const ranks = (await search('international', 10)).map(({ brand }) => rankOf.get(brand?.id ?? '') ?? 0);
     expect(ranks).toEqual(ranks.toSorted((a, b) => b - a));
     expect(Math.min(...ranks)).toBeGreaterThanOrEqual(990);
     // One key for each result and one for each step at most, with the one after the last range.
@@ -282,8 +314,12 @@ describe('a search', () => {
     expect(await namesFound('acme')).toEqual(['Acme']);
   });
 
-  test('finds a company of an earlier version after its next import, and never a removed or renamed one', async () => {
+  test('finds a company of an earlier version after its next import, and no removed or renamed one ten seconds later', async () => {
     const acme = brandOf('acme', { name: 'Acme' });
+    const namesFound = async (text: string) => {
+      monotonicMs += 10_001;
+      return (await search(text, 10)).map(({ brand }) => brand?.name);
+    };
     await database.put(acme);
     await companies.updateMany({}, { $unset: { search: 1 } });
     expect(await namesFound('acm')).toEqual([]);
@@ -295,8 +331,8 @@ describe('a search', () => {
     expect(await namesFound('glo')).toEqual([]);
   });
 
-  test('reads a company once more for each search, and looks its identifier up again when it has another one', async () => {
-    const acme = stockOf('acme', 'AC@XNYS', { name: 'Acme' });
+  test('gives the same answer for ten seconds, and then looks an identifier up again if it has changed', async () => {
+    const acme = (bannerPath: string) => stockOf('acme', 'AC@XNYS', { name: 'Acme', images: { bannerPath } });
     const lookUps: unknown[] = [];
     const findCandidates = candidateFinder(companies);
     const counted: typeof findCandidates = (...asked) => {
@@ -304,18 +340,21 @@ describe('a search', () => {
       return findCandidates(...asked);
     };
     search = newSearch(counted);
-    const found = async () =>
-      (await search('acm', 10)).map(({ brand, identifier }) => [brand?.name, identifier]);
-    await database.put(acme);
-    expect(await found()).toEqual([['Acme', 'AC']]);
+    const found = async (text = 'acm') =>
+      (await search(text, 10)).map(({ brand, identifier }) => [brand?.images?.bannerPath, identifier]);
+    await database.put(acme('old.svg'));
+    const before = await found();
+    expect(before).toEqual([['old.svg', 'AC']]);
     const { length } = lookUps;
-    await database.put({ ...acme, description: 'Makes everything.' });
-    expect(await search('acm', 10)).toMatchObject([
-      { brand: { description: 'Makes everything.' }, identifier: 'AC' },
-    ]);
+    await database.put(acme('new.svg'));
+    monotonicMs += 9_999;
+    expect([await found(), await found('ACM '), await found('acme')]).toEqual([before, before, before]);
+    monotonicMs += 2;
+    expect(await found()).toEqual([['new.svg', 'AC']]);
     expect(lookUps).toHaveLength(length);
-    await database.put(stockOf('acme', 'ACM@XNYS', { name: 'Acme' }));
-    expect(await found()).toEqual([['Acme', 'ACM']]);
+    await database.put(stockOf('acme', 'ACM@XNYS', { name: 'Acme', images: { bannerPath: '' } }));
+    monotonicMs += 10_001;
+    expect(await found()).toEqual([['', 'ACM']]);
     expect(lookUps.length).toBeGreaterThan(length);
   });
 
@@ -400,7 +439,11 @@ describe('of a flood of searches', () => {
     };
     const reader = { find: reading } as unknown as Collection<CatalogDoc>;
     const flooded = searcher(reader, async () => [], { giveWay: async () => {} });
-    find = (accountId, signal) => flooded({ text: 'acme', limit: 10, accountId }, signal);
+    let asked = 0;
+    find = (accountId, signal) => {
+      asked += 1;
+      return flooded({ text: `acme ${asked}x`, limit: 10, accountId }, signal);
+    };
   });
 
   test('one runs, sixty-four wait, and the others are refused; an abandoned one is not begun', async () => {

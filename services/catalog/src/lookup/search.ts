@@ -1,6 +1,6 @@
-import type { Brand, FoundCompany, SearchRequest } from '@brand-data/contracts';
+import { Brand, type FoundCompany, type SearchRequest } from '@brand-data/contracts';
 import { isTooLongForIdentifier, LONGEST_IDENTIFIER } from '@brand-data/identifiers';
-import { Fault } from '@brand-data/runtime';
+import { type Clock, Fault, systemClock } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Collection } from 'mongodb';
 import { type CatalogDoc, compareDocs } from '../records/catalog-doc.ts';
@@ -18,28 +18,33 @@ const MOST_WAITING = 64;
 /** How long, and of how many companies, it is remembered which identifier means them. Then another company may have taken it. */
 const REMEMBERED_MS = 60_000;
 const MOST_REMEMBERED = 10_000;
-/**
- * If a text finds few companies, a text that goes on finds some of these. They are kept for as long as so many searches may take: people
- * type on at once.
- */
-const KEPT_FOR_SEARCHES = 10;
-const MOST_TEXTS_KEPT = 200;
+/** How long it is kept what a text finds, and of how many texts. Many people begin with the same letters, and all type on at once. */
+const KEPT_MS = 10_000;
+const MOST_TEXTS_KEPT = 500;
 
 export type Search = ReturnType<typeof searcher>;
 
+interface SearcherOptions {
+  giveWay: () => Promise<void>;
+  withinMs?: number;
+  clock?: Pick<Clock, 'now'>;
+}
+
 /**
- * Returns a function that finds the best known companies of which a text begins as the typed one. Throws Fault `invalid_argument`, and
- * `unavailable` if too many searches are waiting or the caller no longer waits.
+ * Returns a function that finds the best known companies of which a text begins as the typed one, as they were in the last ten seconds.
+ * Throws Fault `invalid_argument`, and `unavailable` if too many searches are waiting or the caller no longer waits.
  */
 export function searcher(
   companies: Collection<CatalogDoc>,
   findCandidates: FindCandidates,
-  { giveWay, withinMs = SEARCH_MS }: { giveWay: () => Promise<void>; withinMs?: number },
+  { giveWay, withinMs = SEARCH_MS, clock = systemClock }: SearcherOptions,
 ) {
   const inTurn = takeTurns({ mostWaiting: MOST_WAITING });
+  const nowMs = () => clock.now().monotonicMs;
+  const timed = { perf: { now: nowMs }, ttlResolution: 0 };
   // By company with all that may mean it. '': none does.
-  const remembered = new LRUCache<string, string>({ max: MOST_REMEMBERED, ttl: REMEMBERED_MS });
-  const few = new LRUCache<string, FewFound>({ max: MOST_TEXTS_KEPT, ttl: KEPT_FOR_SEARCHES * withinMs });
+  const remembered = new LRUCache<string, string>({ max: MOST_REMEMBERED, ttl: REMEMBERED_MS, ...timed });
+  const kept = new LRUCache<string, Kept>({ max: MOST_TEXTS_KEPT, ttl: KEPT_MS, ...timed });
 
   /** Leaves out a company that none of its identifiers means. */
   async function identified(found: readonly Found[]): Promise<FoundCompany[]> {
@@ -59,36 +64,32 @@ export function searcher(
   }
 
   /** Reads the best known companies, or takes them from the few that the text without its last letter has just found. */
-  async function read(text: string, texts: readonly string[]): Promise<readonly CatalogDoc[]> {
-    const shorter = text.slice(0, -1);
-    const known = few.get(shorter);
-    if (known && texts.every((one) => known.texts.some((before) => one.startsWith(before)))) {
-      const docs = known.docs.filter(({ search = [] }) => isFound(search, texts));
-      few.set(text, { ...known, texts, docs }, { start: known.readMs });
-      return docs;
-    }
+  async function read(text: string, texts: readonly string[]): Promise<Pick<Kept, 'found' | 'readMs'>> {
+    const shorter = kept.get(keyOfTexts(textsTyped(text.slice(0, -1))));
+    const isWhole = shorter !== undefined && shorter.found.length < READ;
+    if (isWhole && texts.every((one) => shorter.texts.some((before) => one.startsWith(before))))
+      return { ...shorter, found: shorter.found.filter(({ entries }) => isFound(entries, texts)) };
     const projection = { keys: 1, rank: 1, brand: 1, search: 1 };
     const options = { projection, hint: 'search', maxTimeMS: withinMs, limit: READ, batchSize: READ };
-    const readMs = performance.now();
-    const found: CatalogDoc[] = await companies.find(searchFilter(texts), options).toArray();
-    const docs = found.sort(compareDocs);
-    if (docs.length < READ) few.set(text, { texts, docs, readMs }, { start: readMs });
-    return docs;
+    const readMs = nowMs();
+    const docs: CatalogDoc[] = await companies.find(searchFilter(texts), options).toArray();
+    return { found: docs.sort(compareDocs).map(foundOf), readMs };
   }
 
-  async function find(text: string, limit: number, signal?: AbortSignal): Promise<FoundCompany[]> {
-    const texts = textsTyped(text);
-    if (texts.length === 0) return [];
+  async function find(text: string, texts: readonly string[], signal?: AbortSignal): Promise<FoundCompany[]> {
     await giveWay();
     refuseAbandoned(signal);
-    const left = [...(await read(text, texts))];
-    const found: FoundCompany[] = [];
-    while (found.length < limit && left.length > 0) {
+    const { found, readMs } = await read(text, texts);
+    const left = [...found];
+    const known: FoundCompany[] = [];
+    while (known.length < MOST_FOUND && left.length > 0) {
       await giveWay();
       refuseAbandoned(signal);
-      found.push(...(await identified(left.splice(0, limit).map(foundOf))));
+      known.push(...(await identified(left.splice(0, MOST_FOUND))));
     }
-    return found.slice(0, limit);
+    const answer = known.slice(0, MOST_FOUND);
+    kept.set(keyOfTexts(texts), { texts, found, readMs, answer }, { start: readMs });
+    return answer;
   }
 
   return async ({ text, limit, accountId }: SearchRequest, signal?: AbortSignal): Promise<FoundCompany[]> => {
@@ -96,29 +97,41 @@ export function searcher(
       throw new Fault('invalid_argument', `the text is longer than ${LONGEST_IDENTIFIER} characters`);
     if (limit < 1 || limit > MOST_FOUND)
       throw new Fault('invalid_argument', `the limit is ${limit}: 1 to ${MOST_FOUND} companies are found`);
-    return inTurn(accountId, () => find(text, limit, signal));
+    const texts = textsTyped(text);
+    if (texts.length === 0) return [];
+    const keptAnswer = () => kept.get(keyOfTexts(texts))?.answer;
+    // A search that waited may find the answer of the one before it.
+    const answer =
+      keptAnswer() ?? (await inTurn(accountId, async () => keptAnswer() ?? find(text, texts, signal)));
+    return answer.slice(0, limit);
   };
 }
+
+const keyOfTexts = (texts: readonly string[]) => texts.join('\n');
 
 function refuseAbandoned(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new Fault('unavailable', 'the caller no longer waits');
 }
 
-/** All companies that a text finds, and what it stands for. */
-interface FewFound {
+/** What a text has found. */
+interface Kept {
+  /** What the text stands for. */
   readonly texts: readonly string[];
-  readonly docs: readonly CatalogDoc[];
+  /** The best known companies, READ at most. */
+  readonly found: readonly Found[];
   /** On the monotonic clock. */
   readonly readMs: number;
+  readonly answer: readonly FoundCompany[];
 }
 
 /** A company that the text finds, with identifiers that may mean it, the handiest first. */
 interface Found {
   readonly brand: Brand;
   readonly identifiers: readonly string[];
+  readonly entries: readonly string[];
 }
 
-function foundOf({ keys, brand: bytes }: CatalogDoc): Found {
+function foundOf({ keys, search: entries = [], brand: bytes }: CatalogDoc): Found {
   const brand = recordFromBytes(bytes);
   const first = (form: RegExp) => keys.map((key) => form.exec(key)?.[1]).find((value) => value !== undefined);
   const [listing] = brand.listings;
@@ -131,11 +144,25 @@ function foundOf({ keys, brand: bytes }: CatalogDoc): Found {
     first(/^lei:(.+)$/),
   ];
   return {
-    brand,
+    brand: shownOf(brand),
     identifiers: identifiers
       .filter((identifier) => identifier !== undefined)
       .filter((identifier) => !isTooLongForIdentifier(identifier)),
+    entries,
   };
+}
+
+/** Returns what a search shows of the record (FoundCompany in catalog.proto). */
+function shownOf({ id, type, name, listings, domains, links, images }: Brand): Brand {
+  return Brand.fromPartial({
+    id,
+    type,
+    name,
+    listings: listings.slice(0, 1),
+    domains,
+    ...(links && { links: { websites: links.websites } }),
+    ...(images && { images }),
+  });
 }
 
 /**

@@ -492,6 +492,7 @@ export interface SearchResponse {
 }
 
 export interface FoundCompany {
+  /** What a search shows of the record: its id, type, name, main listing, domains, websites and images. */
   brand?:
     | Brand
     | undefined;
