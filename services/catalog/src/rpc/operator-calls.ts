@@ -78,14 +78,17 @@ export function withDeadline<Request, Response>(
   const detail = "the catalogue's database did not answer in time: try again";
   return (call, callback) => {
     const abandoned = new AbortController();
-    call.on('cancelled', () => abandoned.abort());
+    const abandon = () => abandoned.abort();
+    call.on('cancelled', abandon);
     const serve = unary<Request, Response>(service, async (request, metadata) => {
-      const deadline = setTimeout(() => abandoned.abort(), deadlineMs);
+      const deadline = setTimeout(abandon, deadlineMs);
       try {
         const answer = handle(request, abandoned.signal, metadata);
         return await answerWithin(answer, { withinMs: deadlineMs, detail });
       } finally {
         clearTimeout(deadline);
+        // gRPC also tells of the end of every answered call.
+        call.off('cancelled', abandon);
       }
     });
     serve(call, callback);
