@@ -38,7 +38,7 @@ export function decide(stored: readonly StoredCompany[], request: LinkDecision, 
     .flatMap(({ records }) => records)
     .filter((record) => isDecision(record, decision.field));
   if (!undo) return made(stored, request, ofKind, newId);
-  // If no record has the name, the records that the decision names may be gone. Then their ids tell.
+  // If no record has the name, the records that the decision names may be gone. Their ids are then compared with the name.
   const isAbout = names.map((name) => {
     const { named } = meantBy(name, stored) ?? {};
     return (record: Names[number]) => (named?.size ? named.has(referenceOf(record)) : isMeant(record, name));

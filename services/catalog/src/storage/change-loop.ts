@@ -61,9 +61,8 @@ export type MakeChange = ReturnType<typeof changeLoop>;
 /**
  * Returns a function that makes a change of the catalogue while other writers, in this process and in other replicas, make theirs. It
  * plans and writes the change, and repeats both until no other writer has interfered: after the writes, it searches the same keys
- * again, because the writer of a document that is new or has changed may have missed these writes. Of a batch of puts, only those that
- * are linked with such documents are planned again. `holders` finds the documents
- * that hold the changed source records.
+ * again, because the writer of a document that is new or has changed may have missed these writes. Of a batch of puts, only those in
+ * a group with such a document are planned again. `holders` finds the documents that hold the changed source records.
  *
  * If the catalogue knows only one source, nothing can be linked, and the second search is not needed: the writers of a source
  * that is registered later will see these writes. The first search then leaves out the keys that only link sources, so if a
