@@ -7,10 +7,11 @@ import {
   type Catalogue,
   DEADLINE_MS,
   HOUR_MS,
+  readAll,
   startCatalogue,
   stopCatalogues,
 } from './harness/catalogues.ts';
-import { spreadOf } from './harness/in-turns.ts';
+import { inSlices, spreadOf } from './harness/in-turns.ts';
 import { noteResult, table, whole } from './harness/results.ts';
 import { percentilesOf } from './load.ts';
 import { type Asked, askFor, KINDS, type Kind, sizesOf, writeMadeUp } from './made-up-companies.ts';
@@ -26,8 +27,6 @@ const ROUNDS = 5;
 const SINGLE_CALLS = 2_000;
 const BATCH = 200;
 const BATCH_CALLS = 120;
-/** How many parts a round of one kind of look-up is cut into. */
-const SLICES = 8;
 
 /** One kind of look-up. */
 interface Sort {
@@ -126,11 +125,7 @@ test.skipIf(sizes.length === 1)(
   async () => {
     const [reference, ...others] = catalogues;
     if (reference === undefined) throw new Error('there is no catalogue');
-    for (const { companies } of [...others, reference]) {
-      // Reads all documents and keys once, so that mongod's cache is as after a long time of use.
-      await companies.aggregate([{ $group: { _id: null, ranks: { $sum: '$rank' } } }]).toArray();
-      await companies.countDocuments({ keys: { $gte: '' } }, { hint: 'keys' });
-    }
+    for (const catalogue of [...others, reference]) await readAll(catalogue);
     // The reference is measured again at the end. The difference between its two results shows how noisy the machine is.
     const contestants = [reference, ...others, reference].map(({ size, time }, index) => ({
       size,
@@ -140,14 +135,11 @@ test.skipIf(sizes.length === 1)(
     }));
     for (let round = 0; round <= ROUNDS; round++) {
       for (const [place, sort] of SORTS.entries()) {
-        const latencies = contestants.map((): number[] => []);
-        const calls = (sort.batch === 1 ? SINGLE_CALLS : BATCH_CALLS) / SLICES;
-        // The sizes take turns with a few calls each, so that all find the machine in the same state.
-        for (let slice = 0; slice < SLICES; slice++) {
-          const seed = (round * SORTS.length + place) * SLICES + slice;
-          for (const [index, { time }] of contestants.entries())
-            latencies[index]?.push(...(await time(sort, seed, calls)));
-        }
+        const calls = sort.batch === 1 ? SINGLE_CALLS : BATCH_CALLS;
+        const seed = round * SORTS.length + place;
+        const latencies = await inSlices(contestants, { calls, seed }, ({ time }, ...turn) =>
+          time(sort, ...turn),
+        );
         // The first round only warms up.
         if (round > 0)
           for (const [index, { rounds }] of contestants.entries())

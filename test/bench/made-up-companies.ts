@@ -292,7 +292,7 @@ export function sizesOf(text = ''): number[] {
 /** The most letters that somebody types of a name. */
 export const LONGEST_TYPED = 12;
 
-/** Returns the beginning of a word of a company's name, the better known the company, the likelier. */
+/** Returns the beginning of a company's name from any word on. The better known a company is, the likelier is its name. */
 export function typed(size: number, random: Random): string {
   const words = askFor('name', size, random).identifier.split(' ');
   const text = words.slice(random.whole(0, words.length - 1)).join(' ');

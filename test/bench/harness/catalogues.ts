@@ -31,7 +31,13 @@ export async function stopCatalogues(catalogues: readonly Catalogue[]): Promise<
   }
 }
 
-/** Makes one search, as the gateway would for a key of its own. */
+/** Reads all documents and keys once, so that mongod's cache is as after a long time of use. */
+export async function readAll({ companies }: Pick<Catalogue, 'companies'>): Promise<void> {
+  await companies.aggregate([{ $group: { _id: null, ranks: { $sum: '$rank' } } }]).toArray();
+  await companies.countDocuments({ keys: { $gte: '' } }, { hint: 'keys' });
+}
+
+/** Makes one search, as a gateway would. */
 export async function search({ client }: Pick<Catalogue, 'client'>, text: string): Promise<void> {
   await callUnary(client, client.search, { text, limit: 10, accountId: '' }, { deadlineMs: DEADLINE_MS });
 }

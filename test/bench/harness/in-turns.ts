@@ -72,6 +72,26 @@ export async function inTurns<Own, Base>(
   return rounds;
 }
 
+/** How many parts a round of calls is cut into. */
+const SLICES = 8;
+
+/**
+ * Makes a round of calls to each contestant, in turns of few calls each, so that all find the machine in the same state.
+ *
+ * @param time makes so many calls with this seed, and returns their latencies
+ */
+export async function inSlices<Contestant>(
+  contestants: readonly Contestant[],
+  { calls, seed }: { calls: number; seed: number },
+  time: (contestant: Contestant, seed: number, calls: number) => Promise<number[]>,
+): Promise<number[][]> {
+  const latencies = contestants.map((): number[] => []);
+  for (let slice = 0; slice < SLICES; slice++)
+    for (const [index, contestant] of contestants.entries())
+      latencies[index]?.push(...(await time(contestant, seed * SLICES + slice, calls / SLICES)));
+  return latencies;
+}
+
 /** For a single figure, all three are this figure. */
 export function spreadOf(figures: readonly number[]): Spread {
   const sorted = figures.toSorted((a, b) => a - b);
