@@ -151,7 +151,7 @@ test('concurrent imports of two sources link all records that they share', async
   }
 });
 
-test('of a batch only the records that another writer has met are planned again, and its answer tells of all', async () => {
+test('if another writer stores what shares keys with a record of a batch, only this record is planned again, and the answer covers the batch', async () => {
   const { wikidata, feed } = twoSources(12);
   const [one, two, whole] = [await open('met'), await open('met'), await open('met_whole')];
   const ofFeed = feed.map((brand) => sourceRecordOf('feed', 'run', brand));
@@ -182,6 +182,57 @@ test('of a batch only the records that another writer has met are planned again,
   expect(await contents(one)).toEqual(await contents(whole));
   expect(searches.length).toBeGreaterThan(0);
   expect(searches.flat().filter((key) => key === 'domain:company-9.com')).toEqual([]);
+});
+
+test('a record that joins nothing because many of its batch have its name joins nothing either if another writer meets it', async () => {
+  const [one, two, whole] = [await open('alone'), await open('alone'), await open('alone_whole')];
+  const company = { headquarters: { countryCode: 'DE' } };
+  const ofWikidata = [
+    brandOf('q1', { name: 'Acme Inc.', company }),
+    brandOf('q2', { name: 'Initech', company, domains: ['initech.com'] }),
+  ].map((brand) => sourceRecordOf('wikidata', 'run', brand));
+  const elsewhere = { headquarters: { countryCode: 'US' } };
+  const globex = brandOf('q3', { name: 'Globex', company: elsewhere, domains: ['globex.com'] });
+  const met = [sourceRecordOf('wikidata', 'run', globex)];
+  const ofFeed = Array.from({ length: 20 }, (_, index) =>
+    brandOf(`a${index}`, { name: 'Acme Inc.', company, domains: index === 0 ? ['globex.com'] : [] }),
+  )
+    .concat(brandOf('initech', { name: 'Initech', company, domains: ['initech.com'] }))
+    .map((brand) => sourceRecordOf('feed', 'run', brand));
+  const options = { dryRun: false, onlyJoining: true };
+  await whole.store.putSourceRecords('wikidata', [...ofWikidata, ...met], { dryRun: false });
+  const expected = await whole.store.putSourceRecords('feed', ofFeed, options);
+  await one.store.putSourceRecords('wikidata', ofWikidata, { dryRun: false });
+  const beforeWriting = async () =>
+    void (await two.store.putSourceRecords('wikidata', met, { dryRun: false }));
+  const { outcomes } = await one.store.putSourceRecords('feed', ofFeed, { ...options, beforeWriting });
+  expect(outcomes).toEqual(expected.outcomes);
+  expect(outcomes.filter((outcome) => outcome !== 'alone')).toHaveLength(1);
+  expect(await contents(one)).toEqual(await contents(whole));
+});
+
+test('a record that is removed after a batch has written it, and before the batch ends, stays removed', async () => {
+  const two = await open('removed');
+  let isFirst = true;
+  const one = await open('removed', async (_keys, write) => {
+    const written = await write();
+    if (isFirst && (await two.companies.findOne({ _id: 'acme' }))) {
+      isFirst = false;
+      expect(await two.store.deleteBrand('acme')).toMatchObject({ contributions: 1 });
+    }
+    return written;
+  });
+  const [known, acme, globex] = ['initech', 'acme', 'globex'].map((id) =>
+    brandOf(id, { name: id, domains: [`${id}.com`] }),
+  ) as [Brand, Brand, Brand];
+  await one.store.putSourceRecords('wikidata', [sourceRecordOf('wikidata', 'run', known)], { dryRun: false });
+  const puts = [acme, globex].map((brand) => sourceRecordOf('feed', 'run', brand));
+  await one.store.putSourceRecords('feed', puts, { dryRun: false });
+  expect(isFirst).toBe(false);
+  expect((await contents(one)).map(({ contributions }) => contributions)).toEqual([
+    ['feed/globex'],
+    ['wikidata/initech'],
+  ]);
 });
 
 const byIdentifier = ({ reference, identifier }: { reference: string; identifier: string }) =>

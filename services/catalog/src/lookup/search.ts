@@ -18,7 +18,7 @@ const MOST_WAITING = 64;
 /** How long, and of how many companies, it is remembered which identifier means them. Then another company may have taken it. */
 const REMEMBERED_MS = 60_000;
 const MOST_REMEMBERED = 10_000;
-/** How long it is kept what a text finds, and of how many texts. Many people begin with the same letters, and all type on at once. */
+/** How long answers are kept, and of how many texts. Many people begin with the same letters, and all type on at once. */
 const KEPT_MS = 10_000;
 const MOST_TEXTS_KEPT = 500;
 
@@ -31,7 +31,7 @@ interface SearcherOptions {
 }
 
 /**
- * Returns a function that finds the best known companies of which a text begins as the typed one, as they were in the last ten seconds.
+ * Returns a function that finds the best known companies of which a text begins as the typed one, as they were at most ten seconds ago.
  * Throws Fault `invalid_argument`, and `unavailable` if too many searches are waiting or the caller no longer waits.
  */
 export function searcher(
@@ -64,11 +64,14 @@ export function searcher(
   }
 
   /** Reads the best known companies, or takes them from the few that the text without its last letter has just found. */
-  async function read(text: string, texts: readonly string[]): Promise<Pick<Kept, 'found' | 'readMs'>> {
-    const shorter = kept.get(keyOfTexts(textsTyped(text.slice(0, -1))));
-    const isWhole = shorter !== undefined && shorter.found.length < READ;
-    if (isWhole && texts.every((one) => shorter.texts.some((before) => one.startsWith(before))))
-      return { ...shorter, found: shorter.found.filter(({ entries }) => isFound(entries, texts)) };
+  async function read(text: string, texts: readonly string[]): Promise<{ found: Found[]; readMs: number }> {
+    const {
+      few,
+      texts: shorter = [],
+      readMs: readBeforeMs = 0,
+    } = kept.get(keyOfTexts(textsTyped(text.slice(0, -1)))) ?? {};
+    if (few && texts.every((one) => shorter.some((before) => one.startsWith(before))))
+      return { found: few.filter(({ entries }) => isFound(entries, texts)), readMs: readBeforeMs };
     const projection = { keys: 1, rank: 1, brand: 1, search: 1 };
     const options = { projection, hint: 'search', maxTimeMS: withinMs, limit: READ, batchSize: READ };
     const readMs = nowMs();
@@ -88,7 +91,8 @@ export function searcher(
       known.push(...(await identified(left.splice(0, MOST_FOUND))));
     }
     const answer = known.slice(0, MOST_FOUND);
-    kept.set(keyOfTexts(texts), { texts, found, readMs, answer }, { start: readMs });
+    const few = found.length < READ ? found : undefined;
+    kept.set(keyOfTexts(texts), { texts, few, readMs, answer }, { start: readMs });
     return answer;
   }
 
@@ -117,8 +121,8 @@ function refuseAbandoned(signal: AbortSignal | undefined): void {
 interface Kept {
   /** What the text stands for. */
   readonly texts: readonly string[];
-  /** The best known companies, READ at most. */
-  readonly found: readonly Found[];
+  /** All companies that it finds. Undefined if they are too many. */
+  readonly few: readonly Found[] | undefined;
   /** On the monotonic clock. */
   readonly readMs: number;
   readonly answer: readonly FoundCompany[];

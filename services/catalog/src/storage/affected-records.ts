@@ -18,6 +18,7 @@ import {
   storedCompanyFromDoc,
 } from '../linkage/linked-groups.ts';
 import type { Write } from '../linkage/plan.ts';
+import { append } from '../records/append.ts';
 import { type CatalogDoc, LINK_ONLY } from '../records/catalog-doc.ts';
 import type { SourceRecord } from '../records/source-record.ts';
 
@@ -134,54 +135,60 @@ export async function collectAffectedRecords(
   }
 }
 
-/** The puts of a change that have to be planned again, or "all" if it is not known which of them. */
+/** The puts that have to be planned again, or "all" if it is not known which of this round's. */
 export type Repeated = readonly SourceRecord[] | 'all';
 
 /**
- * Finds the puts for which the writes may not be the last word: a write was not made, or another writer has changed a document that
- * shares a searched key with the put's group since it was read. Such a document is new, or has a revision that was neither read nor
- * written. "all" also if keys that begin with LINK_ONLY were not searched and are new. The session sees the writes.
+ * Finds the puts for which the writes may not be the last word. These are the puts whose group shares a searched key with a write that
+ * was not made, or with a document that another writer has changed since it was read: it is new, or has a revision that was neither
+ * read nor written. "all" if keys that begin with LINK_ONLY were not searched and are new. The session must see the writes.
  */
 export async function putsToRepeat(
   companies: Collection<CatalogDoc>,
   affected: AffectedChange,
-  writes: readonly Write[],
-  session: ClientSession,
+  { writes, isDone, session }: { writes: readonly Write[]; isDone: boolean; session: ClientSession },
 ): Promise<Repeated> {
   const { stored, searchedKeys, hasLinkOnly } = affected;
   const options = { session, batchSize: MAX_DOCS, maxTimeMS: READ_MS };
   if (!hasLinkOnly && (await companies.findOne(...anyLinkOnly({ session, maxTimeMS: READ_MS }))) !== null)
     return 'all';
+  const written = new Map(writes.flatMap((write) => ('doc' in write ? [[write.doc._id, write.doc]] : [])));
   const revisions = new Map([...stored.values()].map(({ doc }) => [doc._id, doc.revision]));
   for (const write of writes) if (write.kind === 'delete') revisions.delete(write.before._id);
-  for (const write of writes) if (write.kind !== 'delete') revisions.set(write.doc._id, write.doc.revision);
-  const written = writes.flatMap((write) => ('doc' in write ? write.doc._id : []));
+  for (const [id, { revision }] of written) revisions.set(id, revision);
+  // A document that was written and is gone was removed by another writer.
+  const missing = new Set(isDone ? [] : written.keys());
+  const changed: string[] = [];
   const present = companies.find(
-    { $or: [{ keys: { $in: [...searchedKeys] } }, { _id: { $in: written } }] },
+    { $or: [{ keys: { $in: [...searchedKeys] } }, { _id: { $in: [...missing] } }] },
     { ...options, projection: { revision: 1 } },
   );
-  const missing = new Set(written);
-  const changed: string[] = [];
   for await (const { _id, revision } of present) {
     missing.delete(_id);
     if (revisions.get(_id)?.equals(revision) !== true) changed.push(_id);
   }
-  if (missing.size + changed.length === 0) return [];
-  const docs = await companies
-    .find({ _id: { $in: changed } }, { ...options, projection: { keys: 1 } })
-    .toArray();
+  if (missing.size + changed.length === 0) return isDone ? [] : 'all';
+  const keysOnly = { ...options, projection: { keys: 1 } };
+  const docs = await companies.find({ _id: { $in: changed } }, keysOnly).toArray();
   if (docs.length < changed.length) return 'all';
-  const notMade = writes.flatMap((write) => ('doc' in write && missing.has(write.doc._id) ? write.doc : []));
-  return putsWithKeys(affected, new Set([...docs, ...notMade].flatMap(({ keys }) => keys)));
+  const planned = [...missing, ...changed].flatMap((id) => written.get(id) ?? []);
+  return putsWithKeys(affected, [...docs, ...planned]);
 }
 
-/** Returns the puts of the groups that share a searched key with these. */
-function putsWithKeys({ groups, searchedKeys }: AffectedChange, keys: ReadonlySet<string>): Repeated {
-  const shared = new Set(searchedKeys).intersection(keys);
-  const isShared = (key: string) => shared.has(key) || shared.has(LINK_ONLY + key);
-  const found = groups.filter((group) => keysOfGroup(group).some(isShared));
-  const isKnown = found.length > 0 && found.every(({ puts }) => puts.length > 0);
-  return isKnown ? found.flatMap(({ puts }) => puts) : 'all';
+/** Returns the puts of the groups that share a searched key with one of the documents. "all" if one shares none, or a group has no put. */
+function putsWithKeys(
+  { groups, searchedKeys }: AffectedChange,
+  docs: readonly Pick<CatalogDoc, 'keys'>[],
+): Repeated {
+  const searched = new Set(searchedKeys);
+  const groupsOf = new Map<string, LinkedGroup[]>();
+  for (const group of groups)
+    for (const key of keysOfGroup(group))
+      for (const one of [key, LINK_ONLY + key]) if (searched.has(one)) append(groupsOf, one, group);
+  const found = docs.map(({ keys }) => keys.flatMap((key) => groupsOf.get(key) ?? []));
+  const all = new Set(found.flat());
+  const isKnown = found.every(({ length }) => length > 0) && [...all].every(({ puts }) => puts.length > 0);
+  return isKnown ? [...all].flatMap(({ puts }) => puts) : 'all';
 }
 
 /** Returns the arguments of a query for one document with keys that begin with LINK_ONLY. */

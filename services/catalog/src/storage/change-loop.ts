@@ -61,8 +61,8 @@ export type MakeChange = ReturnType<typeof changeLoop>;
 /**
  * Returns a function that makes a change of the catalogue while other writers, in this process and in other replicas, make theirs. It
  * plans and writes the change, and repeats both until no other writer has interfered: after the writes, it searches the same keys
- * again, because the writer of a document that is new or has changed may have missed these writes. Of a batch of puts, only those in
- * a group with such a document are planned again. `holders` finds the documents that hold the changed source records.
+ * again, because the writer of a document that is new or has changed may have missed these writes. Of a batch of puts, only those
+ * whose group shares a key with such a document are planned again. `holders` finds the documents that hold the changed source records.
  *
  * If the catalogue knows only one source, nothing can be linked, and the second search is not needed: the writers of a source
  * that is registered later will see these writes. The first search then leaves out the keys that only link sources, so if a
@@ -124,8 +124,14 @@ export function changeLoop(
       const repeated = await repeatedAfter(affected, writes, written, source);
       if (repeated.length === 0) return applied;
       if (repeated !== 'all' && source !== undefined && typeof changeOf !== 'function') {
-        changeOf = { ...changeOf, puts: repeated };
-        holders = holdersOf({ source, id: { $in: repeated.map(({ id }) => id) } });
+        // Whether a name is common depends on all puts, and the catalogue does not have those that were refused or left out.
+        const isLeftOut = (outcome: PutOutcome | undefined) =>
+          outcome === 'alone' || typeof outcome === 'object';
+        const puts = changeOf.puts.filter(
+          (put) => repeated.includes(put) || isLeftOut(outcomes.get(referenceOf(put))),
+        );
+        changeOf = { ...changeOf, puts };
+        holders = holdersOf({ source, id: { $in: puts.map(({ id }) => id) } });
       }
       for (const reference of overridesOf(writes)) reassigned.add(reference);
       // The pause is random and grows, so that competing writers do not collide again.
@@ -171,12 +177,12 @@ export function changeLoop(
     return mongo.client.withSession(async (session) => {
       for (const time of times) session.advanceOperationTime(time);
       if (await sources.isOnly(source, session)) return isDone ? [] : 'all';
-      return affected.hasOneSource ? 'all' : putsToRepeat(companies, affected, writes, session);
+      return affected.hasOneSource ? 'all' : putsToRepeat(companies, affected, { writes, isDone, session });
     });
   }
 }
 
-/** The newest conflicts and refused links of each put. */
+/** The conflicts and refused links of each put when it was last planned. */
 class Reports {
   #conflicts: Applied['conflicts'] = [];
   #refusedLinks: Applied['refusedLinks'] = [];

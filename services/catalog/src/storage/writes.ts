@@ -26,6 +26,7 @@ export interface RunJournal {
 }
 
 export interface Written {
+  /** False if a write was not made, because another writer had changed its document, or if it is not known whether it was. */
   readonly isDone: boolean;
   /** The operation times of the writes: a session that is advanced to these times sees them. */
   readonly times: readonly Timestamp[];
