@@ -156,7 +156,7 @@ function foundOf({ keys, search: entries = [], brand: bytes }: CatalogDoc): Foun
   };
 }
 
-/** Returns what a search shows of the record (FoundCompany in catalog.proto). */
+/** Returns what a search shows of the record (FoundCompany in proto/brand_data/v1/catalog.proto). */
 function shownOf({ id, type, name, listings, domains, links, images }: Brand): Brand {
   return Brand.fromPartial({
     id,
