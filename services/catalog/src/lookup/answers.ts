@@ -42,10 +42,15 @@ const LOOKUP_MS = 1_500;
 const ANSWERED_AT_ONCE = 4;
 /** How many of the best records of an entry a look-up needs. */
 const BEST_OF_ENTRY = 2;
-/** If more records than this share an index entry, it is a common entry. An example is a name that many companies have. */
-const COMMON_ENTRY_RECORDS = 8;
-/** With one record for each entry, far more records than entries have that are not common. */
+/**
+ * If more records than this share an index entry, it is a common entry. An example is a name that many companies have. To read so many
+ * records takes as long as to find the best of them.
+ */
+const COMMON_ENTRY_RECORDS = 24;
+/** With CANDIDATES_OF_ENTRY records for each entry, far more records than entries have that are not common. */
 const MORE_CANDIDATES = 65;
+/** Most names are several entries, and most entries have one record. */
+const CANDIDATES_OF_ENTRY = 3;
 /** How many common entries a process remembers. It forgets the least recently used first. */
 const MAX_COMMON_ENTRIES = 10_000;
 /** BEST_OF_ENTRY for a name with a ticker. The company that has both need not be one of the two best known with either. */
@@ -112,9 +117,9 @@ export type FindCandidates = ReturnType<typeof candidateFinder>;
 
 /**
  * Returns a function that finds the records that have any of the entries: of each entry all records, or at least the best
- * `perEntry` by rank with its tie-break. An identifier cannot mean any further record. One query reads all records, and a second
- * one reads only the best of the entries that the process remembers as common. If the first query reaches its limit, some of its
- * entries are common too, and one more query reads the best records of each.
+ * `perEntry` by rank with its tie-break. An identifier cannot mean any further record. One query reads all records of most entries, and
+ * only the best of the entries that the process remembers as common. If the query reaches its limit, some of its other entries are
+ * common too, and one more query reads the best records of each.
  */
 export function candidateFinder(companies: Collection<CatalogDoc>) {
   const commonEntries = new LRUCache<string, true>({ max: MAX_COMMON_ENTRIES });
@@ -126,15 +131,6 @@ export function candidateFinder(companies: Collection<CatalogDoc>) {
     for (const [entry, count] of counts) if (count > COMMON_ENTRY_RECORDS) commonEntries.set(entry, true);
   }
 
-  async function findAll(entries: readonly string[], perEntry: number): Promise<readonly CandidateDoc[]> {
-    if (entries.length === 0) return [];
-    const limit = entries.length + MORE_CANDIDATES;
-    const options = { projection: FIELDS, limit, batchSize: limit, maxTimeMS: LOOKUP_MS };
-    const found: CandidateDoc[] = await companies.find(havingAny(entries), options).toArray();
-    if (found.length > COMMON_ENTRY_RECORDS) rememberCommon(new Set(entries), found);
-    return found.length < limit ? found : findBest(companies, entries, perEntry);
-  }
-
   return async (
     entries: readonly string[],
     { perEntry = BEST_OF_ENTRY }: { perEntry?: number } = {},
@@ -142,12 +138,15 @@ export function candidateFinder(companies: Collection<CatalogDoc>) {
     const { common = [], others = [] } = Object.groupBy(entries, (entry) =>
       commonEntries.get(entry) ? 'common' : 'others',
     );
-    const found = await Promise.all([
-      findAll(others, perEntry),
-      common.length === 0 ? [] : findBest(companies, common, perEntry),
-    ]);
+    let found = await findAllAndBest(companies, { others, common, perEntry });
+    if (found.length > COMMON_ENTRY_RECORDS) {
+      const ofOthers = new Set(others);
+      const all = found.filter(({ keys }) => keys.some((key) => ofOthers.has(key)));
+      rememberCommon(ofOthers, all);
+      if (all.length >= mostOf(others)) found = await findBest(companies, entries, perEntry);
+    }
     const wanted = new Set(entries);
-    const docs = new Map(found.flat().map((doc) => [doc._id, doc]));
+    const docs = new Map(found.map((doc) => [doc._id, doc]));
     return [...docs.values()].map((doc) => candidateFromDoc(doc, wanted));
   };
 }
@@ -196,6 +195,36 @@ export function bestOfEach(
     { $unwind: '$best' },
     { $replaceRoot: { newRoot: '$best' } },
   ];
+}
+
+interface Wanted {
+  /** All their records are read, unless these are more than `mostOf` says. */
+  readonly others: readonly string[];
+  /** Only the best `perEntry` records of each are read. */
+  readonly common: readonly string[];
+  readonly perEntry: number;
+}
+
+const mostOf = (entries: readonly string[]) => CANDIDATES_OF_ENTRY * entries.length + MORE_CANDIDATES;
+
+/** Finds records in one query. A record that two entries find may be found twice. */
+async function findAllAndBest(
+  companies: Collection<CatalogDoc>,
+  { others, common, perEntry }: Wanted,
+): Promise<CandidateDoc[]> {
+  if (others.length === 0) return common.length === 0 ? [] : findBest(companies, common, perEntry);
+  const limit = mostOf(others);
+  const options = { batchSize: limit + perEntry * common.length, maxTimeMS: LOOKUP_MS };
+  if (common.length === 0)
+    return companies.find(havingAny(others), { ...options, projection: FIELDS, limit }).toArray();
+  const best = bestOfEach(common, perEntry, companies.collectionName);
+  const pipeline = [
+    { $match: havingAny(others) },
+    { $limit: limit },
+    { $project: FIELDS },
+    { $unionWith: { pipeline: best } },
+  ];
+  return companies.aggregate<CandidateDoc>(pipeline, options).toArray();
 }
 
 async function findBest(
