@@ -122,16 +122,10 @@ export function changeLoop(
       if (dryRun || writes.length === 0) return applied;
       const written = await write(plan, options);
       const repeated = await repeatedAfter(affected, writes, written, source);
-      if (repeated.length === 0) return applied;
+      if (repeated !== 'all' && repeated.length === 0) return applied;
       if (repeated !== 'all' && source !== undefined && typeof changeOf !== 'function') {
-        // Whether a name is common depends on all puts, and the catalogue does not have those that were refused or left out.
-        const isLeftOut = (outcome: PutOutcome | undefined) =>
-          outcome === 'alone' || typeof outcome === 'object';
-        const puts = changeOf.puts.filter(
-          (put) => repeated.includes(put) || isLeftOut(outcomes.get(referenceOf(put))),
-        );
-        changeOf = { ...changeOf, puts };
-        holders = holdersOf({ source, id: { $in: puts.map(({ id }) => id) } });
+        changeOf = narrowed(changeOf, repeated, outcomes);
+        holders = holdersOf({ source, id: { $in: changeOf.puts.map(({ id }) => id) } });
       }
       for (const reference of overridesOf(writes)) reassigned.add(reference);
       // The pause is random and grows, so that competing writers do not collide again.
@@ -197,6 +191,22 @@ class Reports {
   all(): Pick<Applied, 'conflicts' | 'refusedLinks'> {
     return { conflicts: this.#conflicts, refusedLinks: this.#refusedLinks };
   }
+}
+
+/** Returns the change with the puts that the next round needs. */
+function narrowed(
+  change: Change,
+  repeated: Exclude<Repeated, 'all'>,
+  outcomes: ReadonlyMap<string, PutOutcome>,
+): Change {
+  const again = new Set(repeated);
+  // A name is common if enough records have it. The next round must therefore see the puts that were refused or left out, which are
+  // not stored.
+  const isNotStored = (outcome: PutOutcome | undefined) => outcome === 'alone' || typeof outcome === 'object';
+  return {
+    ...change,
+    puts: change.puts.filter((put) => again.has(put) || isNotStored(outcomes.get(referenceOf(put)))),
+  };
 }
 
 function withReassigned(changeOf: ChangeOf, reassigned: ReadonlySet<string>): ChangeOf {

@@ -183,7 +183,10 @@ function isOfBrowser({ method, headers }: FastifyRequest): boolean {
 /** Returns a signal that is aborted when the caller can get no answer any more. */
 function abandonedBy({ raw }: FastifyReply): AbortSignal {
   const abandoned = new AbortController();
-  raw.once('close', () => abandoned.abort());
+  // An answered request closes, too, and its signal would make an exception for nobody.
+  raw.once('close', () => {
+    if (!raw.writableEnded) abandoned.abort();
+  });
   return abandoned.signal;
 }
 
