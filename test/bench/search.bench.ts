@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { callUnary } from '@brand-data/runtime';
 import { createRandom, type Random } from '@brand-data/testing/random';
 import { type Document, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import {
   type Catalogue,
-  DEADLINE_MS,
   HOUR_MS,
+  lookUp,
   search,
   startCatalogue,
   stopCatalogues,
@@ -41,12 +40,8 @@ afterAll(async () => {
   console.log(tables.join('\n\n'));
 }, HOUR_MS);
 
-async function lookUp({ client, size }: Catalogue, random: Random): Promise<void> {
-  const { identifier } = askFor('domain', size, random);
-  const queries = [{ identifier, superinvestors: false, suggest: false }];
-  const request = { queries, weakMatches: true, maxBytes: 0 };
-  await callUnary(client, client.lookup, request, { deadlineMs: DEADLINE_MS });
-}
+const lookUpDomain = (catalogue: Catalogue, random: Random) =>
+  lookUp(catalogue, [askFor('domain', catalogue.size, random).identifier]);
 
 const timed = async (call: () => Promise<unknown>) => percentilesOf(await latenciesOf(CALLS, call));
 
@@ -117,13 +112,13 @@ test(
       }));
       for (let round = 0; round < ROUNDS; round++) {
         const random = createRandom(round);
-        alone.push(await timed(() => lookUp(catalogue, random)));
+        alone.push(await timed(() => lookUpDomain(catalogue, random)));
         for (const { typed, beside, searches } of kinds) {
           const over = new AbortController();
           const typing = Array.from({ length: TYPISTS }, (_, typist) =>
             type(catalogue, createRandom(typist), { typed, searches, signal: over.signal }),
           );
-          beside.push(await timed(() => lookUp(catalogue, random)));
+          beside.push(await timed(() => lookUpDomain(catalogue, random)));
           over.abort();
           await Promise.all(typing);
         }

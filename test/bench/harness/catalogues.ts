@@ -1,10 +1,10 @@
-import { CatalogServiceClient } from '@brand-data/contracts';
+import { CatalogServiceClient, type LookupResult } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
 import { channelAs } from '@brand-data/runtime/test/channel-as.ts';
 import type { Collection, MongoClient } from 'mongodb';
 import { startTestStack, type TestStack } from '../../stack/index.ts';
 
-export const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 10_000;
 export const HOUR_MS = 3_600_000;
 
 /** The running service with a catalogue of one size. */
@@ -35,6 +35,17 @@ export async function stopCatalogues(catalogues: readonly Catalogue[]): Promise<
 export async function readAll({ companies }: Pick<Catalogue, 'companies'>): Promise<void> {
   await companies.aggregate([{ $group: { _id: null, ranks: { $sum: '$rank' } } }]).toArray();
   await companies.countDocuments({ keys: { $gte: '' } }, { hint: 'keys' });
+}
+
+/** Makes one look-up of these identifiers, as a gateway would. */
+export async function lookUp(
+  { client }: Pick<Catalogue, 'client'>,
+  identifiers: readonly string[],
+): Promise<LookupResult[]> {
+  const queries = identifiers.map((identifier) => ({ identifier, superinvestors: false, suggest: false }));
+  const request = { queries, weakMatches: true, maxBytes: 0 };
+  const options = { deadlineMs: DEADLINE_MS, waitForReady: true };
+  return (await callUnary(client, client.lookup, request, options)).results;
 }
 
 /** Makes one search, as a gateway would. */
