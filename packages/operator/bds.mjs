@@ -18,7 +18,7 @@ if (Number.parseInt(process.versions.node, 10) >= 24) {
   // Keeps the space for new objects small. Otherwise an import fills 100 MB more before V8 frees anything, and is no faster.
   setFlagsFromString('--semi-space-growth-factor=1');
   // Collects garbage when the heap has grown by so much. Otherwise V8, which sees the machine's memory, lets an import's heap double.
-  setFlagsFromString('--heap-growing-percent=15');
+  setFlagsFromString('--heap-growing-percent=50');
   const { main } = await import('./src/main.ts');
   const { stdin, stdout, stderr, env } = process;
   // EPIPE: the reader has closed the pipe, as in `bds … | head`.

@@ -9,10 +9,10 @@ import {
 import { compareTexts } from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
 import { type Collection, MongoServerError, type UpdateFilter } from 'mongodb';
+import { DUPLICATE_KEY } from './duplicate-keys.ts';
 import { type ChangeDoc, entriesOf, type RunName } from './journal.ts';
 
 const READ_MS = 10_000;
-const DUPLICATE_KEY = 11_000;
 const DAY_MS = 86_400_000;
 /** The runs of a source that the catalogue keeps, and for how long. Their journals take space. */
 const MOST_RUNS = 10;

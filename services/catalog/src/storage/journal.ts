@@ -1,7 +1,8 @@
-import type { AnyBulkWriteOperation, Collection, Filter } from 'mongodb';
+import type { ClientSession, Collection, Filter } from 'mongodb';
 import type { StoredCompany } from '../linkage/linked-groups.ts';
 import type { RecordChange } from '../linkage/plan.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
+import { saysDuplicatesOnly } from './duplicate-keys.ts';
 
 const READ_MS = 10_000;
 
@@ -54,32 +55,67 @@ export function isBroughtBy(run: RunName, { source, importId }: SourceRecord): b
 }
 
 /**
- * Returns the operations that enter what a plan does. What was before the run is kept over all its plans: if the run was the last
- * import to bring a record, or to move it, the entry says what was before, and otherwise the plan does. While the run is undone,
- * the entries keep what the run has done, and take the companies through which records pass, and the quotes that get lost on the way.
+ * Enters what a plan does. What was before the run is kept over all its plans: if the run was the last import to bring a record, or to
+ * move it, the entry says what was before, and otherwise the plan does. While the run is undone, the entries keep what the run has
+ * done, and take the companies through which records pass, and the quotes that get lost on the way.
+ *
+ * Almost all records of an import have no entry yet, and an insert costs mongod much less than an update that inserts. If some have
+ * one, all are updated, which changes nothing in an entry that was just inserted. A refused insert would end a transaction.
  */
-export function entryOperations(
+export async function enterChanges(
+  entries: Collection<ChangeDoc>,
   run: RunName,
   changes: readonly RecordChange[],
-  { isUndo }: { isUndo: boolean },
-): AnyBulkWriteOperation<ChangeDoc>[] {
-  const isMoved = ({ before, after }: RecordChange) => before?.companyId !== after?.companyId;
-  return changes
-    .filter((change) => !isUndo || isMoved(change))
-    .map((change) => {
-      const { source, id, isQuote, before, after } = change;
-      const isContent = before === undefined || after === undefined || differs(before.record, after);
-      const $set = {
-        source: { $literal: source },
-        id: { $literal: id },
-        ...(isQuote && { quote: true }),
-        ...(isContent && (!isUndo || after === undefined) && contentOf(run, change)),
-        ...companiesOf(before?.companyId ?? null, after?.companyId ?? null, isUndo),
-      };
-      return {
-        updateOne: { filter: { _id: entryId(run, referenceOf(change)) }, update: [{ $set }], upsert: true },
-      };
-    });
+  { isUndo, session }: { isUndo: boolean; session?: ClientSession | undefined },
+): Promise<void> {
+  const entered = changes
+    .filter(({ before, after }) => !isUndo || before?.companyId !== after?.companyId)
+    .map((change) => ({ change, entry: entryOf(run, change, isUndo) }));
+  if (entered.length === 0) return;
+  const isInserted =
+    session === undefined &&
+    (await insertAll(
+      entries,
+      entered.map(({ entry }) => entry),
+    ));
+  if (isInserted) return;
+  const operations = entered.map(({ change, entry }) => ({
+    updateOne: { filter: { _id: entry._id }, update: updateTo(entry, run, change), upsert: true },
+  }));
+  await entries.bulkWrite(operations, { ordered: false, ...(session && { session }) });
+}
+
+/** Returns false if some of the entries were there already. */
+async function insertAll(entries: Collection<ChangeDoc>, inserted: ChangeDoc[]): Promise<boolean> {
+  try {
+    await entries.insertMany(inserted, { ordered: false });
+    return true;
+  } catch (error) {
+    if (saysDuplicatesOnly(error)) return false;
+    throw error;
+  }
+}
+
+/** Returns what a plan does to a record that has no entry of the run yet. */
+function entryOf(run: RunName, change: RecordChange, isUndo: boolean): ChangeDoc {
+  const { source, id, isQuote, before, after } = change;
+  const isContent = before === undefined || after === undefined || differs(before.record, after);
+  const to = after?.companyId ?? null;
+  return {
+    _id: entryId(run, referenceOf(change)),
+    source,
+    id,
+    ...(isQuote && { quote: true }),
+    ...(isContent && (!isUndo || after === undefined) && contentOf(change)),
+    from: before?.companyId ?? null,
+    ...(isUndo ? { at: to } : { to }),
+  };
+}
+
+function contentOf({ before, after }: RecordChange): Pick<ChangeDoc, 'was' | 'now'> {
+  if (before === undefined) return { was: null };
+  const { bytes, importId } = before.record;
+  return { was: { bytes, importId }, now: after?.bytes ?? null };
 }
 
 function differs(record: SourceRecord, { bytes }: { bytes: Uint8Array }): boolean {
@@ -88,19 +124,22 @@ function differs(record: SourceRecord, { bytes }: { bytes: Uint8Array }): boolea
 
 const isMissing = (field: string) => ({ $eq: [{ $type: field }, 'missing'] });
 
-function contentOf(run: RunName, { before, after }: RecordChange) {
-  const stated =
-    before === undefined ? null : { bytes: before.record.bytes, importId: before.record.importId };
-  const was = { $literal: stated };
+/** Returns the update that brings to the entry what is said of the record if it has an entry of the run already. */
+function updateTo({ source, id, quote, ...entry }: ChangeDoc, run: RunName, { before }: RecordChange) {
   const isOwn = before !== undefined && isBroughtBy(run, before.record);
-  return {
+  const was = { $literal: entry.was };
+  const content = {
     was: isOwn ? { $cond: [isMissing('$was'), was, '$was'] } : was,
-    now: before === undefined ? '$$REMOVE' : { $literal: after?.bytes ?? null },
+    now: entry.now === undefined ? '$$REMOVE' : { $literal: entry.now },
   };
+  const fields = { source: { $literal: source }, id: { $literal: id }, ...(quote && { quote }) };
+  return [{ $set: { ...fields, ...(entry.was !== undefined && content), ...companiesOf(entry) } }];
 }
 
 /** Returns what to set of the companies. Pure: two plans that do the same, of which one is outdated, give the same. */
-function companiesOf(current: string | null, next: string | null, isUndo: boolean) {
+function companiesOf(entry: Pick<ChangeDoc, 'from' | 'to' | 'at'>) {
+  const isUndo = entry.at !== undefined;
+  const [current, next] = [entry.from, placeOf(entry) ?? null];
   const [here, there] = [{ $literal: current }, { $literal: next }];
   if (current === next) {
     // An outdated plan must not hide that another one has moved the record.
@@ -131,7 +170,7 @@ export async function idsBefore(
 }
 
 /** Returns the id of the record's company after what the entry tells of. Null: it is in none. */
-export function placeOf({ to, at = to }: ChangeDoc): string | null | undefined {
+export function placeOf({ to, at = to }: Pick<ChangeDoc, 'to' | 'at'>): string | null | undefined {
   return at;
 }
 

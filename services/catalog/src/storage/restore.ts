@@ -5,9 +5,9 @@ import { type CatalogDoc, hasSameContent } from '../records/catalog-doc.ts';
 import { changeKeysOf } from '../records/index-keys.ts';
 import type { Announce } from './announcer.ts';
 import type { Collections } from './collections.ts';
+import { DUPLICATE_KEY } from './duplicate-keys.ts';
 
 const READ_MS = 10_000;
-const DUPLICATE_KEY = 11_000;
 
 interface RestoreOptions {
   /** The documents are all of the export whose ids come after this one. */

@@ -3,7 +3,6 @@ import {
   type AnyBulkWriteOperation,
   type ClientSession,
   type Collection,
-  MongoBulkWriteError,
   MongoErrorLabel,
   MongoServerError,
   type Timestamp,
@@ -11,9 +10,9 @@ import {
 import pLimit from 'p-limit';
 import type { Plan, Write } from '../linkage/plan.ts';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
-import { type ChangeDoc, entryOperations, type RunName } from './journal.ts';
+import { DUPLICATE_KEY, saysDuplicatesOnly } from './duplicate-keys.ts';
+import { type ChangeDoc, enterChanges, type RunName } from './journal.ts';
 
-const DUPLICATE_KEY = 11_000;
 const WRITE_CONFLICT = 112;
 const CONCURRENT_TRANSACTIONS = 8;
 const COMMIT_MS = 5_000;
@@ -48,9 +47,8 @@ export async function writeGroups(
   );
   const enter = async (of: readonly (readonly Write[])[], session?: ClientSession) => {
     const told = of.flatMap((writes) => changes.get(writes) ?? []);
-    const operations = journal === undefined ? [] : entryOperations(journal.run, told, journal);
-    if (journal === undefined || operations.length === 0) return;
-    await journal.changes.bulkWrite(operations, { ordered: false, ...(session && { session }) });
+    if (journal === undefined) return;
+    await enterChanges(journal.changes, journal.run, told, { isUndo: journal.isUndo, session });
   };
   const inSession = (write: (session: ClientSession) => Promise<boolean>) =>
     client.withSession(async (session) => ({ isDone: await write(session), session }));
@@ -85,8 +83,7 @@ async function writeEach(
     });
     return insertedCount + matchedCount + deletedCount === writes.length;
   } catch (error) {
-    if (!(error instanceof MongoBulkWriteError)) throw error;
-    if ([error.writeErrors].flat().every(({ code }) => code === DUPLICATE_KEY)) return false;
+    if (saysDuplicatesOnly(error)) return false;
     throw error;
   }
 }
