@@ -1,5 +1,4 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { openSideDatabase } from '../../formats/side-database.ts';
 import type { ItemNumber } from './entity.ts';
 import type { CompanyFacts, NamedFacts } from './facts.ts';
 
@@ -32,25 +31,16 @@ class ItemTable<T> {
 }
 
 /** Stores on disk what the first reading of a dump found. Its size depends on the number of companies and places. */
-export class SideStore implements Disposable {
-  readonly companies: ItemTable<CompanyFacts>;
-  readonly named: ItemTable<NamedFacts>;
-  /** The place that a place is directly part of. */
-  readonly parents: ItemTable<ItemNumber>;
-  readonly #database: DatabaseSync;
-
-  constructor(workDir: string) {
-    const database = openSideDatabase(workDir);
-    this.companies = new ItemTable(database, 'company');
-    this.named = new ItemTable(database, 'named');
-    this.parents = new ItemTable(database, 'parent');
-    this.#database = database;
-  }
-
-  [Symbol.dispose](): void {
-    this.#database.close();
-  }
+export function sideStoreIn(database: DatabaseSync) {
+  return {
+    companies: new ItemTable<CompanyFacts>(database, 'company'),
+    named: new ItemTable<NamedFacts>(database, 'named'),
+    /** The place that a place is directly part of. */
+    parents: new ItemTable<ItemNumber>(database, 'parent'),
+  };
 }
+
+export type SideStore = ReturnType<typeof sideStoreIn>;
 
 const PAGE = 1 << 19;
 
