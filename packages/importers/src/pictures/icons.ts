@@ -95,15 +95,7 @@ async function drawIconifyIcon(prefix: string, name: string): Promise<Buffer> {
   const { icons, ...ofSet } = await loadSet(prefix);
   if (!Object.hasOwn(icons, name))
     throw new PictureProblem(`Iconify's set ${prefix} has no icon "${name.slice(0, 100)}"`);
-  const { body, left, top, width, height } = {
-    left: 0,
-    top: 0,
-    width: 16,
-    height: 16,
-    body: '',
-    ...ofSet,
-    ...icons[name],
-  };
+  const { left = 0, top = 0, width = 16, height = 16, body = '' } = { ...ofSet, ...icons[name] };
   return Buffer.from(
     `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ` +
       `viewBox="${left} ${top} ${width} ${height}">${body}</svg>\n`,
