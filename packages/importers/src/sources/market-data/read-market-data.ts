@@ -5,8 +5,8 @@ import type { TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
 import { assignmentsIn, isBlank, isBlankName } from '../../formats/texts.ts';
-import { KeptMemory } from '../../framework/kept-memory.ts';
-import { type BytesRead, OptionError, type ReadItem, type Unreadable } from '../../framework/source-items.ts';
+import { type KeepingOptions, KeptMemory } from '../../framework/kept-memory.ts';
+import { OptionError, type ReadItem, type Unreadable } from '../../framework/source-items.ts';
 import FIELDS from './fields.json' with { type: 'json' };
 import { type DayFigures, type Rates, readCurrency, stockOfFigures } from './quotes.ts';
 
@@ -36,7 +36,7 @@ const DAY_MS = 86_400_000;
 /** If a security's first and last day are at least this far apart, its rows give the range of 52 weeks. */
 const NEARLY_A_YEAR_DAYS = 357;
 
-export interface ReadMarketDataOptions extends TableLayout, Omit<CellOptions, 'separator'> {
+export interface ReadMarketDataOptions extends TableLayout, KeepingOptions, Omit<CellOptions, 'separator'> {
   /** "column=field", for columns whose names are not in FIELDS. */
   map: readonly string[];
   rates: Rates;
@@ -45,9 +45,6 @@ export interface ReadMarketDataOptions extends TableLayout, Omit<CellOptions, 's
   exchange?: string | undefined;
   /** The origin of the figures. */
   source: Source;
-  /** How much of a file of many days may be kept in memory, in MiB. */
-  memoryMib?: number | undefined;
-  progress?: BytesRead | undefined;
   /** Called once for each quote whose currency has no rate. The quote is sent without prices in US dollars. */
   onMissingRate?: (currency: string) => void;
 }
