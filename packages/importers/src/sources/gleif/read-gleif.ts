@@ -4,11 +4,12 @@ import { identityOf, isIsin, isLei, kindOf, publishedName } from '@brand-data/id
 import { nameOfContent, sizeOf } from '../../formats/content.ts';
 import { JSON_FILE } from '../../formats/json.ts';
 import { readJsonObjects } from '../../formats/json-objects.ts';
+import type { TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
 import { openSideDatabase } from '../../formats/side-database.ts';
 import { NoTable, openTable } from '../../formats/table.ts';
 import type { BytesRead, ReadItem, Skipped, Unreadable } from '../../framework/source-items.ts';
-import { type Cells, cellsOf } from './cells.ts';
+import { cellsOf } from './cells.ts';
 import { type EntityFacts, entityOf } from './entity.ts';
 import { type Level, SideStore } from './side-store.ts';
 
@@ -76,16 +77,10 @@ export async function haveDeltasOnly(files: readonly string[]): Promise<boolean>
   return names.some((name) => DELTA.test(name)) && !names.some(isGolden);
 }
 
-interface GleifRecord {
-  from: string;
-  cells: Cells;
-  raw: string;
-}
-
 async function* recordsOf(
   file: string,
   progress: BytesRead | undefined,
-): AsyncGenerator<GleifRecord | Unreadable> {
+): AsyncGenerator<TableRow | Unreadable> {
   if (JSON_FILE.test(await nameOfContent(file))) {
     const objects = readJsonObjects(file, progress);
     return yield* readEach(objects, ({ from, value, raw }) => ({ from, cells: cellsOf(value), raw }));
@@ -100,7 +95,7 @@ async function* recordsOf(
 }
 
 /** Stores what a record states. Returns why it states nothing. */
-function stored({ from, cells, raw }: GleifRecord, store: SideStore): Unreadable | Skipped | undefined {
+function stored({ from, cells, raw }: TableRow, store: SideStore): Unreadable | Skipped | undefined {
   const cell = (name: string) => cells.get(name)?.trim() ?? '';
   if (cells.has('Entity.LegalName')) {
     const entity = entityOf(from, cells);
@@ -149,7 +144,7 @@ function brandOf(entity: EntityFacts, store: SideStore): Brand {
       formerly,
       // A successor whose record is in no file has an LEI for a name.
       successor: published(
-        entity.successors.map((lei) => store.nameOf(lei) ?? lei).filter((text) => !isLei(text)),
+        entity.successors.map((other) => store.nameOf(other) ?? other).filter((text) => !isLei(text)),
       ),
       ceasedOperations: entity.isActive || ended === '' ? [] : [ended],
     },
