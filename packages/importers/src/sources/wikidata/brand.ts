@@ -224,14 +224,10 @@ function listingsOf(
     const compatriots = isins.filter((isin) => isin.startsWith(exchangeOfMic(listing.mic)?.country ?? '?'));
     const candidates = listings.length === 1 && compatriots.length === 0 ? isins : compatriots;
     const [isin] = candidates;
-    return listing.isin === '' && isin !== undefined && candidates.length === 1
-      ? { ...listing, isin }
-      : listing;
+    const isOnlyOne = listing.isin === '' && isin !== undefined && candidates.length === 1;
+    return Listing.fromPartial(isOnlyOne ? { ...listing, isin } : listing);
   });
-  return orderListings(
-    withIsins.map((listing) => Listing.fromPartial(listing)),
-    { country },
-  );
+  return orderListings(withIsins, { country });
 }
 
 /** The MICs of exchanges, by item number, as far as they are certain. */
