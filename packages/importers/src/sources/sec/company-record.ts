@@ -12,23 +12,16 @@ import { readWebsites } from '../../formats/websites.ts';
 import EDGAR from './edgar-codes.json' with { type: 'json' };
 import type { Filer, FormerName } from './submission.ts';
 
-/** A filer's tickers, the shares apart from other securities. */
-interface Securities {
-  shares: TickerAtVenue[];
-  /** Each with what such securities are called in the plural. */
-  others: { record: Brand; kind: string }[];
-}
-
 /**
  * Tells the shares of a filer from its notes, preferred shares and other securities. The forms of their tickers show most of these.
  * The first ticker that they do not show is the share. Others are those of its classes, and over the counter those of shares from
- * abroad and their receipts.
+ * abroad and their receipts. The records of other securities come with what such securities are called in the plural.
  *
  * @param tickers each with the market identifier code of its venue
  */
-export function securitiesOf({ cik, name }: Filer, tickers: readonly TickerAtVenue[]): Securities {
+export function securitiesOf({ cik, name }: Filer, tickers: readonly TickerAtVenue[]) {
   const shares: TickerAtVenue[] = [];
-  const others: Securities['others'] = [];
+  const others: { record: Brand; kind: string }[] = [];
   const fromAbroad = tickers.filter(isFromAbroad);
   for (const { ticker: symbol, mic } of tickers) {
     const place = readListing(symbol, mic) ?? { ticker: symbol, mic };
