@@ -81,18 +81,15 @@ export async function* readMarketData(
       yield read;
       continue;
     }
-    const last = lastDays.get(read.security);
-    if (read.day === undefined || last === undefined || read.day < last - YEAR_DAYS) continue;
-    const year = years.get(read.security);
-    if (read.day === last && year?.last !== undefined)
-      yield {
-        from: read.from,
-        problem: `${read.security} has two rows for this day: remove one`,
-        raw: read.raw,
-      };
+    const { from, raw, security, day } = read;
+    const last = lastDays.get(security);
+    if (day === undefined || last === undefined || day < last - YEAR_DAYS) continue;
+    const year = years.get(security);
+    if (day === last && year?.last !== undefined)
+      yield { from, raw, problem: `${security} has two rows for this day: remove one` };
     else {
-      if (read.day === last) kept.add(read);
-      years.set(read.security, withDay(year, read, last));
+      if (day === last) kept.add(read);
+      years.set(security, withDay(year, read, last));
     }
   }
   for (const year of years.values()) if (year.last !== undefined) yield quoteOf(year.last, year, options);
