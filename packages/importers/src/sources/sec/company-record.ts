@@ -7,7 +7,7 @@ import {
   readListing,
   type TickerAtVenue,
 } from '../../formats/listing.ts';
-import { cityName, nameOfSubdivision, withCountry } from '../../formats/places.ts';
+import { cityName, SUBDIVISIONS, withCountry } from '../../formats/places.ts';
 import { readWebsites } from '../../formats/websites.ts';
 import EDGAR from './edgar-codes.json' with { type: 'json' };
 import type { Filer, FormerName } from './submission.ts';
@@ -115,7 +115,7 @@ const ISO_CODES = new Map(
 function headquartersOf({ business: { city, stateOrCountry } }: Filer) {
   const code = ISO_CODES.get(stateOrCountry) ?? `US-${stateOrCountry}`;
   const [country_code = '', subdivision] = code.split('-');
-  const state = nameOfSubdivision(code);
+  const state = SUBDIVISIONS.get(code);
   if (subdivision !== undefined && state === undefined) return undefined;
   const { country = '' } = withCountry({ country_code });
   return { city: cityOf(city), state: state ?? '', country, countryCode: country_code };
