@@ -1,42 +1,35 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { ItemNumber } from './entity.ts';
 import type { CompanyFacts, NamedFacts } from './facts.ts';
 
-/** Values by item number on disk. The values are plain JSON. */
-class ItemTable<T> {
-  readonly #set: StatementSync;
-  readonly #get: StatementSync;
-  readonly #all: StatementSync;
-
-  constructor(database: DatabaseSync, name: string) {
-    database.exec(`CREATE TABLE ${name} (item INTEGER PRIMARY KEY, value TEXT NOT NULL)`);
-    this.#set = database.prepare(`INSERT OR REPLACE INTO ${name} VALUES (?, ?)`);
-    this.#get = database.prepare(`SELECT value FROM ${name} WHERE item = ?`);
-    this.#all = database.prepare(`SELECT value FROM ${name} ORDER BY item`);
-  }
-
-  set(item: ItemNumber, value: T): void {
-    this.#set.run(item, JSON.stringify(value));
-  }
-
-  get(item: ItemNumber): T | undefined {
-    const row = this.#get.get(item);
-    return row && JSON.parse(String(row.value));
-  }
-
-  /** All values, in the order of their items' numbers. */
-  *values(): Generator<T> {
-    for (const { value } of this.#all.iterate()) yield JSON.parse(String(value));
-  }
+/** Returns a table of values by item number on disk. The values are plain JSON. */
+function tableIn<T>(database: DatabaseSync, name: string) {
+  database.exec(`CREATE TABLE ${name} (item INTEGER PRIMARY KEY, value TEXT NOT NULL)`);
+  const set = database.prepare(`INSERT OR REPLACE INTO ${name} VALUES (?, ?)`);
+  const get = database.prepare(`SELECT value FROM ${name} WHERE item = ?`);
+  const all = database.prepare(`SELECT value FROM ${name} ORDER BY item`);
+  return {
+    set(item: ItemNumber, value: T): void {
+      set.run(item, JSON.stringify(value));
+    },
+    get(item: ItemNumber): T | undefined {
+      const row = get.get(item);
+      return row && JSON.parse(String(row.value));
+    },
+    /** All values, in the order of their items' numbers. */
+    *values(): Generator<T> {
+      for (const { value } of all.iterate()) yield JSON.parse(String(value));
+    },
+  };
 }
 
 /** Stores on disk what the first reading of a dump found. Its size depends on the number of companies and places. */
 export function sideStoreIn(database: DatabaseSync) {
   return {
-    companies: new ItemTable<CompanyFacts>(database, 'company'),
-    named: new ItemTable<NamedFacts>(database, 'named'),
+    companies: tableIn<CompanyFacts>(database, 'company'),
+    named: tableIn<NamedFacts>(database, 'named'),
     /** The place that a place is directly part of. */
-    parents: new ItemTable<ItemNumber>(database, 'parent'),
+    parents: tableIn<ItemNumber>(database, 'parent'),
   };
 }
 
