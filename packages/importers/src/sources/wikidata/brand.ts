@@ -145,13 +145,8 @@ function nativeLanguagesOf(facts: CompanyFacts, country: NamedFacts | undefined,
   );
 }
 
-type Headquarters = NonNullable<NonNullable<Brand['company']>['headquarters']>;
-
 /** Returns the headquarters and their country. The company's own country comes last: it may only be registered there. */
-function headquartersOf(
-  facts: CompanyFacts,
-  store: SideStore,
-): { headquarters: Partial<Headquarters> | undefined; country: NamedFacts | undefined } {
+function headquartersOf(facts: CompanyFacts, store: SideStore) {
   const { city: seatItem, latitude, longitude } = facts.headquarters;
   const placeOf = (item: ItemNumber | undefined) => (item === undefined ? undefined : store.named.get(item));
   const seat = placeOf(seatItem);
@@ -163,7 +158,7 @@ function headquartersOf(
   const state = seatItem === undefined || city === undefined ? undefined : stateAbove(seatItem, store);
   const place = latitude === undefined ? city : { latitude, longitude };
   if (city === undefined && country === undefined) return { headquarters: undefined, country };
-  const headquarters: Partial<Headquarters> = {
+  const headquarters = {
     city: city?.label ?? '',
     state: state?.label ?? '',
     country: country?.label ?? '',
