@@ -23,7 +23,7 @@ function tableIn<T>(database: DatabaseSync, name: string) {
   };
 }
 
-/** Stores on disk what the first reading of a dump found. Its size depends on the number of companies and places. */
+/** Returns the tables that store on disk what the first reading of a dump found. Their size depends on the number of companies and places. */
 export function sideStoreIn(database: DatabaseSync) {
   return {
     companies: tableIn<CompanyFacts>(database, 'company'),
