@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 
 /** A file that cannot be had as it is declared, and what to do. A later run may have more luck. */
 export class FetchProblem extends Error {
@@ -73,11 +73,7 @@ export async function readState<State>(path: string): Promise<State | undefined>
 /** Replaces a state as a whole. It is on the disk when this resolves. */
 export async function writeState(path: string, state: object): Promise<void> {
   const draft = `${path}.new`;
-  {
-    await using handle = await open(draft, 'w');
-    await handle.writeFile(`${JSON.stringify(state)}\n`);
-    await handle.sync();
-  }
+  await writeFile(draft, `${JSON.stringify(state)}\n`, { flush: true });
   await rename(draft, path);
 }
 

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { TransformOptions } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
+import { createGunzip, type ZlibOptions } from 'node:zlib';
 import { BrokenFile } from './broken-file.ts';
 import { bytesInZip, filesInZip } from './zip.ts';
 
@@ -89,44 +90,33 @@ async function isZipOfOne(file: string): Promise<boolean> {
  * where the file breaks off would discard the data that was decompressed before.
  */
 async function* gunzipped(file: string): AsyncGenerator<Chunk> {
-  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES / 4 });
+  // Without room for what is written, each write is followed by `drain` when its bytes are decompressed.
+  const options: ZlibOptions & TransformOptions = { chunkSize: CHUNK_BYTES / 4, writableHighWaterMark: 0 };
+  const gunzip = createGunzip(options);
   const ready: Buffer[] = [];
   gunzip.on('data', (bytes: Buffer) => ready.push(bytes));
-  let failure: Error | undefined;
-  let settle = (): void => undefined;
-  gunzip.on('error', (error) => {
-    failure = error;
-    settle();
-  });
-  const settled = (act: (done: (error?: Error | null) => void) => void) =>
-    new Promise<void>((resolve) => {
-      settle = resolve;
-      act((error) => {
-        failure ??= error ?? undefined;
-        resolve();
-      });
-    });
   let position = 0;
   try {
-    for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES / 8 })) {
-      for (let start = 0; start < chunk.length && failure === undefined; start += GZIP_BYTES) {
+    for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES / 8 }))
+      for (let start = 0; start < chunk.length; start += GZIP_BYTES) {
         const bytes = chunk.subarray(start, start + GZIP_BYTES);
         position += bytes.length;
-        await settled((done) => gunzip.write(bytes, done));
+        gunzip.write(bytes);
+        await once(gunzip, 'drain');
         for (const out of ready.splice(0)) yield { bytes: out, position };
       }
-      if (failure !== undefined) break;
-    }
     // Only the end shows that a file is truncated: its last chunk is written without an error.
-    if (failure === undefined) await settled((done) => gunzip.once('end', done).end());
-    // Even if nothing is left, the position is that of the end.
-    yield { bytes: Buffer.concat(ready.splice(0)), position };
+    await once(gunzip.end(), 'end');
+  } catch (error) {
+    if (error !== gunzip.errored) throw error;
   } finally {
     gunzip.destroy();
   }
-  if (failure === undefined) return;
+  // Even if nothing is left, the position is that of the end.
+  yield { bytes: Buffer.concat(ready), position };
+  if (gunzip.errored === null) return;
   throw new BrokenFile(
-    Object(failure).code === 'Z_BUF_ERROR'
+    Object(gunzip.errored).code === 'Z_BUF_ERROR'
       ? 'the gzip file ends too early and is incomplete: download or copy it again'
       : 'the gzip file is damaged from here on and cannot be read further: download or copy it again',
   );
@@ -140,14 +130,10 @@ async function* bunzipped(file: string): AsyncGenerator<Chunk> {
   });
   const closed = new Promise<number | null>((resolve) => program.once('close', resolve));
   const source = createReadStream(file, { highWaterMark: CHUNK_BYTES });
-  let position = 0;
-  source.on('data', (bytes) => {
-    position += bytes.length;
-  });
   // If the program gives up, it closes its input, and this promise rejects. Its exit status shows the failure anyway.
   const fed = pipeline(source, program.stdin).catch(() => undefined);
   try {
-    for await (const bytes of program.stdout) yield { bytes, position };
+    for await (const bytes of program.stdout) yield { bytes, position: source.bytesRead };
     await fed;
     if ((await closed) === 0) return;
     const [reason = ''] = complaint.trim().split('\n', 1);

@@ -9,8 +9,8 @@ export interface Place {
   country_code?: string;
 }
 
-/** By ISO 3166-2 code. */
-const SUBDIVISIONS = new Map(Object.entries(PLACES.subdivisions));
+/** The English names of the states and provinces of the United States and Canada, by ISO 3166-2 code: "US-CA". */
+export const SUBDIVISIONS: ReadonlyMap<string, string> = new Map(Object.entries(PLACES.subdivisions));
 const STATES = new Set([
   ...PLACES.other_names_of_american_states,
   ...[...SUBDIVISIONS].flatMap(([code, name]) => (code.startsWith('US-') ? [name] : [])),
@@ -53,11 +53,6 @@ export function withCountry(place: Place): Place {
   if (code === undefined) return place;
   const isNamed = country !== '' && country !== code;
   return { ...place, country: isNamed ? country : (nameOfCountry(code) ?? code), country_code: code };
-}
-
-/** Returns the English name of a state or province of the United States or Canada, by its ISO 3166-2 code: "US-CA". */
-export function nameOfSubdivision(code: string): string | undefined {
-  return SUBDIVISIONS.get(code);
 }
 
 /** Words that have no capital inside the name of a city. */

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { OptionError } from './source-items.ts';
+import { type BytesRead, OptionError } from './source-items.ts';
 
 const MIB = 1 << 20;
 /** With what the import takes besides, less than 256 MB. */
@@ -14,6 +14,14 @@ const LIST = 48;
 const OBJECT = 56;
 const VALUE = 8;
 const ENTRY = 40;
+
+/** The options of a reader that keeps a part of its source in memory until the last row. */
+export interface KeepingOptions {
+  /** How much may be kept in memory, in MiB. */
+  memoryMib?: number | undefined;
+  /** Grows while the files are read. */
+  progress?: BytesRead | undefined;
+}
 
 /** Counts what a reader keeps in memory because only the last row of a file decides what the rows mean. */
 export class KeptMemory {

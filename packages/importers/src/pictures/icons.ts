@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Source } from '@brand-data/contracts';
+import { remembered } from '@brand-data/identifiers';
 import CIB from '@iconify-json/cib/info.json' with { type: 'json' };
 import LOGOS from '@iconify-json/logos/info.json' with { type: 'json' };
 import { type PictureFile, PictureProblem } from '../framework/source-items.ts';
@@ -74,7 +75,6 @@ interface Box {
 
 /** What the packages of Iconify's sets state about them, among it the licence. */
 const SETS = new Map([LOGOS, CIB].map((info) => [info.prefix, info]));
-const loadedSets = new Map<string, Promise<IconifySet>>();
 
 /** Returns an icon of one of Iconify's sets, by "set/icon": "logos/microsoft-icon". */
 export function iconifyPicture(name: string): PictureFile {
@@ -95,15 +95,7 @@ async function drawIconifyIcon(prefix: string, name: string): Promise<Buffer> {
   const { icons, ...ofSet } = await loadSet(prefix);
   if (!Object.hasOwn(icons, name))
     throw new PictureProblem(`Iconify's set ${prefix} has no icon "${name.slice(0, 100)}"`);
-  const { body, left, top, width, height } = {
-    left: 0,
-    top: 0,
-    width: 16,
-    height: 16,
-    body: '',
-    ...ofSet,
-    ...icons[name],
-  };
+  const { left = 0, top = 0, width = 16, height = 16, body = '' } = { ...ofSet, ...icons[name] };
   return Buffer.from(
     `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ` +
       `viewBox="${left} ${top} ${width} ${height}">${body}</svg>\n`,
@@ -111,12 +103,7 @@ async function drawIconifyIcon(prefix: string, name: string): Promise<Buffer> {
 }
 
 /** Loads a set at the first call. It is read and not imported, because its type would take the compiler long. */
-function loadSet(prefix: string): Promise<IconifySet> {
-  const loaded =
-    loadedSets.get(prefix) ??
-    readFile(fileURLToPath(import.meta.resolve(`@iconify-json/${prefix}/icons.json`)), 'utf8').then(
-      (text) => JSON.parse(text) as IconifySet,
-    );
-  loadedSets.set(prefix, loaded);
-  return loaded;
-}
+const loadSet = remembered(async (prefix): Promise<IconifySet> => {
+  const file = fileURLToPath(import.meta.resolve(`@iconify-json/${prefix}/icons.json`));
+  return JSON.parse(await readFile(file, 'utf8'));
+});

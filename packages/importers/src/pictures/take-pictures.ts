@@ -9,6 +9,8 @@ const FIELDS = Object.keys(PICTURE_FIELDS) as PictureFieldName[];
 const MAX_BYTES = 4 * 1024 * 1024;
 const ICON = 'simple-icons:';
 const ICONIFY = 'iconify:';
+/** A text that names a picture to store. Any other text may be a path on the logo host. */
+const NAMED_PICTURE = /^(?:\.\.?\/|data:|simple-icons:|iconify:|(?:https?:)?\/\/)/i;
 
 /**
  * Separates a record as people write it into the record and its pictures. A field of a picture holds either paths on the logo host,
@@ -32,7 +34,7 @@ export function takePictures(value: unknown, folder: string): { value: unknown; 
 
 function pictureIn(field: PictureFieldName, stated: unknown, folder: string): BrandPicture | undefined {
   if (typeof stated === 'string') {
-    if (namesPicture(stated)) return { field, light: pictureFileOf(stated, folder) };
+    if (NAMED_PICTURE.test(stated)) return { field, light: pictureFileOf(stated, folder) };
     // The field holds facts about two pictures, so a text alone is not a path on the logo host.
     if (PICTURE_FIELDS[field].hasVariants)
       return { field, light: unusable(`"${stated.slice(0, 100)}" is no file: write "./" before its name`) };
@@ -58,11 +60,6 @@ function without(value: unknown, [name = '', ...rest]: readonly string[]): unkno
   const left = rest.length === 0 ? undefined : without(old, rest);
   if (left !== undefined) return { ...others, [name]: left };
   return Object.keys(others).length > 0 ? others : undefined;
-}
-
-/** Tells whether the text names a picture to store. Any other text may be a path on the logo host. */
-function namesPicture(text: string): boolean {
-  return /^(?:\.\.?\/|data:|simple-icons:|iconify:|(?:https?:)?\/\/)/i.test(text);
 }
 
 /**

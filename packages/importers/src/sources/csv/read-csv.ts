@@ -10,19 +10,13 @@ import { readEach } from '../../formats/lines.ts';
 import { isOtherSecurity, OTHER_SECURITIES, otherSecurity, readListing } from '../../formats/listing.ts';
 import { withCountry } from '../../formats/places.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
-import { KeptMemory } from '../../framework/kept-memory.ts';
-import {
-  type BytesRead,
-  OptionError,
-  type ReadItem,
-  type Skipped,
-  type Unreadable,
-} from '../../framework/source-items.ts';
+import { type KeepingOptions, KeptMemory } from '../../framework/kept-memory.ts';
+import { OptionError, type ReadItem, type Skipped, type Unreadable } from '../../framework/source-items.ts';
 import { takePictures } from '../../pictures/take-pictures.ts';
 import { companiesOf, type Item, mergedById, type PartialRecord } from './companies.ts';
 import { assignCell, type Conditions, type Mapping, whyLeftOut } from './mapping.ts';
 
-export interface ReadCsvOptions extends CellOptions, TableLayout, Conditions {
+export interface ReadCsvOptions extends CellOptions, TableLayout, Conditions, KeepingOptions {
   mapping: Mapping;
   /** A second table, in the same encoding. Its cells are added to a row of the first table if the two columns have the same value. */
   join?: { file: string; column: string; otherColumn: string } | undefined;
@@ -36,9 +30,6 @@ export interface ReadCsvOptions extends CellOptions, TableLayout, Conditions {
   source: string;
   /** The origin of the facts, for each record. */
   origin: BrandRecord['sources'][number];
-  /** How much of a table may be kept in memory, in MiB. */
-  memoryMib?: number | undefined;
-  progress?: BytesRead | undefined;
   /** Called once at the end with the number of further share classes and of each kind of other security. */
   onSecurities?: ((counts: Record<string, number>) => void) | undefined;
 }
@@ -76,12 +67,9 @@ export async function* readCsv(
   });
   const companies = gives('listings.ticker') && !gives('id') ? companiesOf(rows, kept, counts) : rows;
   for await (const item of merge ? mergedById(companies, kept) : companies) {
-    if (!('record' in item)) {
-      yield item;
-      continue;
-    }
-    if (item.kind !== undefined) counts[item.kind] = (counts[item.kind] ?? 0) + 1;
-    yield brandOf(item, options);
+    const { kind } = 'record' in item ? item : {};
+    if (kind !== undefined) counts[kind] = (counts[kind] ?? 0) + 1;
+    yield 'record' in item ? brandOf(item, options) : item;
   }
   yield* table.remarks;
   onSecurities?.(counts);

@@ -42,9 +42,7 @@ function ambiguousNames(rows: readonly Row[]): ReadonlySet<string> {
   const tooMany = [...byPlace.values()].filter(
     (group) => new Set(group.map(({ ticker }) => ticker.split('-', 1)[0])).size > MOST_SHARES,
   );
-  return new Set(
-    tooMany.flatMap(([first]) => (first === undefined || first.name === '' ? [] : [first.name])),
-  );
+  return new Set(tooMany.flatMap(([first]) => first?.name || []));
 }
 
 function isNameDoubtful({ name, issuer, isin, ticker }: Row): boolean {

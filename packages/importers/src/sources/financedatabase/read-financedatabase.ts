@@ -1,7 +1,7 @@
 import type { Brand } from '@brand-data/contracts';
 import { compareTexts } from '@brand-data/identifiers';
-import { KeptMemory } from '../../framework/kept-memory.ts';
-import type { BytesRead, ReadItem, Skipped } from '../../framework/source-items.ts';
+import { type KeepingOptions, KeptMemory } from '../../framework/kept-memory.ts';
+import type { ReadItem, Skipped } from '../../framework/source-items.ts';
 import { withoutKnownError } from './known-errors.ts';
 import { recordOfListing } from './listing-record.ts';
 import { withoutMisattributedFacts } from './misattributed-facts.ts';
@@ -11,13 +11,6 @@ import { type Row, readRows } from './rows.ts';
 
 /** The memory that a row needs beside its cells, in bytes. */
 const ROW_BYTES = 700;
-
-export interface FinanceDatabaseOptions {
-  /** How much may be kept in memory, in MiB. */
-  memoryMib?: number | undefined;
-  /** Grows while the files are read. All records are yielded after that. */
-  progress?: BytesRead | undefined;
-}
 
 /**
  * Yields the listings of FinanceDatabase's equities, each as one source record. The catalogue finds out which of them are one
@@ -31,7 +24,7 @@ export interface FinanceDatabaseOptions {
  */
 export async function* readFinanceDatabase(
   dir: string,
-  { memoryMib, progress }: FinanceDatabaseOptions = {},
+  { memoryMib, progress }: KeepingOptions = {},
 ): AsyncGenerator<ReadItem<Brand> | Skipped> {
   const rows: Row[] = [];
   const kept = new KeptMemory(dir, memoryMib);
@@ -65,17 +58,14 @@ function whyNameless({ symbol, name }: Row): string {
 
 /** Puts most rows that share an identifier or an issuer's name next to each other. The order of the rows does not matter. */
 function likelyCompaniesTogether(rows: readonly Row[]): Row[] {
-  const groups: Row[][] = [];
+  const groups = new Set<Row[]>();
   const groupOf = new Map<string, Row[]>();
   for (const row of rows.toSorted((a, b) => compareTexts(a.symbol, b.symbol))) {
     const keys = [row.shareClassFigi, row.isin, row.issuer?.forms[0] ?? ''].filter((key) => key !== '');
-    let group = keys.map((key) => groupOf.get(key)).find((found) => found !== undefined);
-    if (group === undefined) {
-      group = [];
-      groups.push(group);
-    }
+    const group = keys.map((key) => groupOf.get(key)).find((found) => found !== undefined) ?? [];
+    groups.add(group);
     group.push(row);
     for (const key of keys) if (!groupOf.has(key)) groupOf.set(key, group);
   }
-  return groups.flat();
+  return [...groups].flat();
 }

@@ -63,16 +63,13 @@ function whyNone(
  * it or a program has transliterated it. A transliteration by a program that leaves out vowels, or of a Chinese name, is no name.
  */
 function namesOf(legalName: string, cells: Cells): { current: string[]; former: string[]; latin: string } {
+  const isEnglish = (item: string) => /^en/i.test(cells.get(`${item}.xmllang`) ?? '');
   const namesIn = (list: string, type: RegExp) =>
     [...itemsOf(cells, list)]
       .filter((item) => type.test(cells.get(`${item}.type`) ?? ''))
-      .map((item) => ({
-        name: withPlainSpaces(cells.get(item) ?? ''),
-        isEnglish: /^en/i.test(cells.get(`${item}.xmllang`) ?? ''),
-      }))
-      .filter(({ name }) => !isBlankName(name))
-      .sort((a, b) => Number(b.isEnglish) - Number(a.isEnglish))
-      .map(({ name }) => name);
+      .sort((a, b) => Number(isEnglish(b)) - Number(isEnglish(a)))
+      .map((item) => withPlainSpaces(cells.get(item) ?? ''))
+      .filter((name) => !isBlankName(name));
   const inOtherLanguages = namesIn(OTHER_NAMES, /^ALTERNATIVE/);
   const transliterated = [
     ...namesIn(TRANSLITERATED_NAMES, /^PREFERRED/),

@@ -1,4 +1,4 @@
-import { cityName, nameOfSubdivision, withCountry } from '../../formats/places.ts';
+import { cityName, SUBDIVISIONS, withCountry } from '../../formats/places.ts';
 import { isLatin, withPlainSpaces } from '../../formats/texts.ts';
 import { type Cells, itemsOf } from './cells.ts';
 import PLACES from './places.json' with { type: 'json' };
@@ -38,7 +38,7 @@ export function headquartersOf(cells: Cells) {
   return {
     city: isLatin(city) ? city : (others.map(cityIn).find(isLatin) ?? ''),
     cityNative: isLatin(city) ? '' : city,
-    state: nameOfSubdivision(cell(`${ADDRESS}.Region`)) ?? '',
+    state: SUBDIVISIONS.get(cell(`${ADDRESS}.Region`)) ?? '',
     country,
     countryCode,
   };

@@ -4,10 +4,12 @@ import { identityOf, isIsin, isLei, kindOf, publishedName } from '@brand-data/id
 import { nameOfContent, sizeOf } from '../../formats/content.ts';
 import { JSON_FILE } from '../../formats/json.ts';
 import { readJsonObjects } from '../../formats/json-objects.ts';
+import type { TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
+import { openSideDatabase } from '../../formats/side-database.ts';
 import { NoTable, openTable } from '../../formats/table.ts';
 import type { BytesRead, ReadItem, Skipped, Unreadable } from '../../framework/source-items.ts';
-import { type Cells, cellsOf } from './cells.ts';
+import { cellsOf } from './cells.ts';
 import { type EntityFacts, entityOf } from './entity.ts';
 import { type Level, SideStore } from './side-store.ts';
 
@@ -42,13 +44,18 @@ export interface GleifOptions {
  */
 export async function* readGleif(
   files: readonly string[],
-  options: GleifOptions = {},
+  { onlyJoining, progress, signal, known, workDir = tmpdir() }: GleifOptions = {},
 ): AsyncGenerator<ReadItem<Brand> | Skipped> {
-  const { onlyJoining, progress, signal, known, workDir = tmpdir() } = options;
   if (progress !== undefined) progress.total = await sizeOf(files);
-  using store = new SideStore(workDir);
+  using database = openSideDatabase(workDir);
+  const store = new SideStore(database);
   for await (const identifier of known ?? []) if (isIsin(identifier)) store.addKnownIsin(identifier);
-  for (const file of files) yield* storeFile(file, store, options);
+  for (const file of files)
+    for await (const read of recordsOf(file, progress)) {
+      if (signal?.aborted) return;
+      const passed = 'problem' in read ? read : stored(read, store);
+      if (passed !== undefined) yield passed;
+    }
   if (signal?.aborted) return;
   store.index();
   const isPartial = await haveDeltasOnly(files);
@@ -70,28 +77,10 @@ export async function haveDeltasOnly(files: readonly string[]): Promise<boolean>
   return names.some((name) => DELTA.test(name)) && !names.some(isGolden);
 }
 
-interface GleifRecord {
-  from: string;
-  cells: Cells;
-  raw: string;
-}
-
-async function* storeFile(
-  file: string,
-  store: SideStore,
-  { progress, signal }: GleifOptions,
-): AsyncGenerator<Unreadable | Skipped> {
-  for await (const read of recordsOf(file, progress)) {
-    if (signal?.aborted) return;
-    const passed = 'problem' in read ? read : stored(read, store);
-    if (passed !== undefined) yield passed;
-  }
-}
-
 async function* recordsOf(
   file: string,
   progress: BytesRead | undefined,
-): AsyncGenerator<GleifRecord | Unreadable> {
+): AsyncGenerator<TableRow | Unreadable> {
   if (JSON_FILE.test(await nameOfContent(file))) {
     const objects = readJsonObjects(file, progress);
     return yield* readEach(objects, ({ from, value, raw }) => ({ from, cells: cellsOf(value), raw }));
@@ -106,7 +95,7 @@ async function* recordsOf(
 }
 
 /** Stores what a record states. Returns why it states nothing. */
-function stored({ from, cells, raw }: GleifRecord, store: SideStore): Unreadable | Skipped | undefined {
+function stored({ from, cells, raw }: TableRow, store: SideStore): Unreadable | Skipped | undefined {
   const cell = (name: string) => cells.get(name)?.trim() ?? '';
   if (cells.has('Entity.LegalName')) {
     const entity = entityOf(from, cells);
@@ -123,15 +112,14 @@ function stored({ from, cells, raw }: GleifRecord, store: SideStore): Unreadable
     return undefined;
   }
   const isin = cell('ISIN');
-  if (isIsin(isin)) {
-    store.addIsin(cell('LEI'), isin);
-    return undefined;
-  }
-  return {
-    from,
-    raw,
-    problem: 'it is neither an entity nor a relationship of GLEIF, nor an LEI with an ISIN',
-  };
+  if (!isIsin(isin))
+    return {
+      from,
+      raw,
+      problem: 'it is neither an entity nor a relationship of GLEIF, nor an LEI with an ISIN',
+    };
+  store.addIsin(cell('LEI'), isin);
+  return undefined;
 }
 
 /** Returns what the catalogue compares of a name, when it looks for records with one name in one country. */
@@ -154,19 +142,15 @@ function brandOf(entity: EntityFacts, store: SideStore): Brand {
     ownership: { parentCompany: published(parents), subsidiaries: published(subsidiaries) },
     history: {
       formerly,
+      // A successor whose record is in no file has an LEI for a name.
       successor: published(
-        entity.successors.map((successor) => store.nameOf(successor) ?? successor).filter(isName),
+        entity.successors.map((other) => store.nameOf(other) ?? other).filter((text) => !isLei(text)),
       ),
       ceasedOperations: entity.isActive || ended === '' ? [] : [ended],
     },
     ...(isin !== undefined && { stock: { isin } }),
     sources: [{ ...GLEIF, url: `https://search.gleif.org/#/record/${lei}`, date }],
   });
-}
-
-/** A successor whose record is in no file has an LEI for a name. */
-function isName(text: string): boolean {
-  return !isLei(text);
 }
 
 function published(names: readonly string[]): string[] {

@@ -5,8 +5,8 @@ import type { TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
 import { assignmentsIn, isBlank, isBlankName } from '../../formats/texts.ts';
-import { KeptMemory } from '../../framework/kept-memory.ts';
-import { type BytesRead, OptionError, type ReadItem, type Unreadable } from '../../framework/source-items.ts';
+import { type KeepingOptions, KeptMemory } from '../../framework/kept-memory.ts';
+import { OptionError, type ReadItem, type Unreadable } from '../../framework/source-items.ts';
 import FIELDS from './fields.json' with { type: 'json' };
 import { type DayFigures, type Rates, readCurrency, stockOfFigures } from './quotes.ts';
 
@@ -36,7 +36,7 @@ const DAY_MS = 86_400_000;
 /** If a security's first and last day are at least this far apart, its rows give the range of 52 weeks. */
 const NEARLY_A_YEAR_DAYS = 357;
 
-export interface ReadMarketDataOptions extends TableLayout, Omit<CellOptions, 'separator'> {
+export interface ReadMarketDataOptions extends TableLayout, KeepingOptions, Omit<CellOptions, 'separator'> {
   /** "column=field", for columns whose names are not in FIELDS. */
   map: readonly string[];
   rates: Rates;
@@ -45,9 +45,6 @@ export interface ReadMarketDataOptions extends TableLayout, Omit<CellOptions, 's
   exchange?: string | undefined;
   /** The origin of the figures. */
   source: Source;
-  /** How much of a file of many days may be kept in memory, in MiB. */
-  memoryMib?: number | undefined;
-  progress?: BytesRead | undefined;
   /** Called once for each quote whose currency has no rate. The quote is sent without prices in US dollars. */
   onMissingRate?: (currency: string) => void;
 }
@@ -84,18 +81,15 @@ export async function* readMarketData(
       yield read;
       continue;
     }
-    const last = lastDays.get(read.security);
-    if (read.day === undefined || last === undefined || read.day < last - YEAR_DAYS) continue;
-    const year = years.get(read.security);
-    if (read.day === last && year?.last !== undefined)
-      yield {
-        from: read.from,
-        problem: `${read.security} has two rows for this day: remove one`,
-        raw: read.raw,
-      };
+    const { from, raw, security, day } = read;
+    const last = lastDays.get(security);
+    if (day === undefined || last === undefined || day < last - YEAR_DAYS) continue;
+    const year = years.get(security);
+    if (day === last && year?.last !== undefined)
+      yield { from, raw, problem: `${security} has two rows for this day: remove one` };
     else {
-      if (read.day === last) kept.add(read);
-      years.set(read.security, withDay(year, read, last));
+      if (day === last) kept.add(read);
+      years.set(security, withDay(year, read, last));
     }
   }
   for (const year of years.values()) if (year.last !== undefined) yield quoteOf(year.last, year, options);

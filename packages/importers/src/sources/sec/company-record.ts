@@ -7,28 +7,21 @@ import {
   readListing,
   type TickerAtVenue,
 } from '../../formats/listing.ts';
-import { cityName, nameOfSubdivision, withCountry } from '../../formats/places.ts';
+import { cityName, SUBDIVISIONS, withCountry } from '../../formats/places.ts';
 import { readWebsites } from '../../formats/websites.ts';
 import EDGAR from './edgar-codes.json' with { type: 'json' };
 import type { Filer, FormerName } from './submission.ts';
 
-/** A filer's tickers, the shares apart from other securities. */
-interface Securities {
-  shares: TickerAtVenue[];
-  /** Each with what such securities are called in the plural. */
-  others: { record: Brand; kind: string }[];
-}
-
 /**
  * Tells the shares of a filer from its notes, preferred shares and other securities. The forms of their tickers show most of these.
  * The first ticker that they do not show is the share. Others are those of its classes, and over the counter those of shares from
- * abroad and their receipts.
+ * abroad and their receipts. The records of other securities come with what such securities are called in the plural.
  *
  * @param tickers each with the market identifier code of its venue
  */
-export function securitiesOf({ cik, name }: Filer, tickers: readonly TickerAtVenue[]): Securities {
+export function securitiesOf({ cik, name }: Filer, tickers: readonly TickerAtVenue[]) {
   const shares: TickerAtVenue[] = [];
-  const others: Securities['others'] = [];
+  const others: { record: Brand; kind: string }[] = [];
   const fromAbroad = tickers.filter(isFromAbroad);
   for (const { ticker: symbol, mic } of tickers) {
     const place = readListing(symbol, mic) ?? { ticker: symbol, mic };
@@ -122,7 +115,7 @@ const ISO_CODES = new Map(
 function headquartersOf({ business: { city, stateOrCountry } }: Filer) {
   const code = ISO_CODES.get(stateOrCountry) ?? `US-${stateOrCountry}`;
   const [country_code = '', subdivision] = code.split('-');
-  const state = nameOfSubdivision(code);
+  const state = SUBDIVISIONS.get(code);
   if (subdivision !== undefined && state === undefined) return undefined;
   const { country = '' } = withCountry({ country_code });
   return { city: cityOf(city), state: state ?? '', country, countryCode: country_code };

@@ -4,18 +4,14 @@ import { compressionOf, contentOf, filesOf, sizeOf } from '../../formats/content
 import { readJsonTable } from '../../formats/json-table.ts';
 import { micOfVenue, type TickerAtVenue } from '../../formats/listing.ts';
 import { bytesInZip, type FileInZip, filesInZip } from '../../formats/zip.ts';
-import { KeptMemory } from '../../framework/kept-memory.ts';
+import { type KeepingOptions, KeptMemory } from '../../framework/kept-memory.ts';
 import type { BytesRead, ReadItem, Skipped, Unreadable } from '../../framework/source-items.ts';
 import { recordOfFiler, securitiesOf } from './company-record.ts';
 import { type Filer, filerOf, readFiler } from './submission.ts';
 
-export interface SecOptions {
+export interface SecOptions extends KeepingOptions {
   /** Whether operating companies without a listed share are taken too. */
   unlisted?: boolean | undefined;
-  /** How much of the list of tickers may be kept in memory, in MiB. */
-  memoryMib?: number | undefined;
-  /** Grows while the files are read. */
-  progress?: BytesRead | undefined;
   /** Called once at the end with the number of each kind of other security, and of filers that are left out. */
   onFigures?: ((figures: Figures) => void) | undefined;
 }

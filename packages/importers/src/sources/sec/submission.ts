@@ -37,11 +37,11 @@ export async function readFiler(
 /** Returns the facts of a filer. Undefined if it has no number, no name or no list of former names. */
 export function filerOf(value: unknown) {
   const { cik, name, tickers, exchanges, addresses, formerNames, ...facts } = objectOf(value);
-  const number = cikOf(textOf(cik));
+  const [, number] = /^0*([1-9]\d{0,9})$/.exec(textOf(cik)) ?? [];
   if (number === undefined || textOf(name) === '' || !Array.isArray(formerNames)) return undefined;
   const address = objectOf(objectOf(addresses).business);
   return {
-    /** Without leading zeros. */
+    /** The number that the SEC gave the filer, without leading zeros. */
     cik: number,
     name: textOf(name),
     /** "operating", "investment" or "other", which people are too. */
@@ -71,11 +71,6 @@ export function filerOf(value: unknown) {
         to: yearIn(former.to),
       })),
   };
-}
-
-/** Returns the number that the SEC gave the filer. Undefined if the text is none. */
-function cikOf(text: string): string | undefined {
-  return /^0*([1-9]\d{0,9})$/.exec(text)?.[1];
 }
 
 function objectOf(value: unknown): Record<string, unknown> {

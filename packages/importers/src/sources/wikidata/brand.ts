@@ -17,9 +17,6 @@ import type { SideStore } from './side-store.ts';
 
 const WIKIDATA = { name: 'Wikidata', licence: 'CC0-1.0' } as const;
 
-/** Has the facts of the items that companies refer to. */
-type Store = Pick<SideStore, 'named' | 'parents'>;
-
 export interface BrandOptions {
   /** The dump's date, for items without the date of their last change. */
   dumpDate: string;
@@ -28,7 +25,11 @@ export interface BrandOptions {
 }
 
 /** Returns an item's facts as a record. Undefined if the item has no name. */
-export function brandOfFacts(facts: CompanyFacts, store: Store, options: BrandOptions): Brand | undefined {
+export function brandOfFacts(
+  facts: CompanyFacts,
+  store: SideStore,
+  options: BrandOptions,
+): Brand | undefined {
   const labels = (items: readonly ItemNumber[]) => unique(items.map((item) => labelOf(item, store)));
   const list = (name: ListName) => labels(facts.lists[name]);
   const { headquarters, country } = headquartersOf(facts, store);
@@ -95,11 +96,11 @@ export function brandOfFacts(facts: CompanyFacts, store: Store, options: BrandOp
   });
 }
 
-function labelOf(item: ItemNumber, store: Store): string {
+function labelOf(item: ItemNumber, store: SideStore): string {
   return store.named.get(item)?.label ?? '';
 }
 
-function keyPeopleOf({ people }: CompanyFacts, store: Store): { name: string; role: string }[] {
+function keyPeopleOf({ people }: CompanyFacts, store: SideStore): { name: string; role: string }[] {
   return [...Map.groupBy(people, ({ item }) => labelOf(item, store))]
     .filter(([name]) => name !== '')
     .map(([name, offices]) => ({ name, role: unique(offices.map(({ role }) => role)).join(', ') }));
@@ -138,19 +139,14 @@ function namesOf(facts: CompanyFacts, nativeLanguages: readonly string[]): strin
   return unique([display, ...others]).slice(0, MOST_NAMES);
 }
 
-function nativeLanguagesOf(facts: CompanyFacts, country: NamedFacts | undefined, store: Store): string[] {
+function nativeLanguagesOf(facts: CompanyFacts, country: NamedFacts | undefined, store: SideStore): string[] {
   return [...facts.countries.map((item) => store.named.get(item)), country].flatMap((each) =>
     (each?.languages ?? []).map((language) => store.named.get(language)?.languageCode ?? ''),
   );
 }
 
-type Headquarters = NonNullable<NonNullable<Brand['company']>['headquarters']>;
-
 /** Returns the headquarters and their country. The company's own country comes last: it may only be registered there. */
-function headquartersOf(
-  facts: CompanyFacts,
-  store: Store,
-): { headquarters: Partial<Headquarters> | undefined; country: NamedFacts | undefined } {
+function headquartersOf(facts: CompanyFacts, store: SideStore) {
   const { city: seatItem, latitude, longitude } = facts.headquarters;
   const placeOf = (item: ItemNumber | undefined) => (item === undefined ? undefined : store.named.get(item));
   const seat = placeOf(seatItem);
@@ -162,7 +158,7 @@ function headquartersOf(
   const state = seatItem === undefined || city === undefined ? undefined : stateAbove(seatItem, store);
   const place = latitude === undefined ? city : { latitude, longitude };
   if (city === undefined && country === undefined) return { headquarters: undefined, country };
-  const headquarters: Partial<Headquarters> = {
+  const headquarters = {
     city: city?.label ?? '',
     state: state?.label ?? '',
     country: country?.label ?? '',
@@ -178,7 +174,7 @@ function headquartersOf(
 const MOST_STEPS = 8;
 
 /** Returns the largest part of the country that contains the city, such as a state of the US, a Land or a prefecture. */
-function stateAbove(city: ItemNumber, store: Store): NamedFacts | undefined {
+function stateAbove(city: ItemNumber, store: SideStore): NamedFacts | undefined {
   let state: NamedFacts | undefined;
   let place = store.parents.get(city);
   for (let step = 0; place !== undefined && step < MOST_STEPS; step++) {
@@ -200,7 +196,7 @@ function otherThan(label: string | undefined, native: string | undefined): strin
  */
 function listingsOf(
   facts: CompanyFacts,
-  store: Store,
+  store: SideStore,
   { country, onUnknownExchange }: { country: string; onUnknownExchange: (exchange: ItemNumber) => void },
 ): Brand['listings'] {
   const isins = facts.isins.filter(isIsin);
@@ -223,14 +219,10 @@ function listingsOf(
     const compatriots = isins.filter((isin) => isin.startsWith(exchangeOfMic(listing.mic)?.country ?? '?'));
     const candidates = listings.length === 1 && compatriots.length === 0 ? isins : compatriots;
     const [isin] = candidates;
-    return listing.isin === '' && isin !== undefined && candidates.length === 1
-      ? { ...listing, isin }
-      : listing;
+    const isOnlyOne = listing.isin === '' && isin !== undefined && candidates.length === 1;
+    return Listing.fromPartial(isOnlyOne ? { ...listing, isin } : listing);
   });
-  return orderListings(
-    withIsins.map((listing) => Listing.fromPartial(listing)),
-    { country },
-  );
+  return orderListings(withIsins, { country });
 }
 
 /** The MICs of exchanges, by item number, as far as they are certain. */

@@ -148,10 +148,7 @@ export function unique<T>(values: readonly T[]): T[] {
 }
 
 /** Returns the names that have ended, each with its years if they are known. */
-function formerNamesOf(
-  statements: readonly Statement[],
-  now: Date,
-): { text: string; from: string; to: string }[] {
+function formerNamesOf(statements: readonly Statement[], now: Date) {
   return statements
     .filter((statement) => hasEndedBy(statement, now))
     .flatMap((statement) => {
@@ -191,10 +188,7 @@ export type NamedFacts = ReturnType<typeof namedFactsOf>;
 /** Returns the facts of an item that records of companies refer to. Plain JSON. */
 export function namedFactsOf(entity: Entity, now: Date) {
   const best = (property: string) => bestOf(currentOf(statementsOf(entity, property), now));
-  const texts = (property: string) =>
-    best(property)
-      .map(({ mainsnak }) => textOf(mainsnak))
-      .filter(Boolean);
+  const texts = (property: string) => unique(best(property).map(({ mainsnak }) => textOf(mainsnak)));
   const native = best('P1705').flatMap(({ mainsnak }) => localTextOf(mainsnak)?.text ?? [])[0];
   const countryCode = texts('P297').find((code) => /^[A-Z]{2}$/.test(code));
   const languages = itemsOf(best('P37'));

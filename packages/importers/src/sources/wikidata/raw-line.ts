@@ -18,12 +18,12 @@ const CAPITAL_P = 0x50;
 const HEAD = /^\{"(?:type":"([a-z]+)","id":"([QPLM]\d+)"|id":"([QPLM]\d+)","type":"([a-z]+)")/;
 const HEAD_BYTES = 64;
 
+const isVisible = (byte: number) => byte > 0x20;
+
 /** Returns the JSON in a line of a dump, without the comma after it and without brackets of the array. */
 export function trimmed(line: Buffer): Buffer {
-  let start = 0;
-  let end = line.length;
-  while (start < end && (line[start] ?? 0) <= 0x20) start++;
-  while (end > start && (line[end - 1] ?? 0) <= 0x20) end--;
+  let start = Math.max(line.findIndex(isVisible), 0);
+  let end = line.findLastIndex(isVisible) + 1;
   if (line[end - 1] === COMMA) end--;
   if (end - start > 1 && line[start] === OPEN_BRACKET) start++;
   if (end - start > 1 && line[end - 1] === CLOSE_BRACKET && line[start] === OPEN_BRACE) end--;
@@ -35,9 +35,7 @@ export function opensArray(line: Buffer): boolean {
 }
 
 export function closesArray(line: Buffer): boolean {
-  let end = line.length;
-  while (end > 0 && (line[end - 1] ?? 0) <= 0x20) end--;
-  return line[end - 1] === CLOSE_BRACKET;
+  return line.findLast(isVisible) === CLOSE_BRACKET;
 }
 
 /** Finds out what a line of a dump holds without parsing it. The line must be trimmed. */
@@ -65,8 +63,7 @@ function propertiesOf(json: Buffer): Map<string, [start: number, end: number]> |
   const properties = new Map<string, [number, number]>();
   let last: [number, number] | undefined;
   for (let at = json.indexOf(STATEMENTS); at >= 0; at = json.indexOf(STATEMENTS, at + STATEMENTS.length)) {
-    let start = at;
-    while (start > 0 && json[start - 1] !== QUOTE) start--;
+    const start = json.lastIndexOf(QUOTE, at - 1) + 1;
     if (json[start] !== CAPITAL_P) return undefined;
     if (last !== undefined) last[1] = start;
     last = [at, json.length];

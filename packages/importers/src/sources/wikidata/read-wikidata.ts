@@ -5,13 +5,14 @@ import { basename } from 'node:path';
 import type { Brand } from '@brand-data/contracts';
 import { parseJson } from '../../formats/json.ts';
 import { type RawLine, rawLinesOf } from '../../formats/lines.ts';
+import { openSideDatabase } from '../../formats/side-database.ts';
 import type { BytesRead, ReadItem, Unreadable } from '../../framework/source-items.ts';
 import { brandOfFacts } from './brand.ts';
 import { evidenceOf, isCompany } from './classes.ts';
 import { type Entity, type ItemNumber, itemNumber, type Statement, statementsOf } from './entity.ts';
 import { companyFactsOf, itemsNamedBy, namedFactsOf, parentOf } from './facts.ts';
 import { closesArray, glimpse, opensArray, PART_OF, trimmed, worthOf } from './raw-line.ts';
-import { ItemSet, SideStore } from './side-store.ts';
+import { ItemSet, type SideStore, sideStoreIn } from './side-store.ts';
 
 export interface WikidataFigures {
   entities: number;
@@ -56,7 +57,8 @@ export async function* readWikidata(
 ): AsyncGenerator<ReadItem<Brand>> {
   const { signal, onFigures } = options;
   const { size } = await stat(file);
-  using store = new SideStore(options.workDir ?? tmpdir());
+  using database = openSideDatabase(options.workDir ?? tmpdir());
+  const store = sideStoreIn(database);
   const dump = new DumpReader({ now: new Date(), ...options, file, size, store });
   yield* dump.findCompanies();
   if (signal?.aborted) return;

@@ -1,56 +1,39 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { openSideDatabase } from '../../formats/side-database.ts';
+import type { DatabaseSync } from 'node:sqlite';
 import type { ItemNumber } from './entity.ts';
 import type { CompanyFacts, NamedFacts } from './facts.ts';
 
-/** Values by item number on disk. The values are plain JSON. */
-class ItemTable<T> {
-  readonly #set: StatementSync;
-  readonly #get: StatementSync;
-  readonly #all: StatementSync;
-
-  constructor(database: DatabaseSync, name: string) {
-    database.exec(`CREATE TABLE ${name} (item INTEGER PRIMARY KEY, value TEXT NOT NULL)`);
-    this.#set = database.prepare(`INSERT OR REPLACE INTO ${name} VALUES (?, ?)`);
-    this.#get = database.prepare(`SELECT value FROM ${name} WHERE item = ?`);
-    this.#all = database.prepare(`SELECT value FROM ${name} ORDER BY item`);
-  }
-
-  set(item: ItemNumber, value: T): void {
-    this.#set.run(item, JSON.stringify(value));
-  }
-
-  get(item: ItemNumber): T | undefined {
-    const row = this.#get.get(item);
-    return row && JSON.parse(String(row.value));
-  }
-
-  /** All values, in the order of their items' numbers. */
-  *values(): Generator<T> {
-    for (const { value } of this.#all.iterate()) yield JSON.parse(String(value));
-  }
+/** Returns a table of values by item number on disk. The values are plain JSON. */
+function tableIn<T>(database: DatabaseSync, name: string) {
+  database.exec(`CREATE TABLE ${name} (item INTEGER PRIMARY KEY, value TEXT NOT NULL)`);
+  const set = database.prepare(`INSERT OR REPLACE INTO ${name} VALUES (?, ?)`);
+  const get = database.prepare(`SELECT value FROM ${name} WHERE item = ?`);
+  const all = database.prepare(`SELECT value FROM ${name} ORDER BY item`);
+  return {
+    set(item: ItemNumber, value: T): void {
+      set.run(item, JSON.stringify(value));
+    },
+    get(item: ItemNumber): T | undefined {
+      const row = get.get(item);
+      return row && JSON.parse(String(row.value));
+    },
+    /** All values, in the order of their items' numbers. */
+    *values(): Generator<T> {
+      for (const { value } of all.iterate()) yield JSON.parse(String(value));
+    },
+  };
 }
 
-/** Stores on disk what the first reading of a dump found. Its size depends on the number of companies and places. */
-export class SideStore implements Disposable {
-  readonly companies: ItemTable<CompanyFacts>;
-  readonly named: ItemTable<NamedFacts>;
-  /** The place that a place is directly part of. */
-  readonly parents: ItemTable<ItemNumber>;
-  readonly #database: DatabaseSync;
-
-  constructor(workDir: string) {
-    const database = openSideDatabase(workDir);
-    this.companies = new ItemTable(database, 'company');
-    this.named = new ItemTable(database, 'named');
-    this.parents = new ItemTable(database, 'parent');
-    this.#database = database;
-  }
-
-  [Symbol.dispose](): void {
-    this.#database.close();
-  }
+/** Returns the tables that store on disk what the first reading of a dump found. Their size depends on the number of companies and places. */
+export function sideStoreIn(database: DatabaseSync) {
+  return {
+    companies: tableIn<CompanyFacts>(database, 'company'),
+    named: tableIn<NamedFacts>(database, 'named'),
+    /** The place that a place is directly part of. */
+    parents: tableIn<ItemNumber>(database, 'parent'),
+  };
 }
+
+export type SideStore = ReturnType<typeof sideStoreIn>;
 
 const PAGE = 1 << 19;
 
