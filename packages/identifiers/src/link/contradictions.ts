@@ -7,20 +7,27 @@ import { areDisjoint, hasCommon } from './sets.ts';
 /** A shorter label may begin another one by chance. */
 const SHORTEST_LABEL = 3;
 
+type Description = readonly [words: string, statedBy?: (identity: RecordIdentity) => Iterable<string>];
+
+const LEGAL_FORM: Description = ['the legal forms differ', ({ names }) => names().legalFamilies];
+/** The words of a report for each contradiction, with what the records state, if that is worth showing. */
+const DESCRIPTIONS = {
+  entity: ['the Wikidata items or the LEIs differ'],
+  legalForm: LEGAL_FORM,
+  converted: LEGAL_FORM,
+  country: ['the headquarters are in two countries', ({ evidence }) => [evidence().sureCountry]],
+  website: ['the websites differ', ({ evidence }) => evidence().domains],
+  security: ['other security identifiers differ'],
+  ticker: ['the tickers at home differ', ({ evidence }) => evidence().homeTickers],
+  issuer: ['an exchange has other codes for their issuers'],
+  firm: ['the firms differ', ({ evidence }) => [evidence().firm]],
+} satisfies Readonly<Record<string, Description>>;
+
 /**
  * A fact that speaks against one company: other Wikidata items or LEIs, legal forms that clash or that were perhaps converted,
  * two certain countries, two websites, other security identifiers, other tickers at home, other codes of issuers on one exchange. Against one superinvestor: other firms.
  */
-export type Contradiction =
-  | 'entity'
-  | 'legalForm'
-  | 'converted'
-  | 'country'
-  | 'website'
-  | 'security'
-  | 'ticker'
-  | 'issuer'
-  | 'firm';
+export type Contradiction = keyof typeof DESCRIPTIONS;
 
 /**
  * Returns what keeps a record out of a company, although it is linked with another record of the company: legal forms that clash,
@@ -46,28 +53,10 @@ export function describeContradiction(
   a: RecordIdentity,
   b: RecordIdentity,
 ): string {
-  const [ofA, ofB] = [a.evidence(), b.evidence()];
-  const both = (one: Iterable<string>, other: Iterable<string>) =>
-    `${[...one].slice(0, 3).join(', ')} and ${[...other].slice(0, 3).join(', ')}`;
-  switch (contradiction) {
-    case 'entity':
-      return 'the Wikidata items or the LEIs differ';
-    case 'legalForm':
-    case 'converted':
-      return `the legal forms differ: ${both(a.names().legalFamilies, b.names().legalFamilies)}`;
-    case 'country':
-      return `the headquarters are in two countries: ${ofA.sureCountry} and ${ofB.sureCountry}`;
-    case 'website':
-      return `the websites differ: ${both(ofA.domains, ofB.domains)}`;
-    case 'security':
-      return 'other security identifiers differ';
-    case 'ticker':
-      return `the tickers at home differ: ${both(ofA.homeTickers, ofB.homeTickers)}`;
-    case 'issuer':
-      return 'an exchange has other codes for their issuers';
-    case 'firm':
-      return `the firms differ: ${ofA.firm} and ${ofB.firm}`;
-  }
+  const [words, statedBy]: Description = DESCRIPTIONS[contradiction];
+  if (statedBy === undefined) return words;
+  const [ofA, ofB] = [a, b].map((identity) => [...statedBy(identity)].slice(0, 3).join(', '));
+  return `${words}: ${ofA} and ${ofB}`;
 }
 
 /** "Pershing Square" and "Pershing Square Capital" are perhaps one firm. */
