@@ -1,6 +1,6 @@
 import { compareLegalFamilies } from '../names/legal-families.ts';
 import { isNamedAfter } from './company-names.ts';
-import { kindOf, type LinkEvidence, type Names, type RecordIdentity } from './identity.ts';
+import type { LinkEvidence, RecordIdentity } from './identity.ts';
 import { type NameAgreement, nameAgreementOf } from './name-agreement.ts';
 import { areDisjoint, hasCommon } from './sets.ts';
 
@@ -36,15 +36,8 @@ export type Contradiction = keyof typeof DESCRIPTIONS;
 export function contradictionsBetween(a: RecordIdentity, b: RecordIdentity): readonly Contradiction[] {
   if (a.isManager || b.isManager) return haveOtherFirms(a.evidence(), b.evidence()) ? ['firm'] : [];
   // The records are compared because other records are linked, so one name may be the beginning of the other.
-  const found = nameAgreementOf(a, b, true);
-  const names = found === 'begins' ? 'equal' : found;
-  return [
-    ...contradictionsOfEntity(a.evidence(), b.evidence()),
-    ...contradictionsOfIssuer(a, b),
-    ...contradictionsOfCompany(traitsOf(a), traitsOf(b), names).filter(
-      (each) => each !== 'website' || !areAtOneAddress(a, b),
-    ),
-  ];
+  const names = nameAgreementOf(a, b, true);
+  return contradictionsOf(a, b, names === 'begins' ? 'equal' : names, true);
 }
 
 /** Says in the words of a report what a contradiction consists in. */
@@ -64,46 +57,41 @@ export function haveOtherFirms({ firm: a }: LinkEvidence, { firm: b }: LinkEvide
   return a !== '' && b !== '' && !`${a} `.startsWith(`${b} `) && !`${b} `.startsWith(`${a} `);
 }
 
-export function contradictionsOfEntity(a: LinkEvidence, b: LinkEvidence): Contradiction[] {
-  const differ = (kind: string) => {
-    if (!a.kinds.has(kind) || !b.kinds.has(kind)) return false;
-    for (const key of a.keys) if (kindOf(key) === kind && b.keys.has(key)) return false;
-    return true;
-  };
-  return differ('qid') || differ('lei') ? ['entity'] : [];
+/**
+ * Returns the contradictions in what the records state of the company.
+ *
+ * @param mayHaveSites whether a company at one address may have several websites
+ */
+export function contradictionsOf(
+  a: RecordIdentity,
+  b: RecordIdentity,
+  names: NameAgreement,
+  mayHaveSites: boolean,
+): Contradiction[] {
+  const [ofA, ofB] = [a.evidence(), b.evidence()];
+  const found: Contradiction[] = [];
+  if (areOther(ofA.qid, ofB.qid) || areOther(ofA.lei, ofB.lei)) found.push('entity');
+  if (haveOtherIssuers(a, b)) found.push('issuer');
+  // A stated rename or merger explains another legal form, country and website.
+  if (names === 'former') return found;
+  if (compareLegalFamilies(a.names().legalFamilies, b.names().legalFamilies) === 'clash')
+    found.push('legalForm');
+  if (areOther(ofA.sureCountry, ofB.sureCountry)) found.push('country');
+  if (haveOtherWebsites(a, b, names === 'equal') && !(mayHaveSites && areAtOneAddress(a, b)))
+    found.push('website');
+  return found;
+}
+
+/** Checks whether both records have a value, and not the same one. */
+function areOther(a: string, b: string): boolean {
+  return a !== '' && b !== '' && a !== b;
 }
 
 /** Two listings of one source are of two issuers if an exchange that has one code for each issuer has other codes for them. */
-export function contradictionsOfIssuer(a: RecordIdentity, b: RecordIdentity): Contradiction[] {
-  if (!a.isListing || !b.isListing) return [];
+function haveOtherIssuers(a: RecordIdentity, b: RecordIdentity): boolean {
+  if (!a.isListing || !b.isListing) return false;
   const codesOfB = b.evidence().issuerCodes;
-  const differ = [...a.evidence().issuerCodes].some(([kind, code]) => (codesOfB.get(kind) ?? code) !== code);
-  return differ ? ['issuer'] : [];
-}
-
-type CompanyTraits = Pick<LinkEvidence, 'sureCountry' | 'domains'> &
-  Pick<Names, 'currentNames' | 'legalFamilies'>;
-
-export function traitsOf(identity: RecordIdentity): CompanyTraits {
-  const { sureCountry, domains } = identity.evidence();
-  const { currentNames, legalFamilies } = identity.names();
-  return { sureCountry, domains, currentNames, legalFamilies };
-}
-
-/** Returns no contradiction after a stated rename or merger, which explains another legal form, country and website. */
-export function contradictionsOfCompany(
-  a: CompanyTraits,
-  b: CompanyTraits,
-  names: NameAgreement,
-): Contradiction[] {
-  if (names === 'former') return [];
-  const areFormsAtOdds = compareLegalFamilies(a.legalFamilies, b.legalFamilies) === 'clash';
-  const areInTwoCountries = a.sureCountry !== '' && b.sureCountry !== '' && a.sureCountry !== b.sureCountry;
-  return [
-    ...(areFormsAtOdds ? (['legalForm'] as const) : []),
-    ...(areInTwoCountries ? (['country'] as const) : []),
-    ...(haveOtherWebsites(a, b, names === 'equal') ? (['website'] as const) : []),
-  ];
+  return [...a.evidence().issuerCodes].some(([kind, code]) => (codesOfB.get(kind) ?? code) !== code);
 }
 
 /** Checks whether only one of the names has "Group" or "Holdings", as "SoftBank" and "SoftBank Group" of two companies. */
@@ -114,7 +102,7 @@ export function areSisters(a: RecordIdentity, b: RecordIdentity): boolean {
 }
 
 /** Checks whether two listings state one place and one legal form. A company there may have several websites. */
-export function areAtOneAddress(a: RecordIdentity, b: RecordIdentity): boolean {
+function areAtOneAddress(a: RecordIdentity, b: RecordIdentity): boolean {
   const { place } = a.evidence();
   const isOnePlace = a.isListing && b.isListing && place !== '' && place === b.evidence().place;
   return isOnePlace && hasCommon(a.names().legalFamilies, b.names().legalFamilies) && !areSisters(a, b);
@@ -134,8 +122,8 @@ export function securitiesDiffer(a: LinkEvidence, b: LinkEvidence): boolean {
  * Checks whether the records' websites are those of two companies. Toyota.co.jp and toyota.com may be one company's. If the names
  * are equal, so may tesco.com and tescoplc.com, and two websites that are both named after the company.
  */
-function haveOtherWebsites(a: CompanyTraits, b: CompanyTraits, areNamesEqual: boolean): boolean {
-  const [ofA, ofB] = [a.domains, b.domains];
+function haveOtherWebsites(a: RecordIdentity, b: RecordIdentity, areNamesEqual: boolean): boolean {
+  const [ofA, ofB] = [a.evidence().domains, b.evidence().domains];
   if (!areDisjoint(ofA, ofB)) return false;
   const [labelsOfA, labelsOfB] = [labelsOf(ofA), labelsOf(ofB)];
   if (labelsOfA.some((label) => labelsOfB.includes(label))) return false;
@@ -143,8 +131,8 @@ function haveOtherWebsites(a: CompanyTraits, b: CompanyTraits, areNamesEqual: bo
   const isLonger = labelsOfA.some((one) =>
     labelsOfB.some((other) => Math.min(one.length, other.length) >= SHORTEST_LABEL && areLonger(one, other)),
   );
-  const isNamed = (domains: ReadonlySet<string>, { currentNames }: CompanyTraits) =>
-    [...domains].some((domain) => currentNames.some((name) => isNamedAfter(domain, name)));
+  const isNamed = (domains: ReadonlySet<string>, { names }: RecordIdentity) =>
+    [...domains].some((domain) => names().currentNames.some((name) => isNamedAfter(domain, name)));
   return !isLonger && !(isNamed(ofA, b) && isNamed(ofB, a));
 }
 

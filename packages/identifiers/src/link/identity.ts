@@ -81,7 +81,9 @@ export interface Names {
 
 export interface LinkEvidence {
   readonly keys: ReadonlySet<string>;
-  readonly kinds: ReadonlySet<string>;
+  /** The keys of the Wikidata item and of the LEI. '' if it is unknown. */
+  readonly qid: string;
+  readonly lei: string;
   /** Registrable domains of the websites and further domains. */
   readonly domains: ReadonlySet<string>;
   readonly isins: ReadonlySet<string>;
@@ -341,7 +343,8 @@ function evidenceOf(brand: Brand, keys: readonly string[], isListing: boolean): 
     );
   return {
     keys: new Set(keys),
-    kinds: new Set(keys.map(kindOf)),
+    qid: keys.find((key) => kindOf(key) === 'qid') ?? '',
+    lei: keys.find((key) => kindOf(key) === 'lei') ?? '',
     domains: new Set(domainsOf(brand)),
     isins: new Set(isins),
     shareClasses: new Set(shareClassesOf(brand)),

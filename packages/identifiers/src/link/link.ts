@@ -3,16 +3,12 @@ import { compareLegalFamilies } from '../names/legal-families.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
 import { exchangeOfMic } from '../securities/exchanges.ts';
 import {
-  areAtOneAddress,
   areSisters,
   type Contradiction,
-  contradictionsOfCompany,
-  contradictionsOfEntity,
-  contradictionsOfIssuer,
+  contradictionsOf,
   describeContradiction,
   haveOtherFirms,
   securitiesDiffer,
-  traitsOf,
 } from './contradictions.ts';
 import { kindOf, type LinkEvidence, type Names, type RecordIdentity } from './identity.ts';
 import { type NameAgreement, nameAgreementOf } from './name-agreement.ts';
@@ -199,13 +195,7 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
   if (areListings && names === 'equal' && facts.has('domain') && haveOneFormAtOneVenue(a, b))
     facts.add('uniqueName');
 
-  const contradictions: Contradiction[] = [
-    ...contradictionsOfEntity(ofA, ofB),
-    ...contradictionsOfIssuer(a, b),
-    ...contradictionsOfCompany(traitsOf(a), traitsOf(b), names).filter(
-      (each) => each !== 'website' || names !== 'equal' || !areAtOneAddress(a, b),
-    ),
-  ];
+  const contradictions = contradictionsOf(a, b, names, names === 'equal');
   const isSure = isIdentified || facts.has('listing') || facts.has('domain');
   if (!isWhole(names) && securitiesDiffer(ofA, ofB)) contradictions.push('security');
   const areHomesSure = ofA.isCountryKnown && ofB.isCountryKnown;
