@@ -2,7 +2,7 @@ import type { BrandKey } from '../keys/brand-key.ts';
 import { readLeadingWords, wordsLeftOut } from '../keys/leading-words.ts';
 import { isCommonAsName } from '../names/common-words.ts';
 import { isFirstWordOfMany, isPlace } from '../names/places.ts';
-import { isGivenName } from '../names/published-names.ts';
+import { GIVEN_NAMES } from '../names/published-names.ts';
 import type { ReadOptions } from '../read/readings.ts';
 import lists from './leading-words.json' with { type: 'json' };
 import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
@@ -92,7 +92,7 @@ export function meantByLeadingWords<Candidate extends Led>(
   // "Canadian National" is Canadian National Railway, the only large company so called.
   if (areUnspecific(leading)) return isOfBusiness && !rival && best.rank >= LARGE_AT_PLACE ? best : undefined;
   const isSpecific = isOfBusiness || (rival === undefined && isLong(leading));
-  if (!isSpecific && (isGivenName(leading) || lettersOf(leading) === 1)) return undefined;
+  if (!isSpecific && (GIVEN_NAMES.has(leading) || lettersOf(leading) === 1)) return undefined;
   return best.rank >= (isSpecific && lettersOf(leading) >= SHORTEST ? RANK_OF_LISTED : LARGE)
     ? best
     : undefined;
