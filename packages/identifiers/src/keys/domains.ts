@@ -51,10 +51,7 @@ export function domainKeys(brand: Brand): BrandKey[] {
 
 /** Returns the domain names of the keys, in lower-case ASCII. A name may come more than once. */
 export function domainNamesOf(brand: Brand): string[] {
-  return webAddressesOf(brand).flatMap((address) => {
-    const web = readWebHost(address);
-    return web === undefined ? [] : domainNames(web);
-  });
+  return webAddressesOf(brand).flatMap(domainNames);
 }
 
 /** Returns the websites and further domains by which a record is found and compared: the first ones of the record. */
@@ -64,10 +61,10 @@ export function webAddressesOf({ links, domains }: Brand): string[] {
 
 /** Returns the keys of an address, the exact host first: a brand's site on a sub-domain precedes the domain's owner. */
 export function readDomain(identifier: string): string[] {
-  const web = readWebHost(identifier);
-  return web === undefined ? [] : domainNames(web).map((name) => `domain:${name}`);
+  return domainNames(identifier).map((name) => `domain:${name}`);
 }
 
-function domainNames({ host, domain }: WebHost): string[] {
-  return host === domain ? [domain] : [host, domain];
+function domainNames(address: string): string[] {
+  const web = readWebHost(address);
+  return web === undefined ? [] : [...new Set([web.host, web.domain])];
 }
