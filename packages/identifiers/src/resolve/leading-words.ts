@@ -44,7 +44,8 @@ export function leadingKeysToRead(
   if (leading === undefined || isUnspecific(leading)) return [];
   // The keys of firms hold all words but "Capital" and the like, so "Tiger Global" says enough.
   const firms = options.superinvestors ? (['superinvestor'] as const) : [];
-  const isVague = areUnspecific(leading) && !leading.split(' ').some(isAtPlace);
+  const isVague =
+    areUnspecific(leading) && !leading.split(' ').some((word) => PLACES.has(word) || isPlace(word));
   return (isVague ? firms : (['name', ...firms] as const))
     .filter((kind) => (options.kind ?? kind) === kind)
     .map((kind) => ({ key: `${kind}:${leading}`, kind }));
@@ -57,10 +58,6 @@ export function isUnspecific(words: string): boolean {
 
 function areUnspecific(leading: string): boolean {
   return leading.split(' ').every(isUnspecific);
-}
-
-function isAtPlace(word: string): boolean {
-  return PLACES.has(word) || isPlace(word);
 }
 
 /** Returns which of the candidates is meant by this key of leading words. "Leading words" in packages/identifiers/README.md tells the rule. */
@@ -91,7 +88,8 @@ export function meantByLeadingWords<Candidate extends Led>(
   const isOfBusiness = saysOnlyWhatItDoes(leading, names);
   // "Canadian National" is Canadian National Railway, the only large company so called.
   if (areUnspecific(leading)) return isOfBusiness && !rival && best.rank >= LARGE_AT_PLACE ? best : undefined;
-  const isSpecific = isOfBusiness || (rival === undefined && isLong(leading));
+  const isLong = leading.includes(' ') && lettersOf(leading) >= LONG;
+  const isSpecific = isOfBusiness || (rival === undefined && isLong);
   if (!isSpecific && (GIVEN_NAMES.has(leading) || lettersOf(leading) === 1)) return undefined;
   return best.rank >= (isSpecific && lettersOf(leading) >= SHORTEST ? RANK_OF_LISTED : LARGE)
     ? best
@@ -106,10 +104,6 @@ function saysOnlyWhatItDoes(leading: string, names: ReadonlySet<string>): boolea
       words.some((word) => KINDS.has(word)) && words.every((word) => KINDS.has(word) || UNSPECIFIC.has(word))
     );
   });
-}
-
-function isLong(leading: string): boolean {
-  return leading.includes(' ') && lettersOf(leading) >= LONG;
 }
 
 /** Returns the number of letters of the words, apart from "and": "L&T" has two. */
