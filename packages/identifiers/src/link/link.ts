@@ -336,10 +336,8 @@ function lettersOf(text: string): string {
 }
 
 function hasHomeListing(a: LinkEvidence, b: LinkEvidence): boolean {
-  for (const key of a.keys)
-    if (kindOf(key) === 'ticker' && b.keys.has(key) && (a.homeListings.has(key) || b.homeListings.has(key)))
-      return true;
-  return false;
+  const common = a.keys.intersection(b.keys);
+  return hasCommon(common, a.homeListings) || hasCommon(common, b.homeListings);
 }
 
 function haveHomeTicker(a: LinkEvidence, b: LinkEvidence): boolean {
