@@ -25,8 +25,8 @@ export interface Link {
 }
 
 const NO_LINK: Link = { strength: 0, strengthIfUnique: 0, isFirm: false };
-/** The strength of a link of two superinvestors. */
-const SAME_MANAGER = 1;
+/** The link of two superinvestors. */
+const SAME_MANAGER: Link = { strength: 1, strengthIfUnique: 1, isFirm: false };
 
 /** An equal country, of listings that may belong to either of two companies, is no fact. It only decides between them. */
 const SAME_COUNTRY = 1;
@@ -83,11 +83,7 @@ export function linkBetween(a: RecordIdentity, b: RecordIdentity): Link {
   if (a.isManager !== b.isManager) return NO_LINK;
   const common = commonKeys(a, b);
   if (common.size === 0) return NO_LINK;
-  if (a.isManager) {
-    return isSameManager(a, b, common)
-      ? { strength: SAME_MANAGER, strengthIfUnique: SAME_MANAGER, isFirm: false }
-      : NO_LINK;
-  }
+  if (a.isManager) return isSameManager(a, b, common) ? SAME_MANAGER : NO_LINK;
   const comparison = compare(a, b, common);
   const { facts, names } = comparison;
   const isCertain = a.isListing && b.isListing ? isNameDistinctive(a, b) : isCountrySure(a, b);
