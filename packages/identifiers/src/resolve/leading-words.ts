@@ -1,11 +1,10 @@
-import type { BrandKey } from '../keys/brand-key.ts';
 import { readLeadingWords, wordsLeftOut } from '../keys/leading-words.ts';
 import { isCommonAsName } from '../names/common-words.ts';
 import { isFirstWordOfMany, isPlace } from '../names/places.ts';
 import { GIVEN_NAMES } from '../names/published-names.ts';
 import type { ReadOptions } from '../read/readings.ts';
 import lists from './leading-words.json' with { type: 'json' };
-import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
+import { type Candidate, compareRanked, isBareRank, RANK_OF_LISTED } from './rank.ts';
 
 /** By how much a company must be better known than all others whose names begin so: about nine times their market value. */
 export const CLEARLY_BETTER_KNOWN = 115;
@@ -27,10 +26,6 @@ const EVERYWHERE = new Set(lists.everywhere.split(', '));
 const PLACES = new Set(lists.places.split(', '));
 /** Places, and words with which names begin that are not known by them. */
 const UNSPECIFIC = PLACES.union(new Set(lists.vague.split(', ')));
-
-interface Led extends Ranked {
-  readonly keys: readonly BrandKey[];
-}
 
 /**
  * Returns the keys of companies, and of superinvestors' firms, whose names may begin with the identifier. Empty if the words mean no
@@ -61,10 +56,7 @@ function areUnspecific(leading: string): boolean {
 }
 
 /** Returns which of the candidates is meant by this key of leading words. "Leading words" in packages/identifiers/README.md tells the rule. */
-export function meantByLeadingWords<Candidate extends Led>(
-  key: string,
-  candidates: readonly Candidate[],
-): Candidate | undefined {
+export function meantByLeadingWords(key: string, candidates: readonly Candidate[]): Candidate | undefined {
   const led = candidates
     .filter(
       ({ rank, keys }) =>
@@ -112,7 +104,7 @@ function lettersOf(words: string): number {
 }
 
 /** Returns a company's current names in their normal forms. */
-function namesOf({ keys }: Led): string[] {
+function namesOf({ keys }: Candidate): string[] {
   return keys.flatMap(({ key, kind, strength }) =>
     kind === 'name' && (strength === 'exact' || strength === 'legal_form') ? [key.slice('name:'.length)] : [],
   );

@@ -13,7 +13,7 @@ import { isFirstWordOfMany } from '../names/places.ts';
 import { compareTexts, hasInOrder } from '../names/texts.ts';
 import { type Reading, type ReadOptions, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
 import { isUnspecific, leadingKeysToRead, meantByLeadingWords } from './leading-words.ts';
-import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
+import { type Candidate, compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
 
 /** By how much a company must be better known, so that its name precedes another company's bare ticker. */
 const CLEARLY_BETTER_KNOWN = 200;
@@ -35,11 +35,6 @@ const CASHTAG = /^\s*\$/;
 /** Few tickers in the United States have five letters. A word in capitals is therefore rather the name of a better known company. */
 const LONG_TICKER = /^\s*[A-Z]{5}\s*$/;
 const ONE_WORD = /^\s*\p{L}+\s*$/u;
-
-/** A brand that an identifier may mean. */
-export interface Candidate extends Ranked {
-  readonly keys: readonly BrandKey[];
-}
 
 /** The brand that an identifier means, and how it matched. */
 export interface Resolution {
