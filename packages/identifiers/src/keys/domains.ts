@@ -59,12 +59,9 @@ export function webAddressesOf({ links, domains }: Brand): string[] {
   return [...(links?.websites ?? []), ...domains].slice(0, MOST_ADDRESSES);
 }
 
-/** Returns the keys of an address, the exact host first: a brand's site on a sub-domain precedes the domain's owner. */
-export function readDomain(identifier: string): string[] {
-  return domainNames(identifier).map((name) => `domain:${name}`);
-}
-
-function domainNames(address: string): string[] {
+/** Returns the names of an address, the exact host first: a brand's site on a sub-domain precedes the domain's owner. */
+export function domainNames(address: string): string[] {
   const web = readWebHost(address);
-  return web === undefined ? [] : [...new Set([web.host, web.domain])];
+  if (web === undefined) return [];
+  return web.host === web.domain ? [web.domain] : [web.host, web.domain];
 }
