@@ -47,6 +47,7 @@ export {
 } from './resolve/leading-words.ts';
 export { type Meant, type NoCompany, noCompanyMeant } from './resolve/no-company.ts';
 export {
+  type Candidate,
   compareRanked,
   lookupRank,
   RANK_OF_LISTED,
@@ -56,7 +57,7 @@ export {
   rankOfMarketValue,
   rankOfSitelinks,
 } from './resolve/rank.ts';
-export { type Candidate, type Resolution, resolve } from './resolve/resolve.ts';
+export { type Resolution, resolve } from './resolve/resolve.ts';
 export {
   EXCHANGES,
   type Exchange,

@@ -51,10 +51,7 @@ export function domainKeys(brand: Brand): BrandKey[] {
 
 /** Returns the domain names of the keys, in lower-case ASCII. A name may come more than once. */
 export function domainNamesOf(brand: Brand): string[] {
-  return webAddressesOf(brand).flatMap((address) => {
-    const web = readWebHost(address);
-    return web === undefined ? [] : domainNames(web);
-  });
+  return webAddressesOf(brand).flatMap(domainNames);
 }
 
 /** Returns the websites and further domains by which a record is found and compared: the first ones of the record. */
@@ -62,12 +59,9 @@ export function webAddressesOf({ links, domains }: Brand): string[] {
   return [...(links?.websites ?? []), ...domains].slice(0, MOST_ADDRESSES);
 }
 
-/** Returns the keys of an address, the exact host first: a brand's site on a sub-domain precedes the domain's owner. */
-export function readDomain(identifier: string): string[] {
-  const web = readWebHost(identifier);
-  return web === undefined ? [] : domainNames(web).map((name) => `domain:${name}`);
-}
-
-function domainNames({ host, domain }: WebHost): string[] {
-  return host === domain ? [domain] : [host, domain];
+/** Returns the names of an address, the exact host first: a brand's site on a sub-domain precedes the domain's owner. */
+export function domainNames(address: string): string[] {
+  const web = readWebHost(address);
+  if (web === undefined) return [];
+  return web.host === web.domain ? [web.domain] : [web.host, web.domain];
 }

@@ -34,29 +34,27 @@ export function tickerKeys({ listings, company }: Pick<Brand, 'listings' | 'comp
     company?.headquarters?.countryCode === 'US' &&
     listings.every(({ mic }) => exchangeOfMic(venueMic(mic))?.country !== 'US');
   return listings.flatMap((listing, index): BrandKey[] => {
-    const key = exchangeTickerKey(listing);
-    const atExchange = key === undefined ? [] : [tickerKey(key, `${listing.mic}:${listing.ticker}`)];
+    const ticker = normalTicker(listing.ticker);
+    if (ticker === undefined) return [];
     const mic = venueMic(listing.mic);
     const exchange = exchangeOfMic(mic);
+    const place = `${listing.mic}:${listing.ticker}`;
+    const atExchange = isMic(mic) ? [tickerKey(tickerKeyAt(mic, ticker), place)] : [];
     const isFirst = index === 0 && mic === mainMic;
     if (!isFirst && isOtherSecurityInLetters(listing.ticker, mic)) return atExchange;
-    if (listing.primary || mic === mainMic) return [...bareKeys(exchange, listing.ticker), ...atExchange];
-    if (mic === BOARD_OF_HOME_TICKERS && isFromUnlistedAmerica)
-      return [...keysOf(listing.ticker, boardTickerKeys), ...atExchange];
-    return exchange?.country === 'US'
-      ? [...keysOf(listing.ticker, americanTickerKeys), ...atExchange]
-      : atExchange;
+    if (listing.primary || mic === mainMic) return [bareKey(exchange, ticker, listing.ticker), ...atExchange];
+    const american = exchange?.country === 'US' ? americanTickerKeys(ticker) : [];
+    const onBoard = mic === BOARD_OF_HOME_TICKERS && isFromUnlistedAmerica ? boardTickerKeys(ticker) : [];
+    return [...[...american, ...onBoard].map((key) => tickerKey(key, listing.ticker)), ...atExchange];
   });
 }
 
 /** Returns the keys of tickers that the company no longer has. They find it only if nothing else has the ticker or the name. */
 export function formerTickerKeys({ history }: Pick<Brand, 'history'>): BrandKey[] {
-  return (history?.formerTickers ?? []).flatMap((written) =>
-    keysOf(written, (ticker) => [bareTickerKey(ticker)]).map((key) => ({
-      ...key,
-      strength: 'former' as const,
-    })),
-  );
+  return (history?.formerTickers ?? []).flatMap((written): BrandKey[] => {
+    const ticker = normalTicker(written);
+    return ticker === undefined ? [] : [{ ...tickerKey(bareTickerKey(ticker), written), strength: 'former' }];
+  });
 }
 
 function isOtherSecurityInLetters(ticker: string, mic: string): boolean {
@@ -145,16 +143,9 @@ function venueMic(mic: string): string {
 }
 
 /** Restores lost leading zeros in the key. Restores them in the value only if people write the exchange's tickers with zeros. */
-function bareKeys(exchange: Exchange | undefined, written: string): BrandKey[] {
-  const ticker = normalTicker(written);
-  if (ticker === undefined) return [];
+function bareKey(exchange: Exchange | undefined, ticker: string, written: string): BrandKey {
   const whole = withZeros(exchange, ticker);
-  return [tickerKey(bareTickerKey(whole), whole === ticker || exchange?.zerosLeftOff ? written : whole)];
-}
-
-function keysOf(written: string, keysOfTicker: (ticker: string) => readonly string[]): BrandKey[] {
-  const ticker = normalTicker(written);
-  return ticker === undefined ? [] : keysOfTicker(ticker).map((key) => tickerKey(key, written));
+  return tickerKey(bareTickerKey(whole), whole === ticker || exchange?.zerosLeftOff ? written : whole);
 }
 
 function tickerKey(key: string, value: string): BrandKey {

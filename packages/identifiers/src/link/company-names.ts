@@ -2,6 +2,7 @@ import { COLLECTIVES, commonSpelling, OPTIONAL_WORDS } from '../names/abbreviati
 import { legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, normalName } from '../names/names.ts';
 import { isPlace } from '../names/places.ts';
+import { hasInOrder } from '../names/texts.ts';
 import { once } from './once.ts';
 import { areDisjoint } from './sets.ts';
 
@@ -138,13 +139,7 @@ function wordsTaken(word: string, long: readonly string[], at: number): number {
 
 /** Checks whether `short` has the word's first letter, and the word contains its letters in the same order: "bkn" of "banken". */
 function isAbbreviation(short: string, word: string): boolean {
-  if (short[0] !== word[0] || short.length >= word.length || /\d/.test(short)) return false;
-  let at = 0;
-  for (const letter of short) {
-    at = word.indexOf(letter, at) + 1;
-    if (at === 0) return false;
-  }
-  return true;
+  return short[0] === word[0] && short.length < word.length && !/\d/.test(short) && hasInOrder(word, short);
 }
 
 /** Checks whether a short name of one word has letters of the other word by chance: "eMan" is neither "eMagin" nor "Everyman". */

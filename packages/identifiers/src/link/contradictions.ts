@@ -1,26 +1,33 @@
 import { compareLegalFamilies } from '../names/legal-families.ts';
 import { isNamedAfter } from './company-names.ts';
-import { kindOf, type LinkEvidence, type Names, type RecordIdentity } from './identity.ts';
+import type { LinkEvidence, RecordIdentity } from './identity.ts';
 import { type NameAgreement, nameAgreementOf } from './name-agreement.ts';
 import { areDisjoint, hasCommon } from './sets.ts';
 
 /** A shorter label may begin another one by chance. */
 const SHORTEST_LABEL = 3;
 
+type Description = readonly [words: string, statedBy?: (identity: RecordIdentity) => Iterable<string>];
+
+const LEGAL_FORM: Description = ['the legal forms differ', ({ names }) => names().legalFamilies];
+/** The words of a report for each contradiction, with what the records state, if that is worth showing. */
+const DESCRIPTIONS = {
+  entity: ['the Wikidata items or the LEIs differ'],
+  legalForm: LEGAL_FORM,
+  converted: LEGAL_FORM,
+  country: ['the headquarters are in two countries', ({ evidence }) => [evidence().sureCountry]],
+  website: ['the websites differ', ({ evidence }) => evidence().domains],
+  security: ['other security identifiers differ'],
+  ticker: ['the tickers at home differ', ({ evidence }) => evidence().homeTickers],
+  issuer: ['an exchange has other codes for their issuers'],
+  firm: ['the firms differ', ({ evidence }) => [evidence().firm]],
+} satisfies Readonly<Record<string, Description>>;
+
 /**
  * A fact that speaks against one company: other Wikidata items or LEIs, legal forms that clash or that were perhaps converted,
  * two certain countries, two websites, other security identifiers, other tickers at home, other codes of issuers on one exchange. Against one superinvestor: other firms.
  */
-export type Contradiction =
-  | 'entity'
-  | 'legalForm'
-  | 'converted'
-  | 'country'
-  | 'website'
-  | 'security'
-  | 'ticker'
-  | 'issuer'
-  | 'firm';
+export type Contradiction = keyof typeof DESCRIPTIONS;
 
 /**
  * Returns what keeps a record out of a company, although it is linked with another record of the company: legal forms that clash,
@@ -29,15 +36,8 @@ export type Contradiction =
 export function contradictionsBetween(a: RecordIdentity, b: RecordIdentity): readonly Contradiction[] {
   if (a.isManager || b.isManager) return haveOtherFirms(a.evidence(), b.evidence()) ? ['firm'] : [];
   // The records are compared because other records are linked, so one name may be the beginning of the other.
-  const found = nameAgreementOf(a, b, true);
-  const names = found === 'begins' ? 'equal' : found;
-  return [
-    ...contradictionsOfEntity(a.evidence(), b.evidence()),
-    ...contradictionsOfIssuer(a, b),
-    ...contradictionsOfCompany(traitsOf(a), traitsOf(b), names).filter(
-      (each) => each !== 'website' || !areAtOneAddress(a, b),
-    ),
-  ];
+  const names = nameAgreementOf(a, b, true);
+  return contradictionsOf(a, b, names === 'begins' ? 'equal' : names, true);
 }
 
 /** Says in the words of a report what a contradiction consists in. */
@@ -46,28 +46,10 @@ export function describeContradiction(
   a: RecordIdentity,
   b: RecordIdentity,
 ): string {
-  const [ofA, ofB] = [a.evidence(), b.evidence()];
-  const both = (one: Iterable<string>, other: Iterable<string>) =>
-    `${[...one].slice(0, 3).join(', ')} and ${[...other].slice(0, 3).join(', ')}`;
-  switch (contradiction) {
-    case 'entity':
-      return 'the Wikidata items or the LEIs differ';
-    case 'legalForm':
-    case 'converted':
-      return `the legal forms differ: ${both(a.names().legalFamilies, b.names().legalFamilies)}`;
-    case 'country':
-      return `the headquarters are in two countries: ${ofA.sureCountry} and ${ofB.sureCountry}`;
-    case 'website':
-      return `the websites differ: ${both(ofA.domains, ofB.domains)}`;
-    case 'security':
-      return 'other security identifiers differ';
-    case 'ticker':
-      return `the tickers at home differ: ${both(ofA.homeTickers, ofB.homeTickers)}`;
-    case 'issuer':
-      return 'an exchange has other codes for their issuers';
-    case 'firm':
-      return `the firms differ: ${ofA.firm} and ${ofB.firm}`;
-  }
+  const [words, statedBy]: Description = DESCRIPTIONS[contradiction];
+  if (statedBy === undefined) return words;
+  const [ofA, ofB] = [a, b].map((identity) => [...statedBy(identity)].slice(0, 3).join(', '));
+  return `${words}: ${ofA} and ${ofB}`;
 }
 
 /** "Pershing Square" and "Pershing Square Capital" are perhaps one firm. */
@@ -75,46 +57,41 @@ export function haveOtherFirms({ firm: a }: LinkEvidence, { firm: b }: LinkEvide
   return a !== '' && b !== '' && !`${a} `.startsWith(`${b} `) && !`${b} `.startsWith(`${a} `);
 }
 
-export function contradictionsOfEntity(a: LinkEvidence, b: LinkEvidence): Contradiction[] {
-  const differ = (kind: string) => {
-    if (!a.kinds.has(kind) || !b.kinds.has(kind)) return false;
-    for (const key of a.keys) if (kindOf(key) === kind && b.keys.has(key)) return false;
-    return true;
-  };
-  return differ('qid') || differ('lei') ? ['entity'] : [];
+/**
+ * Returns the contradictions in what the records state of the company.
+ *
+ * @param mayHaveSites whether a company at one address may have several websites
+ */
+export function contradictionsOf(
+  a: RecordIdentity,
+  b: RecordIdentity,
+  names: NameAgreement,
+  mayHaveSites: boolean,
+): Contradiction[] {
+  const [ofA, ofB] = [a.evidence(), b.evidence()];
+  const found: Contradiction[] = [];
+  if (areOther(ofA.qid, ofB.qid) || areOther(ofA.lei, ofB.lei)) found.push('entity');
+  if (haveOtherIssuers(a, b)) found.push('issuer');
+  // A stated rename or merger explains another legal form, country and website.
+  if (names === 'former') return found;
+  if (compareLegalFamilies(a.names().legalFamilies, b.names().legalFamilies) === 'clash')
+    found.push('legalForm');
+  if (areOther(ofA.sureCountry, ofB.sureCountry)) found.push('country');
+  if (haveOtherWebsites(a, b, names === 'equal') && !(mayHaveSites && areAtOneAddress(a, b)))
+    found.push('website');
+  return found;
+}
+
+/** Checks whether both records have a value, and not the same one. */
+function areOther(a: string, b: string): boolean {
+  return a !== '' && b !== '' && a !== b;
 }
 
 /** Two listings of one source are of two issuers if an exchange that has one code for each issuer has other codes for them. */
-export function contradictionsOfIssuer(a: RecordIdentity, b: RecordIdentity): Contradiction[] {
-  if (!a.isListing || !b.isListing) return [];
+function haveOtherIssuers(a: RecordIdentity, b: RecordIdentity): boolean {
+  if (!a.isListing || !b.isListing) return false;
   const codesOfB = b.evidence().issuerCodes;
-  const differ = [...a.evidence().issuerCodes].some(([kind, code]) => (codesOfB.get(kind) ?? code) !== code);
-  return differ ? ['issuer'] : [];
-}
-
-type CompanyTraits = Pick<LinkEvidence, 'sureCountry' | 'domains'> &
-  Pick<Names, 'currentNames' | 'legalFamilies'>;
-
-export function traitsOf(identity: RecordIdentity): CompanyTraits {
-  const { sureCountry, domains } = identity.evidence();
-  const { currentNames, legalFamilies } = identity.names();
-  return { sureCountry, domains, currentNames, legalFamilies };
-}
-
-/** Returns no contradiction after a stated rename or merger, which explains another legal form, country and website. */
-export function contradictionsOfCompany(
-  a: CompanyTraits,
-  b: CompanyTraits,
-  names: NameAgreement,
-): Contradiction[] {
-  if (names === 'former') return [];
-  const areFormsAtOdds = compareLegalFamilies(a.legalFamilies, b.legalFamilies) === 'clash';
-  const areInTwoCountries = a.sureCountry !== '' && b.sureCountry !== '' && a.sureCountry !== b.sureCountry;
-  return [
-    ...(areFormsAtOdds ? (['legalForm'] as const) : []),
-    ...(areInTwoCountries ? (['country'] as const) : []),
-    ...(haveOtherWebsites(a, b, names === 'equal') ? (['website'] as const) : []),
-  ];
+  return [...a.evidence().issuerCodes].some(([kind, code]) => (codesOfB.get(kind) ?? code) !== code);
 }
 
 /** Checks whether only one of the names has "Group" or "Holdings", as "SoftBank" and "SoftBank Group" of two companies. */
@@ -125,7 +102,7 @@ export function areSisters(a: RecordIdentity, b: RecordIdentity): boolean {
 }
 
 /** Checks whether two listings state one place and one legal form. A company there may have several websites. */
-export function areAtOneAddress(a: RecordIdentity, b: RecordIdentity): boolean {
+function areAtOneAddress(a: RecordIdentity, b: RecordIdentity): boolean {
   const { place } = a.evidence();
   const isOnePlace = a.isListing && b.isListing && place !== '' && place === b.evidence().place;
   return isOnePlace && hasCommon(a.names().legalFamilies, b.names().legalFamilies) && !areSisters(a, b);
@@ -145,8 +122,8 @@ export function securitiesDiffer(a: LinkEvidence, b: LinkEvidence): boolean {
  * Checks whether the records' websites are those of two companies. Toyota.co.jp and toyota.com may be one company's. If the names
  * are equal, so may tesco.com and tescoplc.com, and two websites that are both named after the company.
  */
-function haveOtherWebsites(a: CompanyTraits, b: CompanyTraits, areNamesEqual: boolean): boolean {
-  const [ofA, ofB] = [a.domains, b.domains];
+function haveOtherWebsites(a: RecordIdentity, b: RecordIdentity, areNamesEqual: boolean): boolean {
+  const [ofA, ofB] = [a.evidence().domains, b.evidence().domains];
   if (!areDisjoint(ofA, ofB)) return false;
   const [labelsOfA, labelsOfB] = [labelsOf(ofA), labelsOf(ofB)];
   if (labelsOfA.some((label) => labelsOfB.includes(label))) return false;
@@ -154,8 +131,8 @@ function haveOtherWebsites(a: CompanyTraits, b: CompanyTraits, areNamesEqual: bo
   const isLonger = labelsOfA.some((one) =>
     labelsOfB.some((other) => Math.min(one.length, other.length) >= SHORTEST_LABEL && areLonger(one, other)),
   );
-  const isNamed = (domains: ReadonlySet<string>, { currentNames }: CompanyTraits) =>
-    [...domains].some((domain) => currentNames.some((name) => isNamedAfter(domain, name)));
+  const isNamed = (domains: ReadonlySet<string>, { names }: RecordIdentity) =>
+    [...domains].some((domain) => names().currentNames.some((name) => isNamedAfter(domain, name)));
   return !isLonger && !(isNamed(ofA, b) && isNamed(ofB, a));
 }
 

@@ -81,7 +81,9 @@ export interface Names {
 
 export interface LinkEvidence {
   readonly keys: ReadonlySet<string>;
-  readonly kinds: ReadonlySet<string>;
+  /** The keys of the Wikidata item and of the LEI. '' if it is unknown. */
+  readonly qid: string;
+  readonly lei: string;
   /** Registrable domains of the websites and further domains. */
   readonly domains: ReadonlySet<string>;
   readonly isins: ReadonlySet<string>;
@@ -174,6 +176,7 @@ function companyNamesIn(names: readonly string[]): CompanyName[] {
 
 function namesOf(found: NamesOfBrand, currentNames: readonly CompanyName[]): Names {
   const { current } = found;
+  const first = current.slice(0, MAX_NAMES);
   const former = found.former.map(withoutYears);
   const formsOf = (names: readonly string[]) =>
     new Set(
@@ -186,15 +189,11 @@ function namesOf(found: NamesOfBrand, currentNames: readonly CompanyName[]): Nam
     former: formsOf(former),
     currentNames,
     formerNames: companyNamesIn(former),
-    ofSeveralWords: new Set(current.slice(0, MAX_NAMES).map(coreName).filter(hasSeveralWords)),
-    legalFamilies: new Set(current.slice(0, MAX_NAMES).flatMap(legalFamiliesOf)),
-    isMarked: current.slice(0, MAX_NAMES).some(hasRegistryMark),
-    legalForms: new Set(identifiers(current.slice(0, MAX_NAMES).map(legalFormOf))),
+    ofSeveralWords: new Set(first.map(coreName).filter((core) => comparableNames(core)[1]?.includes(' '))),
+    legalFamilies: new Set(first.flatMap(legalFamiliesOf)),
+    isMarked: first.some(hasRegistryMark),
+    legalForms: new Set(identifiers(first.map(legalFormOf))),
   };
-}
-
-function hasSeveralWords(core: string): boolean {
-  return comparableNames(core)[1]?.includes(' ') === true;
 }
 
 /** @param namesAnywhere the current names of a listing, whatever its country */
@@ -269,11 +268,8 @@ function tradedOf(brand: Brand): string[] {
   });
   if (tickers.length === 0) return [];
   const [name = ''] = comparableNames(coreName(bounded(brand.name)));
-  return name === ''
-    ? []
-    : identifiers(tickers)
-        .toSorted()
-        .map((ticker) => `${name}@${ticker}`);
+  if (name === '') return [];
+  return [...new Set(tickers)].sort().map((ticker) => `${name}@${ticker}`);
 }
 
 /**
@@ -341,8 +337,9 @@ function evidenceOf(brand: Brand, keys: readonly string[], isListing: boolean): 
     );
   return {
     keys: new Set(keys),
-    kinds: new Set(keys.map(kindOf)),
-    domains: new Set(domainsOf(brand)),
+    qid: keys.find((key) => kindOf(key) === 'qid') ?? '',
+    lei: keys.find((key) => kindOf(key) === 'lei') ?? '',
+    domains: new Set(webAddressesOf(brand).flatMap((address) => readWebHost(address)?.domain ?? [])),
     isins: new Set(isins),
     shareClasses: new Set(shareClassesOf(brand)),
     homeListings: new Set(
@@ -399,10 +396,6 @@ function issuerCodesOf(brand: Brand): ReadonlyMap<string, string> {
       ];
     }),
   );
-}
-
-function domainsOf(brand: Brand): string[] {
-  return webAddressesOf(brand).flatMap((address) => readWebHost(address)?.domain ?? []);
 }
 
 function countryOf(brand: Brand): string {

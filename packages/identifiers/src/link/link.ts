@@ -3,16 +3,12 @@ import { compareLegalFamilies } from '../names/legal-families.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
 import { exchangeOfMic } from '../securities/exchanges.ts';
 import {
-  areAtOneAddress,
   areSisters,
   type Contradiction,
-  contradictionsOfCompany,
-  contradictionsOfEntity,
-  contradictionsOfIssuer,
+  contradictionsOf,
   describeContradiction,
   haveOtherFirms,
   securitiesDiffer,
-  traitsOf,
 } from './contradictions.ts';
 import { kindOf, type LinkEvidence, type Names, type RecordIdentity } from './identity.ts';
 import { type NameAgreement, nameAgreementOf } from './name-agreement.ts';
@@ -29,8 +25,8 @@ export interface Link {
 }
 
 const NO_LINK: Link = { strength: 0, strengthIfUnique: 0, isFirm: false };
-/** The strength of a link of two superinvestors. */
-const SAME_MANAGER = 1;
+/** The link of two superinvestors. */
+const SAME_MANAGER: Link = { strength: 1, strengthIfUnique: 1, isFirm: false };
 
 /** An equal country, of listings that may belong to either of two companies, is no fact. It only decides between them. */
 const SAME_COUNTRY = 1;
@@ -87,11 +83,7 @@ export function linkBetween(a: RecordIdentity, b: RecordIdentity): Link {
   if (a.isManager !== b.isManager) return NO_LINK;
   const common = commonKeys(a, b);
   if (common.size === 0) return NO_LINK;
-  if (a.isManager) {
-    return isSameManager(a, b, common)
-      ? { strength: SAME_MANAGER, strengthIfUnique: SAME_MANAGER, isFirm: false }
-      : NO_LINK;
-  }
+  if (a.isManager) return isSameManager(a, b, common) ? SAME_MANAGER : NO_LINK;
   const comparison = compare(a, b, common);
   const { facts, names } = comparison;
   const isCertain = a.isListing && b.isListing ? isNameDistinctive(a, b) : isCountrySure(a, b);
@@ -199,13 +191,7 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
   if (areListings && names === 'equal' && facts.has('domain') && haveOneFormAtOneVenue(a, b))
     facts.add('uniqueName');
 
-  const contradictions: Contradiction[] = [
-    ...contradictionsOfEntity(ofA, ofB),
-    ...contradictionsOfIssuer(a, b),
-    ...contradictionsOfCompany(traitsOf(a), traitsOf(b), names).filter(
-      (each) => each !== 'website' || names !== 'equal' || !areAtOneAddress(a, b),
-    ),
-  ];
+  const contradictions = contradictionsOf(a, b, names, names === 'equal');
   const isSure = isIdentified || facts.has('listing') || facts.has('domain');
   if (!isWhole(names) && securitiesDiffer(ofA, ofB)) contradictions.push('security');
   const areHomesSure = ofA.isCountryKnown && ofB.isCountryKnown;
@@ -346,10 +332,8 @@ function lettersOf(text: string): string {
 }
 
 function hasHomeListing(a: LinkEvidence, b: LinkEvidence): boolean {
-  for (const key of a.keys)
-    if (kindOf(key) === 'ticker' && b.keys.has(key) && (a.homeListings.has(key) || b.homeListings.has(key)))
-      return true;
-  return false;
+  const common = a.keys.intersection(b.keys);
+  return hasCommon(common, a.homeListings) || hasCommon(common, b.homeListings);
 }
 
 function haveHomeTicker(a: LinkEvidence, b: LinkEvidence): boolean {

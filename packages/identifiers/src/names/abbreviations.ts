@@ -1,8 +1,8 @@
 import abbreviations from './abbreviations.json' with { type: 'json' };
 import { wordsIn } from './texts.ts';
 
-/** Abbreviations that stand for one word: "intl". */
-const WRITTEN_OUT = byAbbreviation(abbreviations.writtenOut);
+/** The words that abbreviations in lower case stand for: "international" for "intl". */
+export const WRITTEN_OUT = byAbbreviation(abbreviations.writtenOut);
 /** Words that sources use for each other in one name: "tech", "technology" and "technologies". */
 const VARIANTS = byAbbreviation(abbreviations.variants);
 /** Spellings of "group" and "holdings". */
@@ -15,11 +15,6 @@ const SHORTEST_BEGINNING = 8;
 const LONG_WORDS: ReadonlyMap<string, string> = new Map(
   Object.keys(abbreviations.writtenOut).map((word) => [word.slice(0, SHORTEST_BEGINNING), word]),
 );
-
-/** Returns the word that an abbreviation in lower case stands for. Undefined for other words. */
-export function writtenOut(word: string): string | undefined {
-  return WRITTEN_OUT.get(word);
-}
 
 /** Returns a normal name with its abbreviations written out, and also its last word if a list has cut it off: "iovance biotherap". */
 export function nameWrittenOut(normal: string): string {

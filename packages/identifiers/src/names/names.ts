@@ -71,8 +71,8 @@ const SHORT_FORMS: ReadonlyMap<string, string> = new Map(
   Object.entries(forms.abbreviations).map(([long, short]) => [normalName(long), normalName(short)]),
 );
 
-/** A word that is part of no legal form. */
-const PLACEHOLDER = 'xq';
+/** A word that is part of no legal form. Stands for a name of which only the legal form is known. */
+export const PLACEHOLDER = 'xq';
 
 /** A form in which a name is compared, and the strength of a match by this form. */
 export interface NameForm {

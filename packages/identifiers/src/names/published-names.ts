@@ -1,4 +1,4 @@
-import { writtenOut } from './abbreviations.ts';
+import { WRITTEN_OUT } from './abbreviations.ts';
 import { isCommonAsTicker } from './common-words.ts';
 import { coreName } from './names.ts';
 import { isFirstWordOfMany } from './places.ts';
@@ -14,7 +14,8 @@ const LONGEST_SHORT_WORD = 3;
 const LOWER_CASE = wordsIn([spellings.lowerCase]);
 /** Words whose capitals no rule gives: "PepsiCo", "NVIDIA". */
 const SPELLED = new Map([...wordsIn(spellings.spelled)].map((word) => [word.toUpperCase(), word]));
-const GIVEN_NAMES = wordsIn(spellings.givenNames);
+/** In lower case, the given names that are seldom a surname or a place: "robert". */
+export const GIVEN_NAMES = wordsIn(spellings.givenNames);
 const NO_SURNAMES = wordsIn([spellings.noSurnames]);
 const MOST_GIVEN_NAMES = 3;
 const TOP_LEVEL_DOMAIN = /^(?:com|net|org)$/;
@@ -39,11 +40,6 @@ export function publishedName(name: string): string {
   if (isFirstWordOfMany(core) || isCommonAsTicker(core)) return titled(plain);
   const isFirm = PARTNERS.test(plain.slice(plain.indexOf(core) + core.length));
   return titled(turnedName(core) ?? withInitials(core.replace(/ COM$/, '.COM'))) + (isFirm ? ' & Co.' : '');
-}
-
-/** Checks whether the text, in lower case, is a given name that is seldom a surname or a place: "robert". */
-export function isGivenName(text: string): boolean {
-  return GIVEN_NAMES.has(text);
 }
 
 /** Checks whether a source writes the name in capitals, so that another source's spelling of it is better. */
@@ -71,7 +67,7 @@ function coreInCapitals(name: string, plain: string): string | undefined {
  */
 export function turnedName(core: string): string | undefined {
   const [surname = '', ...others] = core.split(/\s+/);
-  const isGiven = (word: string) => isGivenName(word.toLowerCase());
+  const isGiven = (word: string) => GIVEN_NAMES.has(word.toLowerCase());
   const isSurname = /^\p{L}[\p{L}'’-]{2,}$/u.test(surname) && !isGiven(surname);
   if (!isSurname || NO_SURNAMES.has(surname.toLowerCase())) return undefined;
   const end = others.findIndex((word) => !isInitial(word) && !isGiven(word));
@@ -97,7 +93,7 @@ function withDots(words: readonly string[]): string {
 
 function titled(written: string): string {
   const name = written.replace(ABBREVIATION, (all, word: string) =>
-    writtenOut(word.toLowerCase()) === undefined ? all : word,
+    WRITTEN_OUT.has(word.toLowerCase()) ? word : all,
   );
   return name.replace(WORDS, (word, at: number) => {
     const [before, after] = [name[at - 1], name[at + word.length]];
@@ -115,7 +111,7 @@ function titledWord(word: string, before: string | undefined, after: string | un
   if (spelled !== undefined) return spelled;
   if (isAfterDot ? TOP_LEVEL_DOMAIN.test(lower) : !isFirst && LOWER_CASE.has(lower)) return lower;
   if (/^\d+(?:ST|ND|RD|TH)$/.test(word)) return lower;
-  const full = writtenOut(lower);
+  const full = WRITTEN_OUT.get(lower);
   if (full !== undefined) return (full[0] ?? '').toUpperCase() + full.slice(1);
   const isAbbreviation =
     word.length <= LONGEST_SHORT_WORD

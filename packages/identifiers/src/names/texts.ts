@@ -16,6 +16,16 @@ export function isShouted(text: string): boolean {
   return text === text.toUpperCase();
 }
 
+/** Checks whether the text contains the letters in their order: "banken" contains those of "bkn". */
+export function hasInOrder(text: string, letters: string): boolean {
+  let at = 0;
+  for (const letter of letters) {
+    at = text.indexOf(letter, at) + 1;
+    if (at === 0) return false;
+  }
+  return true;
+}
+
 /**
  * Returns a pure function that remembers its last results. An import asks for the same name or address several times in a row,
  * for the keys of one record. It forgets all results at once when it has `most`, which costs less than an order of use.

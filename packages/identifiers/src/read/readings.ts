@@ -1,5 +1,5 @@
 import type { IdentifierKind, Strength } from '../keys/brand-key.ts';
-import { readDomain } from '../keys/domains.ts';
+import { domainNames } from '../keys/domains.ts';
 import { readSecurityIds } from '../keys/security-ids.ts';
 import { coreName, type NameForm, nameForms } from '../names/names.ts';
 import { isTooLongForName } from '../names/names-of-brand.ts';
@@ -36,7 +36,7 @@ export function readIdentifier(identifier: string, options: ReadOptions): Readin
   const { steps: tickers, joined: joinedTickers } = readTicker(identifier);
   const securitySteps = readSecurityIds(identifier).map(({ kind, key }) => [exact(kind, key)]);
   const tickerSteps = tickers.map((keys) => keys.map((key) => exact('ticker', key)));
-  const domainSteps = readDomain(identifier).map((key) => [exact('domain', key)]);
+  const domainSteps = domainNames(identifier).map((name) => [exact('domain', `domain:${name}`)]);
   const mayBeName = !isTooLongForName(identifier);
   const names = mayBeName ? namesIn(identifier) : [];
   const nameStep = (kind: 'name' | 'superinvestor') =>

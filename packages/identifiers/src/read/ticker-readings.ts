@@ -10,6 +10,7 @@ import {
 } from '../keys/tickers.ts';
 import {
   EXCHANGES,
+  type Exchange,
   exchangeOfMic,
   exchangesOfBloombergCode,
   exchangesOfCountry,
@@ -18,12 +19,17 @@ import {
   exchangesOfYahooSuffix,
 } from '../securities/exchanges.ts';
 
-const BLOOMBERG = /^(.*\S) +([A-Z]{2})(?: +EQUITY)?$/;
-const DOTTED = /^(.+)\.([A-Z0-9]{1,4})$/;
-const FACTSET = /^(.+)-([A-OQ-Z][A-Z])$/;
-const PREFIXED_BY_SLASH = /^([A-Z ]{3,})\/(.+)$/;
+const DOTTED = /^(?<ticker>.+)\.(?<code>[A-Z0-9]{1,4})$/;
 const CLASS_WITH_SIGN = /^[A-Z0-9&]{2,}-[A-D]$/;
 const CLASS_WITHOUT_SIGN = /^([A-Z&]{2,})([A-D])$/;
+
+/** Reads "NASDAQ/AAPL". What stands before the slash must name an exchange, because "BRK/B" is a share class. */
+const bySlash = byCode(/^(?<code>[A-Z ]{3,})\/(?<ticker>.+)$/, exchangesOfPrefix);
+const byDot = byCode(DOTTED, exchangesOfSuffix);
+const byReutersCode = byCode(DOTTED, exchangesOfReutersCode);
+const byBloombergCode = byCode(/^(?<ticker>.*\S) +(?<code>[A-Z]{2})(?: +EQUITY)?$/, exchangesOfBloombergCode);
+/** Reads "AAPL-US". Codes that begin with P are left out, because "BAC-PL" is a preference share. */
+const byCountry = byCode(/^(?<ticker>.+)-(?<code>[A-OQ-Z][A-Z])$/, exchangesOfCountry);
 
 const WITHOUT_ZEROS = EXCHANGES.filter(({ zerosLeftOff }) => zerosLeftOff);
 
@@ -98,34 +104,18 @@ function byColon(text: string): AtVenues[] {
   ];
 }
 
-/** Reads "NASDAQ/AAPL". What stands before the slash must name an exchange, because "BRK/B" is a share class. */
-function bySlash(text: string): AtVenues[] {
-  const [, prefix = '', ticker = ''] = PREFIXED_BY_SLASH.exec(text) ?? [];
-  return [{ ticker, venues: micsOf(exchangesOfPrefix(prefix)) }];
+/** Returns a reader of a ticker with a code of its exchanges or its country. */
+function byCode(notation: RegExp, exchangesOf: (code: string) => readonly Exchange[]) {
+  return (text: string): AtVenues[] => {
+    const { ticker, code } = notation.exec(text)?.groups ?? {};
+    return ticker === undefined || code === undefined ? [] : [{ ticker, venues: micsOf(exchangesOf(code)) }];
+  };
 }
 
 /** Reads "APC.DE" as Yahoo writes it, "APC.XETR", and "AAPL.US", although Yahoo has no suffix for the United States. */
-function byDot(text: string): AtVenues[] {
-  const [, ticker = '', suffix = ''] = DOTTED.exec(text) ?? [];
+function exchangesOfSuffix(suffix: string): Exchange[] {
   const american = suffix === 'US' ? exchangesOfBloombergCode(suffix) : [];
-  const venues = [...exchangesOfYahooSuffix(suffix), exchangeOfMic(suffix) ?? [], american].flat();
-  return [{ ticker, venues: micsOf(venues) }];
-}
-
-function byReutersCode(text: string): AtVenues[] {
-  const [, ticker = '', code = ''] = DOTTED.exec(text) ?? [];
-  return [{ ticker, venues: micsOf(exchangesOfReutersCode(code)) }];
-}
-
-function byBloombergCode(text: string): AtVenues[] {
-  const [, ticker = '', code = ''] = BLOOMBERG.exec(text) ?? [];
-  return [{ ticker, venues: micsOf(exchangesOfBloombergCode(code)) }];
-}
-
-/** Reads "AAPL-US". Codes that begin with P are left out, because "BAC-PL" is a preference share. */
-function byCountry(text: string): AtVenues[] {
-  const [, ticker = '', country = ''] = FACTSET.exec(text) ?? [];
-  return [{ ticker, venues: micsOf(exchangesOfCountry(country)) }];
+  return [...exchangesOfYahooSuffix(suffix), exchangeOfMic(suffix) ?? [], american].flat();
 }
 
 /** Bloomberg and Reuters write "VOLVB" for "VOLV-B". Helsinki has "KESKOB", which other texts write "KESKO-B". */

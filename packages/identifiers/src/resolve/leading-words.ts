@@ -1,11 +1,10 @@
-import type { BrandKey } from '../keys/brand-key.ts';
 import { readLeadingWords, wordsLeftOut } from '../keys/leading-words.ts';
 import { isCommonAsName } from '../names/common-words.ts';
 import { isFirstWordOfMany, isPlace } from '../names/places.ts';
-import { isGivenName } from '../names/published-names.ts';
+import { GIVEN_NAMES } from '../names/published-names.ts';
 import type { ReadOptions } from '../read/readings.ts';
 import lists from './leading-words.json' with { type: 'json' };
-import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
+import { type Candidate, compareRanked, isBareRank, RANK_OF_LISTED } from './rank.ts';
 
 /** By how much a company must be better known than all others whose names begin so: about nine times their market value. */
 export const CLEARLY_BETTER_KNOWN = 115;
@@ -28,10 +27,6 @@ const PLACES = new Set(lists.places.split(', '));
 /** Places, and words with which names begin that are not known by them. */
 const UNSPECIFIC = PLACES.union(new Set(lists.vague.split(', ')));
 
-interface Led extends Ranked {
-  readonly keys: readonly BrandKey[];
-}
-
 /**
  * Returns the keys of companies, and of superinvestors' firms, whose names may begin with the identifier. Empty if the words mean no
  * one company: a place, a common word.
@@ -44,7 +39,8 @@ export function leadingKeysToRead(
   if (leading === undefined || isUnspecific(leading)) return [];
   // The keys of firms hold all words but "Capital" and the like, so "Tiger Global" says enough.
   const firms = options.superinvestors ? (['superinvestor'] as const) : [];
-  const isVague = areUnspecific(leading) && !leading.split(' ').some(isAtPlace);
+  const isVague =
+    areUnspecific(leading) && !leading.split(' ').some((word) => PLACES.has(word) || isPlace(word));
   return (isVague ? firms : (['name', ...firms] as const))
     .filter((kind) => (options.kind ?? kind) === kind)
     .map((kind) => ({ key: `${kind}:${leading}`, kind }));
@@ -59,15 +55,8 @@ function areUnspecific(leading: string): boolean {
   return leading.split(' ').every(isUnspecific);
 }
 
-function isAtPlace(word: string): boolean {
-  return PLACES.has(word) || isPlace(word);
-}
-
 /** Returns which of the candidates is meant by this key of leading words. "Leading words" in packages/identifiers/README.md tells the rule. */
-export function meantByLeadingWords<Candidate extends Led>(
-  key: string,
-  candidates: readonly Candidate[],
-): Candidate | undefined {
+export function meantByLeadingWords(key: string, candidates: readonly Candidate[]): Candidate | undefined {
   const led = candidates
     .filter(
       ({ rank, keys }) =>
@@ -91,8 +80,9 @@ export function meantByLeadingWords<Candidate extends Led>(
   const isOfBusiness = saysOnlyWhatItDoes(leading, names);
   // "Canadian National" is Canadian National Railway, the only large company so called.
   if (areUnspecific(leading)) return isOfBusiness && !rival && best.rank >= LARGE_AT_PLACE ? best : undefined;
-  const isSpecific = isOfBusiness || (rival === undefined && isLong(leading));
-  if (!isSpecific && (isGivenName(leading) || lettersOf(leading) === 1)) return undefined;
+  const isLong = leading.includes(' ') && lettersOf(leading) >= LONG;
+  const isSpecific = isOfBusiness || (rival === undefined && isLong);
+  if (!isSpecific && (GIVEN_NAMES.has(leading) || lettersOf(leading) === 1)) return undefined;
   return best.rank >= (isSpecific && lettersOf(leading) >= SHORTEST ? RANK_OF_LISTED : LARGE)
     ? best
     : undefined;
@@ -108,17 +98,13 @@ function saysOnlyWhatItDoes(leading: string, names: ReadonlySet<string>): boolea
   });
 }
 
-function isLong(leading: string): boolean {
-  return leading.includes(' ') && lettersOf(leading) >= LONG;
-}
-
 /** Returns the number of letters of the words, apart from "and": "L&T" has two. */
 function lettersOf(words: string): number {
   return words.replaceAll(/ (?:and )?/g, '').length;
 }
 
 /** Returns a company's current names in their normal forms. */
-function namesOf({ keys }: Led): string[] {
+function namesOf({ keys }: Candidate): string[] {
   return keys.flatMap(({ key, kind, strength }) =>
     kind === 'name' && (strength === 'exact' || strength === 'legal_form') ? [key.slice('name:'.length)] : [],
   );

@@ -71,7 +71,8 @@ function precedesReserved(identifier: string, company: Meant, { kind: reserved }
   const { kind, strength, keys } = resolution;
   if (isWellKnown(brand)) return true;
   if (kind === 'name') return strength === 'exact';
-  if (kind !== 'ticker' || !isBare(keys)) return true;
+  const isBare = (key: string) => isBareTickerKey(key) || isAmericanTickerKey(key) || isBoardTickerKey(key);
+  if (kind !== 'ticker' || !keys.some(isBare)) return true;
   const isKnownCode = reserved === 'coin' || MOST_TRADED.has(identifier.trim().toUpperCase());
   return !isKnownCode && isListedInAmerica(company);
 }
@@ -92,19 +93,11 @@ function precedesSecurity(identifier: string, company: Meant, security: Meant): 
     (resolution.kind === 'name' || coreName(identifier) === coreName(brand.name))
   )
     return true;
-  return isRanked(brand) && isListedInAmerica(company);
+  return !brand.derivedFields.includes('rank') && isListedInAmerica(company);
 }
 
 function isWellKnown(brand: Brand): boolean {
   return brand.rank >= RANK_OF_OTHER_SECURITY;
-}
-
-function isRanked({ derivedFields }: Brand): boolean {
-  return !derivedFields.includes('rank');
-}
-
-function isBare(keys: readonly string[]): boolean {
-  return keys.some((key) => isBareTickerKey(key) || isAmericanTickerKey(key) || isBoardTickerKey(key));
 }
 
 /** Checks whether the ticker that matches is the company's in the United States. */

@@ -1,4 +1,5 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
+import type { BrandKey } from '../keys/brand-key.ts';
 import { compareTexts } from '../names/texts.ts';
 import { exchangeOfMic } from '../securities/exchanges.ts';
 
@@ -86,6 +87,11 @@ export interface Ranked {
   readonly rank: number;
   /** From 0 to below 1. Decides between equal ranks, because ids depend on the order of imports. */
   readonly tieBreak?: number | undefined;
+}
+
+/** A brand that an identifier may mean. */
+export interface Candidate extends Ranked {
+  readonly keys: readonly BrandKey[];
 }
 
 /** Orders by rank, then tie-break, then id: the highest rank and tie-break first, then the smallest id. */

@@ -8,12 +8,12 @@ import {
 import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey } from '../keys/tickers.ts';
 import { isCommonAsName, isCommonAsTicker } from '../names/common-words.ts';
 import { compareLegalFamilies, legalFamiliesOf } from '../names/legal-families.ts';
-import { coreName, legalFormOf, normalName } from '../names/names.ts';
+import { coreName, legalFormOf, normalName, PLACEHOLDER } from '../names/names.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
-import { compareTexts } from '../names/texts.ts';
+import { compareTexts, hasInOrder } from '../names/texts.ts';
 import { type Reading, type ReadOptions, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
 import { isUnspecific, leadingKeysToRead, meantByLeadingWords } from './leading-words.ts';
-import { compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
+import { type Candidate, compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
 
 /** By how much a company must be better known, so that its name precedes another company's bare ticker. */
 const CLEARLY_BETTER_KNOWN = 200;
@@ -28,8 +28,6 @@ const WELL_KNOWN = 700;
 const LARGE = 740;
 /** A step after those of all readings. */
 const AFTER_ALL = 1_000;
-/** Stands for a name of which only the legal form is known. */
-const PLACEHOLDER = 'xq';
 
 /** Texts that are written as tickers, and not as words: "ALL", "$all". */
 const AS_TICKER = /^\s*(?:\$.*|[A-Z]{1,5}\s*)$/;
@@ -37,11 +35,6 @@ const CASHTAG = /^\s*\$/;
 /** Few tickers in the United States have five letters. A word in capitals is therefore rather the name of a better known company. */
 const LONG_TICKER = /^\s*[A-Z]{5}\s*$/;
 const ONE_WORD = /^\s*\p{L}+\s*$/u;
-
-/** A brand that an identifier may mean. */
-export interface Candidate extends Ranked {
-  readonly keys: readonly BrandKey[];
-}
 
 /** The brand that an identifier means, and how it matched. */
 export interface Resolution {
@@ -215,22 +208,7 @@ function isAlsoTicker(
   if (matches.some((other) => other.id === id && other.kind === 'name')) return true;
   if (rank < WELL_KNOWN) return false;
   const letters = normalName(identifier).replace(/(.)\1+/gu, '$1');
-  return candidates.some(
-    (candidate) =>
-      candidate.id === id &&
-      candidate.keys.some(
-        ({ key, kind }) => kind === 'name' && hasInOrder(key.slice('name:'.length), letters),
-      ),
-  );
-}
-
-function hasInOrder(text: string, letters: string): boolean {
-  let at = 0;
-  for (const letter of letters) {
-    at = text.indexOf(letter, at) + 1;
-    if (at === 0) return false;
-  }
-  return true;
+  return namesOf(candidates, id).some(({ key }) => hasInOrder(key.slice('name:'.length), letters));
 }
 
 /** Returns the best of the matches, which are in order of precedence. */
@@ -301,18 +279,15 @@ function fitsOneCompany(
       other.id !== id && other.strength === strength && (isBareRank(rank) || !isBareRank(other.rank)),
   );
   if (next === undefined) return true;
-  const names = strength === 'group_word' ? wholeNamesOf(candidates, id) : [];
-  return wholeNamesOf(candidates, next.id).some((name) => names.includes(name));
+  const wholeNamesOf = (company: string) =>
+    new Set(namesOf(candidates, company).flatMap(({ key, strength }) => (strength === 'exact' ? key : [])));
+  return strength === 'group_word' && !wholeNamesOf(id).isDisjointFrom(wholeNamesOf(next.id));
 }
 
-function wholeNamesOf(candidates: readonly Candidate[], id: string): string[] {
-  return candidates.flatMap((candidate) =>
-    candidate.id === id
-      ? candidate.keys.flatMap(({ key, kind, strength }) =>
-          kind === 'name' && strength === 'exact' ? [key] : [],
-        )
-      : [],
-  );
+function namesOf(candidates: readonly Candidate[], id: string): BrandKey[] {
+  return candidates
+    .filter((candidate) => candidate.id === id)
+    .flatMap(({ keys }) => keys.filter(({ kind }) => kind === 'name'));
 }
 
 /** Checks whether people who write the bare ticker of one company rather mean the other company, because it is better known. */

@@ -30,12 +30,6 @@ export interface SecurityName {
   readonly type: SecurityType | undefined;
 }
 
-/** A pattern that shows what a security is. */
-interface TypedPattern {
-  readonly type: SecurityType;
-  readonly pattern: RegExp;
-}
-
 /** Words after a company's name that say what the security is. The first words in the name decide. */
 const PHRASES = typedPatterns(PATTERNS.phrases);
 
@@ -111,14 +105,12 @@ export function readSecurityName(name: string): SecurityName {
 function firstPhrase(text: string): { type: SecurityType; index: number } | undefined {
   const firstWord = text.indexOf(' ');
   const afterFirstWord = firstWord < 0 ? '' : text.slice(firstWord);
-  const found = [
+  return [
     ...PHRASES.map(({ type, pattern }) => ({ type, index: afterFirstWord.search(pattern), from: firstWord })),
     ...TERMS.map(({ type, pattern }) => ({ type, index: text.search(pattern), from: 0 })),
-  ].flatMap(({ type, index, from }) => (index < 0 ? [] : [{ type, index: from + index }]));
-  return found.reduce<(typeof found)[0] | undefined>(
-    (first, each) => (first === undefined || each.index < first.index ? each : first),
-    undefined,
-  );
+  ]
+    .flatMap(({ type, index, from }) => (index < 0 ? [] : [{ type, index: from + index }]))
+    .sort((a, b) => a.index - b.index)[0];
 }
 
 function withoutAll(text: string, patterns: readonly RegExp[]): string {
@@ -140,7 +132,7 @@ function withArticle(company: string): string {
 }
 
 /** Reads rows of a type, a regular expression and its flags, with two spaces between them. "#" begins a comment. */
-export function typedPatterns(rows: readonly string[]): TypedPattern[] {
+export function typedPatterns(rows: readonly string[]): { type: SecurityType; pattern: RegExp }[] {
   return rowsOf(rows).map((row) => {
     const [type, pattern = '', flags] = row.split('  ');
     return { type: type as SecurityType, pattern: new RegExp(pattern, flags) };
