@@ -51,6 +51,20 @@ test('a line that is not UTF-8 is reported with its number, and the other lines 
   ]);
 });
 
+test('a gzip of several members is read whole, and zeros after it are padding', {
+  timeout: 20_000,
+}, async () => {
+  const members = [gzipSync('one\ntwo\n'), gzipSync('three\n')];
+  for (const zeros of [0, 1, 500, 300_000]) {
+    const file = await fileOf(Buffer.concat([...members, Buffer.alloc(zeros)]));
+    expect(await collect(file), `${zeros} zeros`).toMatchObject([
+      { text: 'one' },
+      { text: 'two' },
+      { text: 'three' },
+    ]);
+  }
+});
+
 test('a truncated gzip gives the lines before the break and reports its place', async () => {
   const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index} ${Math.sin(index)}`);
   const packed = gzipSync(lines.join('\n'));
