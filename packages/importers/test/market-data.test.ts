@@ -114,6 +114,16 @@ test('a text that is not a number, a currency or a price is refused with its lin
   ]);
 });
 
+test('a figure below zero is refused by the name of its field', async () => {
+  const quotes = await read(
+    'symbol,exchange,price,market_cap_usd,low_52_weeks\nA,XNYS,10,-1,9\nB,XNYS,10,1,-9\n',
+  );
+  expect(quotes).toMatchObject([
+    { line: '2', problem: 'market_cap_usd: must not be below 0' },
+    { line: '3', problem: 'low_52_weeks: must not be below 0' },
+  ]);
+});
+
 test('"NaN" and "null" are not figures, but are ordinary symbols', async () => {
   const quotes = await read('symbol,exchange,price,change,isin\nNAN,NYSE,10,NaN,null\nnull,NYSE,11,null,\n');
   expect(quotes).toMatchObject([

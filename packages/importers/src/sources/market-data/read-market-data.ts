@@ -192,8 +192,15 @@ function dayOf({ from, raw }: TableRow, texts: Texts, options: ReadMarketDataOpt
   if (symbol === '' && isin === '') problems.push('the line has neither a symbol nor an ISIN');
   if (!texts.has('price')) problems.push('the line has no price');
   else if (values.has('price') && price <= 0) problems.push('price: must be above 0');
-  for (const field of ['marketCap', 'marketCapUsd', 'priceUsd', 'low', 'high'] as const)
-    if ((figures[field] ?? 0) < 0) problems.push(`${field}: must not be below 0`);
+  const positive = {
+    market_cap: figures.marketCap,
+    market_cap_usd: figures.marketCapUsd,
+    price_usd: figures.priceUsd,
+    low_52_weeks: low,
+    high_52_weeks: high,
+  };
+  for (const [field, figure = 0] of Object.entries(positive))
+    if (figure < 0) problems.push(`${field}: must not be below 0`);
   if (low !== undefined && high !== undefined && low > high)
     problems.push('the low of 52 weeks is above the high of 52 weeks');
   const refused: Unreadable = { from, problem: problems.join('; '), raw };

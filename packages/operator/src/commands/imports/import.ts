@@ -80,8 +80,8 @@ function importFinanceDatabaseCommand(context: Context) {
     .argument('<folder>', 'the folder with one CSV file for each exchange')
     .option(...MEMORY_OPTION)
     .action((folder, options) =>
-      reportedRecords(context, options, () =>
-        readFinanceDatabase(context.pathOf(folder), { memoryMib: options.memory }),
+      reportedRecords(context, options, ({ bytes }) =>
+        readFinanceDatabase(context.pathOf(folder), { memoryMib: options.memory, progress: bytes }),
       ),
     );
 }
