@@ -91,8 +91,10 @@ export function readQuery<Asked extends Query>(query: Asked): Asked & ReadQuery 
 }
 
 /** Returns how many of the best records of each entry the queries need. */
-export function bestOfEntry(queries: readonly Query[]): number {
-  const haveBoth = queries.some(({ identifier }) => readNamesWithCodes(identifier).length > 0);
+export function bestOfEntry(queries: readonly ReadQuery[]): number {
+  const haveBoth = queries.some(
+    ({ identifier, options }) => readNamesWithCodes(identifier, options.kind).length > 0,
+  );
   return haveBoth ? BEST_OF_ENTRY_OF_BOTH : BEST_OF_ENTRY;
 }
 
