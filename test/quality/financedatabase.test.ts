@@ -417,6 +417,14 @@ test('a name that Berlin abbreviates is the full one in its description, and joi
   ]);
 });
 
+test.each([
+  ['Kestrel Mining plc', 'Kestrel Mining Public Limited Company', []],
+  ['Kestrel Mining', 'Kestrel Mining plc', ['Kestrel Mining plc']],
+])('of "%s" and the description\'s "%s", the further names are %j', async (name, described, names) => {
+  const { brands } = await readRows({ ...KESTREL, name, summary: `${described} mines copper in Cornwall.` });
+  expect(brands).toMatchObject([{ name, names }]);
+});
+
 test('a former name in the description joins', async () => {
   const renamed: Facts = { symbol: 'TIN.BE', name: 'TINNERS LTD', figi: 'BBG001KSTRL9' };
   expect(companies(await readRows(KESTREL, renamed))).toEqual(['KES@XLON TIN@XBER']);
