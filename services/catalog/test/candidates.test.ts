@@ -119,8 +119,15 @@ test('if thousands of records share a name, a look-up reads only the best ones, 
     .sort({ rank: -1 })
     .next();
   expect(first).toEqual(['acme', 'united-a', second?._id].toSorted());
-  // This time one query finds all, because the finder has learnt which entry is common.
+  // Now one query finds all, because the finder has learnt which entries are common.
+  let queries = 0;
+  const count = ({ commandName }: { commandName: string }) => {
+    if (commandName === 'find' || commandName === 'aggregate') queries += 1;
+  };
+  companies.db.client.on('commandStarted', count);
   expect(await idsFound()).toEqual(first);
+  companies.db.client.off('commandStarted', count);
+  expect(queries).toBe(1);
 });
 
 test('a look-up finds the record that the identifier means, alone or in a batch, however many records share the name', async () => {

@@ -38,14 +38,17 @@ export function tickerKeys({ listings, company }: Pick<Brand, 'listings' | 'comp
     if (ticker === undefined) return [];
     const mic = venueMic(listing.mic);
     const exchange = exchangeOfMic(mic);
-    const place = `${listing.mic}:${listing.ticker}`;
-    const atExchange = isMic(mic) ? [tickerKey(tickerKeyAt(mic, ticker), place)] : [];
+    const written = `${listing.mic}:${listing.ticker}`;
+    const atExchange = isMic(mic) ? [tickerKey(tickerKeyAt(mic, ticker), written)] : [];
     const isFirst = index === 0 && mic === mainMic;
     if (!isFirst && isOtherSecurityInLetters(listing.ticker, mic)) return atExchange;
     if (listing.primary || mic === mainMic) return [bareKey(exchange, ticker, listing.ticker), ...atExchange];
-    const american = exchange?.country === 'US' ? americanTickerKeys(ticker) : [];
-    const onBoard = mic === BOARD_OF_HOME_TICKERS && isFromUnlistedAmerica ? boardTickerKeys(ticker) : [];
-    return [...[...american, ...onBoard].map((key) => tickerKey(key, listing.ticker)), ...atExchange];
+    const further = (keys: readonly string[]) => [
+      ...keys.map((key) => tickerKey(key, listing.ticker)),
+      ...atExchange,
+    ];
+    if (mic === BOARD_OF_HOME_TICKERS && isFromUnlistedAmerica) return further(boardTickerKeys(ticker));
+    return exchange?.country === 'US' ? further(americanTickerKeys(ticker)) : atExchange;
   });
 }
 

@@ -37,7 +37,7 @@ export function contradictionsBetween(a: RecordIdentity, b: RecordIdentity): rea
   if (a.isManager || b.isManager) return haveOtherFirms(a.evidence(), b.evidence()) ? ['firm'] : [];
   // The records are compared because other records are linked, so one name may be the beginning of the other.
   const names = nameAgreementOf(a, b, true);
-  return contradictionsOf(a, b, names === 'begins' ? 'equal' : names, true);
+  return contradictionsOf(a, b, { names: names === 'begins' ? 'equal' : names, mayHaveSites: true });
 }
 
 /** Says in the words of a report what a contradiction consists in. */
@@ -65,25 +65,24 @@ export function haveOtherFirms({ firm: a }: LinkEvidence, { firm: b }: LinkEvide
 export function contradictionsOf(
   a: RecordIdentity,
   b: RecordIdentity,
-  names: NameAgreement,
-  mayHaveSites: boolean,
+  { names, mayHaveSites }: { names: NameAgreement; mayHaveSites: boolean },
 ): Contradiction[] {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
   const found: Contradiction[] = [];
-  if (areOther(ofA.qid, ofB.qid) || areOther(ofA.lei, ofB.lei)) found.push('entity');
+  if (differ(ofA.qid, ofB.qid) || differ(ofA.lei, ofB.lei)) found.push('entity');
   if (haveOtherIssuers(a, b)) found.push('issuer');
   // A stated rename or merger explains another legal form, country and website.
   if (names === 'former') return found;
   if (compareLegalFamilies(a.names().legalFamilies, b.names().legalFamilies) === 'clash')
     found.push('legalForm');
-  if (areOther(ofA.sureCountry, ofB.sureCountry)) found.push('country');
+  if (differ(ofA.sureCountry, ofB.sureCountry)) found.push('country');
   if (haveOtherWebsites(a, b, names === 'equal') && !(mayHaveSites && areAtOneAddress(a, b)))
     found.push('website');
   return found;
 }
 
 /** Checks whether both records have a value, and not the same one. */
-function areOther(a: string, b: string): boolean {
+function differ(a: string, b: string): boolean {
   return a !== '' && b !== '' && a !== b;
 }
 

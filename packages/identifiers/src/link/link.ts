@@ -191,7 +191,7 @@ function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<strin
   if (areListings && names === 'equal' && facts.has('domain') && haveOneFormAtOneVenue(a, b))
     facts.add('uniqueName');
 
-  const contradictions = contradictionsOf(a, b, names, names === 'equal');
+  const contradictions = contradictionsOf(a, b, { names, mayHaveSites: names === 'equal' });
   const isSure = isIdentified || facts.has('listing') || facts.has('domain');
   if (!isWhole(names) && securitiesDiffer(ofA, ofB)) contradictions.push('security');
   const areHomesSure = ofA.isCountryKnown && ofB.isCountryKnown;

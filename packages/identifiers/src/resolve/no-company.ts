@@ -93,7 +93,8 @@ function precedesSecurity(identifier: string, company: Meant, security: Meant): 
     (resolution.kind === 'name' || coreName(identifier) === coreName(brand.name))
   )
     return true;
-  return !brand.derivedFields.includes('rank') && isListedInAmerica(company);
+  const isRanked = !brand.derivedFields.includes('rank');
+  return isRanked && isListedInAmerica(company);
 }
 
 function isWellKnown(brand: Brand): boolean {

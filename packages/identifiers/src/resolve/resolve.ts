@@ -280,7 +280,7 @@ function fitsOneCompany(
   );
   if (next === undefined) return true;
   const wholeNamesOf = (company: string) =>
-    new Set(namesOf(candidates, company).flatMap(({ key, strength }) => (strength === 'exact' ? key : [])));
+    new Set(namesOf(candidates, company).flatMap((name) => (name.strength === 'exact' ? name.key : [])));
   return strength === 'group_word' && !wholeNamesOf(id).isDisjointFrom(wholeNamesOf(next.id));
 }
 

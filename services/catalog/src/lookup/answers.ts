@@ -47,10 +47,12 @@ const BEST_OF_ENTRY = 2;
  * records takes as long as to find the best of them.
  */
 const COMMON_ENTRY_RECORDS = 24;
-/** With CANDIDATES_OF_ENTRY records for each entry, far more records than entries have that are not common. */
+/**
+ * A query reads at most this many records for each entry, and MORE_CANDIDATES besides. If it finds them all, at least one of its entries
+ * has more records than this and becomes common, so the next query for the same entries finds fewer.
+ */
+const CANDIDATES_OF_ENTRY = 2;
 const MORE_CANDIDATES = 65;
-/** Most names are several entries, and most entries have one record. */
-const CANDIDATES_OF_ENTRY = 3;
 /** How many common entries a process remembers. It forgets the least recently used first. */
 const MAX_COMMON_ENTRIES = 10_000;
 /** BEST_OF_ENTRY for a name with a ticker. The company that has both need not be one of the two best known with either. */
@@ -120,17 +122,21 @@ export type FindCandidates = ReturnType<typeof candidateFinder>;
 /**
  * Returns a function that finds the records that have any of the entries: of each entry all records, or at least the best
  * `perEntry` by rank with its tie-break. An identifier cannot mean any further record. One query reads all records of most entries, and
- * only the best of the entries that the process remembers as common. If the query reaches its limit, some of its other entries are
- * common too, and one more query reads the best records of each.
+ * only the best of the entries that the process remembers as common. If the query reaches its limit, one more query reads the best
+ * records of every entry, and the process remembers which entries had the most records.
  */
 export function candidateFinder(companies: Collection<CatalogDoc>) {
   const commonEntries = new LRUCache<string, true>({ max: MAX_COMMON_ENTRIES });
 
-  function rememberCommon(entries: ReadonlySet<string>, found: readonly CandidateDoc[]): void {
+  function rememberCommon(
+    entries: ReadonlySet<string>,
+    found: readonly CandidateDoc[],
+    sharedByMoreThan: number,
+  ): void {
     const counts = new Map<string, number>();
     for (const key of found.flatMap(({ keys }) => keys))
       if (entries.has(key)) counts.set(key, (counts.get(key) ?? 0) + 1);
-    for (const [entry, count] of counts) if (count > COMMON_ENTRY_RECORDS) commonEntries.set(entry, true);
+    for (const [entry, count] of counts) if (count > sharedByMoreThan) commonEntries.set(entry, true);
   }
 
   return async (
@@ -140,18 +146,20 @@ export function candidateFinder(companies: Collection<CatalogDoc>) {
     const { common = [], others = [] } = Object.groupBy(entries, (entry) =>
       commonEntries.get(entry) ? 'common' : 'others',
     );
-    let found = await findAllAndBest(companies, { others, common, perEntry });
-    if (found.length > COMMON_ENTRY_RECORDS) {
+    let found = byId(await findAllAndBest(companies, { others, common, perEntry }));
+    if (found.size > COMMON_ENTRY_RECORDS) {
       const ofOthers = new Set(others);
-      const all = found.filter(({ keys }) => keys.some((key) => ofOthers.has(key)));
-      rememberCommon(ofOthers, all);
-      if (all.length >= mostOf(others)) found = await findBest(companies, entries, perEntry);
+      const all = [...found.values()].filter(({ keys }) => keys.some((key) => ofOthers.has(key)));
+      const isWhole = all.length < mostOf(others);
+      rememberCommon(ofOthers, all, isWhole ? COMMON_ENTRY_RECORDS : CANDIDATES_OF_ENTRY);
+      if (!isWhole) found = byId(await findBest(companies, entries, perEntry));
     }
     const wanted = new Set(entries);
-    const docs = new Map(found.map((doc) => [doc._id, doc]));
-    return [...docs.values()].map((doc) => candidateFromDoc(doc, wanted));
+    return Array.from(found.values(), (doc) => candidateFromDoc(doc, wanted));
   };
 }
+
+const byId = (docs: readonly CandidateDoc[]) => new Map(docs.map((doc) => [doc._id, doc]));
 
 /** @param wanted the entries of the look-up */
 export function candidateFromDoc(
@@ -171,7 +179,7 @@ export function candidateFromDoc(
   };
 }
 
-/** Returns the filter of the first query. */
+/** Returns the filter for all records that have any of the entries. */
 export function havingAny(entries: readonly string[]) {
   return { keys: { $in: [...entries] } };
 }
@@ -209,7 +217,7 @@ interface Wanted {
 
 const mostOf = (entries: readonly string[]) => CANDIDATES_OF_ENTRY * entries.length + MORE_CANDIDATES;
 
-/** Finds records in one query. A record that two entries find may be found twice. */
+/** Finds records in one query. A record may come once for the other entries, and once for each common entry. */
 async function findAllAndBest(
   companies: Collection<CatalogDoc>,
   { others, common, perEntry }: Wanted,

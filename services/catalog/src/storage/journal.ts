@@ -2,7 +2,7 @@ import type { ClientSession, Collection, Filter } from 'mongodb';
 import type { StoredCompany } from '../linkage/linked-groups.ts';
 import type { RecordChange } from '../linkage/plan.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
-import { saysDuplicatesOnly } from './duplicate-keys.ts';
+import { namesOnlyDuplicates } from './duplicate-keys.ts';
 
 const READ_MS = 10_000;
 
@@ -60,7 +60,8 @@ export function isBroughtBy(run: RunName, { source, importId }: SourceRecord): b
  * done, and take the companies through which records pass, and the quotes that get lost on the way.
  *
  * Almost all records of an import have no entry yet, and an insert costs mongod much less than an update that inserts. If some have
- * one, all are updated, which changes nothing in an entry that was just inserted. A refused insert would end a transaction.
+ * one, all are updated, which changes nothing in an entry that was just inserted. The run that is undone has entries of almost all
+ * records. A refused insert would end a transaction.
  */
 export async function enterChanges(
   entries: Collection<ChangeDoc>,
@@ -74,6 +75,7 @@ export async function enterChanges(
   if (entered.length === 0) return;
   const isInserted =
     session === undefined &&
+    !isUndo &&
     (await insertAll(
       entries,
       entered.map(({ entry }) => entry),
@@ -85,13 +87,13 @@ export async function enterChanges(
   await entries.bulkWrite(operations, { ordered: false, ...(session && { session }) });
 }
 
-/** Returns false if some of the entries were there already. */
+/** Returns false if some of the entries were there already, or if it is not known whether all were inserted. */
 async function insertAll(entries: Collection<ChangeDoc>, inserted: ChangeDoc[]): Promise<boolean> {
   try {
     await entries.insertMany(inserted, { ordered: false });
     return true;
   } catch (error) {
-    if (saysDuplicatesOnly(error)) return false;
+    if (namesOnlyDuplicates(error)) return false;
     throw error;
   }
 }
@@ -124,7 +126,7 @@ function differs(record: SourceRecord, { bytes }: { bytes: Uint8Array }): boolea
 
 const isMissing = (field: string) => ({ $eq: [{ $type: field }, 'missing'] });
 
-/** Returns the update that brings to the entry what is said of the record if it has an entry of the run already. */
+/** Returns the update that enters the change, whether or not the record has an entry of the run already. */
 function updateTo({ source, id, quote, ...entry }: ChangeDoc, run: RunName, { before }: RecordChange) {
   const isOwn = before !== undefined && isBroughtBy(run, before.record);
   const was = { $literal: entry.was };

@@ -10,7 +10,7 @@ import {
 import pLimit from 'p-limit';
 import type { Plan, Write } from '../linkage/plan.ts';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
-import { DUPLICATE_KEY, saysDuplicatesOnly } from './duplicate-keys.ts';
+import { DUPLICATE_KEY, namesOnlyDuplicates } from './duplicate-keys.ts';
 import { type ChangeDoc, enterChanges, type RunName } from './journal.ts';
 
 const WRITE_CONFLICT = 112;
@@ -83,7 +83,7 @@ async function writeEach(
     });
     return insertedCount + matchedCount + deletedCount === writes.length;
   } catch (error) {
-    if (saysDuplicatesOnly(error)) return false;
+    if (namesOnlyDuplicates(error)) return false;
     throw error;
   }
 }

@@ -183,7 +183,7 @@ function isOfBrowser({ method, headers }: FastifyRequest): boolean {
 /** Returns a signal that is aborted when the caller can get no answer any more. */
 function abandonedBy({ raw }: FastifyReply): AbortSignal {
   const abandoned = new AbortController();
-  // An answered request closes, too, and its signal would make an exception for nobody.
+  // The connection of an answered request closes too. To abort then would create an error that nobody reads.
   raw.once('close', () => {
     if (!raw.writableEnded) abandoned.abort();
   });

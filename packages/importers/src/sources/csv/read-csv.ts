@@ -67,9 +67,12 @@ export async function* readCsv(
   });
   const companies = gives('listings.ticker') && !gives('id') ? companiesOf(rows, kept, counts) : rows;
   for await (const item of merge ? mergedById(companies, kept) : companies) {
-    const { kind } = 'record' in item ? item : {};
-    if (kind !== undefined) counts[kind] = (counts[kind] ?? 0) + 1;
-    yield 'record' in item ? brandOf(item, options) : item;
+    if (!('record' in item)) {
+      yield item;
+      continue;
+    }
+    if (item.kind !== undefined) counts[item.kind] = (counts[item.kind] ?? 0) + 1;
+    yield brandOf(item, options);
   }
   yield* table.remarks;
   onSecurities?.(counts);

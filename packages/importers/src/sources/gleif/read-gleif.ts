@@ -6,7 +6,6 @@ import { JSON_FILE } from '../../formats/json.ts';
 import { readJsonObjects } from '../../formats/json-objects.ts';
 import type { TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
-import { openSideDatabase } from '../../formats/side-database.ts';
 import { NoTable, openTable } from '../../formats/table.ts';
 import type { BytesRead, ReadItem, Skipped, Unreadable } from '../../framework/source-items.ts';
 import { cellsOf } from './cells.ts';
@@ -47,8 +46,7 @@ export async function* readGleif(
   { onlyJoining, progress, signal, known, workDir = tmpdir() }: GleifOptions = {},
 ): AsyncGenerator<ReadItem<Brand> | Skipped> {
   if (progress !== undefined) progress.total = await sizeOf(files);
-  using database = openSideDatabase(workDir);
-  const store = new SideStore(database);
+  using store = new SideStore(workDir);
   for await (const identifier of known ?? []) if (isIsin(identifier)) store.addKnownIsin(identifier);
   for (const file of files)
     for await (const read of recordsOf(file, progress)) {

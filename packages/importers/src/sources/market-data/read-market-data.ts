@@ -192,14 +192,14 @@ function dayOf({ from, raw }: TableRow, texts: Texts, options: ReadMarketDataOpt
   if (symbol === '' && isin === '') problems.push('the line has neither a symbol nor an ISIN');
   if (!texts.has('price')) problems.push('the line has no price');
   else if (values.has('price') && price <= 0) problems.push('price: must be above 0');
-  const positive = {
+  const notNegative = {
     market_cap: figures.marketCap,
     market_cap_usd: figures.marketCapUsd,
     price_usd: figures.priceUsd,
     low_52_weeks: low,
     high_52_weeks: high,
   };
-  for (const [field, figure = 0] of Object.entries(positive))
+  for (const [field, figure = 0] of Object.entries(notNegative))
     if (figure < 0) problems.push(`${field}: must not be below 0`);
   if (low !== undefined && high !== undefined && low > high)
     problems.push('the low of 52 weeks is above the high of 52 weeks');
