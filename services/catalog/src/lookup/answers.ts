@@ -42,17 +42,13 @@ const LOOKUP_MS = 1_500;
 const ANSWERED_AT_ONCE = 4;
 /** How many of the best records of an entry a look-up needs. */
 const BEST_OF_ENTRY = 2;
+/** If more records than this share an index entry, it is a common entry. An example is a name that many companies have. */
+const COMMON_ENTRY_RECORDS = 8;
 /**
- * If more records than this share an index entry, it is a common entry. An example is a name that many companies have. To read so many
- * records takes as long as to find the best of them.
+ * A query reads at most one record for each entry, and this many besides. If it finds them all, some of its entries have several records
+ * and become common, so the next query for the same entries finds fewer. Little known companies are seldom in mongod's cache.
  */
-const COMMON_ENTRY_RECORDS = 24;
-/**
- * A query reads at most this many records for each entry, and MORE_CANDIDATES besides. If it finds them all, at least one of its entries
- * has more records than this and becomes common, so the next query for the same entries finds fewer.
- */
-const CANDIDATES_OF_ENTRY = 2;
-const MORE_CANDIDATES = 65;
+const MORE_CANDIDATES = 8;
 /** How many common entries a process remembers. It forgets the least recently used first. */
 const MAX_COMMON_ENTRIES = 10_000;
 /** BEST_OF_ENTRY for a name with a ticker. The company that has both need not be one of the two best known with either. */
@@ -151,7 +147,7 @@ export function candidateFinder(companies: Collection<CatalogDoc>) {
       const ofOthers = new Set(others);
       const all = [...found.values()].filter(({ keys }) => keys.some((key) => ofOthers.has(key)));
       const isWhole = all.length < mostOf(others);
-      rememberCommon(ofOthers, all, isWhole ? COMMON_ENTRY_RECORDS : CANDIDATES_OF_ENTRY);
+      rememberCommon(ofOthers, all, isWhole ? COMMON_ENTRY_RECORDS : 1);
       if (!isWhole) found = byId(await findBest(companies, entries, perEntry));
     }
     const wanted = new Set(entries);
@@ -215,7 +211,7 @@ interface Wanted {
   readonly perEntry: number;
 }
 
-const mostOf = (entries: readonly string[]) => CANDIDATES_OF_ENTRY * entries.length + MORE_CANDIDATES;
+const mostOf = (entries: readonly string[]) => entries.length + MORE_CANDIDATES;
 
 /** Finds records in one query. A record may come once for the other entries, and once for each common entry. */
 async function findAllAndBest(
