@@ -15,9 +15,10 @@ const INTERRUPTED = 130;
 const SIGNALS = ['SIGINT', 'SIGTERM'];
 
 if (Number.parseInt(process.versions.node, 10) >= 24) {
-  // Keeps the space for new objects small. Otherwise an import fills 100 MB more before V8 frees anything, and is no faster.
+  // V8 fits its heap to the machine's memory. Without these two flags, an import takes a quarter less of this process's time, but 460 MB
+  // in place of 200. The first keeps the space for new objects small.
   setFlagsFromString('--semi-space-growth-factor=1');
-  // Collects garbage when the heap has grown by so much. Otherwise V8, which sees the machine's memory, lets an import's heap double.
+  // Collects garbage when the heap has grown by so many percent.
   setFlagsFromString('--heap-growing-percent=50');
   const { main } = await import('./src/main.ts');
   const { stdin, stdout, stderr, env } = process;

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { importCatalogue } from '@brand-data/local';
+import { isDuplicateKey } from '@brand-data/runtime';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
-import { MongoClient, MongoServerError } from 'mongodb';
+import { MongoClient } from 'mongodb';
 import { inject } from 'vitest';
 import { startTestStack, type TestStack, type TestStackOptions } from '../stack/index.ts';
 
@@ -15,7 +16,6 @@ const KEPT = 'test_kept_sample';
 /** The databases that the import fills. */
 const FILLED = ['catalog', 'images'] as const;
 const ASKED_EVERY_MS = 200;
-const DUPLICATE_KEY = 11_000;
 
 /**
  * Starts what `npm start` starts, without the demo accounts: one gateway, and the sample catalogue with its images. The first
@@ -85,7 +85,7 @@ async function isFirst(insert: () => Promise<unknown>): Promise<boolean> {
     await insert();
     return true;
   } catch (error) {
-    if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return false;
+    if (isDuplicateKey(error)) return false;
     throw error;
   }
 }

@@ -20,6 +20,7 @@ export * from './grpc/transport.ts';
 export { closeHttpServer } from './http/connections.ts';
 export * from './mongo/answer-within.ts';
 export type { Mongo } from './mongo/connect.ts';
+export * from './mongo/duplicate-key.ts';
 export * from './mongo/open-database.ts';
 export * from './mongo/pages.ts';
 export { bringUpToDate, type Migration } from './mongo/schema.ts';

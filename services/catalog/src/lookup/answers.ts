@@ -46,9 +46,10 @@ const BEST_OF_ENTRY = 2;
 const COMMON_ENTRY_RECORDS = 8;
 /**
  * A query reads at most one record for each entry, and this many besides. If it finds them all, some of its entries have several records
- * and become common, so the next query for the same entries finds fewer. Little known companies are seldom in mongod's cache.
+ * and become common, so the next query for the same entries finds fewer. Little known companies are seldom in mongod's cache. It may
+ * not be less than what makes an entry common.
  */
-const MORE_CANDIDATES = 8;
+const MORE_CANDIDATES = COMMON_ENTRY_RECORDS;
 /** How many common entries a process remembers. It forgets the least recently used first. */
 const MAX_COMMON_ENTRIES = 10_000;
 /** BEST_OF_ENTRY for a name with a ticker. The company that has both need not be one of the two best known with either. */

@@ -7,9 +7,8 @@ import {
   type NoteImportRequest,
 } from '@brand-data/contracts';
 import { compareTexts } from '@brand-data/identifiers';
-import { Fault } from '@brand-data/runtime';
-import { type Collection, MongoServerError, type UpdateFilter } from 'mongodb';
-import { DUPLICATE_KEY } from './duplicate-keys.ts';
+import { Fault, isDuplicateKey } from '@brand-data/runtime';
+import type { Collection, UpdateFilter } from 'mongodb';
 import { type ChangeDoc, entriesOf, type RunName } from './journal.ts';
 
 const READ_MS = 10_000;
@@ -132,7 +131,7 @@ export class ImportRuns {
     try {
       await this.#imports.updateOne({ _id, outcome: { $nin: TAKEN_BACK } }, update, { upsert: true });
     } catch (error) {
-      if (!(error instanceof MongoServerError) || error.code !== DUPLICATE_KEY) throw error;
+      if (!isDuplicateKey(error)) throw error;
       // Two first changes of a run may meet here, so the second one tries again.
       const { matchedCount } = await this.#imports.updateOne({ _id, outcome: { $nin: TAKEN_BACK } }, update);
       if (matchedCount === 0)

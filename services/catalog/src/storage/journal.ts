@@ -1,8 +1,8 @@
+import { namesOnlyDuplicates } from '@brand-data/runtime';
 import type { ClientSession, Collection, Filter } from 'mongodb';
 import type { StoredCompany } from '../linkage/linked-groups.ts';
 import type { RecordChange } from '../linkage/plan.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
-import { namesOnlyDuplicates } from './duplicate-keys.ts';
 
 const READ_MS = 10_000;
 

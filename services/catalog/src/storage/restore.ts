@@ -1,11 +1,9 @@
 import { OPERATOR } from '@brand-data/records';
-import { Fault } from '@brand-data/runtime';
-import { MongoBulkWriteError } from 'mongodb';
+import { Fault, isDuplicateKey } from '@brand-data/runtime';
 import { type CatalogDoc, hasSameContent } from '../records/catalog-doc.ts';
 import { changeKeysOf } from '../records/index-keys.ts';
 import type { Announce } from './announcer.ts';
 import type { Collections } from './collections.ts';
-import { DUPLICATE_KEY } from './duplicate-keys.ts';
 
 const READ_MS = 10_000;
 
@@ -63,7 +61,7 @@ export function restorer({ companies, sources }: Collections, announce: Announce
     try {
       await companies.insertMany(docs, { ordered: false });
     } catch (error) {
-      if (!(error instanceof MongoBulkWriteError) || error.code !== DUPLICATE_KEY) throw error;
+      if (!isDuplicateKey(error)) throw error;
       throw new Fault(
         'failed_precondition',
         'a source record of the export is already in another company of the catalogue: restore into an empty catalogue, while no import runs',

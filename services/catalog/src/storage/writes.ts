@@ -1,4 +1,4 @@
-import type { Mongo } from '@brand-data/runtime';
+import { isDuplicateKey, type Mongo, namesOnlyDuplicates } from '@brand-data/runtime';
 import {
   type AnyBulkWriteOperation,
   type ClientSession,
@@ -10,7 +10,6 @@ import {
 import pLimit from 'p-limit';
 import type { Plan, Write } from '../linkage/plan.ts';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
-import { DUPLICATE_KEY, namesOnlyDuplicates } from './duplicate-keys.ts';
 import { type ChangeDoc, enterChanges, type RunName } from './journal.ts';
 
 const WRITE_CONFLICT = 112;
@@ -46,8 +45,8 @@ export async function writeGroups(
     length === 1 ? 'single' : 'several',
   );
   const enter = async (of: readonly (readonly Write[])[], session?: ClientSession) => {
-    const told = of.flatMap((writes) => changes.get(writes) ?? []);
     if (journal === undefined) return;
+    const told = of.flatMap((writes) => changes.get(writes) ?? []);
     await enterChanges(journal.changes, journal.run, told, { isUndo: journal.isUndo, session });
   };
   const inSession = (write: (session: ClientSession) => Promise<boolean>) =>
@@ -130,10 +129,10 @@ async function writeInTransaction(
 /** Checks whether another writer changed the documents, or the commit's outcome is unknown. Then the catalogue plans again. */
 function isLostRace(error: unknown): boolean {
   return (
-    error instanceof MongoServerError &&
-    (error.code === DUPLICATE_KEY ||
-      error.code === WRITE_CONFLICT ||
-      error.hasErrorLabel(MongoErrorLabel.TransientTransactionError) ||
-      error.hasErrorLabel(MongoErrorLabel.UnknownTransactionCommitResult))
+    isDuplicateKey(error) ||
+    (error instanceof MongoServerError &&
+      (error.code === WRITE_CONFLICT ||
+        error.hasErrorLabel(MongoErrorLabel.TransientTransactionError) ||
+        error.hasErrorLabel(MongoErrorLabel.UnknownTransactionCommitResult)))
   );
 }

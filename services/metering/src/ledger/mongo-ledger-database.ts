@@ -1,5 +1,5 @@
 import type { UsageCell } from '@brand-data/contracts';
-import type { Mongo } from '@brand-data/runtime';
+import { DUPLICATE_KEY, type Mongo } from '@brand-data/runtime';
 import type { AnyBulkWriteOperation, Document, WriteError } from 'mongodb';
 import { CHANGING_FIELDS, grantIdOf, type LedgerKey, ledgerIdOf, parseGrantId } from './ledger.ts';
 import {
@@ -36,7 +36,6 @@ import {
 import type { Breakdowns } from './ledger-usage.ts';
 
 const LEDGERS_READ_AT_ONCE = 500;
-const DUPLICATE_KEY = 11_000;
 const PATH_NOT_VIABLE = 28;
 const BAD_VALUE = 2;
 const NO_NUMBER = 241;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { endOfPage, inBatches, type Mongo, olderThan } from '@brand-data/runtime';
+import { DUPLICATE_KEY, endOfPage, inBatches, type Mongo, olderThan } from '@brand-data/runtime';
 import type { Collection, Filter, UpdateFilter, WithId } from 'mongodb';
 import {
   CONCERNS,
@@ -30,7 +30,6 @@ interface NoticeDoc extends Omit<Notice, 'id'> {
 
 const LEDGERS_AT_ONCE = 500;
 const FIND_WITHIN_MS = 60_000;
-const DUPLICATE_KEY = 11_000;
 
 export interface ClaimedNotice extends Notice {
   /** A random text by which the claim is known. */

@@ -1,7 +1,12 @@
-import { MongoBulkWriteError } from 'mongodb';
+import { MongoBulkWriteError, MongoServerError } from 'mongodb';
 
-/** The code of mongod's error about a key that is unique and there already. */
+/** The code of mongod's error about a unique key that another document has already. */
 export const DUPLICATE_KEY = 11_000;
+
+/** Checks whether the error is about a unique key that another document has already, or the error of a bulk write that names such a key. */
+export function isDuplicateKey(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
+}
 
 /**
  * Checks whether a bulk write's error names nothing but keys that were there already. An error whose outcome is unknown names nothing,
