@@ -1,6 +1,6 @@
 import { domainToUnicode } from 'node:url';
 import { type Brand, BrandType, FoundCompany } from '@brand-data/contracts';
-import { nameForms, namesOfBrand, normalName, readWebHost } from '@brand-data/identifiers';
+import { coreName, nameForms, namesOfBrand, normalName, readWebHost } from '@brand-data/identifiers';
 import { presentFlat } from '@brand-data/presenters';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
@@ -37,19 +37,21 @@ beforeEach(() => {
 const namesFound = async (text: string, limit = 10) =>
   (await search(text, limit)).map(({ brand }) => brand?.name);
 
-/** Returns what a company is found by, from its record alone: texts, and whether a search may begin at any of their words. */
-function textsOf(brand: Brand): { text: string; isName: boolean }[] {
+/** Returns what a company is found by, from its record alone: texts, and up to where a search may begin at any of their words. */
+function textsOf(brand: Brand): { text: string; wordsUntil: number }[] {
   const { current, former } = namesOfBrand(brand);
-  const names = [...current, ...former].flatMap((name) => nameForms(name).map(({ form }) => form));
+  const names = [...current, ...former].flatMap((name) =>
+    nameForms(name).map(({ form }) => {
+      const core = coreName(name);
+      return { text: form, wordsUntil: form.startsWith(`${core} `) ? core.length : form.length };
+    }),
+  );
   const hosts = [...(brand.links?.websites ?? []), ...brand.domains].flatMap((address) => {
     const { host = '', domain = '' } = readWebHost(address) ?? {};
     return [host, domain].map(domainToUnicode);
   });
   const others = [...brand.listings.map(({ ticker }) => ticker), ...hosts].map(normalName);
-  return [
-    ...names.map((text) => ({ text, isName: true })),
-    ...others.map((text) => ({ text, isName: false })),
-  ];
+  return [...names, ...others.map((text) => ({ text, wordsUntil: 0 }))];
 }
 
 /** Compares every company with the typed text. Returns the first text of each that matches. */
@@ -58,9 +60,9 @@ function scan(docs: readonly CatalogDoc[], typed: string): Map<CatalogDoc, strin
     const brand = recordFromBytes(doc.brand);
     if (brand.type === BrandType.SUPERINVESTOR || brand.type === BrandType.OTHER_SECURITY) return [];
     const found = textsTyped(typed).flatMap((beginning) =>
-      textsOf(brand).flatMap(({ text, isName }) =>
+      textsOf(brand).flatMap(({ text, wordsUntil }) =>
         [...text].flatMap((_, at) => {
-          const isStart = at === 0 || (isName && text[at - 1] === ' ');
+          const isStart = at === 0 || (at < wordsUntil && text[at - 1] === ' ');
           return isStart && text.startsWith(beginning, at) ? [text.slice(at)] : [];
         }),
       ),
@@ -283,6 +285,21 @@ describe('a search', () => {
       brandOf('jpm', { name: 'J.P. Morgan' }),
       brandOf('gazprom', { name: 'Газпром' }),
     );
+    expect(await namesFound(text)).toEqual(expected);
+  });
+
+  test.each([
+    ['ag', ['AGCO Corporation']],
+    ['corp', ['Corporate Travel']],
+    ['kgaa', []],
+    ['plc', ['PLC Systems Inc.']],
+    ['limited', ['The Limited, Inc.']],
+    ['bayer a', ['Bayer AG']],
+    ['motor corp', ['Toyota Motor Corporation']],
+  ])('for "%s" finds no company by the legal form at the end of its name', async (text, expected) => {
+    const names = ['Bayer AG', 'AGCO Corporation', 'Corporate Travel', 'Merck KGaA', 'PLC Systems Inc.'];
+    const further = ['Tesco plc', 'Toyota Motor Corporation', 'Rolex Limited', 'The Limited, Inc.'];
+    await database.put(...[...names, ...further].map((name, index) => brandOf(`c${index}`, { name })));
     expect(await namesFound(text)).toEqual(expected);
   });
 
