@@ -1,8 +1,7 @@
 import type { AccountsServiceClient, BlockedNetwork } from '@brand-data/contracts';
-import { type Clock, callUnary, inNetworks, type Service } from '@brand-data/runtime';
+import { type Clock, callUnary, inNetworks, readAtScrape, type Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
 import { ProblemError } from '../answers/problem.ts';
-import { readAtScrape } from '../metrics/series.ts';
 import { followList, LIST_WITHIN_MS } from '../upstream/follow-list.ts';
 
 /** The networks that operators have blocked. Without a block, a request costs one comparison. */

@@ -1,7 +1,6 @@
-import type { Service } from '@brand-data/runtime';
+import { readAtScrape, type Service } from '@brand-data/runtime';
 import { Counter, Gauge } from 'prom-client';
 import { ProblemError } from '../answers/problem.ts';
-import { readAtScrape } from '../metrics/series.ts';
 
 /** How late the event loop may be before an account with many calls at once has to wait. */
 const LATE_MS = 10;

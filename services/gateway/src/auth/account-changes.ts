@@ -6,9 +6,8 @@ import {
   AccountChanged,
   accountBeatsSubject,
 } from '@brand-data/contracts';
-import type { Nats, Service } from '@brand-data/runtime';
+import { type Nats, readAtScrape, type Service } from '@brand-data/runtime';
 import { Gauge } from 'prom-client';
-import { readAtScrape } from '../metrics/series.ts';
 import type { Messages } from '../upstream/messages.ts';
 import type { StreamProgress } from './stream-progress.ts';
 

@@ -1,6 +1,5 @@
-import type { Service } from '@brand-data/runtime';
+import { readAtScrape, type Service } from '@brand-data/runtime';
 import { Counter, type Histogram, type Registry } from 'prom-client';
-import { readAtScrape } from '../metrics/series.ts';
 
 const DURATION = {
   name: 'gateway_http_request_duration_seconds',

@@ -1,6 +1,5 @@
-import { countBy, type Service } from '@brand-data/runtime';
+import { countBy, readAtScrape, type Service } from '@brand-data/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { readAtScrape } from './series.ts';
 
 type Metered = Pick<Service, 'metrics'>;
 

@@ -20,6 +20,7 @@ import {
   countBy,
   inBatchSpan,
   type Nats,
+  readAtScrape,
   retryUntilStopped,
   type Service,
   type SpanContext,
@@ -27,7 +28,6 @@ import {
   type Tracer,
 } from '@brand-data/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { readAtScrape } from '../metrics/series.ts';
 import type { Messages } from '../upstream/messages.ts';
 import type { Acquire, QuotaEvents } from './acquirer.ts';
 import { GrantBook } from './grant-book.ts';

@@ -1,1 +1,0 @@
-export { readAtScrape } from '@brand-data/runtime';
