@@ -688,6 +688,16 @@ describe('precedence', () => {
     const twin = { id: 'twin', name: 'NatWest Group plc', rank: 740 };
     expect(among('NatWest', twin, known)).toMatchObject({ id: 'known', strength: 'group_word' });
     expect(among('NatWest', { ...twin, name: 'NatWest Holdings' }, known)).toBeUndefined();
+    const spelled = { ...twin, name: 'NatWest Group Public Limited Company' };
+    expect(among('NatWest', spelled, known)).toMatchObject({ id: 'known', strength: 'group_word' });
+  });
+
+  test('several words that each say little mean a company without "Holdings" only if it is large', () => {
+    const bank = { id: 'bank', name: 'National Bank Holdings Corporation', rank: 739 };
+    expect(among('National Bank', bank)).toBeUndefined();
+    expect(among('National Bank Holdings', bank)?.id).toBe('bank');
+    expect(among('National Bank', { ...bank, rank: 740 })?.id).toBe('bank');
+    expect(among('Zions Bank', { ...bank, name: 'Zions Bank Holdings' })?.id).toBe('bank');
   });
 
   test('a place or an adjective in small letters is no ticker of a little known company', () => {
@@ -1319,6 +1329,22 @@ test('if names differ only in their legal forms, the legal form in the identifie
   expect(found('Merck PLC')).toBeUndefined();
 });
 
+test('a legal form of several is meant in every spelling, and by its beginning', () => {
+  const airline = candidate(brand({ id: 'airline', name: 'Delta', rank: 900 }));
+  const indian = candidate(brand({ id: 'indian', name: 'Delta Corp Limited', rank: 580 }));
+  for (const identifier of [
+    'Delta Corp Ltd',
+    'Delta Corporation Limited',
+    'Delta Corp.',
+    'DELTA CORPORATION',
+  ])
+    expect([identifier, resolve(identifier, [airline, indian], { superinvestors: false })?.id]).toEqual([
+      identifier,
+      'indian',
+    ]);
+  expect(resolve('Delta Ltd', [airline, indian], { superinvestors: false })?.id).toBe('airline');
+});
+
 test.each([
   ['Porsche SE', ['Dr. Ing. h.c. F. Porsche AG', 'Porsche']],
   ['Porsche SE', ['Porsche AG']],
@@ -1326,6 +1352,7 @@ test.each([
   ['merck kgaa', ['Merck & Co., Inc.']],
   ['Porsche SE', ['Porsche Holding AG']],
   ['Mc Donalds GmbH', ["McDonald's Corp."]],
+  ['Nikki B.V.', ['Nikki Co., Ltd.']],
 ])('%s is none of %j, whose legal form is another', (identifier, [name = '', ...names]) => {
   const it = candidate(brand({ id: 'it', name, names, rank: 900 }));
   expect(resolve(identifier, [it], { superinvestors: false })).toBeUndefined();

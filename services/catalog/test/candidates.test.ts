@@ -95,6 +95,25 @@ test('queries that find something make one search, and all others are read as le
   expect(searches).toHaveLength(1);
 });
 
+test("a name with a registry's mark finds the company that has the mark, and the name alone the best known", async () => {
+  await put(
+    stockOf('fbnc', 'FBNC@XNAS', { name: 'FIRST BANCORP /NC/', rank: 700 }),
+    stockOf('fbp', 'FBP@XNYS', { name: 'FIRST BANCORP /PR/', rank: 690 }),
+    stockOf('fnlc', 'FNLC@XNAS', { name: 'FIRST BANCORP /ME/', rank: 500 }),
+  );
+  const find = candidateFinder(collections.companies);
+  const idsMeant = async (...identifiers: string[]) => {
+    const queries = readQueries(
+      identifiers.map((identifier) => ({ identifier, superinvestors: true, kind: undefined })),
+    );
+    const answers = await findAnswers(queries, find, { perEntry: 2, most: 1 });
+    return answers.map(({ answer }) => answer.meanings[0]?.brand.id);
+  };
+  expect(
+    await idsMeant('FIRST BANCORP /PR/', 'First Bancorp /ME/', 'FIRST BANCORP /NC/', 'First Bancorp'),
+  ).toEqual(['fbp', 'fnlc', 'fbnc', 'fbnc']);
+});
+
 test('if thousands of records share a name, a look-up reads only the best ones, in the order of the index', async () => {
   for (let start = 0; start < 3_000; start += 500)
     await put(

@@ -242,7 +242,8 @@ const SHORTEST_NAME = 5;
 
 /**
  * Checks whether one name shows that two listings of one source are one company's, if no listing with the name contradicts it. It
- * does if both listings state one country, or one legal form, or the name is long, because a listing's country is often wrong.
+ * does if both listings state one country, or one legal form, or the name is long, because a listing's country is often wrong. It does
+ * not if they state two countries and only one name has "Group" or the like.
  */
 function isNameDistinctive(a: RecordIdentity, b: RecordIdentity): boolean {
   const [namesOfA, namesOfB] = [a.names(), b.names()];
@@ -250,6 +251,8 @@ function isNameDistinctive(a: RecordIdentity, b: RecordIdentity): boolean {
   const haveOneForm = hasCommon(namesOfA.legalFamilies, namesOfB.legalFamilies);
   if (isOneGroup && (haveOneForm || haveOneCountry(a, b))) return true;
   if (areDisjoint(namesOfA.legalFamilies, namesOfB.legalFamilies)) return false;
+  // Woolworths Group is in Australia, and Woolworths Holdings in South Africa.
+  if (!isOneGroup && haveTwoCountries(a, b)) return false;
   const shortest = isOneGroup ? SHORTEST_NAME : LONG_NAME;
   const formsOf = ({ current, currentNames }: Names) =>
     isOneGroup ? current : new Set(currentNames.flatMap(({ forms: [form = ''] }) => form));
@@ -308,6 +311,12 @@ function isDistinctive(word: string): boolean {
 function haveOneCountry(a: RecordIdentity, b: RecordIdentity): boolean {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
   return ofA.isCountryKnown && ofB.isCountryKnown && hasCommon(ofA.countries, ofB.countries);
+}
+
+/** Checks whether the country of both records is known, and not the same. */
+function haveTwoCountries(a: RecordIdentity, b: RecordIdentity): boolean {
+  const [ofA, ofB] = [a.evidence(), b.evidence()];
+  return ofA.isCountryKnown && ofB.isCountryKnown && areDisjoint(ofA.countries, ofB.countries);
 }
 
 /** Returns the kinds of keys that both records have in common. */

@@ -23,14 +23,24 @@ const TRANSLATED: ReadonlySet<string> = new Set(['ab', 'oyj', 'as', 'kk', 'bhd',
 /** Forms for which only "Ltd" is used, such as "Nestlé Ltd" for the S.A. of Switzerland. */
 const CALLED_LIMITED: ReadonlySet<string> = new Set(['plc', 'ag', 'sa', 'nv', 'spa']);
 /** The families of each pair in the order of the alphabet. */
-const CONVERTED = new Set(['ag se', 'ag gmbh', 'gmbh se', 'sa se', 'nv se', 'ab oyj', 'inc lp', 'lp ltd']);
+const CONVERTED = new Set([
+  'ag se',
+  'ag gmbh',
+  'gmbh se',
+  'sa se',
+  'nv se',
+  'bv nv',
+  'ab oyj',
+  'inc lp',
+  'lp ltd',
+]);
 
 /** Returns the families of a name's legal forms: "inc" for "Apple Corporation", "inc" and "plc" for "Eaton Corp. plc". */
 export function legalFamiliesOf(name: string): string[] {
   const words = legalFormOf(name)
     .replace(/public (?:limited company|ltd co)/, 'plc')
     .replace(/public (?:company|co) (?:limited|ltd)/, 'pcl')
-    .replace('joint stock company', 'jsc')
+    .replace(/joint stock (?:company|co)/, 'jsc')
     .split(' ');
   return [...new Set(words.flatMap((word) => FAMILY_OF.get(word) ?? []))];
 }

@@ -118,7 +118,21 @@ export function legalFormOf(value: string): string {
   const [normal = ''] = normals;
   const [core = ''] = cores;
   const form = normal.replace(core, '').trim().replace(/^and /, '');
-  return SHORT_FORMS.get(form) ?? form;
+  return SHORT_FORMS.get(form) ?? shortened(form);
+}
+
+/** Returns a legal form, and each that it begins with: "corp ltd" and "corp". Empty if there is none. */
+export function beginningsOfForm(form: string): string[] {
+  const words = form.split(' ').filter((word) => word !== '');
+  return words.map((_, end) => words.slice(0, words.length - end).join(' '));
+}
+
+/** Shortens a form that is several, each by itself: "corp ltd" for "Corporation Limited". */
+function shortened(forms: string): string {
+  return forms
+    .split(' ')
+    .map((form) => SHORT_FORMS.get(form) ?? form)
+    .join(' ');
 }
 
 /** Removes signs, combining marks and invisible characters. Keeps case and punctuation. */

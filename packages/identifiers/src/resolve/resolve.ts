@@ -8,11 +8,12 @@ import {
 import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey } from '../keys/tickers.ts';
 import { isCommonAsName, isCommonAsTicker } from '../names/common-words.ts';
 import { compareLegalFamilies, legalFamiliesOf } from '../names/legal-families.ts';
-import { coreName, legalFormOf, normalName, PLACEHOLDER } from '../names/names.ts';
+import { beginningsOfForm, coreName, legalFormOf, normalName, PLACEHOLDER } from '../names/names.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
+import { hasRegistryMark } from '../names/registry-names.ts';
 import { compareTexts, hasInOrder } from '../names/texts.ts';
 import { type Reading, type ReadOptions, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
-import { isUnspecific, leadingKeysToRead, meantByLeadingWords } from './leading-words.ts';
+import { areUnspecific, isUnspecific, leadingKeysToRead, meantByLeadingWords } from './leading-words.ts';
 import { type Candidate, compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
 
 /** By how much a company must be better known, so that its name precedes another company's bare ticker. */
@@ -49,7 +50,7 @@ export interface Resolution {
 interface Match extends Omit<Resolution, 'keys'>, Ranked {
   readonly key: string;
   readonly step: number;
-  /** Whether the names differ only in their legal forms: "Merck KGaA" and "Merck Inc.". */
+  /** Whether the names differ only in their legal forms: "Merck KGaA" and "Merck Inc.". "Delta Corp" may be Delta Corp Limited. */
   readonly hasOtherForm: boolean;
   /** Whether the identifier's legal form shows that it means another company of the same name. */
   readonly isOther: boolean;
@@ -129,7 +130,10 @@ function matchesOf(identifier: string, candidates: readonly Candidate[], all: re
       const reading = readings.get(key);
       if (reading === undefined || isTooWeak(strength, reading.strength, rank)) return [];
       const weaker = compareStrengths(strength, reading.strength) < 0 ? reading.strength : strength;
-      const hasOtherForm = weaker === 'legal_form' && form !== '' && (ownForm ?? legalFormOf(value)) !== form;
+      const hasOtherForm =
+        weaker === 'legal_form' &&
+        form !== '' &&
+        !beginningsOfForm(ownForm ?? legalFormOf(value)).includes(form);
       const isOther =
         isOfOtherFamily && kind === 'name' && strength !== 'former' && reading.strength !== 'exact';
       // These come after all that surely has the text now, as a ticker or as a name.
@@ -163,7 +167,7 @@ function hasOtherFamily(families: readonly string[], keys: readonly BrandKey[]):
 
 /**
  * Checks whether a match counts. A common word means a company only if it is its whole current name, or is written as its ticker, and in
- * small letters no icon. A place or an adjective with which many names begin does not match weakly, without the legal form or with
+ * small letters no icon. Several words that each say little ("National Bank") mean a company without "Group" or the like only if it is large. A place or an adjective with which many names begin does not match weakly, without the legal form or with
  * another one ("United Company") only if the company is large, and in small letters not as a little known company's ticker. A text
  * that can only be a ticker is written as one.
  */
@@ -185,14 +189,21 @@ function isMeantBy(
   const isName = !isTicker && ONE_WORD.test(identifier) && hasMixedCase(identifier);
   const isAlone = isUnspecific(normalName(identifier));
   const isOfMany = isAlone || isFirstWordOfMany(coreName(identifier));
+  // "National Bank" is National Bank Holdings without spaces, too.
+  const vague = areUnspecific(normalName(identifier)) ? idsWithoutGroupWord(matches) : new Set();
   return (match) => {
     const { kind, strength, rank, hasOtherForm } = match;
     if (isName && kind === 'ticker' && !isAlsoTicker(identifier, match, candidates, matches)) return false;
-    if (!isOfMany) return true;
+    const lacksWords = strength === 'group_word' || strength === 'spacing';
+    if (!isOfMany) return !(lacksWords && rank < LARGE && vague.has(match.id));
     if (kind === 'ticker' && /\p{Ll}/u.test(identifier) && !isTicker && rank < RANK_OF_LISTED) return false;
     if (isWeak(strength)) return rank >= LARGE && !isFirstWordOfMany(coreName(identifier));
     return strength !== 'legal_form' || rank >= LARGE || !(isAlone || hasOtherForm);
   };
+}
+
+function idsWithoutGroupWord(matches: readonly Match[]): ReadonlySet<string> {
+  return new Set(matches.filter(({ strength }) => strength === 'group_word').map(({ id }) => id));
 }
 
 /**
@@ -221,7 +232,9 @@ function bestOf(
   if (first === undefined) return undefined;
   if (isWeak(first.strength)) return fitsOneCompany(first, candidates, matches) ? first : undefined;
   if (first.kind !== 'ticker')
-    return betterKnownNamesake(first, matches) ?? betterKnownGroup(identifier, first, matches) ?? first;
+    return (
+      betterKnownNamesake(identifier, first, matches) ?? betterKnownGroup(identifier, first, matches) ?? first
+    );
   return (
     matches.find(
       (match) =>
@@ -232,7 +245,9 @@ function bestOf(
 }
 
 /** Returns the first company so called without its legal form, if it is much better known than the little known one with exactly this name. */
-function betterKnownNamesake(first: Match, matches: readonly Match[]): Match | undefined {
+function betterKnownNamesake(identifier: string, first: Match, matches: readonly Match[]): Match | undefined {
+  // A registry's mark tells namesakes apart.
+  if (hasRegistryMark(identifier)) return undefined;
   if (first.kind !== 'name' || first.strength !== 'exact' || first.rank >= RANK_OF_LISTED) return undefined;
   return matches.find(
     ({ kind, strength, rank, hasOtherForm, isOther }) =>
@@ -280,8 +295,12 @@ function fitsOneCompany(
   );
   if (next === undefined) return true;
   const wholeNamesOf = (company: string) =>
-    new Set(namesOf(candidates, company).flatMap((name) => (name.strength === 'exact' ? name.key : [])));
+    new Set(namesOf(candidates, company).flatMap((name) => (isWholeName(name) ? name.key : [])));
   return strength === 'group_word' && !wholeNamesOf(id).isDisjointFrom(wholeNamesOf(next.id));
+}
+
+function isWholeName({ strength }: BrandKey): boolean {
+  return strength === 'exact' || strength === 'legal_form';
 }
 
 function namesOf(candidates: readonly Candidate[], id: string): BrandKey[] {

@@ -1,6 +1,14 @@
 import { hash } from 'node:crypto';
 import { Brand, BrandType } from '@brand-data/contracts';
-import { compareTexts, keysOfBrand, kindOf, lookupRank } from '@brand-data/identifiers';
+import {
+  type BrandKey,
+  compareTexts,
+  hasRegistryMark,
+  keysOfBrand,
+  kindOf,
+  lookupRank,
+  normalName,
+} from '@brand-data/identifiers';
 import { SUPPRESSED } from '@brand-data/records';
 import { ObjectId } from 'mongodb';
 import {
@@ -48,11 +56,12 @@ function companyOf(
     only === undefined ? mergeRecords(records) : { brand: recordOfOne(only), priceDate: priceDateOf(only) };
   const brand = built.id === id ? built : { ...built, id };
   const isAlone = only !== undefined && isRestorable(only.brand, brand);
-  const isSuppressed = claimants.some(({ record }) =>
-    record.overrides?.overrides.some(({ field }) => field === SUPPRESSED),
-  );
+  const isSet = (fields: readonly string[]) =>
+    claimants.some(({ record }) => record.overrides?.overrides.some(({ field }) => fields.includes(field)));
+  const isSuppressed = isSet([SUPPRESSED]);
   const brandKeys = isSuppressed ? [] : keysOfBrand(brand);
-  const keys = new Set(brandKeys.flatMap(indexKeysOf));
+  const markedKeys = isSet([SUPPRESSED, 'name', 'names']) ? [] : keysOfMarkedNames(members);
+  const keys = new Set([...brandKeys, ...markedKeys].flatMap(indexKeysOf));
   const hidden = new Set([
     ...(claimants.length === 0 ? [] : keysHiddenByOverrides(brand, [...members, ...quotes])),
     ...keysHiddenByType(brand, members),
@@ -82,6 +91,18 @@ function companyOf(
     ...(priceDate && { priceDate }),
   };
   return { doc, brand, members };
+}
+
+/**
+ * Returns the keys of names with a registry's mark, which tells namesakes apart: "FIRST BANCORP /PR/". The company's record has its names
+ * without marks.
+ */
+function keysOfMarkedNames(members: readonly SourceRecord[]): BrandKey[] {
+  return members.flatMap(({ brand: { name } }): BrandKey[] =>
+    hasRegistryMark(name)
+      ? [{ key: `name:${normalName(name)}`, kind: 'name', strength: 'exact', value: name }]
+      : [],
+  );
 }
 
 /** Checks whether the company's record is its only source record, without any derived field. Then it need not be encoded again. */
