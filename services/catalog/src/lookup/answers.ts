@@ -30,7 +30,7 @@ import {
 } from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
-import type { Collection, Document } from 'mongodb';
+import type { Collection, Document, Filter } from 'mongodb';
 import { append } from '../records/append.ts';
 import { type CatalogDoc, isOtherSecurity } from '../records/catalog-doc.ts';
 import { indexKeysToRead, isCurrentName, keyFromIndex, leadingEntriesToRead } from '../records/index-keys.ts';
@@ -50,6 +50,8 @@ const COMMON_ENTRY_RECORDS = 8;
  * not be less than what makes an entry common.
  */
 const MORE_CANDIDATES = COMMON_ENTRY_RECORDS;
+/** So many common entries are read by a query for each, at the same time. One query for them all takes twice as long. */
+const MOST_APART = 4;
 /** How many common entries a process remembers. It forgets the least recently used first. */
 const MAX_COMMON_ENTRIES = 10_000;
 /** BEST_OF_ENTRY for a name with a ticker. The company that has both need not be one of the two best known with either. */
@@ -113,14 +115,18 @@ type RecordAge = Pick<LookupResult, 'changedAtMs' | 'priceDate'>;
 type CandidateDoc = Pick<CatalogDoc, '_id' | 'rank' | 'keys' | 'brand' | 'changedAt' | 'priceDate'>;
 
 const FIELDS = { rank: 1, keys: 1, brand: 1, changedAt: 1, priceDate: 1 } as const;
+const READ = { projection: FIELDS, maxTimeMS: LOOKUP_MS } as const;
+/** The order of the index of keys. */
+const BEST_FIRST = { rank: -1, _id: 1 } as const;
 
 export type FindCandidates = ReturnType<typeof candidateFinder>;
 
 /**
  * Returns a function that finds the records that have any of the entries: of each entry all records, or at least the best
  * `perEntry` by rank with its tie-break. An identifier cannot mean any further record. One query reads all records of most entries, and
- * only the best of the entries that the process remembers as common. If the query reaches its limit, one more query reads the best
- * records of every entry, and the process remembers which entries had the most records.
+ * at the same time others read only the best of the entries that the process remembers as common. If the first reaches its limit, the
+ * process remembers the entries that several of the found records have, and asks again. If it reaches its limit again, one more query
+ * reads the best records of every entry.
  */
 export function candidateFinder(companies: Collection<CatalogDoc>) {
   const commonEntries = new LRUCache<string, true>({ max: MAX_COMMON_ENTRIES });
@@ -136,25 +142,34 @@ export function candidateFinder(companies: Collection<CatalogDoc>) {
     for (const [entry, count] of counts) if (count > sharedByMoreThan) commonEntries.set(entry, true);
   }
 
+  /** Returns undefined if a query reached its limit, so that it may not have found some of the best. */
+  async function findOnce(entries: readonly string[], perEntry: number): Promise<CandidatesById | undefined> {
+    const { common = [], others = [] } = Object.groupBy(entries, (entry) =>
+      commonEntries.get(entry) ? 'common' : 'others',
+    );
+    const found = byId(await findAllAndBest(companies, { others, common, perEntry }));
+    if (found.size <= COMMON_ENTRY_RECORDS) return found;
+    const ofOthers = new Set(others);
+    const all = [...found.values()].filter(({ keys }) => keys.some((key) => ofOthers.has(key)));
+    const isWhole = all.length < mostOf(others);
+    rememberCommon(ofOthers, all, isWhole ? COMMON_ENTRY_RECORDS : 1);
+    return isWhole ? found : undefined;
+  }
+
   return async (
     entries: readonly string[],
     { perEntry = BEST_OF_ENTRY }: { perEntry?: number } = {},
   ): Promise<CandidateRecord[]> => {
-    const { common = [], others = [] } = Object.groupBy(entries, (entry) =>
-      commonEntries.get(entry) ? 'common' : 'others',
-    );
-    let found = byId(await findAllAndBest(companies, { others, common, perEntry }));
-    if (found.size > COMMON_ENTRY_RECORDS) {
-      const ofOthers = new Set(others);
-      const all = [...found.values()].filter(({ keys }) => keys.some((key) => ofOthers.has(key)));
-      const isWhole = all.length < mostOf(others);
-      rememberCommon(ofOthers, all, isWhole ? COMMON_ENTRY_RECORDS : 1);
-      if (!isWhole) found = byId(await findBest(companies, entries, perEntry));
-    }
+    const found =
+      (await findOnce(entries, perEntry)) ??
+      (await findOnce(entries, perEntry)) ??
+      byId(await findBest(companies, entries, perEntry));
     const wanted = new Set(entries);
     return Array.from(found.values(), (doc) => candidateFromDoc(doc, wanted));
   };
 }
+
+type CandidatesById = ReadonlyMap<string, CandidateDoc>;
 
 const byId = (docs: readonly CandidateDoc[]) => new Map(docs.map((doc) => [doc._id, doc]));
 
@@ -181,7 +196,7 @@ export function havingAny(entries: readonly string[]) {
   return { keys: { $in: [...entries] } };
 }
 
-/** Returns the pipeline that reads only the best records of each entry. Its sort is the order of the index. */
+/** Returns the pipeline that reads only the best records of each entry. */
 export function bestOfEach(
   entries: readonly string[],
   perEntry: number,
@@ -195,7 +210,7 @@ export function bestOfEach(
         from: collection,
         localField: 'entry',
         foreignField: 'keys',
-        pipeline: [{ $sort: { rank: -1, _id: 1 } }, { $limit: perEntry }, { $project: fields }],
+        pipeline: [{ $sort: BEST_FIRST }, { $limit: perEntry }, { $project: fields }],
         as: 'best',
       },
     },
@@ -214,24 +229,20 @@ interface Wanted {
 
 const mostOf = (entries: readonly string[]) => entries.length + MORE_CANDIDATES;
 
-/** Finds records in one query. A record may come once for the other entries, and once for each common entry. */
+/** Finds records in several queries at once. A record may come once for the other entries, and once for each common entry. */
 async function findAllAndBest(
   companies: Collection<CatalogDoc>,
   { others, common, perEntry }: Wanted,
 ): Promise<CandidateDoc[]> {
-  if (others.length === 0) return common.length === 0 ? [] : findBest(companies, common, perEntry);
-  const limit = mostOf(others);
-  const options = { batchSize: limit + perEntry * common.length, maxTimeMS: LOOKUP_MS };
-  if (common.length === 0)
-    return companies.find(havingAny(others), { ...options, projection: FIELDS, limit }).toArray();
-  const best = bestOfEach(common, perEntry, companies.collectionName);
-  const pipeline = [
-    { $match: havingAny(others) },
-    { $limit: limit },
-    { $project: FIELDS },
-    { $unionWith: { pipeline: best } },
-  ];
-  return companies.aggregate<CandidateDoc>(pipeline, options).toArray();
+  const find = (filter: Filter<CatalogDoc>, limit: number, sort?: typeof BEST_FIRST) =>
+    companies.find(filter, { ...(sort && { sort }), ...READ, limit, batchSize: limit + 1 }).toArray();
+  const found = await Promise.all([
+    ...(others.length === 0 ? [] : [find(havingAny(others), mostOf(others))]),
+    ...(common.length > MOST_APART
+      ? [findBest(companies, common, perEntry)]
+      : common.map((entry) => find({ keys: entry }, perEntry, BEST_FIRST))),
+  ]);
+  return found.flat();
 }
 
 async function findBest(
