@@ -29,7 +29,7 @@ export { beginningsOfForm, coreName, legalFormOf, nameForms, normalName } from '
 export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names/names-of-brand.ts';
 export { isFirstWordOfMany, regionNames } from './names/places.ts';
 export { isInCapitals, publishedName } from './names/published-names.ts';
-export { hasRegistryMark, withoutMarks } from './names/registry-names.ts';
+export { hasStateMark, withoutMarks } from './names/registry-names.ts';
 export {
   compareTexts,
   isShouted,

@@ -692,14 +692,6 @@ describe('precedence', () => {
     expect(among('NatWest', spelled, known)).toMatchObject({ id: 'known', strength: 'group_word' });
   });
 
-  test('several words that each say little mean a company without "Holdings" only if it is large', () => {
-    const bank = { id: 'bank', name: 'National Bank Holdings Corporation', rank: 739 };
-    expect(among('National Bank', bank)).toBeUndefined();
-    expect(among('National Bank Holdings', bank)?.id).toBe('bank');
-    expect(among('National Bank', { ...bank, rank: 740 })?.id).toBe('bank');
-    expect(among('Zions Bank', { ...bank, name: 'Zions Bank Holdings' })?.id).toBe('bank');
-  });
-
   test('a place or an adjective in small letters is no ticker of a little known company', () => {
     const green = { id: 'green', name: 'Green Resources', listings: ['GREEN@XBKK'], rank: 599 };
     expect(among('green', green)).toBeUndefined();

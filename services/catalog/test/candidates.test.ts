@@ -95,7 +95,7 @@ test('queries that find something make one search, and all others are read as le
   expect(searches).toHaveLength(1);
 });
 
-test("a name with a registry's mark finds the company that has the mark, and the name alone the best known", async () => {
+test("a name with a registry's mark of a state finds the company that has the mark, and the name alone the best known", async () => {
   await put(
     stockOf('fbnc', 'FBNC@XNAS', { name: 'FIRST BANCORP /NC/', rank: 700 }),
     stockOf('fbp', 'FBP@XNYS', { name: 'FIRST BANCORP /PR/', rank: 690 }),

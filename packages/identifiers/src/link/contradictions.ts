@@ -100,6 +100,14 @@ export function areSisters(a: RecordIdentity, b: RecordIdentity): boolean {
   return areDisjoint(collectivesOf(a), collectivesOf(b));
 }
 
+/** Checks whether one of the names has "Group" and the other "Holdings". */
+export function haveTwoCollectives(a: RecordIdentity, b: RecordIdentity): boolean {
+  const haveOne = [a, b].every(({ names }) =>
+    names().currentNames.every(({ collective }) => collective !== ''),
+  );
+  return haveOne && areSisters(a, b);
+}
+
 /** Checks whether two listings state one place and one legal form. A company there may have several websites. */
 function areAtOneAddress(a: RecordIdentity, b: RecordIdentity): boolean {
   const { place } = a.evidence();

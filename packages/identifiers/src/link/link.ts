@@ -8,6 +8,7 @@ import {
   contradictionsOf,
   describeContradiction,
   haveOtherFirms,
+  haveTwoCollectives,
   securitiesDiffer,
 } from './contradictions.ts';
 import { kindOf, type LinkEvidence, type Names, type RecordIdentity } from './identity.ts';
@@ -243,7 +244,7 @@ const SHORTEST_NAME = 5;
 /**
  * Checks whether one name shows that two listings of one source are one company's, if no listing with the name contradicts it. It
  * does if both listings state one country, or one legal form, or the name is long, because a listing's country is often wrong. It does
- * not if they state two countries and only one name has "Group" or the like.
+ * not if they state two countries, and one name has "Group" and the other "Holdings".
  */
 function isNameDistinctive(a: RecordIdentity, b: RecordIdentity): boolean {
   const [namesOfA, namesOfB] = [a.names(), b.names()];
@@ -252,7 +253,7 @@ function isNameDistinctive(a: RecordIdentity, b: RecordIdentity): boolean {
   if (isOneGroup && (haveOneForm || haveOneCountry(a, b))) return true;
   if (areDisjoint(namesOfA.legalFamilies, namesOfB.legalFamilies)) return false;
   // Woolworths Group is in Australia, and Woolworths Holdings in South Africa.
-  if (!isOneGroup && haveTwoCountries(a, b)) return false;
+  if (haveTwoCollectives(a, b) && haveTwoCountries(a, b)) return false;
   const shortest = isOneGroup ? SHORTEST_NAME : LONG_NAME;
   const formsOf = ({ current, currentNames }: Names) =>
     isOneGroup ? current : new Set(currentNames.flatMap(({ forms: [form = ''] }) => form));

@@ -23,17 +23,7 @@ const TRANSLATED: ReadonlySet<string> = new Set(['ab', 'oyj', 'as', 'kk', 'bhd',
 /** Forms for which only "Ltd" is used, such as "Nestlé Ltd" for the S.A. of Switzerland. */
 const CALLED_LIMITED: ReadonlySet<string> = new Set(['plc', 'ag', 'sa', 'nv', 'spa']);
 /** The families of each pair in the order of the alphabet. */
-const CONVERTED = new Set([
-  'ag se',
-  'ag gmbh',
-  'gmbh se',
-  'sa se',
-  'nv se',
-  'bv nv',
-  'ab oyj',
-  'inc lp',
-  'lp ltd',
-]);
+const CONVERTED = new Set(['ag se', 'ag gmbh', 'gmbh se', 'sa se', 'nv se', 'ab oyj', 'inc lp', 'lp ltd']);
 
 /** Returns the families of a name's legal forms: "inc" for "Apple Corporation", "inc" and "plc" for "Eaton Corp. plc". */
 export function legalFamiliesOf(name: string): string[] {
@@ -59,9 +49,11 @@ function compareFamilies(a: string, b: string): FormsAgreement {
   return isUsedFor(a, b) || isUsedFor(b, a) ? 'compatible' : 'clash';
 }
 
-/** Checks whether the English family is also used for companies of the other family. */
+/** Checks whether the family, which is English or Dutch, is also used for companies of the other family. */
 function isUsedFor(english: string, other: string): boolean {
   if (english === 'ltd') return other === 'inc' || TRANSLATED.has(other) || CALLED_LIMITED.has(other);
   if (english === 'inc') return TRANSLATED.has(other);
+  // A company is a B.V. until its shares are listed.
+  if (english === 'nv') return other === 'bv';
   return english === 'plc' && (other === 'pcl' || other === 'oyj');
 }

@@ -42,6 +42,9 @@ const REGISTRY_MARK = new RegExp(
   'i',
 );
 
+/** A mark of one of the United States: "/MO/", "\\DE". */
+const STATE_MARK = new RegExp(`[/\\\\] ?(?:${words.states.replaceAll(' ', '|')}) ?[/\\\\]?$`);
+
 /**
  * Removes what registries and lists of securities write behind a company's name: "BANK OF AMERICA CORP /DE/", "CITIGROUP INC COM
  * NEW", "Siemens AG Namens-Aktien o.N.". Idempotent. A text without capitals, such as a normal name, loses nothing, nor does a text
@@ -58,7 +61,12 @@ export function withoutMarks(text: string): string {
   return rest;
 }
 
-/** Checks for a mark of EDGAR's, by which it tells namesakes apart: "FIRST BANCSHARES INC /MO/". */
+/** Checks for EDGAR's mark of a state, by which it tells namesakes apart: "FIRST BANCSHARES INC /MO/". */
+export function hasStateMark(name: string): boolean {
+  return hasRegistryMark(name) && STATE_MARK.test(name.trimEnd());
+}
+
+/** Checks for a mark of EDGAR's: of a state, of a receipt, of a later namesake. */
 export function hasRegistryMark(name: string): boolean {
   return withoutRegistryMark(name) !== name.trimEnd();
 }

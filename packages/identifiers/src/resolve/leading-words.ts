@@ -51,9 +51,8 @@ export function isUnspecific(words: string): boolean {
   return UNSPECIFIC.has(words) || isCommonAsName(words) || isFirstWordOfMany(words);
 }
 
-/** Checks whether each of the words alone means no one company: "national bank". */
-export function areUnspecific(words: string): boolean {
-  return words.split(' ').every(isUnspecific);
+function areUnspecific(leading: string): boolean {
+  return leading.split(' ').every(isUnspecific);
 }
 
 /** Returns which of the candidates is meant by this key of leading words. "Leading words" in packages/identifiers/README.md tells the rule. */

@@ -10,10 +10,10 @@ import { isCommonAsName, isCommonAsTicker } from '../names/common-words.ts';
 import { compareLegalFamilies, legalFamiliesOf } from '../names/legal-families.ts';
 import { beginningsOfForm, coreName, legalFormOf, normalName, PLACEHOLDER } from '../names/names.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
-import { hasRegistryMark } from '../names/registry-names.ts';
+import { hasStateMark } from '../names/registry-names.ts';
 import { compareTexts, hasInOrder } from '../names/texts.ts';
 import { type Reading, type ReadOptions, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
-import { areUnspecific, isUnspecific, leadingKeysToRead, meantByLeadingWords } from './leading-words.ts';
+import { isUnspecific, leadingKeysToRead, meantByLeadingWords } from './leading-words.ts';
 import { type Candidate, compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
 
 /** By how much a company must be better known, so that its name precedes another company's bare ticker. */
@@ -167,7 +167,7 @@ function hasOtherFamily(families: readonly string[], keys: readonly BrandKey[]):
 
 /**
  * Checks whether a match counts. A common word means a company only if it is its whole current name, or is written as its ticker, and in
- * small letters no icon. Several words that each say little ("National Bank") mean a company without "Group" or the like only if it is large. A place or an adjective with which many names begin does not match weakly, without the legal form or with
+ * small letters no icon. A place or an adjective with which many names begin does not match weakly, without the legal form or with
  * another one ("United Company") only if the company is large, and in small letters not as a little known company's ticker. A text
  * that can only be a ticker is written as one.
  */
@@ -189,21 +189,14 @@ function isMeantBy(
   const isName = !isTicker && ONE_WORD.test(identifier) && hasMixedCase(identifier);
   const isAlone = isUnspecific(normalName(identifier));
   const isOfMany = isAlone || isFirstWordOfMany(coreName(identifier));
-  // "National Bank" is National Bank Holdings without spaces, too.
-  const vague = areUnspecific(normalName(identifier)) ? idsWithoutGroupWord(matches) : new Set();
   return (match) => {
     const { kind, strength, rank, hasOtherForm } = match;
     if (isName && kind === 'ticker' && !isAlsoTicker(identifier, match, candidates, matches)) return false;
-    const lacksWords = strength === 'group_word' || strength === 'spacing';
-    if (!isOfMany) return !(lacksWords && rank < LARGE && vague.has(match.id));
+    if (!isOfMany) return true;
     if (kind === 'ticker' && /\p{Ll}/u.test(identifier) && !isTicker && rank < RANK_OF_LISTED) return false;
     if (isWeak(strength)) return rank >= LARGE && !isFirstWordOfMany(coreName(identifier));
     return strength !== 'legal_form' || rank >= LARGE || !(isAlone || hasOtherForm);
   };
-}
-
-function idsWithoutGroupWord(matches: readonly Match[]): ReadonlySet<string> {
-  return new Set(matches.filter(({ strength }) => strength === 'group_word').map(({ id }) => id));
 }
 
 /**
@@ -246,8 +239,8 @@ function bestOf(
 
 /** Returns the first company so called without its legal form, if it is much better known than the little known one with exactly this name. */
 function betterKnownNamesake(identifier: string, first: Match, matches: readonly Match[]): Match | undefined {
-  // A registry's mark tells namesakes apart.
-  if (hasRegistryMark(identifier)) return undefined;
+  // The mark of a state tells namesakes apart.
+  if (hasStateMark(identifier)) return undefined;
   if (first.kind !== 'name' || first.strength !== 'exact' || first.rank >= RANK_OF_LISTED) return undefined;
   return matches.find(
     ({ kind, strength, rank, hasOtherForm, isOther }) =>

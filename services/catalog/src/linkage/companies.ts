@@ -3,7 +3,7 @@ import { Brand, BrandType } from '@brand-data/contracts';
 import {
   type BrandKey,
   compareTexts,
-  hasRegistryMark,
+  hasStateMark,
   keysOfBrand,
   kindOf,
   lookupRank,
@@ -94,12 +94,12 @@ function companyOf(
 }
 
 /**
- * Returns the keys of names with a registry's mark, which tells namesakes apart: "FIRST BANCORP /PR/". The company's record has its names
- * without marks.
+ * Returns the keys of names with a registry's mark of a state, which tells namesakes apart: "FIRST BANCORP /PR/". The company's record has
+ * its names without marks.
  */
 function keysOfMarkedNames(members: readonly SourceRecord[]): BrandKey[] {
   return members.flatMap(({ brand: { name } }): BrandKey[] =>
-    hasRegistryMark(name)
+    hasStateMark(name)
       ? [{ key: `name:${normalName(name)}`, kind: 'name', strength: 'exact', value: name }]
       : [],
   );
