@@ -242,7 +242,11 @@ test('a listing without a country joins no two companies of its name that are li
 test('"Group" at home in one country is not "Holdings" of another, however long the name', () => {
   const sydney = (name: string) => row('wow', 'WOW@XASX', { name, ...at('', 'AU') });
   const berlin = (country: string) =>
-    row('wn3', 'WN3@XBER', { name: 'Woolworths Holdings Limited', ...at('', country) });
+    row('wn3', 'WN3@XBER', {
+      name: 'WOOLWORTHS H. NEW O.N.',
+      names: ['Woolworths Holdings Limited'],
+      ...at('', country),
+    });
   expect(companiesOf(sydney('Woolworths Group Ltd'), berlin('ZA'))).toHaveLength(2);
   expect(companiesOf(sydney('Woolworths Group Ltd'), berlin('AU'))).toHaveLength(1);
   expect(companiesOf(sydney('Woolworths Holdings Ltd'), berlin('ZA'))).toHaveLength(1);

@@ -100,12 +100,11 @@ export function areSisters(a: RecordIdentity, b: RecordIdentity): boolean {
   return areDisjoint(collectivesOf(a), collectivesOf(b));
 }
 
-/** Checks whether one of the names has "Group" and the other "Holdings". */
+/** Checks whether one record has a name with "Group", and the other one with "Holdings". */
 export function haveTwoCollectives(a: RecordIdentity, b: RecordIdentity): boolean {
-  const haveOne = [a, b].every(({ names }) =>
-    names().currentNames.every(({ collective }) => collective !== ''),
-  );
-  return haveOne && areSisters(a, b);
+  const hasOne = ({ names }: RecordIdentity) =>
+    names().currentNames.some(({ collective }) => collective !== '');
+  return hasOne(a) && hasOne(b) && areSisters(a, b);
 }
 
 /** Checks whether two listings state one place and one legal form. A company there may have several websites. */
