@@ -25,7 +25,7 @@ export { identityOf, kindOf, type RecordIdentity, secondaryKeys } from './link/i
 export { haveOneDomain, type Link, linkBetween, whyNotLinked } from './link/link.ts';
 export { areDisjoint } from './link/sets.ts';
 export { compareLegalFamilies, legalFamiliesOf } from './names/legal-families.ts';
-export { beginningsOfForm, coreName, legalFormOf, nameForms, normalName } from './names/names.ts';
+export { coreName, coreOf, legalFormOf, nameForms, normalName } from './names/names.ts';
 export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names/names-of-brand.ts';
 export { isFirstWordOfMany, regionNames } from './names/places.ts';
 export { isInCapitals, publishedName } from './names/published-names.ts';

@@ -688,8 +688,6 @@ describe('precedence', () => {
     const twin = { id: 'twin', name: 'NatWest Group plc', rank: 740 };
     expect(among('NatWest', twin, known)).toMatchObject({ id: 'known', strength: 'group_word' });
     expect(among('NatWest', { ...twin, name: 'NatWest Holdings' }, known)).toBeUndefined();
-    const spelled = { ...twin, name: 'NatWest Group Public Limited Company' };
-    expect(among('NatWest', spelled, known)).toMatchObject({ id: 'known', strength: 'group_word' });
   });
 
   test('a place or an adjective in small letters is no ticker of a little known company', () => {
@@ -1321,20 +1319,14 @@ test('if names differ only in their legal forms, the legal form in the identifie
   expect(found('Merck PLC')).toBeUndefined();
 });
 
-test('a legal form of several is meant in every spelling, and by its beginning', () => {
+test('a legal form of several is meant in every spelling', () => {
   const airline = candidate(brand({ id: 'airline', name: 'Delta', rank: 900 }));
   const indian = candidate(brand({ id: 'indian', name: 'Delta Corp Limited', rank: 580 }));
-  for (const identifier of [
-    'Delta Corp Ltd',
-    'Delta Corporation Limited',
-    'Delta Corp.',
-    'DELTA CORPORATION',
-  ])
+  for (const identifier of ['Delta Corp Ltd', 'Delta Corporation Limited', 'DELTA CORPORATION LTD.'])
     expect([identifier, resolve(identifier, [airline, indian], { superinvestors: false })?.id]).toEqual([
       identifier,
       'indian',
     ]);
-  expect(resolve('Delta Ltd', [airline, indian], { superinvestors: false })?.id).toBe('airline');
 });
 
 test.each([

@@ -1,4 +1,4 @@
-import type { Brand } from '@brand-data/contracts';
+import { type Brand, BrandType } from '@brand-data/contracts';
 import { keysOfBrand, lookupRank, resolve } from '@brand-data/identifiers';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
@@ -100,11 +100,13 @@ test("a name with a registry's mark of a state finds the company that has the ma
     stockOf('fbnc', 'FBNC@XNAS', { name: 'FIRST BANCORP /NC/', rank: 700 }),
     stockOf('fbp', 'FBP@XNYS', { name: 'FIRST BANCORP /PR/', rank: 690 }),
     stockOf('fnlc', 'FNLC@XNAS', { name: 'FIRST BANCORP /ME/', rank: 500 }),
+    stockOf('nevada', 'DLTA@XNAS', { name: 'DELTA INC /NV/', rank: 500 }),
+    brandOf('manager', { type: BrandType.SUPERINVESTOR, name: 'GREENLIGHT CAPITAL INC /NY/' }),
   );
   const find = candidateFinder(collections.companies);
   const idsMeant = async (...identifiers: string[]) => {
     const queries = readQueries(
-      identifiers.map((identifier) => ({ identifier, superinvestors: true, kind: undefined })),
+      identifiers.map((identifier) => ({ identifier, superinvestors: false, kind: undefined })),
     );
     const answers = await findAnswers(queries, find, { perEntry: 2, most: 1 });
     return answers.map(({ answer }) => answer.meanings[0]?.brand.id);
@@ -112,6 +114,8 @@ test("a name with a registry's mark of a state finds the company that has the ma
   expect(
     await idsMeant('FIRST BANCORP /PR/', 'First Bancorp /ME/', 'FIRST BANCORP /NC/', 'First Bancorp'),
   ).toEqual(['fbp', 'fnlc', 'fbnc', 'fbnc']);
+  // Nevada is no legal form, and superinvestors were not asked for.
+  expect(await idsMeant('Delta N.V.', 'GREENLIGHT CAPITAL INC /NY/')).toEqual([undefined, undefined]);
 });
 
 test('if thousands of records share a name, a look-up reads only the best ones, in the order of the index', async () => {

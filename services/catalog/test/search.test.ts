@@ -1,6 +1,6 @@
 import { domainToUnicode } from 'node:url';
 import { type Brand, BrandType, FoundCompany } from '@brand-data/contracts';
-import { coreName, nameForms, namesOfBrand, normalName, readWebHost } from '@brand-data/identifiers';
+import { coreOf, nameForms, namesOfBrand, normalName, readWebHost } from '@brand-data/identifiers';
 import { presentFlat } from '@brand-data/presenters';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
@@ -42,8 +42,11 @@ function textsOf(brand: Brand): { text: string; wordsUntil: number }[] {
   const { current, former } = namesOfBrand(brand);
   const names = [...current, ...former].flatMap((name) =>
     nameForms(name).map(({ form }) => {
-      const core = coreName(name);
-      return { text: form, wordsUntil: form.startsWith(`${core} `) ? core.length : form.length };
+      const core = coreOf(form);
+      return {
+        text: form,
+        wordsUntil: form.includes(core) ? form.lastIndexOf(core) + core.length : form.length,
+      };
     }),
   );
   const hosts = [...(brand.links?.websites ?? []), ...brand.domains].flatMap((address) => {
@@ -290,6 +293,8 @@ describe('a search', () => {
 
   test.each([
     ['ag', ['AGCO Corporation']],
+    ['inc', []],
+    ['company', []],
     ['corp', ['Corporate Travel']],
     ['kgaa', []],
     ['plc', ['PLC Systems Inc.']],
@@ -298,8 +303,17 @@ describe('a search', () => {
     ['motor corp', ['Toyota Motor Corporation']],
   ])('for "%s" finds no company by the legal form at the end of its name', async (text, expected) => {
     const names = ['Bayer AG', 'AGCO Corporation', 'Corporate Travel', 'Merck KGaA', 'PLC Systems Inc.'];
-    const further = ['Tesco plc', 'Toyota Motor Corporation', 'Rolex Limited', 'The Limited, Inc.'];
-    await database.put(...[...names, ...further].map((name, index) => brandOf(`c${index}`, { name })));
+    const further = [
+      'Tesco plc',
+      'Toyota Motor Corporation',
+      'Rolex Limited',
+      'The Limited, Inc.',
+      'The Home Depot, Inc.',
+    ];
+    const others = ['Münchener Rückversicherungs-AG', 'ÖMV AG', 'The Coca-Cola Company', 'Kühne + Nagel AG'];
+    await database.put(
+      ...[...names, ...further, ...others].map((name, index) => brandOf(`c${index}`, { name })),
+    );
     expect(await namesFound(text)).toEqual(expected);
   });
 

@@ -121,12 +121,6 @@ export function legalFormOf(value: string): string {
   return SHORT_FORMS.get(form) ?? shortened(form);
 }
 
-/** Returns a legal form, and each that it begins with: "corp ltd" and "corp". Empty if there is none. */
-export function beginningsOfForm(form: string): string[] {
-  const words = form.split(' ').filter((word) => word !== '');
-  return words.map((_, end) => words.slice(0, words.length - end).join(' '));
-}
-
 /** Shortens a form that is several, each by itself: "corp ltd" for "Corporation Limited". */
 function shortened(forms: string): string {
   return forms

@@ -8,7 +8,7 @@ import {
 import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey } from '../keys/tickers.ts';
 import { isCommonAsName, isCommonAsTicker } from '../names/common-words.ts';
 import { compareLegalFamilies, legalFamiliesOf } from '../names/legal-families.ts';
-import { beginningsOfForm, coreName, legalFormOf, normalName, PLACEHOLDER } from '../names/names.ts';
+import { coreName, legalFormOf, normalName, PLACEHOLDER } from '../names/names.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
 import { hasStateMark } from '../names/registry-names.ts';
 import { compareTexts, hasInOrder } from '../names/texts.ts';
@@ -50,7 +50,7 @@ export interface Resolution {
 interface Match extends Omit<Resolution, 'keys'>, Ranked {
   readonly key: string;
   readonly step: number;
-  /** Whether the names differ only in their legal forms: "Merck KGaA" and "Merck Inc.". "Delta Corp" may be Delta Corp Limited. */
+  /** Whether the names differ only in their legal forms: "Merck KGaA" and "Merck Inc.". */
   readonly hasOtherForm: boolean;
   /** Whether the identifier's legal form shows that it means another company of the same name. */
   readonly isOther: boolean;
@@ -130,10 +130,7 @@ function matchesOf(identifier: string, candidates: readonly Candidate[], all: re
       const reading = readings.get(key);
       if (reading === undefined || isTooWeak(strength, reading.strength, rank)) return [];
       const weaker = compareStrengths(strength, reading.strength) < 0 ? reading.strength : strength;
-      const hasOtherForm =
-        weaker === 'legal_form' &&
-        form !== '' &&
-        !beginningsOfForm(ownForm ?? legalFormOf(value)).includes(form);
+      const hasOtherForm = weaker === 'legal_form' && form !== '' && (ownForm ?? legalFormOf(value)) !== form;
       const isOther =
         isOfOtherFamily && kind === 'name' && strength !== 'former' && reading.strength !== 'exact';
       // These come after all that surely has the text now, as a ticker or as a name.
@@ -288,12 +285,8 @@ function fitsOneCompany(
   );
   if (next === undefined) return true;
   const wholeNamesOf = (company: string) =>
-    new Set(namesOf(candidates, company).flatMap((name) => (isWholeName(name) ? name.key : [])));
+    new Set(namesOf(candidates, company).flatMap((name) => (name.strength === 'exact' ? name.key : [])));
   return strength === 'group_word' && !wholeNamesOf(id).isDisjointFrom(wholeNamesOf(next.id));
-}
-
-function isWholeName({ strength }: BrandKey): boolean {
-  return strength === 'exact' || strength === 'legal_form';
 }
 
 function namesOf(candidates: readonly Candidate[], id: string): BrandKey[] {

@@ -3,6 +3,7 @@ import { Brand, BrandType } from '@brand-data/contracts';
 import {
   type BrandKey,
   compareTexts,
+  coreName,
   hasStateMark,
   keysOfBrand,
   kindOf,
@@ -95,14 +96,14 @@ function companyOf(
 
 /**
  * Returns the keys of names with a registry's mark of a state, which tells namesakes apart: "FIRST BANCORP /PR/". The company's record has
- * its names without marks.
+ * its names without marks. A mark that reads as a legal form has no key: "DELTA INC /NV/" is no N.V.
  */
 function keysOfMarkedNames(members: readonly SourceRecord[]): BrandKey[] {
-  return members.flatMap(({ brand: { name } }): BrandKey[] =>
-    hasStateMark(name)
-      ? [{ key: `name:${normalName(name)}`, kind: 'name', strength: 'exact', value: name }]
-      : [],
-  );
+  return members.flatMap(({ brand: { name, type } }): BrandKey[] => {
+    const marked = normalName(name);
+    const isKey = type !== BrandType.SUPERINVESTOR && hasStateMark(name) && coreName(marked) === marked;
+    return isKey ? [{ key: `name:${marked}`, kind: 'name', strength: 'exact', value: name }] : [];
+  });
 }
 
 /** Checks whether the company's record is its only source record, without any derived field. Then it need not be encoded again. */

@@ -2,7 +2,6 @@ import { crc32 } from 'node:zlib';
 import { type Brand, BrandType } from '@brand-data/contracts';
 import {
   type BrandKey,
-  beginningsOfForm,
   coreName,
   IDENTIFIER_KINDS,
   type IdentifierKind,
@@ -22,14 +21,12 @@ import {
 
 /**
  * Returns the entries of a key in the index. An exact key is its own entry. The entry of a weaker key ends in a mark that no key
- * contains. A name without its legal form has further entries, with the form after the mark, because the form decides before rank
- * does: "Corp Ltd" has one for "Corp" too. All records of one entry therefore match equally well, and the index holds them in order of
- * precedence.
+ * contains. A name without its legal form has a second entry, with the form after the mark, because the form decides before rank
+ * does. All records of one entry therefore match equally well, and the index holds them in order of precedence.
  */
 export function indexKeysOf({ key, strength, value }: Omit<BrandKey, 'kind'>): string[] {
   const entry = key + MARKS[strength];
-  if (strength !== 'legal_form') return [entry];
-  return [entry, ...beginningsOfForm(legalFormOf(value)).map((form) => entry + form)];
+  return strength === 'legal_form' ? [entry, entry + legalFormOf(value)] : [entry];
 }
 
 /** Returns the index entries to look up for an identifier, each once. */

@@ -1,4 +1,4 @@
-import { type BrandKey, coreName, normalName, RANK_OF_UNKNOWN } from '@brand-data/identifiers';
+import { type BrandKey, coreOf, normalName, RANK_OF_UNKNOWN } from '@brand-data/identifiers';
 
 /** Companies whose ranks are in one step are about equally well known. */
 const RANKS_IN_STEP = 10;
@@ -31,7 +31,7 @@ export function searchEntriesOf(keys: readonly BrandKey[], rank: number): string
 
 function textsOf({ key, kind, strength, value }: BrandKey): string[] {
   const text = key.slice(kind.length + 1);
-  if (kind === 'name') return WHOLE_NAMES.has(strength) ? fromEachWord(text, coreName(value)) : [];
+  if (kind === 'name') return WHOLE_NAMES.has(strength) ? fromEachWord(text) : [];
   if (strength !== 'exact') return [];
   if (kind === 'ticker') return [normalName(text.replace(/@.*/, ''))];
   return kind === 'domain' ? [normalName(value)] : [];
@@ -40,8 +40,9 @@ function textsOf({ key, kind, strength, value }: BrandKey): string[] {
 const WHOLE_NAMES: ReadonlySet<string> = new Set(['exact', 'legal_form', 'former']);
 
 /** Returns the name from each word on. A legal form at its end is no text: of a million companies, "inc" finds a third. */
-function fromEachWord(name: string, core: string): string[] {
-  const end = name.startsWith(`${core} `) ? core.length : name.length;
+function fromEachWord(name: string): string[] {
+  const core = coreOf(name);
+  const end = name.includes(core) ? name.lastIndexOf(core) + core.length : name.length;
   const words = [0, ...Array.from(name.matchAll(/ /g), ({ index }) => index + 1)];
   return words.filter((start) => start < end).map((start) => name.slice(start));
 }
