@@ -34,7 +34,7 @@ export async function stopCatalogues(catalogues: readonly Catalogue[]): Promise<
 /** Reads all documents and keys once, so that mongod's cache is as after a long time of use. */
 export async function readAll({ companies }: Pick<Catalogue, 'companies'>): Promise<void> {
   await companies.aggregate([{ $group: { _id: null, ranks: { $sum: '$rank' } } }]).toArray();
-  await companies.countDocuments({ keys: { $gte: '' } }, { hint: 'keys' });
+  await companies.countDocuments({ keys: { $gte: '' } }, { hint: 'ranked_keys' });
 }
 
 /** Makes one look-up of these identifiers, as a gateway would. */

@@ -30,13 +30,14 @@ import {
 } from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
-import type { Collection, Document, Filter } from 'mongodb';
+import type { Collection, Document } from 'mongodb';
 import { append } from '../records/append.ts';
 import { type CatalogDoc, isOtherSecurity } from '../records/catalog-doc.ts';
 import { indexKeysToRead, isCurrentName, keyFromIndex, leadingEntriesToRead } from '../records/index-keys.ts';
 import { recordFromBytes } from '../records/merge.ts';
 
 const MAX_QUERIES = 200;
+/** The time for all queries of one search for candidates. */
 const LOOKUP_MS = 1_500;
 /** Of how many queries the answers are found without a pause for other calls. */
 const ANSWERED_AT_ONCE = 4;
@@ -50,7 +51,7 @@ const COMMON_ENTRY_RECORDS = 8;
  * not be less than what makes an entry common.
  */
 const MORE_CANDIDATES = COMMON_ENTRY_RECORDS;
-/** So many common entries are read by a query for each, at the same time. One query for them all takes twice as long. */
+/** Up to so many common entries are read by a query for each, at the same time. One query for them all takes twice as long. */
 const MOST_APART = 4;
 /** How many common entries a process remembers. It forgets the least recently used first. */
 const MAX_COMMON_ENTRIES = 10_000;
@@ -115,9 +116,8 @@ type RecordAge = Pick<LookupResult, 'changedAtMs' | 'priceDate'>;
 type CandidateDoc = Pick<CatalogDoc, '_id' | 'rank' | 'keys' | 'brand' | 'changedAt' | 'priceDate'>;
 
 const FIELDS = { rank: 1, keys: 1, brand: 1, changedAt: 1, priceDate: 1 } as const;
-const READ = { projection: FIELDS, maxTimeMS: LOOKUP_MS } as const;
-/** The order of the index of keys. */
-const BEST_FIRST = { rank: -1, _id: 1 } as const;
+/** The order of the index of keys. The fraction of a rank tells records of equal rank apart. */
+const BEST_FIRST = { rank: -1 } as const;
 
 export type FindCandidates = ReturnType<typeof candidateFinder>;
 
@@ -132,46 +132,46 @@ export function candidateFinder(companies: Collection<CatalogDoc>) {
   const commonEntries = new LRUCache<string, true>({ max: MAX_COMMON_ENTRIES });
 
   function rememberCommon(
-    entries: ReadonlySet<string>,
+    entries: readonly string[],
     found: readonly CandidateDoc[],
     sharedByMoreThan: number,
   ): void {
-    const counts = new Map<string, number>();
-    for (const key of found.flatMap(({ keys }) => keys))
-      if (entries.has(key)) counts.set(key, (counts.get(key) ?? 0) + 1);
+    if (found.length <= sharedByMoreThan) return;
+    const counts = new Map(entries.map((entry) => [entry, 0]));
+    for (const key of found.flatMap(({ keys }) => keys)) {
+      const count = counts.get(key);
+      if (count !== undefined) counts.set(key, count + 1);
+    }
     for (const [entry, count] of counts) if (count > sharedByMoreThan) commonEntries.set(entry, true);
   }
 
-  /** Returns undefined if a query reached its limit, so that it may not have found some of the best. */
-  async function findOnce(entries: readonly string[], perEntry: number): Promise<CandidatesById | undefined> {
-    const { common = [], others = [] } = Object.groupBy(entries, (entry) =>
+  /** Returns undefined if the query for the entries that are not common reached its limit, so that it may not have found all. */
+  async function findOnce(wanted: Wanted): Promise<CandidateDoc[] | undefined> {
+    const { common = [], others = [] } = Object.groupBy(wanted.entries, (entry) =>
       commonEntries.get(entry) ? 'common' : 'others',
     );
-    const found = byId(await findAllAndBest(companies, { others, common, perEntry }));
-    if (found.size <= COMMON_ENTRY_RECORDS) return found;
-    const ofOthers = new Set(others);
-    const all = [...found.values()].filter(({ keys }) => keys.some((key) => ofOthers.has(key)));
+    const [all, best] = await Promise.all([
+      findAll(companies, { ...wanted, entries: others }),
+      findBest(companies, { ...wanted, entries: common }),
+    ]);
     const isWhole = all.length < mostOf(others);
-    rememberCommon(ofOthers, all, isWhole ? COMMON_ENTRY_RECORDS : 1);
-    return isWhole ? found : undefined;
+    rememberCommon(others, all, isWhole ? COMMON_ENTRY_RECORDS : 1);
+    return isWhole ? [...all, ...best] : undefined;
   }
 
   return async (
     entries: readonly string[],
     { perEntry = BEST_OF_ENTRY }: { perEntry?: number } = {},
   ): Promise<CandidateRecord[]> => {
+    const wanted: Wanted = { entries, perEntry, until: performance.now() + LOOKUP_MS };
     const found =
-      (await findOnce(entries, perEntry)) ??
-      (await findOnce(entries, perEntry)) ??
-      byId(await findBest(companies, entries, perEntry));
-    const wanted = new Set(entries);
-    return Array.from(found.values(), (doc) => candidateFromDoc(doc, wanted));
+      (await findOnce(wanted)) ?? (await findOnce(wanted)) ?? (await findBestOfEach(companies, wanted));
+    const ofEntries = new Set(entries);
+    // Several entries may have found a record.
+    const docs = new Map(found.map((doc) => [doc._id, doc])).values();
+    return Array.from(docs, (doc) => candidateFromDoc(doc, ofEntries));
   };
 }
-
-type CandidatesById = ReadonlyMap<string, CandidateDoc>;
-
-const byId = (docs: readonly CandidateDoc[]) => new Map(docs.map((doc) => [doc._id, doc]));
 
 /** @param wanted the entries of the look-up */
 export function candidateFromDoc(
@@ -220,39 +220,52 @@ export function bestOfEach(
 }
 
 interface Wanted {
-  /** All their records are read, unless these are more than `mostOf` says. */
-  readonly others: readonly string[];
-  /** Only the best `perEntry` records of each are read. */
-  readonly common: readonly string[];
+  readonly entries: readonly string[];
+  /** How many of the best records of each entry the look-up needs at least. */
   readonly perEntry: number;
+  /** When the look-up must have ended, by `performance.now()`. */
+  readonly until: number;
 }
+
+const readUntil = (until: number) => ({ maxTimeMS: Math.max(1, Math.ceil(until - performance.now())) });
 
 const mostOf = (entries: readonly string[]) => entries.length + MORE_CANDIDATES;
 
-/** Finds records in several queries at once. A record may come once for the other entries, and once for each common entry. */
-async function findAllAndBest(
+/** Finds the records that have any of the entries, each once and at most `mostOf`. */
+async function findAll(
   companies: Collection<CatalogDoc>,
-  { others, common, perEntry }: Wanted,
+  { entries, until }: Wanted,
 ): Promise<CandidateDoc[]> {
-  const find = (filter: Filter<CatalogDoc>, limit: number, sort?: typeof BEST_FIRST) =>
-    companies.find(filter, { ...(sort && { sort }), ...READ, limit, batchSize: limit + 1 }).toArray();
-  const found = await Promise.all([
-    ...(others.length === 0 ? [] : [find(havingAny(others), mostOf(others))]),
-    ...(common.length > MOST_APART
-      ? [findBest(companies, common, perEntry)]
-      : common.map((entry) => find({ keys: entry }, perEntry, BEST_FIRST))),
-  ]);
+  if (entries.length === 0) return [];
+  const limit = mostOf(entries);
+  const options = { projection: FIELDS, limit, batchSize: limit + 1, ...readUntil(until) };
+  return companies.find(havingAny(entries), options).toArray();
+}
+
+/** Finds the best records of each entry, by several queries at once if the entries are few. A record may come once for each entry. */
+async function findBest(companies: Collection<CatalogDoc>, wanted: Wanted): Promise<CandidateDoc[]> {
+  const { entries, perEntry, until } = wanted;
+  if (entries.length > MOST_APART) return findBestOfEach(companies, wanted);
+  const batchSize = perEntry + 1;
+  const options = {
+    projection: FIELDS,
+    sort: BEST_FIRST,
+    limit: perEntry,
+    batchSize,
+    ...readUntil(until),
+  };
+  const found = await Promise.all(entries.map((entry) => companies.find({ keys: entry }, options).toArray()));
   return found.flat();
 }
 
-async function findBest(
+/** Finds the best records of each entry by one query. A record may come once for each entry. */
+async function findBestOfEach(
   companies: Collection<CatalogDoc>,
-  entries: readonly string[],
-  perEntry: number,
+  { entries, perEntry, until }: Wanted,
 ): Promise<CandidateDoc[]> {
   const pipeline = bestOfEach(entries, perEntry, companies.collectionName);
   return companies.db
-    .aggregate<CandidateDoc>(pipeline, { maxTimeMS: LOOKUP_MS, promoteBuffers: true })
+    .aggregate<CandidateDoc>(pipeline, { promoteBuffers: true, ...readUntil(until) })
     .toArray();
 }
 

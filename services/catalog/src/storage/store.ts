@@ -66,7 +66,7 @@ export class CatalogStore {
     const options = { maxTimeMS: READ_MS };
     const own = await this.#companies.findOne({ _id: id }, options);
     if (own !== null) return own;
-    const sort = { rank: -1, _id: 1 } as const;
+    const sort = { rank: -1 } as const;
     return (await this.#companies.findOne({ keys: `id:${id}` }, { ...options, sort })) ?? undefined;
   }
 
