@@ -1,6 +1,6 @@
 import { domainToUnicode } from 'node:url';
 import { type Brand, BrandType, FoundCompany } from '@brand-data/contracts';
-import { coreOf, nameForms, namesOfBrand, normalName, readWebHost } from '@brand-data/identifiers';
+import { coreName, nameForms, namesOfBrand, normalName, readWebHost } from '@brand-data/identifiers';
 import { presentFlat } from '@brand-data/presenters';
 import { brandOf } from '@brand-data/testing/brand-of';
 import fc from 'fast-check';
@@ -42,11 +42,10 @@ function textsOf(brand: Brand): { text: string; wordsUntil: number }[] {
   const { current, former } = namesOfBrand(brand);
   const names = [...current, ...former].flatMap((name) =>
     nameForms(name).map(({ form }) => {
-      const core = coreOf(form);
-      return {
-        text: form,
-        wordsUntil: form.includes(core) ? form.lastIndexOf(core) + core.length : form.length,
-      };
+      const words = Array.from(form.matchAll(/ /g), ({ index }) => index + 1);
+      // From here on, the name is nothing but its legal form.
+      const ofForm = words.find((at) => coreName(`Nova ${form.slice(at)}`) === 'nova');
+      return { text: form, wordsUntil: ofForm ?? form.length };
     }),
   );
   const hosts = [...(brand.links?.websites ?? []), ...brand.domains].flatMap((address) => {

@@ -100,7 +100,7 @@ export function areSisters(a: RecordIdentity, b: RecordIdentity): boolean {
   return areDisjoint(collectivesOf(a), collectivesOf(b));
 }
 
-/** Checks whether one record has a name with "Group", and the other one with "Holdings". */
+/** Checks whether both names have a word like "Group" or "Holdings", and not the same one. */
 export function haveTwoCollectives(a: RecordIdentity, b: RecordIdentity): boolean {
   const hasOne = ({ names }: RecordIdentity) =>
     names().currentNames.some(({ collective }) => collective !== '');

@@ -244,7 +244,7 @@ const SHORTEST_NAME = 5;
 /**
  * Checks whether one name shows that two listings of one source are one company's, if no listing with the name contradicts it. It
  * does if both listings state one country, or one legal form, or the name is long, because a listing's country is often wrong. It does
- * not if they state two countries, and one name has "Group" and the other "Holdings".
+ * not if they state two countries, and each name has another word like "Group" and "Holdings".
  */
 function isNameDistinctive(a: RecordIdentity, b: RecordIdentity): boolean {
   const [namesOfA, namesOfB] = [a.names(), b.names()];
@@ -308,16 +308,16 @@ function isDistinctive(word: string): boolean {
   return word.length >= LONG_WORD && !isCommonAsName(word) && !isFirstWordOfMany(word);
 }
 
-/** Checks whether the country of both records is known, and the same. */
 function haveOneCountry(a: RecordIdentity, b: RecordIdentity): boolean {
-  const [ofA, ofB] = [a.evidence(), b.evidence()];
-  return ofA.isCountryKnown && ofB.isCountryKnown && hasCommon(ofA.countries, ofB.countries);
+  return areCountriesKnown(a, b) && hasCommon(a.evidence().countries, b.evidence().countries);
 }
 
-/** Checks whether the country of both records is known, and not the same. */
 function haveTwoCountries(a: RecordIdentity, b: RecordIdentity): boolean {
-  const [ofA, ofB] = [a.evidence(), b.evidence()];
-  return ofA.isCountryKnown && ofB.isCountryKnown && areDisjoint(ofA.countries, ofB.countries);
+  return areCountriesKnown(a, b) && areDisjoint(a.evidence().countries, b.evidence().countries);
+}
+
+function areCountriesKnown(a: RecordIdentity, b: RecordIdentity): boolean {
+  return a.evidence().isCountryKnown && b.evidence().isCountryKnown;
 }
 
 /** Returns the kinds of keys that both records have in common. */
