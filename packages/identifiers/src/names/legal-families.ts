@@ -50,10 +50,10 @@ function compareFamilies(a: string, b: string): FormsAgreement {
 }
 
 /** Checks whether the family, which is English or Dutch, is also used for companies of the other family. */
-function isUsedFor(english: string, other: string): boolean {
-  if (english === 'ltd') return other === 'inc' || TRANSLATED.has(other) || CALLED_LIMITED.has(other);
-  if (english === 'inc') return TRANSLATED.has(other);
+function isUsedFor(family: string, other: string): boolean {
+  if (family === 'ltd') return other === 'inc' || TRANSLATED.has(other) || CALLED_LIMITED.has(other);
+  if (family === 'inc') return TRANSLATED.has(other);
   // A company is a B.V. until its shares are listed.
-  if (english === 'nv') return other === 'bv';
-  return english === 'plc' && (other === 'pcl' || other === 'oyj');
+  if (family === 'nv') return other === 'bv';
+  return family === 'plc' && (other === 'pcl' || other === 'oyj');
 }
