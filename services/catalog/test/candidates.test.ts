@@ -153,6 +153,26 @@ test('if thousands of records share a name, a look-up reads only the best ones, 
   expect(queries).toBe(2);
 });
 
+test('all queries of one search have one deadline', async () => {
+  await put(...Array.from({ length: 60 }, (_, index) => brandOf(`zenith-${index}`, { name: 'Zenith' })));
+  const { companies } = collections;
+  const { client } = companies.db;
+  const sent: { atMs: number; withinMs: number }[] = [];
+  const answeredAtMs: number[] = [];
+  const onSent = ({ command }: { command: Document }) =>
+    sent.push({ atMs: performance.now(), withinMs: Number(command.maxTimeMS) });
+  const onAnswer = () => answeredAtMs.push(performance.now());
+  client.on('commandStarted', onSent).on('commandSucceeded', onAnswer);
+  await candidateFinder(companies)(entriesOf('zenith'));
+  client.off('commandStarted', onSent).off('commandSucceeded', onAnswer);
+  const [first, ...others] = sent;
+  expect(others.length).toBeGreaterThan(0);
+  expect(first?.withinMs).toBeLessThanOrEqual(1_500);
+  // The others are made when the first is answered. Milliseconds are rounded up.
+  const passedMs = (answeredAtMs[0] ?? 0) - (first?.atMs ?? 0);
+  for (const { withinMs } of others) expect(withinMs).toBeLessThanOrEqual(1_501 - passedMs);
+});
+
 test('a look-up finds the record that the identifier means, alone or in a batch, however many records share the name', async () => {
   const fewNames = fc.constantFrom(
     'United',

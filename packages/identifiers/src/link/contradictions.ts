@@ -93,14 +93,14 @@ function haveOtherIssuers(a: RecordIdentity, b: RecordIdentity): boolean {
   return [...a.evidence().issuerCodes].some(([kind, code]) => (codesOfB.get(kind) ?? code) !== code);
 }
 
-/** Checks whether only one of the names has "Group" or "Holdings", as "SoftBank" and "SoftBank Group" of two companies. */
+/** Checks whether the names differ in their words like "Group", as "SoftBank" and "SoftBank Group" of two companies. */
 export function areSisters(a: RecordIdentity, b: RecordIdentity): boolean {
   const collectivesOf = ({ names }: RecordIdentity) =>
     new Set(names().currentNames.map(({ collective }) => collective));
   return areDisjoint(collectivesOf(a), collectivesOf(b));
 }
 
-/** Checks whether both names have a word like "Group" or "Holdings", and not the same one. */
+/** Checks whether the names of both records have a word like "Group" or "Holdings", and not the same one. */
 export function haveTwoCollectives(a: RecordIdentity, b: RecordIdentity): boolean {
   const hasOne = ({ names }: RecordIdentity) =>
     names().currentNames.some(({ collective }) => collective !== '');

@@ -244,7 +244,7 @@ const SHORTEST_NAME = 5;
 /**
  * Checks whether one name shows that two listings of one source are one company's, if no listing with the name contradicts it. It
  * does if both listings state one country, or one legal form, or the name is long, because a listing's country is often wrong. It does
- * not if they state two countries, and each name has another word like "Group" and "Holdings".
+ * not if they state two countries, and one name has "Group" where the other has "Holdings".
  */
 function isNameDistinctive(a: RecordIdentity, b: RecordIdentity): boolean {
   const [namesOfA, namesOfB] = [a.names(), b.names()];

@@ -165,7 +165,7 @@ export function securityOf(record: SourceRecord): PlannedCompany {
   const { brand, bytes, identity } = record;
   const doc: CatalogDoc = {
     _id: OTHER_SECURITY + referenceOf(record),
-    keys: [...keysOfBrand(brand).flatMap(indexKeysOf), ...identity.keys],
+    keys: [...new Set([...keysOfBrand(brand).flatMap(indexKeysOf), ...identity.keys])],
     rank: lookupRank(brand) + tieBreakOf(record),
     brand: bytes,
     contributions: [markOf(record)],

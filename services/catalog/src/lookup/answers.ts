@@ -37,8 +37,8 @@ import { indexKeysToRead, isCurrentName, keyFromIndex, leadingEntriesToRead } fr
 import { recordFromBytes } from '../records/merge.ts';
 
 const MAX_QUERIES = 200;
-/** The time for all queries of one search for candidates. */
-const LOOKUP_MS = 1_500;
+/** The time for all queries of one search for candidates. A look-up makes a second search for leading words. */
+const SEARCH_MS = 1_500;
 /** Of how many queries the answers are found without a pause for other calls. */
 const ANSWERED_AT_ONCE = 4;
 /** How many of the best records of an entry a look-up needs. */
@@ -51,7 +51,7 @@ const COMMON_ENTRY_RECORDS = 8;
  * not be less than what makes an entry common.
  */
 const MORE_CANDIDATES = COMMON_ENTRY_RECORDS;
-/** Up to so many common entries are read by a query for each, at the same time. One query for them all takes twice as long. */
+/** Up to this many common entries are read, each by its own query, at the same time. One query for them all takes twice as long. */
 const MOST_APART = 4;
 /** How many common entries a process remembers. It forgets the least recently used first. */
 const MAX_COMMON_ENTRIES = 10_000;
@@ -163,7 +163,7 @@ export function candidateFinder(companies: Collection<CatalogDoc>) {
     entries: readonly string[],
     { perEntry = BEST_OF_ENTRY }: { perEntry?: number } = {},
   ): Promise<CandidateRecord[]> => {
-    const wanted: Wanted = { entries, perEntry, until: performance.now() + LOOKUP_MS };
+    const wanted: Wanted = { entries, perEntry, until: performance.now() + SEARCH_MS };
     const found =
       (await findOnce(wanted)) ?? (await findOnce(wanted)) ?? (await findBestOfEach(companies, wanted));
     const ofEntries = new Set(entries);
@@ -221,13 +221,14 @@ export function bestOfEach(
 
 interface Wanted {
   readonly entries: readonly string[];
-  /** How many of the best records of each entry the look-up needs at least. */
+  /** How many of the best records of each entry the search must find. */
   readonly perEntry: number;
-  /** When the look-up must have ended, by `performance.now()`. */
+  /** Until when the queries may run, by `performance.now()`. */
   readonly until: number;
 }
 
-const readUntil = (until: number) => ({ maxTimeMS: Math.max(1, Math.ceil(until - performance.now())) });
+/** Returns the option that ends a query in time. MongoDB reads 0 as no limit. */
+const endedBy = (until: number) => ({ maxTimeMS: Math.max(1, Math.ceil(until - performance.now())) });
 
 const mostOf = (entries: readonly string[]) => entries.length + MORE_CANDIDATES;
 
@@ -238,7 +239,7 @@ async function findAll(
 ): Promise<CandidateDoc[]> {
   if (entries.length === 0) return [];
   const limit = mostOf(entries);
-  const options = { projection: FIELDS, limit, batchSize: limit + 1, ...readUntil(until) };
+  const options = { projection: FIELDS, limit, batchSize: limit + 1, ...endedBy(until) };
   return companies.find(havingAny(entries), options).toArray();
 }
 
@@ -246,13 +247,12 @@ async function findAll(
 async function findBest(companies: Collection<CatalogDoc>, wanted: Wanted): Promise<CandidateDoc[]> {
   const { entries, perEntry, until } = wanted;
   if (entries.length > MOST_APART) return findBestOfEach(companies, wanted);
-  const batchSize = perEntry + 1;
   const options = {
     projection: FIELDS,
     sort: BEST_FIRST,
     limit: perEntry,
-    batchSize,
-    ...readUntil(until),
+    batchSize: perEntry + 1,
+    ...endedBy(until),
   };
   const found = await Promise.all(entries.map((entry) => companies.find({ keys: entry }, options).toArray()));
   return found.flat();
@@ -265,7 +265,7 @@ async function findBestOfEach(
 ): Promise<CandidateDoc[]> {
   const pipeline = bestOfEach(entries, perEntry, companies.collectionName);
   return companies.db
-    .aggregate<CandidateDoc>(pipeline, { promoteBuffers: true, ...readUntil(until) })
+    .aggregate<CandidateDoc>(pipeline, { promoteBuffers: true, ...endedBy(until) })
     .toArray();
 }
 

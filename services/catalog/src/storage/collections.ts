@@ -1,5 +1,5 @@
 import type { Mongo } from '@brand-data/runtime';
-import { type ClientSession, type Collection, type Filter, MongoServerError } from 'mongodb';
+import type { ClientSession, Collection, Filter } from 'mongodb';
 import type { CatalogDoc } from '../records/catalog-doc.ts';
 import type { SourceAges } from '../records/fact-ages.ts';
 import { statesListings } from '../records/precedence.ts';
@@ -26,10 +26,10 @@ export interface Collections {
   changes: Collection<ChangeDoc>;
 }
 
-/** mongod's code if there is no index of a name. */
-const INDEX_NOT_FOUND = 27;
-
-/** Creates missing indexes. Any number of replicas may use one database. */
+/**
+ * Creates missing indexes. Any number of replicas may use one database. The index `keys` of 0.1.0 stays, because its replicas still run
+ * during the upgrade, and after a rollback. The version after this one can remove it.
+ */
 export async function openCollections({ db }: Mongo): Promise<Collections> {
   const companies = db.collection<CatalogDoc>('brands', { promoteBuffers: true });
   await companies.createIndexes([
@@ -38,10 +38,6 @@ export async function openCollections({ db }: Mongo): Promise<Collections> {
     { key: { 'contributions.source': 1, 'contributions.id': 1 }, name: 'contributions', unique: true },
     { key: { 'contributions.source': 1, 'contributions.importId': 1 }, name: 'imports' },
   ]);
-  // The index that 0.1.0 has in place of `ranked_keys`.
-  await companies.dropIndex('keys').catch((error) => {
-    if (!(error instanceof MongoServerError && error.code === INDEX_NOT_FOUND)) throw error;
-  });
   return {
     companies,
     sources: db.collection('sources'),
