@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Fault } from '@brand-data/runtime';
 import { createRandom, type Random } from '@brand-data/testing/random';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -24,6 +25,8 @@ import { writeEntities } from './made-up-entities.ts';
 const KNOWN = 20_000;
 const P99_GOAL = 1.3;
 const SEARCH_GOAL_MS = 25;
+/** Of all searches. */
+const MOST_REFUSED = 5;
 const LARGE = 1_000_000;
 const ROUNDS = 5;
 const CALLS = 2_000;
@@ -150,14 +153,25 @@ test(
     await mongo.db('admin').command({ fsync: 1 });
     for (const catalogue of catalogues.toReversed()) await readAll(catalogue);
     const rows: string[][] = [];
-    const note = (what: string, { spreads }: Awaited<ReturnType<typeof p99s>>) =>
+    const note = (what: string, { spreads }: Awaited<ReturnType<typeof p99s>>) => {
       rows.push([what, ...spreads.map((spread) => shown(2, spread))]);
+      console.log(rows.at(-1)?.join(' '));
+    };
     for (const kind of KINDS) {
       const lookUps = await p99s((catalogue, random) => lookUpKnown(catalogue, kind, random));
       for (const p99 of lookUps.large) expect.soft(p99 / lookUps.without, kind).toBeLessThanOrEqual(P99_GOAL);
       note(kind, lookUps);
     }
-    const searches = await p99s((catalogue, random) => search(catalogue, typed(KNOWN, random)));
+    let refused = 0;
+    const searches = await p99s(async (catalogue, random) => {
+      // Catalog refuses a search that MongoDB does not answer in time. It counts with the time that it took.
+      const isRefused = (error: unknown) => error instanceof Fault && error.kind === 'unavailable';
+      await search(catalogue, typed(KNOWN, random)).catch((error) => {
+        if (!isRefused(error)) throw error;
+        refused += 1;
+      });
+    });
+    expect.soft(refused, 'refused searches').toBeLessThanOrEqual(MOST_REFUSED);
     for (const p99 of searches.large)
       expect.soft(p99 - searches.without, 'search').toBeLessThanOrEqual(SEARCH_GOAL_MS);
     note('search', searches);
