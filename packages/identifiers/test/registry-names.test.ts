@@ -52,6 +52,15 @@ test.each([
   ['Heineken N.V. AANDELEN OP NAAM', 'Heineken N.V.'],
   ['Saxo A/S AKTIER B', 'Saxo A/S'],
   ['ORLEN S.A. AKCJE NA OKAZICIELA', 'ORLEN S.A.'],
+  ['SIEMENS N AG', 'SIEMENS AG'],
+  ['ROCHE HOLDING PAR AG', 'ROCHE HOLDING AG'],
+  ['ROCHE HOLDING AG-GENUSSCHEIN', 'ROCHE HOLDING AG'],
+  ['ITAU UNIBANCO HOLDING PREF SA', 'ITAU UNIBANCO HOLDING SA'],
+  ['NESTLE SA-REG', 'NESTLE SA'],
+  ['NOVO-NORDISK A/S-SPONS ADR', 'NOVO-NORDISK A/S'],
+  ['TECK RESOURCES LTD-CLS B', 'TECK RESOURCES LTD'],
+  ['BYD CO. LTD H YC 1', 'BYD CO. LTD'],
+  ['Volkswagen (Vz.)', 'Volkswagen'],
 ])('the description of the security is no part of %j', (name, plain) => {
   expect(withoutMarks(name)).toBe(plain);
 });
@@ -71,6 +80,8 @@ test.each([
   'Falck K/S',
   'Data I/O Corp',
   'Google Ads',
+  'MANULIFE FINANCIAL CORP PREF SE',
+  'Preparation H',
   'Vitamin C',
   'Capital One',
   'Merck Kommanditgesellschaft auf Aktien',

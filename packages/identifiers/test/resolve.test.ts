@@ -1376,6 +1376,17 @@ test.each([
   ['REGENERON PHARMACEUTIC', 'Regeneron Pharmaceuticals, Inc.', 'legal_form'],
   ['SCHWAB CHARLES CORP', 'The Charles Schwab Corporation', 'spacing'],
   ['SMITH A O CORP', 'A. O. Smith', 'spacing'],
+  ['LAUDER ESTEE COS INC', 'The Estee Lauder Companies Inc.', 'spacing'],
+  ['LOUISIANA PAC CORP', 'Louisiana-Pacific Corporation', 'spacing'],
+  ['ROYAL BK CDA', 'Royal Bank of Canada', 'spacing'],
+  ['BK OF AMERICA CORP', 'Bank of America Corporation', 'spacing'],
+  ['LABORATORY CORP AMER HLDGS', 'Laboratory Corporation of America Holdings', 'spacing'],
+  ['CANADIAN NAT RES LTD', 'Canadian Natural Resources Limited', 'spacing'],
+  ['DT.TELEKOM AG NA', 'Deutsche Telekom AG', 'spacing'],
+  ['DEUTSCHE BOERSE NA O.N.', 'Deutsche Borse AG', 'spacing'],
+  ['SIEMENS N AG', 'Siemens AG', 'legal_form'],
+  ['NESTLE SA-REG', 'Nestlé S.A.', 'legal_form'],
+  ['Novo Nordisk (B)', 'Novo Nordisk A/S', 'legal_form'],
 ])('%j finds %j', (identifier, name, strength) => {
   const it = candidate(brand({ id: 'it', name }));
   expect(resolve(identifier, [it], { superinvestors: false })).toMatchObject({ id: 'it', strength });
@@ -1386,14 +1397,28 @@ test.each([
   ['Acme Product', 'Acme Products'],
   ['Lockheed Martin', 'Martin Lockheed'],
   ['Vitamin C', 'C Vitamin'],
+  ['Pac Inc.', 'Pacific Inc.'],
+  ['AEON', 'Aon plc'],
+  ['^DJI', 'DJI'],
 ])('%j does not find %j', (identifier, name) => {
   const it = candidate(brand({ id: 'it', name }));
   expect(resolve(identifier, [it], { superinvestors: false })).toBeUndefined();
 });
 
-test('a name that begins with the surname finds none of two companies', () => {
-  const two = ['a', 'b'].map((id) =>
-    candidate(brand({ id, name: 'Charles Schwab', rank: id === 'a' ? 900 : 100 })),
+test.each([
+  ['SCHWAB CHARLES CORP', 'Charles Schwab', 'Charles Schwab'],
+  ['ACME RES INC', 'Acme Resources Inc.', 'Acme Research Inc.'],
+  ['Acme Boerse', 'Acme Borse AG', 'Acme Borse Corp.'],
+])('%j, which no company is called, finds none of two that it may stand for', (identifier, ...names) => {
+  const two = names.map((name, index) =>
+    candidate(brand({ id: `it-${index}`, name, rank: index === 0 ? 900 : 400 })),
   );
-  expect(resolve('SCHWAB CHARLES CORP', two, { superinvestors: false })).toBeUndefined();
+  expect(resolve(identifier, two, { superinvestors: false })).toBeUndefined();
+});
+
+test('a company whose name is written out precedes what its abbreviation may stand for', () => {
+  const two = ['Acme Res Inc.', 'Acme Resources Inc.'].map((name, index) =>
+    candidate(brand({ id: name, name, rank: index * 900 })),
+  );
+  expect(resolve('ACME RES INC', two, { superinvestors: false })?.id).toBe('Acme Res Inc.');
 });

@@ -3,6 +3,15 @@ import { wordsIn } from './texts.ts';
 
 /** The words that abbreviations in lower case stand for: "international" for "intl". */
 export const WRITTEN_OUT = byAbbreviation(abbreviations.writtenOut);
+/** By abbreviation, the words for which some lists use it. It may stand for others too: "res" for "resources" and "research". */
+const MAY_STAND_FOR = Map.groupBy(
+  Object.entries(abbreviations.mayStandFor).flatMap(([word, short]) =>
+    short.split(' ').map((each) => ({ each, word })),
+  ),
+  ({ each }) => each,
+);
+/** A look-up reads the keys of each expansion. */
+const MOST_EXPANSIONS = 8;
 /** Words that sources use for each other in one name: "tech", "technology" and "technologies". */
 const VARIANTS = byAbbreviation(abbreviations.variants);
 /** Spellings of "group" and "holdings". */
@@ -25,6 +34,23 @@ export function nameWrittenOut(normal: string): string {
   if (!isCut && !words.some((word) => WRITTEN_OUT.has(word))) return normal;
   const full = words.map((word) => WRITTEN_OUT.get(word) ?? word);
   return (isCut ? [...full.slice(0, -1), long] : full).join(' ');
+}
+
+/**
+ * Returns the names for which a normal name of several words may stand, if a list of securities has shortened it in its own way:
+ * "louisiana pacific" for "louisiana pac", "royal bank of canada" for "royal bk cda". At most MOST_EXPANSIONS.
+ */
+export function expansionsOf(normal: string): string[] {
+  if (!normal.includes(' ')) return [];
+  let forms = [''];
+  for (const word of normal.split(' ')) {
+    const options = [
+      ...(MAY_STAND_FOR.get(word) ?? []).map(({ word: full }) => full),
+      WRITTEN_OUT.get(word) ?? word,
+    ];
+    forms = forms.flatMap((form) => options.map((option) => `${form} ${option}`)).slice(0, MOST_EXPANSIONS);
+  }
+  return forms.map((form) => form.trimStart()).filter((form) => form !== normal);
 }
 
 /** Returns one word for all words that sources use for each other. */

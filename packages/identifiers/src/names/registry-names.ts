@@ -42,6 +42,13 @@ const REGISTRY_MARK = new RegExp(
   'i',
 );
 
+/** The share class in the names of index funds' holdings and of data terminals: "SIEMENS N AG", "NESTLE SA-REG", "Novo Nordisk (B)". */
+const CLASS_BEFORE_FORM = /(?<=\S) (?:(?:N|PAR|NON-VOTING PREF) (?=AG$)|PREF (?=(?:AG|SA)$))/;
+const DASH_BEFORE_CLASS =
+  /(?<=\S)-(?=(?:REG|SP(?:ONS)? [AG]DR|[AG]DR|CLS? [A-Z]|CLASS [A-Z]|PREF|PFD|GENUSSCHEIN)$)/;
+const CLASS_AFTER_FORM = new RegExp(`(?<=\\b(?:${FORMS})\\.?) (?:H|GEN\\.?)$`, 'i');
+const CLASS_IN_PARENTHESES = /(?<=\S) \((?:[A-C]|V[Zz]\.?|S[Tt]\.?)\)$/;
+
 /** A mark of one of the United States: "/MO/", "\\DE". */
 const STATE_MARK = new RegExp(`[/\\\\] ?(?:${words.states.replaceAll(' ', '|')}) ?[/\\\\]?$`);
 
@@ -56,7 +63,7 @@ export function withoutMarks(text: string): string {
   let before: string;
   do {
     before = rest;
-    rest = withoutRepetition(withoutDescription(withoutRegistryMark(rest)));
+    rest = withoutRepetition(withoutDescription(withoutRegistryMark(withoutShareClass(rest))));
   } while (rest !== before);
   return rest;
 }
@@ -76,6 +83,14 @@ function withoutRegistryMark(text: string): string {
   const at = Math.max(0, text.length - LONGEST_MARK);
   const rest = (text.slice(0, at) + text.slice(at).trimEnd().replace(REGISTRY_MARK, '')).trimEnd();
   return hasLetter(rest) ? rest : text;
+}
+
+function withoutShareClass(text: string): string {
+  return text
+    .replace(CLASS_BEFORE_FORM, ' ')
+    .replace(DASH_BEFORE_CLASS, ' ')
+    .replace(CLASS_AFTER_FORM, '')
+    .replace(CLASS_IN_PARENTHESES, '');
 }
 
 /** Removes the name that lists repeat behind it, often cut off: "SPAREBANK 1 ASA SPAREBA", "Lazard LTD. Lazard, LTD.". */

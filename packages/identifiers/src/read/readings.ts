@@ -1,7 +1,8 @@
 import type { IdentifierKind, Strength } from '../keys/brand-key.ts';
 import { domainNames } from '../keys/domains.ts';
 import { readSecurityIds } from '../keys/security-ids.ts';
-import { coreName, type NameForm, nameForms } from '../names/names.ts';
+import { expansionsOf } from '../names/abbreviations.ts';
+import { coreName, coreOf, type NameForm, nameForms, normalName } from '../names/names.ts';
 import { isTooLongForName } from '../names/names-of-brand.ts';
 import { turnedName } from '../names/published-names.ts';
 import { joinedForm } from '../names/weak-names.ts';
@@ -33,6 +34,7 @@ export interface ReadOptions {
  * domain.
  */
 export function readIdentifier(identifier: string, options: ReadOptions): Reading[] {
+  if (isIndexCode(identifier)) return [];
   const { steps: tickers, joined: joinedTickers } = readTicker(identifier);
   const securitySteps = readSecurityIds(identifier).map(({ kind, key }) => [exact(kind, key)]);
   const tickerSteps = tickers.map((keys) => keys.map((key) => exact('ticker', key)));
@@ -57,12 +59,17 @@ export function readIdentifier(identifier: string, options: ReadOptions): Readin
       ...(joinedName === '' || names.some(({ form }) => form === joinedName)
         ? []
         : [joined('name', `name:${joinedName}`)]),
-      ...(isName ? turned(identifier) : []),
+      ...(isName ? respelled(identifier, names) : []),
     ],
   ];
   return steps.flatMap((readings, step) =>
     readings.filter(({ kind }) => (options.kind ?? kind) === kind).map((reading) => ({ ...reading, step })),
   );
+}
+
+/** Checks whether a text is the code of an index, as many sites write it: "^DJI" is the Dow Jones index, and not the company DJI. */
+export function isIndexCode(text: string): boolean {
+  return /^\s*\^/.test(text);
 }
 
 /** Returns the forms of the text as a name, and as the name of a share, such as "Alibaba American Depositary Shares". */
@@ -83,10 +90,25 @@ function joined(kind: IdentifierKind, key: string) {
   return { key, kind, strength: 'spacing' } as const;
 }
 
-/** Reads "SCHWAB CHARLES CORP" as "Charles Schwab". */
-function turned(identifier: string) {
-  const inOrder = turnedName(identifier.trim());
-  return inOrder === undefined ? [] : [joined('name', `name:${coreName(inOrder)}`)];
+/** The "e" of "ä", "ö" and "ü" as they are spelled out. Some lists have kept only "a", "o" and "u". */
+const SPELT_UMLAUT = /(?<=[aou])e/g;
+
+/**
+ * Reads a name that lists write in their own ways: "SCHWAB CHARLES CORP" as "Charles Schwab", "LOUISIANA PAC CORP" as "Louisiana
+ * Pacific", and "Deutsche Boerse" as "Deutsche Borse". A single word may be a ticker that looks alike: "AEON".
+ */
+function respelled(identifier: string, names: readonly NameForm[]) {
+  const core = coreName(identifier);
+  const known = new Set(names.map(({ form }) => form));
+  const turned = turnedName(identifier.trim());
+  const forms = [
+    ...(turned === undefined ? [] : nameForms(turned).map(({ form }) => form)),
+    ...expansionsOf(core).map(coreOf),
+    ...(core.includes(' ') ? [normalName(core.replace(SPELT_UMLAUT, ''))] : []),
+  ];
+  return [...new Set(forms)]
+    .filter((form) => form !== '' && !known.has(form))
+    .map((form) => joined('name', `name:${form}`));
 }
 
 /** A name and a ticker or security identifier in one text, as in "Apple (AAPL)". */
