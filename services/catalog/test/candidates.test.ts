@@ -142,7 +142,8 @@ test('if thousands of records share a name, a look-up reads only the best ones, 
     .sort({ rank: -1 })
     .next();
   expect(first).toEqual(['acme', 'united-a', second?._id].toSorted());
-  // Now one query finds all records of the other entries, and one the best of the entry that the finder has learnt to be common.
+  // Now one query finds all records of the other entries, and one the best of each that the finder takes as common: the name, and the
+  // name without its legal form.
   let queries = 0;
   const count = ({ commandName }: { commandName: string }) => {
     if (commandName === 'find' || commandName === 'aggregate') queries += 1;
@@ -150,7 +151,25 @@ test('if thousands of records share a name, a look-up reads only the best ones, 
   companies.db.client.on('commandStarted', count);
   expect(await idsFound()).toEqual(first);
   companies.db.client.off('commandStarted', count);
-  expect(queries).toBe(2);
+  expect(queries).toBe(3);
+});
+
+test('a first look-up of a name that many companies have, also with "Group", asks at most twice', async () => {
+  await put(
+    ...Array.from({ length: 60 }, (_, index) =>
+      brandOf(`orion-${index}`, { name: ['Orion Group', 'Orion Inc.', 'Orion AG'][index % 3] ?? '' }),
+    ),
+  );
+  const { companies } = collections;
+  const { client } = companies.db;
+  const commands: string[] = [];
+  const onSent = ({ commandName }: { commandName: string }) => commands.push(commandName);
+  client.on('commandStarted', onSent);
+  await candidateFinder(companies)(entriesOf('orion'));
+  client.off('commandStarted', onSent);
+  // A third time, one aggregation would read the best of each entry.
+  expect(new Set(commands)).toEqual(new Set(['find']));
+  expect(commands.length).toBeLessThanOrEqual(1 + 1 + 3);
 });
 
 test('all queries of one search have one deadline', async () => {

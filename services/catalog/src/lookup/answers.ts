@@ -33,7 +33,13 @@ import { LRUCache } from 'lru-cache';
 import type { Collection, Document } from 'mongodb';
 import { append } from '../records/append.ts';
 import { type CatalogDoc, isOtherSecurity } from '../records/catalog-doc.ts';
-import { indexKeysToRead, isCurrentName, keyFromIndex, leadingEntriesToRead } from '../records/index-keys.ts';
+import {
+  indexKeysToRead,
+  isCurrentName,
+  keyFromIndex,
+  leadingEntriesToRead,
+  withoutLegalForm,
+} from '../records/index-keys.ts';
 import { recordFromBytes } from '../records/merge.ts';
 
 const MAX_QUERIES = 200;
@@ -131,18 +137,28 @@ export type FindCandidates = ReturnType<typeof candidateFinder>;
 export function candidateFinder(companies: Collection<CatalogDoc>) {
   const commonEntries = new LRUCache<string, true>({ max: MAX_COMMON_ENTRIES });
 
+  /**
+   * If the query has not found all, it may not have reached the name without its legal form, which is the most common entry. One more
+   * query would.
+   */
   function rememberCommon(
     entries: readonly string[],
     found: readonly CandidateDoc[],
-    sharedByMoreThan: number,
+    isWhole: boolean,
   ): void {
+    const sharedByMoreThan = isWhole ? COMMON_ENTRY_RECORDS : 1;
     if (found.length <= sharedByMoreThan) return;
     const counts = new Map(entries.map((entry) => [entry, 0]));
     for (const key of found.flatMap(({ keys }) => keys)) {
       const count = counts.get(key);
       if (count !== undefined) counts.set(key, count + 1);
     }
-    for (const [entry, count] of counts) if (count > sharedByMoreThan) commonEntries.set(entry, true);
+    for (const [entry, count] of counts) {
+      if (count <= sharedByMoreThan) continue;
+      commonEntries.set(entry, true);
+      const withoutForm = withoutLegalForm(entry);
+      if (!isWhole && counts.has(withoutForm)) commonEntries.set(withoutForm, true);
+    }
   }
 
   /** Returns undefined if the query for the entries that are not common reached its limit, so that it may not have found all. */
@@ -155,7 +171,7 @@ export function candidateFinder(companies: Collection<CatalogDoc>) {
       findBest(companies, { ...wanted, entries: common }),
     ]);
     const isWhole = all.length < mostOf(others);
-    rememberCommon(others, all, isWhole ? COMMON_ENTRY_RECORDS : 1);
+    rememberCommon(others, all, isWhole);
     return isWhole ? [...all, ...best] : undefined;
   }
 

@@ -75,6 +75,11 @@ export function keyFromIndex(entry: string): BrandKey {
   return { key, kind, strength, value: '', ...(form === '' ? {} : { form }) };
 }
 
+/** Returns the entry of the same name without its legal form, whatever that is. */
+export function withoutLegalForm(entry: string): string {
+  return keyFromIndex(entry).key + MARKS.legal_form;
+}
+
 /** Checks whether the entry is a whole current name, or a current name's legal form. */
 export function isCurrentName(entry: string): boolean {
   return entry.startsWith('name:') && !/[\^%#=]|~$/.test(entry);
