@@ -1400,6 +1400,8 @@ test.each([
   ['Pac Inc.', 'Pacific Inc.'],
   ['AEON', 'Aon plc'],
   ['^DJI', 'DJI'],
+  ['.DJI', 'DJI'],
+  ['NAT RES', 'National Research Corporation'],
 ])('%j does not find %j', (identifier, name) => {
   const it = candidate(brand({ id: 'it', name }));
   expect(resolve(identifier, [it], { superinvestors: false })).toBeUndefined();

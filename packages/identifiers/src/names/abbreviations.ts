@@ -41,9 +41,12 @@ export function nameWrittenOut(normal: string): string {
  * "louisiana pacific" for "louisiana pac", "royal bank of canada" for "royal bk cda". At most MOST_EXPANSIONS.
  */
 export function expansionsOf(normal: string): string[] {
-  if (!normal.includes(' ')) return [];
+  const words = normal.split(' ');
+  const isShort = (word: string) => MAY_STAND_FOR.has(word) || WRITTEN_OUT.has(word);
+  // "nat res" may stand for many names.
+  if (words.length < 2 || (words.length === 2 && words.every(isShort))) return [];
   let forms = [''];
-  for (const word of normal.split(' ')) {
+  for (const word of words) {
     const options = [
       ...(MAY_STAND_FOR.get(word) ?? []).map(({ word: full }) => full),
       WRITTEN_OUT.get(word) ?? word,

@@ -67,9 +67,9 @@ export function readIdentifier(identifier: string, options: ReadOptions): Readin
   );
 }
 
-/** Checks whether a text is the code of an index, as many sites write it: "^DJI" is the Dow Jones index, and not the company DJI. */
+/** Checks whether a text is the code of an index: "^DJI" or ".DJI" is the Dow Jones index, and not the company DJI. */
 export function isIndexCode(text: string): boolean {
-  return /^\s*\^/.test(text);
+  return /^\s*(?:\^|\.[A-Z0-9]+\s*$)/.test(text);
 }
 
 /** Returns the forms of the text as a name, and as the name of a share, such as "Alibaba American Depositary Shares". */
