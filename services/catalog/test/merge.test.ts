@@ -117,6 +117,16 @@ test('the order of the listings of a company has no influence on its record', ()
   );
 });
 
+test('a listing whose record has no website does not describe the company before the main one', () => {
+  const rows = ['a', 'b'].map((id) =>
+    brandOf(id, { name: 'Acme', description: `The description of ${id}.` }),
+  );
+  const [main = brandOf('a'), further = brandOf('b')] = rows;
+  // A file may state links without a website, which an export leaves out.
+  const withEmptyLinks = Brand.fromPartial({ ...further, links: {} });
+  expect(companyOfListings([main, withEmptyLinks]).description).toBe('The description of a.');
+});
+
 test('the record of a single source is the source record itself, with what every record has', () => {
   fc.assert(
     fc.property(fc.constantFrom(...SOURCES), stock, (source, fields) => {

@@ -46,7 +46,7 @@ export function companyOfListings(listings: readonly Brand[]): Brand {
   const brands = [...new Set([...listed.map(({ brand }) => brand), ...records])];
   const [main = only] = brands;
   // Records with a website are described best.
-  const described = [...brands.filter(({ links }) => links !== undefined), ...brands];
+  const described = [...brands.filter(({ links }) => (links?.websites ?? []).length > 0), ...brands];
   const first = (textOf: (brand: Brand) => string | undefined) =>
     described.map((brand) => textOf(brand) ?? '').find((text) => text !== '') ?? '';
   const name = nameOf(brands);
