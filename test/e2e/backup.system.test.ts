@@ -11,6 +11,7 @@ import {
   usageStream,
 } from '@brand-data/contracts';
 import { main as bds, openConnection } from '@brand-data/operator';
+import { scrape } from '@brand-data/testing/exposition';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -485,7 +486,7 @@ describe('a copy', () => {
     await expect.poll(copies).toMatchObject({
       entries: [{ operator: 'backup', outcome: 'done', details: { services: SERVICES.join(' ') } }],
     });
-    const scraped = async () => (await fetch(`${stack.opsUrls.get('accounts')}/metrics`)).text();
+    const scraped = () => scrape(stack.opsUrls.get('accounts') ?? '');
     await expect.poll(scraped).toMatch(/^accounts_newest_backup_timestamp_seconds\{.*\} [1-9]/m);
     await expect(stack.bds('backup', '--out', copy, ...databases())).rejects.toThrow(/is not empty/);
   });

@@ -46,8 +46,7 @@ test('a service that NATS refuses during a change of its credential reconnects a
     database,
     operatorToken: 'the operator credential of tests',
   });
-  const isConnected = async () =>
-    Number(/^nats_connected\b.* (\d)$/m.exec(await (await fetch(`${service.opsUrl}/metrics`)).text())?.[1]);
+  const isConnected = async () => Number(/^nats_connected\b.* (\d)$/m.exec(await service.metrics())?.[1]);
   try {
     await service.untilReady();
     expect(await isConnected()).toBe(1);

@@ -7,6 +7,7 @@ import { connectChannel, INSECURE_PLAINTEXT, type Transport } from '@brand-data/
 import { channelFrom } from '@brand-data/runtime/test/channel-as.ts';
 import { certificateFiles } from '@brand-data/servers';
 import { newAuthority, newCertificate } from '@brand-data/servers/certificate-maker';
+import { scrape } from '@brand-data/testing/exposition';
 import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { Client, Metadata, type MethodDefinition, type ServiceError, status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -127,14 +128,14 @@ test('without a certificate of the installation no method is reached, whatever n
 });
 
 test('refused calls and handshakes are counted', async () => {
-  const metrics = await (await fetch(`${stack.opsUrls.get('metering')}/metrics`)).text();
+  const metrics = await scrape(stack.opsUrls.get('metering') ?? '');
   const labels = 'grpc_service="brand_data.v1.MeteringService",grpc_method="Acquire",caller="catalog"';
   expect(metrics).toMatch(
     new RegExp(`grpc_server_refused_callers_total\\{${labels},service="metering"\\} 1\\b`),
   );
   expect(metrics).toMatch(/grpc_server_refused_handshakes_total\{reason="untrusted",.*\} [1-9]/);
   expect(metrics).toMatch(/grpc_server_refused_handshakes_total\{reason="no_tls",.*\} [1-9]/);
-  expect(metrics).toMatch(/grpc_certificate_remaining_seconds\{certificate="own",.*\} 3153\d{4}\./);
+  expect(metrics).toMatch(/grpc_certificate_remaining_seconds\{certificate="own",.*\} 3153\d{4}\b/);
 });
 
 const reloadsOf = (service: string) =>

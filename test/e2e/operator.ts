@@ -14,7 +14,7 @@ import {
   Route,
   SetFieldsRequest,
 } from '@brand-data/contracts';
-import { callUnary, connectChannel } from '@brand-data/runtime';
+import { callUnary, connectChannel, Fault } from '@brand-data/runtime';
 import { channelFrom } from '@brand-data/runtime/test/channel-as.ts';
 import type { TestStack } from '../stack/index.ts';
 
@@ -28,6 +28,8 @@ interface KeyOptions {
 
 /** How often a busy metering is asked for an account's usage. Each time it waits for what it has not applied yet. */
 const MOST_ASKED = 10;
+/** How often the creation of an account is tried. */
+const MOST_TRIES = 3;
 
 /** Acts as an operator, through the admin ports. */
 export class TestOperator {
@@ -46,15 +48,23 @@ export class TestOperator {
     this.#images = connectChannel(ImagesAdminServiceClient, operator.images, channel('images'));
   }
 
-  /** Creates an account with its own plan, which has one pool for both routes. */
+  /**
+   * Creates an account with its own plan, which has one pool for both routes. Begins again if accounts says that it is unavailable,
+   * as it does when the disk stands still for a second.
+   */
   async newAccount(
     allowance: number,
     limits?: CallLimits,
   ): Promise<{ accountId: string; plan: string; token: string; keyId: string }> {
     const plan = `plan-${randomBytes(4).toString('hex')}`;
-    await this.setPlan(plan, [{ name: 'calls', allowance, routes: BOTH_ROUTES }], limits);
-    const accountId = await this.createAccount(plan);
-    return { accountId, plan, ...(await this.createKey(accountId)) };
+    for (let tries = 1; ; tries++)
+      try {
+        await this.setPlan(plan, [{ name: 'calls', allowance, routes: BOTH_ROUTES }], limits);
+        const accountId = await this.createAccount(plan);
+        return { accountId, plan, ...(await this.createKey(accountId)) };
+      } catch (error) {
+        if (!(error instanceof Fault && error.kind === 'unavailable') || tries === MOST_TRIES) throw error;
+      }
   }
 
   async setPlan(name: string, pools: Pool[], limits?: CallLimits): Promise<void> {

@@ -2,6 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Route } from '@brand-data/contracts';
 import { newSigningKeys } from '@brand-data/servers';
+import { scrape } from '@brand-data/testing/exposition';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
@@ -187,7 +188,7 @@ describe('the quota of an account', () => {
     expect([...statuses.keys()]).toEqual([200]);
     const counted = [...statuses.values()].reduce((sum, calls) => sum + calls, 0);
     expect(counted).toBeGreaterThan(50);
-    const metrics = await (await fetch(`${stack.opsUrls.get('metering')}/metrics`)).text();
+    const metrics = await scrape(stack.opsUrls.get('metering') ?? '');
     const rejections = [...metrics.matchAll(/^metering_rejected_total\{.*\} (\d+)$/gm)];
     expect(rejections.length).toBeGreaterThan(0);
     for (const [, count] of rejections) expect(count).toBe('0');

@@ -1,5 +1,5 @@
 import { createToken } from '@brand-data/contracts';
-import { readExposition, type ServedMetric } from '@brand-data/testing/exposition';
+import { readExposition, type ServedMetric, scrape } from '@brand-data/testing/exposition';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callerOf } from '../e2e/caller.ts';
 import { fullStock } from '../e2e/fixtures.ts';
@@ -72,7 +72,7 @@ async function fetchImages(): Promise<void> {
 
 async function serve(): Promise<Map<string, { text: string; metrics: ServedMetric[] }>> {
   const served = [...stack.opsUrls].map(async ([name, url]) => {
-    const text = await (await fetch(`${url}/metrics`)).text();
+    const text = await scrape(url);
     return [name, { text, metrics: readExposition(text) }] as const;
   });
   return new Map(await Promise.all(served));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { certificateSettings, freePort, newSigningKeys, serviceProcess } from '@brand-data/servers';
 import { inject } from 'vitest';
-import { metricAt } from './exposition.ts';
+import { metricAt, scrape } from './exposition.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** The keys with which services that a test starts on their own sign and verify allowances. */
@@ -54,7 +54,7 @@ export async function launchService(
     /** Everything that the service has logged. */
     log: () => readFileSync(child.logFile, 'utf8'),
     /** What a scrape of its metrics gets. */
-    metrics: async () => (await fetch(`${opsUrl}/metrics`)).text(),
+    metrics: () => scrape(opsUrl),
     /** The sum of a metric over the labels that are not named. */
     metric: (name: string, labels?: Record<string, string>) => metricAt(opsUrl, name, labels),
     /** The status of /readyz, or 0 if the service does not answer. */

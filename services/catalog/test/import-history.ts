@@ -1,4 +1,11 @@
-import { Brand, type ExportedCompany, Override, Quote } from '@brand-data/contracts';
+import {
+  Brand,
+  type ExportedCompany,
+  ImportOutcome,
+  NoteImportRequest,
+  Override,
+  Quote,
+} from '@brand-data/contracts';
 import { callServerStream, callUnary } from '@brand-data/runtime';
 import fc from 'fast-check';
 import type { Db } from 'mongodb';
@@ -73,10 +80,15 @@ export function importHistory(catalogOf: () => RunningCatalog) {
     return importId;
   }
 
-  /** Undoes a run. Returns the answers of its steps: none if the run was killed before its first batch came. */
+  /** Undoes a run. Returns the answers of its steps. */
   async function undo(source: string, importId: string) {
     const { admin } = catalogOf();
-    if ((await call(admin.listImports, { source, importId })).runs.length === 0) return [];
+    // A batch of a killed run may still be on its way. Only of a run that it knows can catalog refuse what comes after the undoing.
+    if ((await call(admin.listImports, { source, importId })).runs.length === 0)
+      await call(
+        admin.noteImport,
+        NoteImportRequest.fromPartial({ source, importId, outcome: ImportOutcome.FAILED }),
+      );
     const answers = [];
     for (let after = ''; ; ) {
       const answer = await call(admin.undoImport, { source, importId, dryRun: false, after });
