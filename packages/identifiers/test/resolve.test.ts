@@ -447,13 +447,13 @@ describe('precedence', () => {
   });
 
   test('a text in capital and small letters is rather the name of a company that is not less known', () => {
-    const listed = { id: 'listed', name: 'Nexter Tools', listings: ['NEXT@XNAS'], rank: 750 };
-    const named = { id: 'named', name: 'NEXT plc', rank: 750 };
-    expect(among('Next', listed, named)).toMatchObject({ id: 'named', strength: 'legal_form' });
-    expect(among('Next', listed, { ...named, name: 'Next' })).toMatchObject({ id: 'named', kind: 'name' });
-    expect(among('NEXT', listed, named)?.id).toBe('listed');
-    expect(among('next', listed, named)?.id).toBe('listed');
-    expect(among('Next', listed, { ...named, rank: 749 })?.id).toBe('listed');
+    const listed = { id: 'listed', name: 'Nexor Tools', listings: ['NEXO@XNAS'], rank: 750 };
+    const named = { id: 'named', name: 'NEXO plc', rank: 750 };
+    expect(among('Nexo', listed, named)).toMatchObject({ id: 'named', strength: 'legal_form' });
+    expect(among('Nexo', listed, { ...named, name: 'Nexo' })).toMatchObject({ id: 'named', kind: 'name' });
+    expect(among('NEXO', listed, named)?.id).toBe('listed');
+    expect(among('nexo', listed, named)?.id).toBe('listed');
+    expect(among('Nexo', listed, { ...named, rank: 749 })?.id).toBe('listed');
   });
 
   test('a word in capital and small letters is a ticker only if a well-known company abbreviates its name by it', () => {
@@ -466,6 +466,12 @@ describe('precedence', () => {
     expect(among('Coke', { ...bottler, name: 'Coke Bottlers' })?.id).toBe('bottler');
     expect(among('Coke', { ...bottler, rank: 1, name: 'Coke Inc.' })?.id).toBe('bottler');
     expect(among('Coke US', bottler)?.id).toBe('bottler');
+    expect(among('Cake', { id: 'cook', name: 'Cookery', formerly: ['Cake'], rank: 699 })).toBeUndefined();
+    const lake = { id: 'lake', name: 'Snowlake Inc.', listings: ['SNOW@XNYS'], rank: 800 };
+    expect(among('Snow', lake)).toBeUndefined();
+    expect(among('snow', lake)?.id).toBe('lake');
+    expect(among('SNOW', lake)?.id).toBe('lake');
+    expect(among('Snow', { ...lake, names: ['Snow'] })?.id).toBe('lake');
   });
 
   test('capitals alone mean a well-known ticker before any name, and "$" any ticker', () => {
@@ -476,7 +482,7 @@ describe('precedence', () => {
     expect(among('coke', bottler, cola)?.id).toBe('cola');
     expect(among('COKE', { ...bottler, rank: 699 }, cola)?.id).toBe('cola');
     expect(among('$coke', { ...bottler, rank: 1 }, cola)?.id).toBe('bottler');
-    expect(among('$COKE', { ...cola, names: ['COKE Inc.'] })?.id).toBe('cola');
+    expect(among('$COKE', { ...cola, names: ['COKE'] })).toBeUndefined();
   });
 
   test('a word of five capitals is rather the name of a better known company than a ticker', () => {
@@ -711,15 +717,15 @@ describe('precedence', () => {
   });
 
   test('an icon with a name written in capital and small letters goes before the ticker of a small company', () => {
-    const icon = { id: 'icon', name: 'Sky', websites: ['https://www.sky.com/'], bare: true };
-    const miner = { id: 'miner', name: 'Sky Metals Limited', listings: ['SKY@XASX'], rank: 659 };
-    expect(among('Sky', icon, miner)).toMatchObject({ id: 'icon', kind: 'name' });
-    expect(among('SKY', icon, miner)).toMatchObject({ id: 'miner', kind: 'ticker' });
-    expect(among('sky', icon, miner)?.id).toBe('miner');
-    expect(among('Sky', icon, { ...miner, rank: 700 })?.id).toBe('miner');
-    expect(among('Sky', { ...icon, name: 'Sky TV' }, miner)).toBeUndefined();
-    expect(among('Sky', icon, { ...miner, name: 'Sky Ltd' })?.id).toBe('miner');
-    expect(among('Sky', icon, { ...miner, name: 'Sky Group Ltd' })?.id).toBe('miner');
+    const icon = { id: 'icon', name: 'Skyr', websites: ['https://www.skyr.com/'], bare: true };
+    const miner = { id: 'miner', name: 'Skyrock Metals Limited', listings: ['SKYR@XASX'], rank: 659 };
+    expect(among('Skyr', icon, miner)).toMatchObject({ id: 'icon', kind: 'name' });
+    expect(among('SKYR', icon, miner)).toMatchObject({ id: 'miner', kind: 'ticker' });
+    expect(among('skyr', icon, miner)?.id).toBe('miner');
+    expect(among('Skyr', icon, { ...miner, rank: 700 })?.id).toBe('miner');
+    expect(among('Skyr', { ...icon, name: 'Skyr TV' }, miner)).toBeUndefined();
+    expect(among('Skyr', icon, { ...miner, name: 'Skyr Ltd' })?.id).toBe('miner');
+    expect(among('Skyr', icon, { ...miner, name: 'Skyr Group Ltd' })?.id).toBe('miner');
   });
 
   test('an icon gives way to a company of at least 2 billion dollars that alone has its name without "Group"', () => {

@@ -241,6 +241,21 @@ test('the leading words of one name find its company, and the match says so', as
   expect(none?.brand).toBeUndefined();
 });
 
+test('leading words go before a little known company that is called so without its legal form or was before', async () => {
+  const small = brandOf('small', { name: 'Cardinal Co., Ltd.', rank: 500 });
+  await catalog.put('sample', [small, brandOf('health', { name: 'Cardinal Health, Inc.', rank: 800 })]);
+  const foundBy = async (...identifiers: string[]) =>
+    (await catalog.lookup(...identifiers)).map(({ brand }) => brand?.id);
+  expect(await foundBy('Cardinal', 'Cardinal Co.')).toEqual(['health', 'small']);
+  const history = { formerly: ['Cardinal'] };
+  await catalog.put('sample', [brandOf('small', { name: 'Rubric Co.', rank: 500, history })]);
+  expect(await foundBy('Cardinal')).toEqual(['health']);
+  await catalog.put('sample', [{ ...small, name: 'Cardinal' }]);
+  expect(await foundBy('Cardinal')).toEqual(['small']);
+  await catalog.put('sample', [{ ...small, rank: 700 }]);
+  expect(await foundBy('Cardinal')).toEqual(['small']);
+});
+
 test('leading words go before a little known company that is only called so without "Group"', async () => {
   const group = brandOf('group', { name: 'Ross Group Plc', rank: 400 });
   await catalog.put('sample', [group, brandOf('stores', { name: 'Ross Stores, Inc.', rank: 850 })]);

@@ -35,6 +35,7 @@ export interface ReadOptions {
  */
 export function readIdentifier(identifier: string, options: ReadOptions): Reading[] {
   if (isIndexCode(identifier)) return [];
+  const only = isCashtag(identifier) ? 'ticker' : options.kind;
   const { steps: tickers, joined: joinedTickers } = readTicker(identifier);
   const securitySteps = readSecurityIds(identifier).map(({ kind, key }) => [exact(kind, key)]);
   const tickerSteps = tickers.map((keys) => keys.map((key) => exact('ticker', key)));
@@ -63,13 +64,18 @@ export function readIdentifier(identifier: string, options: ReadOptions): Readin
     ],
   ];
   return steps.flatMap((readings, step) =>
-    readings.filter(({ kind }) => (options.kind ?? kind) === kind).map((reading) => ({ ...reading, step })),
+    readings.filter(({ kind }) => (only ?? kind) === kind).map((reading) => ({ ...reading, step })),
   );
 }
 
-/** Checks whether a text is the code of an index: "^DJI" or ".DJI" is the Dow Jones index, and not the company DJI. */
+/** Checks whether a text is the code of an index: "^DJI" or ".DJI" is the Dow Jones index, and not the company DJI. ".NET" is software. */
 export function isIndexCode(text: string): boolean {
-  return /^\s*(?:\^|\.[A-Z0-9]+\s*$)/.test(text);
+  return /^\s*(?:\^|\.(?!(?:NET|ENV)\s*$)[A-Z0-9]+\s*$)/.test(text);
+}
+
+/** Checks whether a text is written as social media write tickers: "$AAPL". */
+export function isCashtag(text: string): boolean {
+  return /^\s*\$\S+\s*$/.test(text);
 }
 
 /** Returns the forms of the text as a name, and as the name of a share, such as "Alibaba American Depositary Shares". */

@@ -2,7 +2,7 @@ import { readLeadingWords, wordsLeftOut } from '../keys/leading-words.ts';
 import { isCommonAsName } from '../names/common-words.ts';
 import { isFirstWordOfMany, isPlace } from '../names/places.ts';
 import { GIVEN_NAMES } from '../names/published-names.ts';
-import { isIndexCode, type ReadOptions } from '../read/readings.ts';
+import { isCashtag, isIndexCode, type ReadOptions } from '../read/readings.ts';
 import lists from './leading-words.json' with { type: 'json' };
 import { type Candidate, compareRanked, isBareRank, RANK_OF_LISTED } from './rank.ts';
 
@@ -36,7 +36,8 @@ export function leadingKeysToRead(
   options: ReadOptions,
 ): { readonly key: string; readonly kind: 'name' | 'superinvestor' }[] {
   const leading = readLeadingWords(identifier);
-  if (leading === undefined || isUnspecific(leading) || isIndexCode(identifier)) return [];
+  if (leading === undefined || isUnspecific(leading)) return [];
+  if (isIndexCode(identifier) || isCashtag(identifier)) return [];
   // The keys of firms hold all words but "Capital" and the like, so "Tiger Global" says enough.
   const firms = options.superinvestors ? (['superinvestor'] as const) : [];
   const isVague =

@@ -6,7 +6,7 @@ import {
   type Strength,
 } from '../keys/brand-key.ts';
 import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey } from '../keys/tickers.ts';
-import { isCommonAsName, isCommonAsTicker } from '../names/common-words.ts';
+import { isCommonAsName, isCommonAsTicker, isWord } from '../names/common-words.ts';
 import { compareLegalFamilies, legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, legalFormOf, normalName, PLACEHOLDER } from '../names/names.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
@@ -32,7 +32,6 @@ const AFTER_ALL = 1_000;
 
 /** Texts that are written as tickers, and not as words: "ALL", "$all". */
 const AS_TICKER = /^\s*(?:\$.*|[A-Z]{1,5}\s*)$/;
-const CASHTAG = /^\s*\$/;
 /** Few tickers in the United States have five letters. A word in capitals is therefore rather the name of a better known company. */
 const LONG_TICKER = /^\s*[A-Z]{5}\s*$/;
 const ONE_WORD = /^\s*\p{L}+\s*$/u;
@@ -165,8 +164,8 @@ function hasOtherFamily(families: readonly string[], keys: readonly BrandKey[]):
 /**
  * Checks whether a match counts. A common word means a company only if it is its whole current name, or is written as its ticker, and in
  * small letters no icon. A place or an adjective with which many names begin does not match weakly, without the legal form or with
- * another one ("United Company") only if the company is large, and in small letters not as a little known company's ticker. A text
- * that can only be a ticker is written as one.
+ * another one ("United Company") only if the company is large, and in small letters not as a little known company's ticker. An
+ * English word is not what a little known company was called before. A text that can only be a ticker is written as one.
  */
 function isMeantBy(
   identifier: string,
@@ -189,6 +188,7 @@ function isMeantBy(
   return (match) => {
     const { kind, strength, rank, hasOtherForm } = match;
     if (isName && kind === 'ticker' && !isAlsoTicker(identifier, match, candidates, matches)) return false;
+    if (kind === 'name' && isFormer(match) && rank < WELL_KNOWN && isWord(identifier)) return false;
     if (!isOfMany) return true;
     if (kind === 'ticker' && /\p{Ll}/u.test(identifier) && !isTicker && rank < RANK_OF_LISTED) return false;
     if (isWeak(strength)) return rank >= LARGE && !isFirstWordOfMany(coreName(identifier));
@@ -198,7 +198,8 @@ function isMeantBy(
 
 /**
  * Checks whether a word in capital and small letters, which is a name first, is a company's ticker too. The company has a name that
- * matches, or it is well known and the ticker abbreviates its name: "Aapl" is Apple, but "Coke" is not Coca-Cola Consolidated.
+ * matches, or it is well known, the ticker abbreviates its name and is no English word: "Aapl" is Apple, but "Coke" is not Coca-Cola
+ * Consolidated, and "Snow" not Snowflake.
  */
 function isAlsoTicker(
   identifier: string,
@@ -207,7 +208,7 @@ function isAlsoTicker(
   matches: readonly Match[],
 ): boolean {
   if (matches.some((other) => other.id === id && other.kind === 'name')) return true;
-  if (rank < WELL_KNOWN) return false;
+  if (rank < WELL_KNOWN || isWord(identifier)) return false;
   const letters = normalName(identifier).replace(/(.)\1+/gu, '$1');
   return namesOf(candidates, id).some(({ key }) => hasInOrder(key.slice('name:'.length), letters));
 }
@@ -302,7 +303,7 @@ function isMeantRather(identifier: string, match: Match, ticker: Match): boolean
   const lead = Math.floor(match.rank) - Math.floor(ticker.rank);
   const isAsTicker = AS_TICKER.test(identifier);
   const isKnownTicker = isMain && isAsTicker && ticker.rank >= WELL_KNOWN && !LONG_TICKER.test(identifier);
-  if (match.kind === 'name' && (isKnownTicker || CASHTAG.test(identifier))) return false;
+  if (match.kind === 'name' && isKnownTicker) return false;
   if (match.kind === 'name' && match.strength === 'exact')
     return lead > 0 || (lead === 0 && hasMixedCase(identifier));
   if (isFormer(match) && isAsTicker) return false;

@@ -14,6 +14,7 @@ import {
   CLEARLY_BETTER_KNOWN,
   compareTexts,
   IDENTIFIER_KINDS,
+  type IdentifierKind,
   isTooLongForIdentifier,
   isWeak,
   keysOfBrand,
@@ -305,6 +306,7 @@ export interface Answer {
 interface BrandMatch extends RecordAge {
   readonly brand: Brand;
   readonly match: Match;
+  readonly kind: IdentifierKind;
   readonly strength: Resolution['strength'];
 }
 
@@ -330,6 +332,7 @@ export function answerOf(
   const meanings = meant.map(({ brand, resolution, age }) => ({
     ...age,
     brand,
+    kind: resolution.kind,
     strength: resolution.strength,
     // Made for those who read it. Searches and suggestions do not.
     get match() {
@@ -340,19 +343,20 @@ export function answerOf(
 }
 
 /**
- * Checks whether a query's text may be the leading words of a name: the query finds nothing, or only weakly a little known company. "Ross"
- * is Ross Group without "Group", but may mean Ross Stores.
+ * Checks whether a query's text may be the leading words of a name: the query finds nothing, or only a little known company, and not
+ * by its whole name. "Ross" is Ross Group without "Group", but may mean Ross Stores.
  */
 export function mayLead(answer: Answer): boolean {
   const [first] = answer.meanings;
-  return first === undefined
-    ? isUnknown(answer)
-    : isWeak(first.strength) && lookupRank(first.brand) < RANK_OF_LISTED;
+  if (first === undefined) return isUnknown(answer);
+  const { kind, strength, brand } = first;
+  const isPart = kind === 'name' && (strength === 'legal_form' || strength === 'former');
+  return (isWeak(strength) || isPart) && lookupRank(brand) < RANK_OF_LISTED;
 }
 
 /**
  * Returns the answer with what the query means by leading words, which `leading` asks for, as its first meaning. A company that is
- * found weakly stays the first meaning unless the other one is clearly better known.
+ * already found stays the first meaning unless the other one is clearly better known.
  */
 export function withLeadingWords(
   answer: Answer,
@@ -361,17 +365,17 @@ export function withLeadingWords(
   most: number,
 ): Answer {
   const [led] = answerOf(leading, candidates, 1).meanings;
-  const [weak] = answer.meanings;
+  const [found] = answer.meanings;
   if (led === undefined) return answer;
-  if (weak !== undefined && lookupRank(led.brand) - lookupRank(weak.brand) < CLEARLY_BETTER_KNOWN)
+  if (found !== undefined && lookupRank(led.brand) - lookupRank(found.brand) < CLEARLY_BETTER_KNOWN)
     return answer;
   const others = answer.meanings.filter(({ brand }) => brand.id !== led.brand.id);
   return { meanings: [led, ...others].slice(0, most) };
 }
 
 /**
- * Returns what each query means, at most `most` records. If a query finds nothing, or only weakly a little known company, its text may be
- * the leading words of a name. One more search for all such queries finds these names, so that other queries pay nothing for them.
+ * Returns what each query means, at most `most` records. If a query finds nothing, or only a little known company, its text may be the
+ * leading words of a name. One more search for all such queries finds these names, so that other queries pay nothing for them.
  */
 export async function findAnswers<Asked extends ReadQuery>(
   queries: readonly Asked[],
