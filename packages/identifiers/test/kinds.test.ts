@@ -54,6 +54,8 @@ describe('an identifier of which the caller says the kind', () => {
     ['it', undefined, undefined],
     ['it', 'ticker', 'gartner'],
     ['IT', 'name', undefined],
+    ['$IT', 'ticker', 'gartner'],
+    ['$IT', 'name', undefined],
     ['Coke', undefined, 'coca-cola'],
     ['Coke', 'ticker', 'coke'],
     ['gartner.com', 'domain', 'gartner'],

@@ -466,12 +466,14 @@ describe('precedence', () => {
     expect(among('Coke', { ...bottler, name: 'Coke Bottlers' })?.id).toBe('bottler');
     expect(among('Coke', { ...bottler, rank: 1, name: 'Coke Inc.' })?.id).toBe('bottler');
     expect(among('Coke US', bottler)?.id).toBe('bottler');
-    expect(among('Cake', { id: 'cook', name: 'Cookery', formerly: ['Cake'], rank: 699 })).toBeUndefined();
+    const cook = { id: 'cook', name: 'Cookery', formerly: ['Cake'], listings: ['CAKE@XNYS'], rank: 700 };
+    expect(among('Cake', cook)).toMatchObject({ id: 'cook', strength: 'former' });
+    expect(among('Cake', { ...cook, rank: 699 })).toBeUndefined();
     const lake = { id: 'lake', name: 'Snowlake Inc.', listings: ['SNOW@XNYS'], rank: 800 };
     expect(among('Snow', lake)).toBeUndefined();
     expect(among('snow', lake)?.id).toBe('lake');
     expect(among('SNOW', lake)?.id).toBe('lake');
-    expect(among('Snow', { ...lake, names: ['Snow'] })?.id).toBe('lake');
+    expect(among('Snow', { ...lake, names: ['Snow Inc.'] })).toMatchObject({ id: 'lake', kind: 'ticker' });
   });
 
   test('capitals alone mean a well-known ticker before any name, and "$" any ticker', () => {
@@ -482,6 +484,7 @@ describe('precedence', () => {
     expect(among('coke', bottler, cola)?.id).toBe('cola');
     expect(among('COKE', { ...bottler, rank: 699 }, cola)?.id).toBe('cola');
     expect(among('$coke', { ...bottler, rank: 1 }, cola)?.id).toBe('bottler');
+    expect(among('$ coke', { ...bottler, rank: 1 }, cola)?.id).toBe('bottler');
     expect(among('$COKE', { ...cola, names: ['COKE'] })).toBeUndefined();
   });
 

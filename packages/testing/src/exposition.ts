@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+
 /** A metric as a service serves it. */
 export interface ServedMetric {
   name: string;
@@ -36,10 +40,14 @@ function labelsOf(text: string): Record<string, string> {
 /** A scrape asks NATS and MongoDB too, which may be away. */
 const ANSWERED_WITHIN_MS = 15_000;
 
-/** Resolves to what Prometheus gets. On a busy machine a service may close a connection that the client is about to use again. */
+/**
+ * Resolves to what Prometheus gets. Each scrape has a connection of its own, because on a busy machine a service may close one that
+ * the client is about to use again.
+ */
 export async function scrape(opsUrl: string): Promise<string> {
-  const signal = AbortSignal.timeout(ANSWERED_WITHIN_MS);
-  return (await fetch(`${opsUrl}/metrics`, { signal, headers: { connection: 'close' } })).text();
+  const request = get(`${opsUrl}/metrics`, { agent: false, signal: AbortSignal.timeout(ANSWERED_WITHIN_MS) });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return text(response);
 }
 
 /**

@@ -254,6 +254,25 @@ test('leading words go before a little known company that is called so without i
   expect(await foundBy('Cardinal')).toEqual(['small']);
   await catalog.put('sample', [{ ...small, rank: 700 }]);
   expect(await foundBy('Cardinal')).toEqual(['small']);
+  await catalog.put('sample', [small, brandOf('health', { name: 'Cardinal Health, Inc.', rank: 614 })]);
+  expect(await foundBy('Cardinal')).toEqual(['small']);
+  await catalog.put('sample', [small, brandOf('health', { name: 'Cardinal Health, Inc.', rank: 615 })]);
+  expect(await foundBy('Cardinal')).toEqual(['health']);
+});
+
+test('a superinvestor goes by leading words before no company', async () => {
+  const manager = { firm: 'Baupost Capital' };
+  const investor = brandOf('klarman', {
+    type: BrandType.SUPERINVESTOR,
+    name: 'Seth Klarman',
+    rank: 800,
+    manager,
+  });
+  await catalog.put('sample', [brandOf('small', { name: 'Baupost Ltd', rank: 400 }), investor]);
+  const [found] = await catalog.lookup('Baupost');
+  expect(found?.brand?.id).toBe('small');
+  const [alone] = await catalog.lookup('Baupost Capital');
+  expect(alone?.brand?.id).toBe('klarman');
 });
 
 test('leading words go before a little known company that is only called so without "Group"', async () => {

@@ -83,7 +83,7 @@ export function importHistory(catalogOf: () => RunningCatalog) {
   /** Undoes a run. Returns the answers of its steps. */
   async function undo(source: string, importId: string) {
     const { admin } = catalogOf();
-    // A batch of a killed run may still be on its way. Only of a run that it knows can catalog refuse what comes after the undoing.
+    // A batch of a killed run may still be on its way. Catalog can refuse it after the undoing only if it knows the run.
     if ((await call(admin.listImports, { source, importId })).runs.length === 0)
       await call(
         admin.noteImport,

@@ -9,7 +9,7 @@ import { isGroupWordAlone } from './weak-names.ts';
  * a ticker or a brand ("play", "open") are left out.
  */
 const COMMON_WORDS: ReadonlySet<string> = new Set(commonWords.words);
-/** Other English words and given names of at most five letters, as many tickers have: "cake", "snow", "kim". */
+/** English words, and short forms of given names, that are or may become tickers: "cake", "snow", "kim". */
 const OTHER_WORDS = wordsIn(commonWords.otherWords);
 
 /** Checks whether a text, alone, is a common word that is hardly ever meant as a ticker. Ignores upper and lower case. */
@@ -17,9 +17,9 @@ export function isCommonAsTicker(text: string): boolean {
   return COMMON_WORDS.has(normalName(text));
 }
 
-/** Checks whether a text, alone, is a word or a given name that is also some ticker. Ignores upper and lower case. */
-export function isWord(text: string): boolean {
-  return isCommonAsTicker(text) || OTHER_WORDS.has(normalName(text));
+/** Checks whether a text, alone, is another word that a ticker may look like. Ignores upper and lower case. */
+export function isOtherWord(text: string): boolean {
+  return OTHER_WORDS.has(normalName(text));
 }
 
 /** Checks whether a text, alone, is a common word, a legal form ("KGaA") or a word such as "Group": hardly ever a name. */

@@ -31,11 +31,11 @@ export interface ReadOptions {
  * Returns the readings of an identifier in order of precedence, at most a few dozen: security identifier (its check digits leave
  * little doubt), lower-case domain ("sap.de"), ticker, other domain, name, superinvestor, and last the text without spaces and
  * punctuation. A ticker with its exchange precedes the same text read as a share class ("BT.L"), an exact host its registrable
- * domain.
+ * domain. After "$", only tickers count.
  */
 export function readIdentifier(identifier: string, options: ReadOptions): Reading[] {
   if (isIndexCode(identifier)) return [];
-  const only = isCashtag(identifier) ? 'ticker' : options.kind;
+  const isTicker = isCashtag(identifier);
   const { steps: tickers, joined: joinedTickers } = readTicker(identifier);
   const securitySteps = readSecurityIds(identifier).map(({ kind, key }) => [exact(kind, key)]);
   const tickerSteps = tickers.map((keys) => keys.map((key) => exact('ticker', key)));
@@ -64,18 +64,20 @@ export function readIdentifier(identifier: string, options: ReadOptions): Readin
     ],
   ];
   return steps.flatMap((readings, step) =>
-    readings.filter(({ kind }) => (only ?? kind) === kind).map((reading) => ({ ...reading, step })),
+    readings
+      .filter(({ kind }) => (options.kind ?? kind) === kind && (!isTicker || kind === 'ticker'))
+      .map((reading) => ({ ...reading, step })),
   );
 }
 
-/** Checks whether a text is the code of an index: "^DJI" or ".DJI" is the Dow Jones index, and not the company DJI. ".NET" is software. */
+/** Checks whether a text is the code of an index: "^DJI" or ".DJI" is the Dow Jones index, and not the company DJI. .NET and .ENV are software. */
 export function isIndexCode(text: string): boolean {
   return /^\s*(?:\^|\.(?!(?:NET|ENV)\s*$)[A-Z0-9]+\s*$)/.test(text);
 }
 
 /** Checks whether a text is written as social media write tickers: "$AAPL". */
 export function isCashtag(text: string): boolean {
-  return /^\s*\$\S+\s*$/.test(text);
+  return /^\s*\$\s*\S+\s*$/.test(text);
 }
 
 /** Returns the forms of the text as a name, and as the name of a share, such as "Alibaba American Depositary Shares". */

@@ -23,6 +23,8 @@ export const TOO_MANY_LED = 6;
 const KINDS = new Set(lists.kinds.split(', '));
 /** Words that set the whole company apart from those with a part of its business: "Honeywell International", "Honeywell Aerospace". */
 const EVERYWHERE = new Set(lists.everywhere.split(', '));
+/** Words that begin names and mean much else. Alone, they mean no company by its leading words. */
+const COMMON = new Set(lists.common.split(', '));
 const PLACES = new Set(lists.places.split(', '));
 /** Places, and words with which names begin that are not known by them. */
 const UNSPECIFIC = PLACES.union(new Set(lists.vague.split(', ')));
@@ -36,7 +38,7 @@ export function leadingKeysToRead(
   options: ReadOptions,
 ): { readonly key: string; readonly kind: 'name' | 'superinvestor' }[] {
   const leading = readLeadingWords(identifier);
-  if (leading === undefined || isUnspecific(leading)) return [];
+  if (leading === undefined || isUnspecific(leading) || COMMON.has(leading)) return [];
   if (isIndexCode(identifier) || isCashtag(identifier)) return [];
   // The keys of firms hold all words but "Capital" and the like, so "Tiger Global" says enough.
   const firms = options.superinvestors ? (['superinvestor'] as const) : [];

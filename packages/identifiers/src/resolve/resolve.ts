@@ -6,13 +6,20 @@ import {
   type Strength,
 } from '../keys/brand-key.ts';
 import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey } from '../keys/tickers.ts';
-import { isCommonAsName, isCommonAsTicker, isWord } from '../names/common-words.ts';
+import { isCommonAsName, isCommonAsTicker, isOtherWord } from '../names/common-words.ts';
 import { compareLegalFamilies, legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, legalFormOf, normalName, PLACEHOLDER } from '../names/names.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
+import { GIVEN_NAMES } from '../names/published-names.ts';
 import { hasStateMark } from '../names/registry-names.ts';
 import { compareTexts, hasInOrder } from '../names/texts.ts';
-import { type Reading, type ReadOptions, readIdentifier, readNamesWithCodes } from '../read/readings.ts';
+import {
+  isCashtag,
+  type Reading,
+  type ReadOptions,
+  readIdentifier,
+  readNamesWithCodes,
+} from '../read/readings.ts';
 import { isUnspecific, leadingKeysToRead, meantByLeadingWords } from './leading-words.ts';
 import { type Candidate, compareRanked, isBareRank, RANK_OF_LISTED, type Ranked } from './rank.ts';
 
@@ -30,8 +37,8 @@ const LARGE = 740;
 /** A step after those of all readings. */
 const AFTER_ALL = 1_000;
 
-/** Texts that are written as tickers, and not as words: "ALL", "$all". */
-const AS_TICKER = /^\s*(?:\$.*|[A-Z]{1,5}\s*)$/;
+/** A text in capitals is written as a ticker, and not as a word: "ALL". */
+const IN_CAPITALS = /^\s*[A-Z]{1,5}\s*$/;
 /** Few tickers in the United States have five letters. A word in capitals is therefore rather the name of a better known company. */
 const LONG_TICKER = /^\s*[A-Z]{5}\s*$/;
 const ONE_WORD = /^\s*\p{L}+\s*$/u;
@@ -164,8 +171,8 @@ function hasOtherFamily(families: readonly string[], keys: readonly BrandKey[]):
 /**
  * Checks whether a match counts. A common word means a company only if it is its whole current name, or is written as its ticker, and in
  * small letters no icon. A place or an adjective with which many names begin does not match weakly, without the legal form or with
- * another one ("United Company") only if the company is large, and in small letters not as a little known company's ticker. An
- * English word is not what a little known company was called before. A text that can only be a ticker is written as one.
+ * another one ("United Company") only if the company is large, and in small letters not as a little known company's ticker. A
+ * word is not what a little known company was called before. A text that can only be a ticker is written as one.
  */
 function isMeantBy(
   identifier: string,
@@ -174,12 +181,12 @@ function isMeantBy(
   { kind: only }: ReadOptions,
 ): (match: Match) => boolean {
   if (matches.length === 0) return () => true;
-  const isTicker = only === 'ticker' || AS_TICKER.test(identifier);
+  const isTicker = only === 'ticker' || isWrittenAsTicker(identifier);
   if (isCommonAsName(identifier)) {
-    const isWord = isCommonAsTicker(identifier) && !isTicker;
+    const isPlainWord = isCommonAsTicker(identifier) && !isTicker;
     return ({ kind, strength, key, rank }) =>
       kind === 'ticker'
-        ? !isWord && strength === 'exact' && !isBoardTickerKey(key)
+        ? !isPlainWord && strength === 'exact' && !isBoardTickerKey(key)
         : kind !== 'name' || (strength === 'exact' && (/\p{Lu}/u.test(identifier) || !isBareRank(rank)));
   }
   const isName = !isTicker && ONE_WORD.test(identifier) && hasMixedCase(identifier);
@@ -188,7 +195,8 @@ function isMeantBy(
   return (match) => {
     const { kind, strength, rank, hasOtherForm } = match;
     if (isName && kind === 'ticker' && !isAlsoTicker(identifier, match, candidates, matches)) return false;
-    if (kind === 'name' && isFormer(match) && rank < WELL_KNOWN && isWord(identifier)) return false;
+    if (kind === 'name' && isFormer(match) && rank < WELL_KNOWN && isWordOrGivenName(identifier))
+      return false;
     if (!isOfMany) return true;
     if (kind === 'ticker' && /\p{Ll}/u.test(identifier) && !isTicker && rank < RANK_OF_LISTED) return false;
     if (isWeak(strength)) return rank >= LARGE && !isFirstWordOfMany(coreName(identifier));
@@ -197,8 +205,8 @@ function isMeantBy(
 }
 
 /**
- * Checks whether a word in capital and small letters, which is a name first, is a company's ticker too. The company has a name that
- * matches, or it is well known, the ticker abbreviates its name and is no English word: "Aapl" is Apple, but "Coke" is not Coca-Cola
+ * Checks whether a word in capital and small letters, which is a name first, is a company's ticker too. The company has a
+ * current name that matches, or it is well known, the ticker abbreviates its name and is no word: "Aapl" is Apple, but "Coke" is not Coca-Cola
  * Consolidated, and "Snow" not Snowflake.
  */
 function isAlsoTicker(
@@ -207,8 +215,8 @@ function isAlsoTicker(
   candidates: readonly Candidate[],
   matches: readonly Match[],
 ): boolean {
-  if (matches.some((other) => other.id === id && other.kind === 'name')) return true;
-  if (rank < WELL_KNOWN || isWord(identifier)) return false;
+  if (matches.some((other) => other.id === id && other.kind === 'name' && !isFormer(other))) return true;
+  if (rank < WELL_KNOWN || isWordOrGivenName(identifier)) return false;
   const letters = normalName(identifier).replace(/(.)\1+/gu, '$1');
   return namesOf(candidates, id).some(({ key }) => hasInOrder(key.slice('name:'.length), letters));
 }
@@ -301,7 +309,7 @@ function isMeantRather(identifier: string, match: Match, ticker: Match): boolean
   const isMain = isBareTickerKey(ticker.key);
   if (match.id === ticker.id || !(isMain || isAmericanTickerKey(ticker.key))) return false;
   const lead = Math.floor(match.rank) - Math.floor(ticker.rank);
-  const isAsTicker = AS_TICKER.test(identifier);
+  const isAsTicker = isWrittenAsTicker(identifier);
   const isKnownTicker = isMain && isAsTicker && ticker.rank >= WELL_KNOWN && !LONG_TICKER.test(identifier);
   if (match.kind === 'name' && isKnownTicker) return false;
   if (match.kind === 'name' && match.strength === 'exact')
@@ -314,6 +322,15 @@ function isMeantRather(identifier: string, match: Match, ticker: Match): boolean
   const isKnownByIt =
     match.kind === 'name' || (isMain && (isAmericanTickerKey(match.key) || isBoardTickerKey(match.key)));
   return isKnownByIt && lead >= CLEARLY_BETTER_KNOWN;
+}
+
+function isWordOrGivenName(text: string): boolean {
+  return isOtherWord(text) || GIVEN_NAMES.has(normalName(text));
+}
+
+/** Checks whether the text is written as a ticker, and not as a word: "ALL", "$all". */
+function isWrittenAsTicker(text: string): boolean {
+  return IN_CAPITALS.test(text) || isCashtag(text);
 }
 
 /** Checks whether the text is written as a name, not as a ticker: "Next", not "NEXT" or "next". */

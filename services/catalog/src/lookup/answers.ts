@@ -356,7 +356,7 @@ export function mayLead(answer: Answer): boolean {
 
 /**
  * Returns the answer with what the query means by leading words, which `leading` asks for, as its first meaning. A company that is
- * already found stays the first meaning unless the other one is clearly better known.
+ * already found stays the first meaning unless the other one is clearly better known, and no superinvestor.
  */
 export function withLeadingWords(
   answer: Answer,
@@ -367,15 +367,17 @@ export function withLeadingWords(
   const [led] = answerOf(leading, candidates, 1).meanings;
   const [found] = answer.meanings;
   if (led === undefined) return answer;
-  if (found !== undefined && lookupRank(led.brand) - lookupRank(found.brand) < CLEARLY_BETTER_KNOWN)
-    return answer;
+  if (found !== undefined) {
+    const lead = lookupRank(led.brand) - lookupRank(found.brand);
+    if (led.kind === 'superinvestor' || lead < CLEARLY_BETTER_KNOWN) return answer;
+  }
   const others = answer.meanings.filter(({ brand }) => brand.id !== led.brand.id);
   return { meanings: [led, ...others].slice(0, most) };
 }
 
 /**
- * Returns what each query means, at most `most` records. If a query finds nothing, or only a little known company, its text may be the
- * leading words of a name. One more search for all such queries finds these names, so that other queries pay nothing for them.
+ * Returns what each query means, at most `most` records. If a query finds nothing, or only a little known company and
+ * not by its whole name, its text may be the leading words of a name. One more search for all such queries finds these names, so that other queries pay nothing for them.
  */
 export async function findAnswers<Asked extends ReadQuery>(
   queries: readonly Asked[],
