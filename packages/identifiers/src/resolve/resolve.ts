@@ -205,8 +205,8 @@ function isMeantBy(
 }
 
 /**
- * Checks whether a word in capital and small letters, which is a name first, is a company's ticker too. The company has a
- * current name that matches, or it is well known, the ticker abbreviates its name and is no word: "Aapl" is Apple, but "Coke" is not Coca-Cola
+ * Checks whether a word in capital and small letters, which is a name first, is a company's ticker too. The company has a current name
+ * that matches, or it is well known, and the ticker abbreviates its name and is no word: "Aapl" is Apple, but "Coke" is not Coca-Cola
  * Consolidated, and "Snow" not Snowflake.
  */
 function isAlsoTicker(
