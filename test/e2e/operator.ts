@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   AccountsAdminServiceClient,
   type AuditEntry,
@@ -28,8 +29,8 @@ interface KeyOptions {
 
 /** How often a busy metering is asked for an account's usage. Each time it waits for what it has not applied yet. */
 const MOST_ASKED = 10;
-/** How often the creation of an account is tried. */
-const MOST_TRIES = 3;
+/** How long the creation of an account is tried again. */
+const TRIED_FOR_MS = 30_000;
 
 /** Acts as an operator, through the admin ports. */
 export class TestOperator {
@@ -49,21 +50,24 @@ export class TestOperator {
   }
 
   /**
-   * Creates an account with its own plan, which has one pool for both routes. Begins again if accounts says that it is unavailable,
-   * as it does when the disk stands still for a second.
+   * Creates an account with its own plan, which has one pool for both routes. Begins again while accounts says that it is unavailable,
+   * as it does when the machine is so busy that its database does not confirm a write within a second.
    */
   async newAccount(
     allowance: number,
     limits?: CallLimits,
   ): Promise<{ accountId: string; plan: string; token: string; keyId: string }> {
     const plan = `plan-${randomBytes(4).toString('hex')}`;
-    for (let tries = 1; ; tries++)
+    const untilMs = performance.now() + TRIED_FOR_MS;
+    for (;;)
       try {
         await this.setPlan(plan, [{ name: 'calls', allowance, routes: BOTH_ROUTES }], limits);
         const accountId = await this.createAccount(plan);
         return { accountId, plan, ...(await this.createKey(accountId)) };
       } catch (error) {
-        if (!(error instanceof Fault && error.kind === 'unavailable') || tries === MOST_TRIES) throw error;
+        const mayPass = error instanceof Fault && error.kind === 'unavailable';
+        if (!mayPass || performance.now() > untilMs) throw error;
+        await delay(200);
       }
   }
 
