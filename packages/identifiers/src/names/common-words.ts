@@ -10,16 +10,11 @@ import { isGroupWordAlone } from './weak-names.ts';
  */
 const COMMON_WORDS: ReadonlySet<string> = new Set(commonWords.words);
 /** English words, and short forms of given names, that are or may become tickers: "cake", "snow", "kim". */
-const OTHER_WORDS = wordsIn(commonWords.otherWords);
+export const OTHER_WORDS = wordsIn(commonWords.otherWords);
 
 /** Checks whether a text, alone, is a common word that is hardly ever meant as a ticker. Ignores upper and lower case. */
 export function isCommonAsTicker(text: string): boolean {
   return COMMON_WORDS.has(normalName(text));
-}
-
-/** Checks whether a text, alone, is another word that a ticker may look like. Ignores upper and lower case. */
-export function isOtherWord(text: string): boolean {
-  return OTHER_WORDS.has(normalName(text));
 }
 
 /** Checks whether a text, alone, is a common word, a legal form ("KGaA") or a word such as "Group": hardly ever a name. */

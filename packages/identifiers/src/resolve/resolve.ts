@@ -6,7 +6,7 @@ import {
   type Strength,
 } from '../keys/brand-key.ts';
 import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey } from '../keys/tickers.ts';
-import { isCommonAsName, isCommonAsTicker, isOtherWord } from '../names/common-words.ts';
+import { isCommonAsName, isCommonAsTicker, OTHER_WORDS } from '../names/common-words.ts';
 import { compareLegalFamilies, legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, legalFormOf, normalName, PLACEHOLDER } from '../names/names.ts';
 import { isFirstWordOfMany } from '../names/places.ts';
@@ -325,7 +325,8 @@ function isMeantRather(identifier: string, match: Match, ticker: Match): boolean
 }
 
 function isWordOrGivenName(text: string): boolean {
-  return isOtherWord(text) || GIVEN_NAMES.has(normalName(text));
+  const word = normalName(text);
+  return OTHER_WORDS.has(word) || GIVEN_NAMES.has(word);
 }
 
 /** Checks whether the text is written as a ticker, and not as a word: "ALL", "$all". */
