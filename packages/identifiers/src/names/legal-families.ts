@@ -1,5 +1,6 @@
 import legalForms from './legal-forms.json' with { type: 'json' };
 import { legalFormOf } from './names.ts';
+import { remembered } from './texts.ts';
 
 /**
  * How the legal forms of two names agree.
@@ -26,14 +27,14 @@ const CALLED_LIMITED: ReadonlySet<string> = new Set(['plc', 'ag', 'sa', 'nv', 's
 const CONVERTED = new Set(['ag se', 'ag gmbh', 'gmbh se', 'sa se', 'nv se', 'ab oyj', 'inc lp', 'lp ltd']);
 
 /** Returns the families of a name's legal forms: "inc" for "Apple Corporation", "inc" and "plc" for "Eaton Corp. plc". */
-export function legalFamiliesOf(name: string): string[] {
+export const legalFamiliesOf = remembered((name): readonly string[] => {
   const words = legalFormOf(name)
     .replace(/public (?:limited company|ltd co)/, 'plc')
     .replace(/public (?:company|co) (?:limited|ltd)/, 'pcl')
     .replace(/joint stock (?:company|co)/, 'jsc')
     .split(' ');
   return [...new Set(words.flatMap((word) => FAMILY_OF.get(word) ?? []))];
-}
+});
 
 /** Returns the best agreement of any two families, because a name may have several. Symmetric. */
 export function compareLegalFamilies(a: Iterable<string>, b: Iterable<string>): FormsAgreement {

@@ -26,6 +26,8 @@ const ABBREVIATION = /(\p{L}+)\.(?= |$)/gu;
 const WORDS = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*/gu;
 /** A legal form in capitals behind a name that is spelled. */
 const FORM = /(?<= )(?:INC|CORP|CORPORATION|LTD|LIMITED)(?=\.?$)/;
+/** A letter that ends a word in capitals. */
+const WORD_IN_CAPITALS = /\p{Lu}(?!\p{Ll})/u;
 const PARTNERS = /^,?\s*&\s*CO\b/i;
 
 /**
@@ -54,6 +56,7 @@ export function isInCapitals(name: string): boolean {
  * @param plain the name without marks
  */
 function coreInCapitals(name: string, plain: string): string | undefined {
+  if (!WORD_IN_CAPITALS.test(plain)) return undefined;
   const core = writtenPart(plain, coreName(plain)) ?? plain;
   if (/\p{Ll}/u.test(core) || !/\p{Script=Latin}/u.test(core)) return undefined;
   const isAlone = core === plain || /\p{Ll}/u.test(plain);

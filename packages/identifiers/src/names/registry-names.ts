@@ -1,6 +1,6 @@
 import { LONGEST_NAME } from './names-of-brand.ts';
 import words from './security-words.json' with { type: 'json' };
-import { wordsIn } from './texts.ts';
+import { remembered, wordsIn } from './texts.ts';
 
 /** Words that only describe a security, as "Namens-Aktien". */
 const SURE = wordsIn(Object.values(words.sure).flat());
@@ -57,7 +57,7 @@ const STATE_MARK = new RegExp(`[/\\\\] ?(?:${words.states.replaceAll(' ', '|')})
  * NEW", "Siemens AG Namens-Aktien o.N.". Idempotent. A text without capitals, such as a normal name, loses nothing, nor does a text
  * that is too long for a name, because each of its words may take a reading of the whole text.
  */
-export function withoutMarks(text: string): string {
+export const withoutMarks = remembered((text): string => {
   if (text.length > LONGEST_NAME || !/\p{Lu}/u.test(text)) return text;
   let rest = text;
   let before: string;
@@ -66,7 +66,7 @@ export function withoutMarks(text: string): string {
     rest = withoutRepetition(withoutDescription(withoutRegistryMark(withoutShareClass(rest))));
   } while (rest !== before);
   return rest;
-}
+});
 
 /** Checks for EDGAR's mark of a state, by which it tells namesakes apart: "FIRST BANCSHARES INC /MO/". */
 export function hasStateMark(name: string): boolean {

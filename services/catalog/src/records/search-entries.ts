@@ -43,8 +43,9 @@ const WHOLE_NAMES: ReadonlySet<string> = new Set(['exact', 'legal_form', 'former
 function fromEachWord(name: string): string[] {
   const core = coreOf(name);
   const end = name.includes(core) ? name.lastIndexOf(core) + core.length : name.length;
-  const words = [0, ...Array.from(name.matchAll(/ /g), ({ index }) => index + 1)];
-  return words.filter((start) => start < end).map((start) => name.slice(start));
+  const texts: string[] = [];
+  for (let start = 0; start < end; start = name.indexOf(' ', start) + 1 || end) texts.push(name.slice(start));
+  return texts;
 }
 
 function beginningOf(text: string): string {
