@@ -836,6 +836,9 @@ describe('precedence', () => {
     ['P', 'P&G'],
     ['burger', 'Burger King'],
     ['66', '66 Motors'],
+    ['Hall Chadwick', 'Hall Chadwick Acquisition Corp'],
+    ['Rocket Internet', 'Rocket Internet Growth Opportunities Corp.'],
+    ['Four Seasons', 'Four Seasons Education (Cayman) Inc.'],
   ])('%s alone is not %s, however well known that is', (identifier, name) => {
     expect(among(identifier, { id: 'company', name, rank: 1_000 })).toBeUndefined();
   });

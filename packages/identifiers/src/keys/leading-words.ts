@@ -10,6 +10,11 @@ const MOST_LEFT_OUT = 2;
 /** Words that join others: they neither end the leading words nor count as left out. */
 const JOINING: ReadonlySet<string> = new Set('and of the de for in la le et und y e du des'.split(' '));
 
+/** Words that nobody leaves out, because the name without them is that of the sponsor or the manager: "Rocket Internet". */
+const NEVER_LEFT_OUT: ReadonlySet<string> = new Set(
+  'acquisition acquisitions bdc lending merger opportunities'.split(' '),
+);
+
 /** The word that people leave out inside a name too: "Auckland Airport". "Shenzhen Holdings" may be several companies. */
 const INNER = ' international ';
 
@@ -56,7 +61,8 @@ function partsOf(name: string): Parts {
 function leftOutAfter(count: number, { words, proper }: Parts): string[] | undefined {
   if (JOINING.has(words[count - 1] ?? '')) return undefined;
   const leftOut = words.slice(count, proper).filter((word) => !JOINING.has(word));
-  return leftOut.length <= MOST_LEFT_OUT ? leftOut : undefined;
+  const isShort = leftOut.length <= MOST_LEFT_OUT && !leftOut.some((word) => NEVER_LEFT_OUT.has(word));
+  return isShort ? leftOut : undefined;
 }
 
 /** Returns a text that may be the leading words of a name, in its normal form. Undefined if it is too long, a domain or a number. */
