@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 /**
  * The tests of the product as a whole: how it is packaged (`npm start`, the chart, the images, the client, the alerts and the
  * dashboards), what the sample catalogue answers, what a browser shows, what callers notice while a part is down, stops or gets new
- * credentials, and a restore. They take half of the time of all tests.
+ * credentials, a restore, and the traces, metrics and `bds` commands of a whole installation. They take half of the time of all tests.
  */
 const SYSTEM = '{deploy,packages,services,test}/**/*.system.test.ts';
 /**

@@ -98,7 +98,7 @@ const program = createProgram({
 const commands = commandTable(program).filter(({ commands }) => commands.length === 0);
 
 /**
- * bds-accounts.test.ts gives a token to `key find`, and deletes a plan without accounts. Simple Icons and Iconify are thousands of pictures, which a test of the sample imports. Backup and restore need MongoDB
+ * bds-accounts.system.test.ts gives a token to `key find`, and deletes a plan without accounts. Simple Icons and Iconify are thousands of pictures, which a test of the sample imports. Backup and restore need MongoDB
  * and stopped services: backup.system.test.ts. GLEIF's zips are made by packages/importers/test/gleif.test.ts,
  * and runs to show and undo by packages/operator/test/import-runs.test.ts. The page of usage is served until a signal: usage-page.system.test.ts.
  */
