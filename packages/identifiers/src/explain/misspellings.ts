@@ -108,13 +108,9 @@ function at(prices: Float64Array, index: number): number {
   return prices[index] ?? Number.POSITIVE_INFINITY;
 }
 
-interface Letter {
-  readonly letter: string;
-  readonly sound: string;
-  readonly priceOfExtra: number;
-}
+type Letter = ReturnType<typeof lettersOf>[number];
 
-function lettersOf(text: string): Letter[] {
+function lettersOf(text: string) {
   return Array.from({ length: text.length }, (_, at) => {
     const letter = text.charAt(at);
     const isSlight = at > 0 && (letter === text.charAt(at - 1) || letter === 'h' || letter === 'y');

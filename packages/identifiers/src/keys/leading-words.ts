@@ -46,13 +46,10 @@ export function wordsLeftOut(name: string, leading: string): string[] | undefine
   return isLed ? leftOutAfter(count, parts) : undefined;
 }
 
-interface Parts {
-  readonly words: readonly string[];
-  /** How many of the words come before "Group" and the like. */
-  readonly proper: number;
-}
+type Parts = ReturnType<typeof partsOf>;
 
-function partsOf(name: string): Parts {
+/** Returns a name's words, and how many of them come before "Group" and the like. */
+function partsOf(name: string) {
   const words = coreName(name).split(' ');
   if (words.length === 1) return { words, proper: 1 };
   return { words, proper: withoutGroupWords(name).split(' ').length };

@@ -4,7 +4,6 @@ import { isFirstWordOfMany } from '../names/places.ts';
 import { exchangeOfMic } from '../securities/exchanges.ts';
 import {
   areSisters,
-  type Contradiction,
   contradictionsOf,
   describeContradiction,
   haveOtherFirms,
@@ -65,13 +64,6 @@ const ANCHORS: ReadonlySet<Fact> = new Set([...IDENTIFYING, 'name', 'listing']);
 const NEEDED_FACTS = 2;
 /** This many facts, the name among them, outweigh one contradiction. */
 const FIRM_FACTS = 3;
-
-/** What two descriptions have in common, and what speaks against one company. */
-interface Comparison {
-  readonly names: NameAgreement;
-  readonly facts: ReadonlySet<Fact>;
-  readonly contradictions: readonly Contradiction[];
-}
 
 /**
  * Decides whether records of different sources describe one company. Symmetric.
@@ -163,7 +155,10 @@ function weightOf(facts: ReadonlySet<Fact>): number {
   return [...facts].reduce((sum, fact) => sum + WEIGHTS[fact], 0);
 }
 
-function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<string>): Comparison {
+type Comparison = Readonly<ReturnType<typeof compare>>;
+
+/** Returns what two records have in common, and what speaks against one company. */
+function compare(a: RecordIdentity, b: RecordIdentity, common: ReadonlySet<string>) {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
   const facts = new Set<Fact>();
   if (common.has('id') && !isMadeFromKey(a, b)) facts.add('id');

@@ -22,16 +22,12 @@ const ENDS = new Set(
 );
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** The forms by which a name is found weakly. */
-export interface WeakForms {
-  /** Normal forms without words such as "Group". One word is removed at a time: "alibaba group" and "alibaba". */
-  readonly withoutGroupWords: readonly string[];
-  /** The name, also without its group words, without spaces, if it is short. */
-  readonly joined: readonly string[];
-}
-
-/** Returns the weak forms of a name, each once. A name of one word has no joined form, because its normal form has no spaces. */
-export function weakFormsOf(name: string): WeakForms {
+/**
+ * Returns the forms by which a name is found weakly, each once: without words such as "Group", of which one is removed at a time
+ * ("alibaba group" and "alibaba"), and joined without spaces, also without its group words, if it is short. A name of one word has
+ * no joined form, because its normal form has no spaces.
+ */
+export function weakFormsOf(name: string) {
   const core = coreName(name);
   const withoutGroupWords: string[] = [];
   for (let form = withoutGroupWord(core); form !== ''; form = withoutGroupWord(form)) {

@@ -119,15 +119,6 @@ function respelled(identifier: string, names: readonly NameForm[]) {
     .map((form) => joined('name', `name:${form}`));
 }
 
-/** A name and a ticker or security identifier in one text, as in "Apple (AAPL)". */
-export interface NameWithCode {
-  readonly name: string;
-  readonly nameReadings: readonly Reading[];
-  /** "AAPL", "NASDAQ: AAPL", "US0378331005". */
-  readonly code: string;
-  readonly codeReadings: readonly Reading[];
-}
-
 const IN_PARENTHESES = /^(.+?) ?[(（[]([^()（）[\]]+)[)）\]]$/u;
 /** A hyphen without spaces is a part of a name ("Coca-Cola") or of a ticker ("BRK-B"). */
 const BETWEEN_SPACES = / (?:[\p{Pd}\u2212|·] )+/u;
@@ -138,10 +129,10 @@ const SPACES = /\s+/gu;
  * with a dash, either one may be the name, so there are at most two readings. A reading means a company only if both parts do. A text
  * of one kind is not read so.
  */
-export function readNamesWithCodes(identifier: string, kind?: IdentifierKind): NameWithCode[] {
+export function readNamesWithCodes(identifier: string, kind?: IdentifierKind) {
   if (kind !== undefined) return [];
   const read = (text: string) => readIdentifier(text, { superinvestors: false });
-  return partsOf(identifier).flatMap(([name, code]): NameWithCode[] => {
+  return partsOf(identifier).flatMap(([name, code]) => {
     const nameReadings = read(name).filter(({ kind }) => kind === 'name');
     const codeReadings = read(code).filter(({ kind }) => kind !== 'name' && kind !== 'domain');
     const isBoth = nameReadings.length > 0 && codeReadings.length > 0;

@@ -3,38 +3,7 @@ import CURRENCIES from './currencies.json' with { type: 'json' };
 import TABLE from './exchange-table.json' with { type: 'json' };
 
 /** A venue where securities trade, and the codes and names by which texts refer to it. */
-export interface Exchange {
-  /** The market identifier code (ISO 10383) of listings. */
-  readonly mic: string;
-  /** The short code in quotes. */
-  readonly code: string;
-  readonly name: string;
-  /** ISO 3166-1 alpha-2. */
-  readonly country: string;
-  /** The currency of the country's prices (ISO 4217). A venue may quote single securities in others, as London does in dollars. */
-  readonly currency: string;
-  /** Yahoo's suffixes, without the dot. Venues in the United States have none. */
-  readonly yahoo: readonly string[];
-  /**
-   * Reuters' codes after the dot, where they differ from Yahoo's suffixes. Its codes "A", "D", "H" and "P" are left out, because
-   * they look like share classes ("BRK.A").
-   */
-  readonly reuters: readonly string[];
-  /** Bloomberg's codes: the venue's own code, then its country's composite code, which other venues may share. */
-  readonly bloomberg: readonly string[];
-  /** Further prefixes ("NASDAQ:AAPL"), in upper case without spaces. The code, the name and the MICs are prefixes anyway. */
-  readonly prefixes: readonly string[];
-  /** Other MICs of this venue: those of its operator and its segments, and former MICs. */
-  readonly otherMics: readonly string[];
-  /** The least number of digits of a numeric ticker. A shorter number gets leading zeros. */
-  readonly digits: number | undefined;
-  /** Whether people usually omit the leading zeros of numeric tickers. If they do, any bare number may be a ticker. */
-  readonly zerosLeftOff: boolean;
-  /** Whether shares from abroad have tickers of the venue's own, which are not those of their home venues. */
-  readonly ownTickers: boolean;
-  /** Whether the series of a share follows the ticker without a sign: "AMX B" is "AMXB". */
-  readonly seriesWithoutSign: boolean;
-}
+export type Exchange = Readonly<ReturnType<typeof exchangeFromLine>>;
 
 const CURRENCY_OF_COUNTRY: ReadonlyMap<string, string> = new Map(
   Object.entries(CURRENCIES).flatMap(([currency, countries]) =>
@@ -48,27 +17,43 @@ const CURRENCY_OF_COUNTRY: ReadonlyMap<string, string> = new Map(
  */
 export const EXCHANGES: readonly Exchange[] = rowsOf(TABLE.rows.slice(1)).map(exchangeFromLine);
 
-function exchangeFromLine(line: string): Exchange {
+function exchangeFromLine(line: string) {
   const cells = line.split('|').map((cell) => cell.trim());
   const [mic = '', code = '', name = '', country = ''] = cells;
   const [yahoo = [], reuters = [], bloomberg = [], prefixes = [], otherMics = [], tickers = []] = cells
     .slice(4)
-    .map((cell) => (cell === '-' ? [] : cell.split(' ')));
+    .map((cell): readonly string[] => (cell === '-' ? [] : cell.split(' ')));
   const digits = tickers.find((property) => property.startsWith('digits='));
   return {
+    /** The market identifier code (ISO 10383) of listings. */
     mic,
+    /** The short code in quotes. */
     code,
     name,
+    /** ISO 3166-1 alpha-2. */
     country,
+    /** The currency of the country's prices (ISO 4217). A venue may quote single securities in others, as London does in dollars. */
     currency: CURRENCY_OF_COUNTRY.get(country) ?? '',
+    /** Yahoo's suffixes, without the dot. Venues in the United States have none. */
     yahoo,
+    /**
+     * Reuters' codes after the dot, where they differ from Yahoo's suffixes. Its codes "A", "D", "H" and "P" are left out, because
+     * they look like share classes ("BRK.A").
+     */
     reuters,
+    /** Bloomberg's codes: the venue's own code, then its country's composite code, which other venues may share. */
     bloomberg,
+    /** Further prefixes ("NASDAQ:AAPL"), in upper case without spaces. The code, the name and the MICs are prefixes anyway. */
     prefixes,
+    /** Other MICs of this venue: those of its operator and its segments, and former MICs. */
     otherMics,
+    /** The least number of digits of a numeric ticker. A shorter number gets leading zeros. */
     digits: digits === undefined ? undefined : Number(digits.slice('digits='.length)),
+    /** Whether people usually omit the leading zeros of numeric tickers. If they do, any bare number may be a ticker. */
     zerosLeftOff: tickers.includes('zerosLeftOff'),
+    /** Whether shares from abroad have tickers of the venue's own, which are not those of their home venues. */
     ownTickers: tickers.includes('ownTickers'),
+    /** Whether the series of a share follows the ticker without a sign: "AMX B" is "AMXB". */
     seriesWithoutSign: tickers.includes('seriesWithoutSign'),
   };
 }

@@ -14,22 +14,7 @@ const PLACES: ReadonlyMap<string, number> = new Map(
 const COUNTRIES: ReadonlySet<string> = new Set(EXCHANGES.map(({ country }) => country));
 
 /** A listing with the facts that decide its place. */
-interface Placed<L> {
-  readonly listing: L;
-  readonly venue: Exchange | undefined;
-  /** The ISIN of the listing's security. '' if it is not known. */
-  readonly isin: string;
-  readonly atHome: boolean;
-  readonly inCountry: boolean;
-  /** Whether London or Germany list the security under a code for securities from abroad. */
-  readonly isForeignCode: boolean;
-  /** Whether the form of the ticker is that of a preferred share or another security than a share. */
-  readonly isOtherSecurity: boolean;
-  /** Whether the listing has an ISIN or a FIGI. */
-  readonly isIdentified: boolean;
-  /** How many of the company's listings have an ISIN of the venue's country. */
-  readonly compatriots: number;
-}
+type Placed<L extends ListingFacts> = Readonly<ReturnType<typeof placed<L>>[number]>;
 
 /**
  * Puts a company's listings in order, the main listing first. `country` is the company's country, ISO 3166-1 alpha-2. Each rule
@@ -70,7 +55,7 @@ export function orderListings<L extends ListingFacts>(
   return [main.listing, ...marked];
 }
 
-function placed<L extends ListingFacts>(listings: readonly L[], country: string): Placed<L>[] {
+function placed<L extends ListingFacts>(listings: readonly L[], country: string) {
   const stated = isinsOf(listings, country);
   const isins = stated.map((isin, index) =>
     isReceiptIsin(isin, venueOf(listings[index]), country) ? '' : isin,
@@ -88,12 +73,17 @@ function placed<L extends ListingFacts>(listings: readonly L[], country: string)
     return {
       listing,
       venue,
+      /** The ISIN of the listing's security. '' if it is not known. */
       isin: isins[index] ?? '',
       atHome: isHomeCountry && !isForeignCode && venue?.mic !== 'OTCM',
       inCountry,
+      /** Whether London or Germany list the security under a code for securities from abroad. */
       isForeignCode,
+      /** Whether the form of the ticker is that of a preferred share or another security than a share. */
       isOtherSecurity: !isShareOrReceipt(typeOfTicker(listing.ticker ?? '', listing.mic ?? '')),
+      /** Whether the listing has an ISIN or a FIGI. */
       isIdentified: (isins[index] ?? '') !== '' || (listing.shareClassFigi ?? '') !== '',
+      /** How many of the company's listings have an ISIN of the venue's country. */
       compatriots: listingsOfHome.get(venue?.country ?? '?') ?? 0,
     };
   });
