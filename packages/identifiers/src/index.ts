@@ -35,6 +35,7 @@ export {
   isShouted,
   isTooLongForIdentifier,
   LONGEST_IDENTIFIER,
+  once,
   remembered,
 } from './names/texts.ts';
 export { properName } from './names/weak-names.ts';

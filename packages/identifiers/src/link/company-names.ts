@@ -2,8 +2,7 @@ import { COLLECTIVES, commonSpelling, OPTIONAL_WORDS } from '../names/abbreviati
 import { legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, normalName } from '../names/names.ts';
 import { isPlace } from '../names/places.ts';
-import { hasInOrder } from '../names/texts.ts';
-import { once } from './once.ts';
+import { hasInOrder, once } from '../names/texts.ts';
 import { areDisjoint } from './sets.ts';
 
 /** A company's name, in the form in which names of different sources are compared. */
@@ -41,8 +40,11 @@ export function companyName(
   normal: string = coreName(normalName(plain)),
 ): CompanyName | undefined {
   if (normal === '') return undefined;
-  // "Kuehne + Nagel" is "Kuehne & Nagel", but "Canal+" is not "Canal".
-  const words = foldUmlauts(normal).replaceAll(' plus ', ' and ').split(' ');
+  // German exchanges write "UE" for "Ü", and other exchanges "U". "Kuehne + Nagel" is "Kuehne & Nagel", but "Canal+" is not "Canal".
+  const words = normal
+    .replace(/([aou])e/g, '$1')
+    .replaceAll(' plus ', ' and ')
+    .split(' ');
   const significant = words.filter((word) => !INSIGNIFICANT.has(word));
   // Most names are compared without these.
   const legalFamilies = once(() => legalFamiliesOf(plain));
@@ -168,11 +170,6 @@ function shareStart(a: readonly string[], b: readonly string[]): boolean {
 
 function standsForEither(a: string, b: string): boolean {
   return a === b || isAbbreviation(a, b) || isAbbreviation(b, a);
-}
-
-/** Replaces "ue" by "u" and so on, because German exchanges write "UE" for "Ü", and other exchanges "U". */
-function foldUmlauts(normal: string): string {
-  return normal.replace(/([aou])e/g, '$1');
 }
 
 /** Checks whether the domain is the name's first words: "BIG LOTS" and biglots.com, "Brookfield Renewable" and brookfield.com. */

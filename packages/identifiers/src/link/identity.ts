@@ -7,10 +7,10 @@ import { legalFamiliesOf } from '../names/legal-families.ts';
 import { coreName, legalFormOf, nameForms, normalName } from '../names/names.ts';
 import { isTooLongForName, type NamesOfBrand, namesOfBrand, withoutYears } from '../names/names-of-brand.ts';
 import { hasRegistryMark } from '../names/registry-names.ts';
+import { once } from '../names/texts.ts';
 import { exchangeOfMic } from '../securities/exchanges.ts';
 import { isForeignCodeAt } from '../securities/main-listing.ts';
 import { type CompanyName, companyName, comparableNames, compareNames } from './company-names.ts';
-import { once } from './once.ts';
 
 /** Most records have a few keys of each kind. Longer lists are cut. Tickers come last, so they are cut first. */
 const MAX_KEYS = 64;

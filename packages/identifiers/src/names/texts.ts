@@ -42,6 +42,15 @@ export function remembered<Result>(of: (text: string) => Result, most = 64): (te
   };
 }
 
+/** Returns a function that computes the value at its first call. */
+export function once<T>(derive: () => T): () => T {
+  let derived: { value: T } | undefined;
+  return () => {
+    derived ??= { value: derive() };
+    return derived.value;
+  };
+}
+
 /** Returns the rows of a table in a data file, without its comments, which begin with "#". */
 export function rowsOf(lines: readonly string[]): string[] {
   return lines.filter((line) => !line.startsWith('#'));
