@@ -12,7 +12,8 @@ const PREFERENCE = /-(?:PR|P)-?([A-Z])$|\^([A-Z])$/;
 const TICKER = /^[A-Z0-9&]{1,12}(?:-[A-Z0-9&]{1,6}){0,2}$/;
 /** Matches tickers that are already in their normal form, as most are. */
 const PLAIN_TICKER = /^[A-Z0-9&]{1,12}(?:-[A-Z0-9&])?$/;
-const MIC = /^[A-Z0-9]{4}$/;
+/** The form of a MIC, in upper case. */
+export const MIC = /^[A-Z0-9]{4}$/;
 /** Tickers in the United States have up to five letters and a share class. */
 const AMERICAN_TICKER = /^[A-Z]{1,5}(?:-[A-Z]{1,2})?$/;
 const AMERICAN = '@US';
@@ -39,7 +40,7 @@ export function tickerKeys({ listings, company }: Pick<Brand, 'listings' | 'comp
     const mic = venueMic(listing.mic);
     const exchange = exchangeOfMic(mic);
     const written = `${listing.mic}:${listing.ticker}`;
-    const atExchange = isMic(mic) ? [tickerKey(tickerKeyAt(mic, ticker), written)] : [];
+    const atExchange = MIC.test(mic) ? [tickerKey(tickerKeyAt(mic, ticker), written)] : [];
     const isFirst = index === 0 && mic === mainMic;
     if (!isFirst && isOtherSecurityInLetters(listing.ticker, mic)) return atExchange;
     if (listing.primary || mic === mainMic) return [bareKey(exchange, ticker, listing.ticker), ...atExchange];
@@ -73,7 +74,7 @@ function isAbroadUnderOwnTicker(mic: string, country = ''): boolean {
 export function exchangeTickerKey(listing: Listing): string | undefined {
   const ticker = normalTicker(listing.ticker);
   const mic = venueMic(listing.mic);
-  return ticker !== undefined && isMic(mic) ? tickerKeyAt(mic, ticker) : undefined;
+  return ticker !== undefined && MIC.test(mic) ? tickerKeyAt(mic, ticker) : undefined;
 }
 
 /** Checks whether the key is a main listing's ticker without its exchange. */
@@ -111,11 +112,6 @@ export function tickerKeyAt(mic: string, ticker: string): string {
   const exchange = exchangeOfMic(mic);
   const atExchange = exchange?.seriesWithoutSign ? ticker.replaceAll('-', '') : ticker;
   return `ticker:${withZeros(exchange, atExchange)}@${mic}`;
-}
-
-/** Checks whether the text has the form of a MIC, in upper case. */
-export function isMic(text: string): boolean {
-  return MIC.test(text);
 }
 
 /** Returns the ticker in upper case, with a share class after a hyphen ("BRK-B"). Undefined if the text cannot be a ticker. */

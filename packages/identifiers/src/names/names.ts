@@ -118,15 +118,9 @@ export function legalFormOf(value: string): string {
   const [normal = ''] = normals;
   const [core = ''] = cores;
   const form = normal.replace(core, '').trim().replace(/^and /, '');
-  return SHORT_FORMS.get(form) ?? shortened(form);
-}
-
-/** Shortens a form that is several, each by itself: "corp ltd" for "Corporation Limited". */
-function shortened(forms: string): string {
-  return forms
-    .split(' ')
-    .map((form) => SHORT_FORMS.get(form) ?? form)
-    .join(' ');
+  const shortened = (written: string) => SHORT_FORMS.get(written) ?? written;
+  // A form that is several is shortened each by itself: "corp ltd" for "Corporation Limited".
+  return SHORT_FORMS.get(form) ?? form.split(' ').map(shortened).join(' ');
 }
 
 /** Removes signs, combining marks and invisible characters. Keeps case and punctuation. */

@@ -2,7 +2,7 @@ import {
   americanTickerKeys,
   bareTickerKey,
   boardTickerKeys,
-  isMic,
+  MIC,
   normalTicker,
   tickerKeyAt,
   tickerText,
@@ -96,7 +96,7 @@ function byColon(text: string): AtVenues[] {
   if (left === undefined || right === undefined || rest.length > 0) return [];
   const venuesNamed = (name: string) => {
     const venues = micsOf([...exchangesOfPrefix(name), ...exchangesOfBloombergCode(name)]);
-    return venues.length > 0 || !isMic(name) ? venues : [name];
+    return venues.length > 0 || !MIC.test(name) ? venues : [name];
   };
   return [
     { ticker: right, venues: venuesNamed(left) },
