@@ -69,7 +69,6 @@ export function cityName(written: string): string {
   });
 }
 
-let names: ReadonlyMap<string, string> | undefined;
 let codes: ReadonlyMap<string, string> | undefined;
 
 /** ISO 3166-1 alpha-2 code for an English name. It does not accept codes: "CA" may be California or Canada. */
@@ -84,8 +83,8 @@ export function countryCodeOf(name: string): string | undefined {
 }
 
 function nameOfCountry(code: string): string | undefined {
-  names ??= regionNames();
-  return names.get(code)?.replace(/ SAR China$/, '');
+  const name = regionNames().get(code);
+  return name?.replace(/ SAR China$/, '');
 }
 
 function isCountryCode(code: string): boolean {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Source } from '@brand-data/contracts';
-import { remembered } from '@brand-data/identifiers';
+import { once, remembered } from '@brand-data/identifiers';
 import CIB from '@iconify-json/cib/info.json' with { type: 'json' };
 import LOGOS from '@iconify-json/logos/info.json' with { type: 'json' };
 import { type PictureFile, PictureProblem } from '../framework/source-items.ts';
@@ -25,15 +25,8 @@ export const SIMPLE_ICONS: Pick<Source, 'name' | 'url' | 'licence'> = {
   licence: 'CC0-1.0',
 };
 
-let icons: Promise<ReadonlyMap<string, Icon>> | undefined;
-
 /** Returns all icons by slug. They take some megabytes, so the package is loaded only at the first call. */
-export function loadIcons(): Promise<ReadonlyMap<string, Icon>> {
-  icons ??= readPackage();
-  return icons;
-}
-
-async function readPackage(): Promise<ReadonlyMap<string, Icon>> {
+export const loadIcons = once(async (): Promise<ReadonlyMap<string, Icon>> => {
   const [drawings, { default: facts }] = await Promise.all([
     import('simple-icons'),
     import('simple-icons/icons.json', { with: { type: 'json' } }),
@@ -47,7 +40,7 @@ async function readPackage(): Promise<ReadonlyMap<string, Icon>> {
       return path === undefined ? [] : [[icon.slug, { ...icon, path }]];
     }),
   );
-}
+});
 
 /** Returns the icon in its brand's colour, as an SVG file. Rejects with a PictureProblem if the icon does not exist. */
 export async function drawIcon(slug: string): Promise<Buffer> {
@@ -62,16 +55,11 @@ export async function drawIcon(slug: string): Promise<Buffer> {
 }
 
 /** One of Iconify's sets. An icon that states no size has the size of its set. */
-interface IconifySet extends Partial<Box> {
-  icons: Record<string, Partial<Box> & { body: string }>;
+interface IconifySet extends Box {
+  icons: Record<string, Box & { body: string }>;
 }
 
-interface Box {
-  left: number;
-  top: number;
-  width: number;
-  height: number;
-}
+type Box = Partial<Record<'left' | 'top' | 'width' | 'height', number>>;
 
 /** What the packages of Iconify's sets state about them, among it the licence. */
 const SETS = new Map([LOGOS, CIB].map((info) => [info.prefix, info]));
