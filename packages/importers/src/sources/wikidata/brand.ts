@@ -119,9 +119,10 @@ function linksOf({ websites, wikipedia, accounts }: CompanyFacts, qid: string) {
     websites: websites.flatMap((website) => ownWebsite(website) ?? []),
     wikipedia: wikipedia === '' ? '' : articleUrl(wikipedia),
     wikidataQid: qid,
-    socialMedia: Object.entries(accounts).flatMap(
-      ([property, account]) => profileOf(property, account) ?? [],
-    ),
+    socialMedia: Object.entries(NETWORKS).flatMap(([property, { name, page }]) => {
+      const account = accounts[property]?.replace(/^@/, '');
+      return account === undefined ? [] : { name, url: page.replace('{}', encodeURIComponent(account)) };
+    }),
   };
 }
 
@@ -250,13 +251,6 @@ function ownWebsite(address: string): string | undefined {
   if (url === undefined || !/^[\w-]+(?:\.[\w-]+)+$/.test(url.hostname) || url.username !== '')
     return undefined;
   return SHARED_HOSTS.test(url.hostname) && url.pathname !== '/' ? undefined : url.href;
-}
-
-function profileOf(property: string, account: string): { name: string; url: string } | undefined {
-  const network = NETWORKS[property];
-  if (network === undefined) return undefined;
-  const { name, page } = network;
-  return { name, url: page.replace('{}', encodeURIComponent(account.replace(/^@/, ''))) };
 }
 
 function articleUrl(title: string): string {

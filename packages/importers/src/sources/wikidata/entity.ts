@@ -23,14 +23,7 @@ export interface Statement {
   qualifiers?: unknown;
 }
 
-/** A point in time, as exact as the statement. */
-export interface WikiTime {
-  /** "1976-04-01", "1976-04", "1976", "1970s". */
-  text: string;
-  /** Milliseconds since 1970 at which the day, month, year or decade begins. */
-  begins: number;
-  isDay: boolean;
-}
+export type WikiTime = NonNullable<ReturnType<typeof timeOf>>;
 
 /** The number of an item: 312 of "Q312". */
 export type ItemNumber = number;
@@ -146,10 +139,11 @@ const DAY = 11;
 const GREGORIAN = 'Q1985727';
 
 /**
- * Undefined for times that are known only to the century or less exactly. If a day or month is in the Julian calendar, only
- * the year is kept, because the Gregorian date would differ.
+ * Returns a point in time, as exact as the statement ("1976-04-01", "1976-04", "1976", "1970s"), and when the day, month, year or
+ * decade begins, in milliseconds since 1970. Undefined for times that are known only to the century or less exactly. If a day or
+ * month is in the Julian calendar, only the year is kept, because the Gregorian date would differ.
  */
-export function timeOf(snak: Snak | undefined): WikiTime | undefined {
+export function timeOf(snak: Snak | undefined) {
   const { time, precision, calendarmodel } = Object(valueIn(snak));
   const parts = typeof time === 'string' ? /^\+0*(\d{4})-(\d{2})-(\d{2})T/.exec(time) : null;
   if (parts === null || typeof precision !== 'number' || precision < DECADE) return undefined;
