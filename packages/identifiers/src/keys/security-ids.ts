@@ -69,11 +69,7 @@ export function cusipOf(isin: string, stated: string): string {
 export function securityKeys({ listings, stock, lei }: Brand): BrandKey[] {
   const isins = valid('isin', [...listings.map(({ isin }) => isin), stock?.isin]);
   const cusips = [...listings.map(({ cusip }) => cusip), stock?.cusip, ...isins.map(cusipOfIsin)];
-  const figis = listings.flatMap(({ figi, compositeFigi, shareClassFigi }) => [
-    shareClassFigi,
-    compositeFigi,
-    figi,
-  ]);
+  const figis = listings.flatMap((each) => [each.shareClassFigi, each.compositeFigi, each.figi]);
   return [
     ...keysOf('isin', isins),
     ...keysOf('cusip', valid('cusip', cusips)),

@@ -2,13 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CatalogAdminServiceClient, ImagesAdminServiceClient } from '@brand-data/contracts';
 import { type callUnary, Fault, type FaultKind } from '@brand-data/runtime';
 
-type Method<Request, Response> = Parameters<typeof callUnary<Request, Response>>[1];
-
 /** A service's admin port, with the operator's credential. */
 export interface AdminPort<Client> {
   /** Calls a method of the service. Rejects with a Fault. */
   call<Request, Response>(
-    method: (client: Client) => Method<Request, Response>,
+    method: (client: Client) => Parameters<typeof callUnary<Request, Response>>[1],
     request: Request,
     deadlineMs?: number,
   ): Promise<Response>;

@@ -92,7 +92,8 @@ export class PictureStore {
   async #store({ field, light, dark }: BrandPicture): Promise<PutImageResponse | undefined> {
     if (this.#options.signal?.aborted) return undefined;
     const [file, darkFile] = await Promise.all([light.read(), dark?.read()]);
-    const key = [PICTURE_FIELDS[field].kind, digestOf(file), darkFile && digestOf(darkFile)].join(' ');
+    const digests = [file, darkFile].map((bytes) => bytes && hash('sha256', bytes, 'base64'));
+    const key = [PICTURE_FIELDS[field].kind, ...digests].join(' ');
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
     const picture = { light: { $case: 'file' as const, value: file }, darkFile };
@@ -100,8 +101,4 @@ export class PictureStore {
     this.#answers.set(key, answer);
     return answer;
   }
-}
-
-function digestOf(bytes: Buffer): string {
-  return hash('sha256', bytes, 'base64');
 }

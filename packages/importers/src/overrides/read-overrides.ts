@@ -67,10 +67,8 @@ function readListings(text: string, separator: string): ReadValue {
   for (const item of text.split(separator)) {
     const [, venue, symbol = ''] = /^(?:([^:]*):)?([^:]*)$/.exec(item.trim()) ?? [];
     const mic = venue === undefined ? undefined : micOfVenue(venue);
-    const listing =
-      symbol === '' || (venue !== undefined && mic === undefined)
-        ? undefined
-        : readListing(symbol.trim(), mic);
+    const isReadable = symbol !== '' && (venue === undefined || mic !== undefined);
+    const listing = isReadable ? readListing(symbol.trim(), mic) : undefined;
     if (listing === undefined)
       return { problem: `"${item.trim().slice(0, 100)}" is no listing: write it as XNAS:AAPL` };
     listings.push(listing);
@@ -117,15 +115,11 @@ export async function readOverrideFile(
     if (characters > MAX_CHARACTERS)
       throw new OptionError(`${file} has more than ${MAX_CHARACTERS} characters: divide it`);
     const setting = 'problem' in line ? line : settingOf(line, options);
-    const key = 'problem' in setting ? undefined : `${setting.id} ${setting.field}`;
-    const before = key === undefined ? undefined : places.get(key);
-    if (before !== undefined) {
-      const problem = `the same field of the same record is set at ${before}: leave one of the two out`;
-      settings.push({ from: line.from, problem, raw: line.raw });
-      continue;
-    }
-    if (key !== undefined) places.set(key, line.from);
-    settings.push(setting);
+    const key = 'problem' in setting ? '' : `${setting.id} ${setting.field}`;
+    const before = places.get(key);
+    if (key !== '' && before === undefined) places.set(key, line.from);
+    const problem = `the same field of the same record is set at ${before}: leave one of the two out`;
+    settings.push(before === undefined ? setting : { from: line.from, problem, raw: line.raw });
   }
   return settings;
 }

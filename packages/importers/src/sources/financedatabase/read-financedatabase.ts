@@ -51,9 +51,7 @@ export async function* readFinanceDatabase(
 }
 
 function whyNameless({ symbol, name }: Row): string {
-  return name === ''
-    ? `${symbol}: it has no name`
-    : `${symbol}: its name, "${name}", is that of other securities`;
+  return `${symbol}: ${name === '' ? 'it has no name' : `its name, "${name}", is that of other securities`}`;
 }
 
 /** Puts most rows that share an identifier or an issuer's name next to each other. The order of the rows does not matter. */

@@ -27,8 +27,8 @@ export function entityOf(from: string, cells: Cells) {
     lei,
     /** In Latin letters if the entity states such a name. */
     name: latin,
-    names: unique([legalName, ...current]).filter((name) => name !== latin),
-    formerly: unique(former).filter((name) => name !== legalName && !current.includes(name)),
+    names: [...new Set([legalName, ...current])].filter((name) => name !== latin),
+    formerly: [...new Set(former)].filter((name) => name !== legalName && !current.includes(name)),
     headquarters: headquartersOf(cells),
     isActive: cell('Entity.EntityStatus') !== 'INACTIVE',
     /** The day on which it ceased to be. '' if that is unknown. */
@@ -84,8 +84,4 @@ function namesOf(legalName: string, cells: Cells): { current: string[]; former: 
     ...(isLatin(legalName) ? [] : transliterated),
   ];
   return { current, former: namesIn(OTHER_NAMES, /^PREVIOUS/), latin };
-}
-
-function unique(texts: readonly string[]): string[] {
-  return [...new Set(texts)];
 }

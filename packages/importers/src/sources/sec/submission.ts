@@ -1,5 +1,4 @@
 import { parseJson } from '../../formats/json.ts';
-import { isObject } from '../../formats/json-table.ts';
 import { isBlankName, withPlainSpaces } from '../../formats/texts.ts';
 
 /** What the SEC tells of a filer. Texts are '' where it tells nothing. */
@@ -36,10 +35,10 @@ export async function readFiler(
 
 /** Returns the facts of a filer. Undefined if it has no number, no name or no list of former names. */
 export function filerOf(value: unknown) {
-  const { cik, name, tickers, exchanges, addresses, formerNames, ...facts } = objectOf(value);
+  const { cik, name, tickers, exchanges, addresses, formerNames, ...facts } = Object(value);
   const [, number] = /^0*([1-9]\d{0,9})$/.exec(textOf(cik)) ?? [];
   if (number === undefined || textOf(name) === '' || !Array.isArray(formerNames)) return undefined;
-  const address = objectOf(objectOf(addresses).business);
+  const address = Object(Object(addresses).business);
   return {
     /** The number that the SEC gave the filer, without leading zeros. */
     cik: number,
@@ -64,17 +63,9 @@ export function filerOf(value: unknown) {
     /** Each with the years of the first and the last filing under it, '' if unknown. */
     formerNames: formerNames
       .slice(0, MOST_FORMER_NAMES)
-      .map(objectOf)
-      .map((former) => ({
-        name: textOf(former.name),
-        from: yearIn(former.from),
-        to: yearIn(former.to),
-      })),
+      .map(Object)
+      .map(({ name, from, to }) => ({ name: textOf(name), from: yearIn(from), to: yearIn(to) })),
   };
-}
-
-function objectOf(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
 }
 
 function listOf(value: unknown): readonly unknown[] {
