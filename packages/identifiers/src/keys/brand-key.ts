@@ -17,7 +17,6 @@ const STRENGTHS = [
 ] as const;
 export type Strength = (typeof STRENGTHS)[number];
 
-/** A key that finds a brand. */
 export interface BrandKey {
   /** The kind, a colon and the normal form: "ticker:AAPL", "ticker:APC@XETR", "domain:apple.com", "name:apple". */
   readonly key: string;

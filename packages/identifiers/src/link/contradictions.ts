@@ -40,7 +40,6 @@ export function contradictionsBetween(a: RecordIdentity, b: RecordIdentity): rea
   return contradictionsOf(a, b, { names: names === 'begins' ? 'equal' : names, mayHaveSites: true });
 }
 
-/** Says in the words of a report what a contradiction consists in. */
 export function describeContradiction(
   contradiction: Contradiction,
   a: RecordIdentity,

@@ -7,7 +7,6 @@ import { isAmerican, lookupRank, RANK_OF_OTHER_SECURITY } from './rank.ts';
 import RESERVED from './reserved-codes.json' with { type: 'json' };
 import type { Resolution } from './resolve.ts';
 
-/** What an identifier means that is no company. */
 export interface NoCompany {
   /** In words: "fund", "preferred share", "currency". */
   readonly kind: string;

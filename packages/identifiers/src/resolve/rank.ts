@@ -70,7 +70,6 @@ export function lookupRank(brand: Brand): number {
   return brand.rank === RANK_OF_UNKNOWN && LARGE_VENUES.test(mic) ? RANK_OF_LISTED : brand.rank;
 }
 
-/** Checks whether a look-up rank is that of a bare record. */
 export function isBareRank(rank: number): boolean {
   return rank < 0;
 }

@@ -19,7 +19,6 @@ export type SecurityType =
   | 'fund'
   | 'test';
 
-/** The facts that the name of a security states. */
 export interface SecurityName {
   /**
    * The name without the words that describe the security. Exact for shares and receipts. The names of other securities may keep

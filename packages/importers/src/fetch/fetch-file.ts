@@ -3,7 +3,6 @@ import type { BytesRead } from '../framework/source-items.ts';
 import { causeOf, PassingProblem, type Requests, shownUrl } from './requests.ts';
 import { digestOf, FetchProblem, StoredFile, type Validators } from './stored-file.ts';
 
-/** A file to fetch. */
 export interface WantedFile {
   url: string;
   /** Where it will stand. Beside it stand its state and, until it is whole, its beginning. */
@@ -28,7 +27,6 @@ const PAGE = /^\s*(?:<!doctype html|<html)/i;
 const CHECKSUM = /\b(?:[0-9a-f]{128}|[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})\b/i;
 const ALGORITHMS: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha1', 64: 'sha256', 128: 'sha512' };
 
-/** A fetch of one file. */
 interface Fetching extends WantedFile, FetchBounds {
   requests: Requests;
   part: StoredFile;

@@ -11,7 +11,6 @@ const MOST_VALUES = 1_000_000;
 const MOST_DEPTH = 64;
 const BACKSLASH = 0x5c;
 
-/** A JSON value, its place and its text. */
 export interface JsonValue {
   from: string;
   value: unknown;

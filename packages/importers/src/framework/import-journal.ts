@@ -66,7 +66,6 @@ function kindOf(reason: string): string {
   return words.filter((word) => /[a-z]/.test(word) && !/\d/.test(word)).join(' ');
 }
 
-/** Returns the id of a run that begins now. */
 export function newImportId(): string {
   return `${new Date().toISOString()}-${randomUUID().slice(0, 8)}`;
 }

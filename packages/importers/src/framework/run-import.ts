@@ -90,7 +90,6 @@ export function importQuotes(
   }).run(quotes);
 }
 
-/** The results of an import, for people and programs. */
 export interface ImportReport {
   summary: ImportSummary;
   failure?: Error;

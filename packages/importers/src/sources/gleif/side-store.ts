@@ -66,7 +66,6 @@ export class SideStore implements Disposable {
     `);
   }
 
-  /** Yields all entities. */
   *entities(): Generator<EntityFacts & { nameKey: bigint | null }> {
     const all = this.#database.prepare('SELECT name_key, facts FROM entity');
     all.setReadBigInts(true);

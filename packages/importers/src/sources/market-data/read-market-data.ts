@@ -147,8 +147,6 @@ function quoteOf(
   return { from, item, raw };
 }
 
-type Texts = ReadonlyMap<Field, string>;
-
 async function* daysOf(file: string, options: ReadMarketDataOptions): AsyncGenerator<Day | Unreadable> {
   const { map } = options;
   await using table = await openTable(file, options);
@@ -164,7 +162,7 @@ async function* daysOf(file: string, options: ReadMarketDataOptions): AsyncGener
   });
 }
 
-function dayOf({ from, raw }: TableRow, texts: Texts, options: ReadMarketDataOptions) {
+function dayOf({ from, raw }: TableRow, texts: ReadonlyMap<Field, string>, options: ReadMarketDataOptions) {
   const problems: string[] = [];
   const values = new Map<Field, unknown>();
   for (const [field, text] of texts) {
@@ -286,7 +284,7 @@ function textsOf(
   fields: ReadonlyMap<string, Field>,
   cells: TableRow['cells'],
   { currency, exchange }: ReadMarketDataOptions,
-): Texts {
+): ReadonlyMap<Field, string> {
   const texts = new Map<Field, string>();
   if (currency) texts.set('currency', currency);
   if (exchange) texts.set('exchange', exchange);

@@ -18,7 +18,6 @@ export interface SecOptions extends KeepingOptions {
 
 type Figures = Record<'securities' | 'left_out', Record<string, number>>;
 
-/** A filer, its place and its text. */
 interface Found {
   from: string;
   raw: string;

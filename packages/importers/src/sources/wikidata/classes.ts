@@ -20,7 +20,6 @@ const LISTED = ['P414', 'P946'];
 const INDUSTRY = 'P452';
 const OF_BUSINESSES = ['P1454', 'P2139', 'P1056'];
 
-/** The evidence of what an entity is: its classes, and which properties it has. */
 export interface ClassEvidence {
   classes: readonly ItemNumber[];
   has(property: string): boolean;

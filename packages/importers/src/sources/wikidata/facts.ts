@@ -124,7 +124,6 @@ function listedOn(listings: readonly Statement[], now: Date): string {
   return first?.isDay ? first.text : '';
 }
 
-/** Returns all items that a company's facts refer to. */
 export function itemsNamedBy(facts: CompanyFacts): ItemNumber[] {
   const { classes, listings, indices, headquarters, countries, people, lists } = facts;
   return [
