@@ -284,3 +284,38 @@ test('a stated type goes before the name, and the name before the form of the ti
   expect(typeOfSecurity({ ...facts, stated: 'Acme Trust - Units of Beneficial Interest' })).toBe('share');
   expect(typeOfSecurity({ ...facts, stated: 'Corp' })).toBe('note');
 });
+
+test.each<[stated: string, type: SecurityType | undefined]>([
+  ['EXCHANGE_TRADED_FUND', 'fund'],
+  ['ETFs/ ETNs', 'fund'],
+  ['Mutual Funds', 'fund'],
+  ['INDEX', 'fund'],
+  ['Money Market', 'fund'],
+  ['Closed-End Fund', 'share'],
+  ['Cash Collateral and Margins', 'note'],
+  ['Debt Securities', 'note'],
+  ['Anleihe', 'note'],
+  ['Futures', 'certificate'],
+  ['COMMON EQUITIES FORWARD', 'certificate'],
+  ['Zertifikat', 'certificate'],
+  ['Optionsschein', 'warrant'],
+  ['Dividend Right Cert', 'share'],
+  ['우선주', 'preferred'],
+  ['Common Equities', 'share'],
+  ['PUBLIC', undefined],
+])('a list that states "%s" says: %s', (stated, type) => {
+  expect(typeOfSecurity({ name: 'Acme', ticker: 'ACME', mic: 'XNAS', stated })).toBe(type);
+});
+
+test.each<[name: string, ticker: string, type: SecurityType]>([
+  ['Artius II Acquisition Inc - Rights (29/12/2049)', 'AACBR', 'right'],
+  ['AA Mission Acquisition Corp - Warrants (01/01/9999)', 'AAM-WS', 'warrant'],
+  ['Bank Of America Corp - 6.00% PRF PERPETUAL USD 25', 'BAC-P-B', 'preferred'],
+  ['NASDAQ TEST STOCK', 'ZVZZT', 'test'],
+  ['Lehman ABS 3.50 3.50% Adjustable Corp Backed Tr Certs GS Cap I', 'JBK', 'certificate'],
+  ['VANGUARD INDEX FDS', 'VOO', 'fund'],
+  ['Apple Inc', 'AAPL', 'share'],
+])('"Stock" and "Equity" say less of %s (%s) than its name and its ticker: %s', (name, ticker, type) => {
+  for (const stated of ['Stock', 'equity', 'Shares'])
+    expect(typeOfSecurity({ name, ticker, mic: 'XNYS', stated })).toBe(type);
+});

@@ -317,6 +317,29 @@ describe('a list of securities', () => {
     ]);
   });
 
+  test('a row without a ticker keeps the identifiers of its share, and is no company if its security is none', async () => {
+    const mapping = 'symbol=listings.ticker,name=name,isin=listings.isin,type=listings.security';
+    const rows = await read(
+      [
+        'symbol,name,isin,type',
+        ',Apple Inc. Common Stock,US0378331005,Equity',
+        '-,Vanguard 500 Index Fund,US9229087104,',
+        ',Cash,,Cash',
+        ',ISHARES TR,,',
+        ',Acme,,',
+      ],
+      mapping,
+      ON_NASDAQ,
+    );
+    expect(rows).toMatchObject([
+      { id: 'isin-us0378331005', name: 'Apple Inc.', stock: { isin: 'US0378331005' } },
+      '3 skipped: "Vanguard 500 Index Fund" is no company',
+      '4 skipped: "Cash" is no company',
+      '5 skipped: "ISHARES TR" is no company',
+      { name: 'Acme' },
+    ]);
+  });
+
   test('a column of yes and no says what a row is, whatever its name', async () => {
     const file = await fileOf(
       'nasdaq-traded.csv',

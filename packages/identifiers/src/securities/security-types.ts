@@ -35,13 +35,22 @@ export function isShareOrReceipt(type: SecurityType | undefined): boolean {
   return type === undefined || type === 'share' || type === 'receipt';
 }
 
-/** Returns what a security is, by the surest of its facts: the stated type, then the name, then the form of the ticker. */
-export function typeOfSecurity({ name, ticker, mic, stated }: SecurityFacts): SecurityType | undefined {
-  return (
-    typeOfStatement(stated ?? '') ??
-    readSecurityName(name ?? '').type ??
-    typeOfTicker(ticker ?? '', mic ?? '')
-  );
+/** What lists state of all that is no fund: "Stock" of a warrant too. */
+const SAYS_LITTLE = /^\s*(?:stocks?|equit(?:y|ies)|shares?)\s*$/i;
+
+/**
+ * Returns what a security is, by the surest of its facts: the stated type, then the name, then the form of the ticker. A statement that
+ * says little comes last.
+ */
+export function typeOfSecurity({
+  name = '',
+  ticker = '',
+  mic = '',
+  stated = '',
+}: SecurityFacts): SecurityType | undefined {
+  const statement = typeOfStatement(stated);
+  const ofName = () => readSecurityName(name).type ?? typeOfTicker(ticker, mic);
+  return SAYS_LITTLE.test(stated) ? (ofName() ?? statement) : (statement ?? ofName());
 }
 
 /** Returns what the form of a ticker says at its venue. Undefined for shares, and where the form says nothing. */
@@ -54,6 +63,7 @@ export function typeOfTicker(ticker: string, mic: string): SecurityType | undefi
 
 /** NASDAQ's list of symbols states it after the company's name: "Apple Inc. - Common Stock". */
 function typeOfStatement(text: string): SecurityType | undefined {
-  const words = text.toLowerCase().split(' - ').at(-1) ?? '';
+  const last = text.toLowerCase().split(' - ').at(-1) ?? '';
+  const words = last.replace(/[_/-]/g, ' ');
   return STATED.find(({ pattern }) => pattern.test(words))?.type;
 }

@@ -101,7 +101,7 @@ function readInteger(cell: string, options: CellOptions): number | undefined {
 }
 
 /** Fields of identifiers and currencies, which have no spaces and are in capitals. */
-const CODE = /(?:[._]|^)(?:isin|cusip|figi|lei|wikidata_qid)$|currency$/;
+const CODE = /(?:[._]|^)(?:isin|cusip|figi|lei)$|currency$/;
 
 /** Returns the text in the form that records use. */
 function textOf(field: string, text: string): string | undefined {
@@ -114,6 +114,8 @@ function textOf(field: string, text: string): string | undefined {
       return text.toLowerCase();
     case 'company.headquarters.country_code':
       return /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : countryCodeOf(text);
+    case 'links.wikidata_qid':
+      return text.replace(/^https?:\/\/www\.wikidata\.org\/(?:entity|wiki)\//i, '').toUpperCase();
     default:
       return CODE.test(field) ? text.replace(/\s/g, '').toUpperCase() : text;
   }

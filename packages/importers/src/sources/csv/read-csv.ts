@@ -132,19 +132,26 @@ function recordOf(
     security: stated,
     ...identifiers
   } = Object(fields.listings) as Partial<Record<string, string>>;
+  const isSecurity = fields.listings !== undefined;
   delete fields.listings;
   const security = typeof fields.name === 'string' ? fields.name : '';
-  if (ticker !== undefined) {
-    const place = readListing(ticker, mic);
+  if (isSecurity) {
+    const place = ticker === undefined ? undefined : readListing(ticker, mic);
     const type = typeOfSecurity({ name: security, ticker: place?.ticker ?? ticker, mic: place?.mic, stated });
     if (isOtherSecurity(type)) {
       const other = place && otherSecurity(type, security, place);
-      if (other === undefined) return { from, skipped: `${ticker}: "${security}" is no company` };
+      if (other === undefined)
+        return { from, skipped: `${ticker ? `${ticker}: ` : ''}"${security}" is no company` };
       const listings = other.listings.map((each) => ({ ...each, ...identifiers }));
       const record: PartialRecord = { ...other, type: 'other_security', listings };
       return { from, raw, record, security, pictures: [], kind: OTHER_SECURITIES[type] };
     }
-    if (place === undefined && !filled.has('listings.mic')) problems.push(noVenue(mapping));
+    if (ticker !== undefined && place === undefined && !filled.has('listings.mic'))
+      problems.push(noVenue(mapping));
+    const { isin, cusip } = identifiers;
+    // Without a ticker there is no listing, but the share's identifiers find the company.
+    if (ticker === undefined && (isin ?? cusip) !== undefined)
+      fields.stock = { ...(isin && { isin }), ...(cusip && { cusip }), ...Object(fields.stock) };
     if (place !== undefined) {
       fields.listings = [{ ...place, ...identifiers }];
       problems.push(...problemsOfListings(fields.listings, origin));
