@@ -48,6 +48,8 @@ describe('the name of a security is read into the company and what the security 
     ['10x Genomics Inc. Class A Common Stock', '10x Genomics Inc.', 'share'],
     ['Apple Inc. - Common Stock', 'Apple Inc.', 'share'],
     ['UBS Group AG Registered Ordinary Shares', 'UBS Group AG', 'share'],
+    ['Alphabet Inc - Class C', 'Alphabet Inc', 'share'],
+    ['Atlas Copco AB ser. B', 'Atlas Copco AB', 'share'],
     ['Koninklijke Philips N.V. NY Registry Shares', 'Koninklijke Philips N.V.', 'share'],
     ['Brookfield Corporation Class A Limited Voting Shares', 'Brookfield Corporation', 'share'],
     [

@@ -46,7 +46,7 @@ const MULTIPLE = /(?:^|\s)-?\d(?:\.\d+)?x(?:\s|$)/i;
 /** Issuers of partnership units and trust units, which are their shares: "AllianceBernstein Holding L.P. Units". */
 const PARTNERSHIP = /\b(?:L\.? ?P\.?|partners|trust|fund)$/i;
 const LEGAL_FORM =
-  '(?:inc|incorporated|corp|corporation|co|company|ltd|limited|plc|n\\.?v|s\\.?a|l\\.?p|trust)\\.?';
+  '(?:inc|incorporated|corp|corporation|co|company|ltd|limited|plc|n\\.?v|s\\.?a|l\\.?p|trust|ab|ag|asa|a/s|oyj|se)\\.?';
 
 /** Words before a phrase that belong to the security: its class, its votes, its interest. */
 const MODIFIERS = [
@@ -61,7 +61,7 @@ const MODIFIERS = [
 /** What a list of securities adds to a company's name even if no phrase follows. */
 const ADDITIONS = [
   /\s*\((?:class|series|cl\.?) [a-z]\)$/i,
-  new RegExp(`(?<=\\b${LEGAL_FORM}) (?:class|cl\\.?) [a-z]$`, 'i'),
+  new RegExp(`(?<=\\b${LEGAL_FORM}),? (?:[-–] )?(?:class|cl\\.?|ser\\.) [a-z]$`, 'i'),
   new RegExp(`(?<=\\b${LEGAL_FORM}) (?:business development company|real estate investment trust)$`, 'i'),
 ];
 /** The state of incorporation, or a former tracking group, after the legal form: "Aemetis Inc. (DE)". */
