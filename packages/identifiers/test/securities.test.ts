@@ -304,6 +304,11 @@ test.each<[stated: string, type: SecurityType | undefined]>([
   ['Dividend Right Cert', 'share'],
   ['우선주', 'preferred'],
   ['Common Equities', 'share'],
+  ['COM UNIT', 'share'],
+  ['UNIT LTD PARTN', 'share'],
+  ['*W EXP 12/31/2027', 'warrant'],
+  ['DBCV 2.5% 6/1', 'note'],
+  ['CL A', undefined],
   ['PUBLIC', undefined],
 ])('a list that states "%s" says: %s', (stated, type) => {
   expect(typeOfSecurity({ name: 'Acme', ticker: 'ACME', mic: 'XNAS', stated })).toBe(type);

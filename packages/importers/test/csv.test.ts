@@ -709,6 +709,19 @@ describe('a mapping', () => {
       },
     ],
     [
+      'Firma;Land;Ort;Webseite',
+      {
+        Firma: 'name',
+        Land: 'company.headquarters.country',
+        Ort: 'company.headquarters.city',
+        Webseite: 'links.websites',
+      },
+    ],
+    [
+      'NAMEOFISSUER\tTITLEOFCLASS\tCUSIP\tVALUE',
+      { NAMEOFISSUER: 'name', TITLEOFCLASS: 'listings.security', CUSIP: 'listings.cusip' },
+    ],
+    [
       'TICKER,Company Name,Security Name,ISIN,Exchange',
       {
         TICKER: 'listings.ticker',
