@@ -118,6 +118,19 @@ test('lines of one cell between the heading and the first row are remarks', asyn
   expect(remarks).toEqual([':2', ':3', ':5']);
 });
 
+test('a heading that is repeated on each page is a remark', async () => {
+  const text =
+    ' symbol ,name,\nACM,Acme,\nsymbol,"na\u00adme",\nBLU,Blue,\nsymbol,Name\nsymbol,name,,\nCAN,Cane,\n';
+  const { rows, remarks } = await read(text);
+  expect(rows).toEqual([
+    ['ACM', 'Acme'],
+    ['BLU', 'Blue'],
+    expect.stringContaining('2 cells'),
+    ['CAN', 'Cane'],
+  ]);
+  expect(remarks).toEqual([':3', ':6']);
+});
+
 test('no company is taken for a footer', async () => {
   const rows = [
     ['Total', 'TTE'],

@@ -199,8 +199,8 @@ function checkNames(from: string, names: readonly string[]): void {
 }
 
 /**
- * Yields the rows. Lines of one cell between the heading and the first row are added to `remarks`, and lines that can be footers if
- * only such lines and blank rows follow.
+ * Yields the rows. Lines of one cell between the heading and the first row are added to `remarks`, and so are headings that are
+ * repeated, and lines that can be footers if only such lines and blank rows follow.
  */
 async function* rowsOf(
   records: AsyncGenerator<Row | Unreadable>,
@@ -209,12 +209,16 @@ async function* rowsOf(
 ): AsyncGenerator<TableRow | Unreadable> {
   const remark = ({ from, raw }: Row) =>
     remarks.push({ from, skipped: `"${raw.slice(0, 100)}" is no row of the table` });
+  const isHeading = ({ cells }: Row) =>
+    cells.length >= names.length && cells.every((cell, at) => withPlainSpaces(cell) === (names[at] ?? ''));
   let isStart = names.filter((name) => name !== '').length > 1;
   let last: Row[] = [];
   for await (const record of records) {
     if ('problem' in record) yield record;
     else if (record.cells.every((cell) => withPlainSpaces(cell) === '')) continue;
-    else if (isStart && record.cells.length === 1 && remarks.length < MOST_REMARKS) remark(record);
+    else if (isHeading(record)) {
+      if (remarks.length < MOST_REMARKS) remark(record);
+    } else if (isStart && record.cells.length === 1 && remarks.length < MOST_REMARKS) remark(record);
     else if (canBeFooter(record.cells) && last.length < MOST_REMARKS) last.push(record);
     else {
       for (const row of [...last, record]) yield rowOf(row, names);
