@@ -102,6 +102,12 @@ test.each<[text: string, lines: string[]]>([
   ['File Creation Time: 0209202311:02|||||', [':5']],
   ['File Creation Time: 0731202621:31,,,,\n,,', [':5']],
   ['Total,"1,234.50 €"', [':5']],
+  ['Past performance is no guarantee of future results.,\nHoldings may change at any time.,', [':5', ':6']],
+  ['"Accounts with Tickers"\n"A report, in\nconfidence"\n\nBy Jane Doe\n"Acme"', [':5', ':6', ':9', ':10']],
+  [
+    'Total (3),7\nTotal général,7\nΣύνολο,7\nИТОГО:,7\nŁącznie,,7\nI alt,7\n总计,7',
+    [5, 6, 7, 8, 9, 10, 11].map((line) => `:${line}`),
+  ],
   ['Totals:,3\n\nSource: Exchange, New York\n© 2026 Exchange', [':5', ':7', ':8']],
 ])('lines below a table that are no rows are its footer: %j', async (text, lines) => {
   expect(await read(`symbol,name\nACM,Acme\nBLU,Blue\nCAN,Cane\n${text}\n`)).toMatchObject({
@@ -139,19 +145,27 @@ test('no company is taken for a footer', async () => {
     ['Total', ''],
     ['Copyright Clearance', 'CCC'],
     ['Totality', '7'],
+    ['Razem SA', '7'],
+    ['The Bank of Acme Inc.', ''],
+    ['Holdings are subject to change.', 'HLD'],
     ['Total', 'TTE'],
+    ['Yum and Sons of China Corp.', ''],
+    ['Acme Bank S.A.', ''],
   ];
   const text = rows.map((row) => row.join(',')).join('\n');
   expect(await read(`name,symbol\n${text}\n`)).toMatchObject({ rows, remarks: [] });
 });
 
 test('a footer among rows, and a row that breaks off, are problems', async () => {
-  const { rows, remarks } = await read('a,b,c\n1,2,3\nSource: x\n4,5,6\n7,8\n');
+  const { rows, remarks } = await read('a,b,c\n1,2,3\nSource: x\n4,5,6\nA remark\n7,8,9\n7,8\nCUT\n');
   expect(rows).toEqual([
     ['1', '2', '3'],
     expect.stringContaining('1 cells'),
     ['4', '5', '6'],
+    expect.stringContaining('1 cells'),
+    ['7', '8', '9'],
     expect.stringContaining('2 cells'),
+    expect.stringContaining('1 cells'),
   ]);
   expect(remarks).toEqual([]);
 });

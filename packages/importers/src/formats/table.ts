@@ -1,8 +1,10 @@
+import { legalFormOf } from '@brand-data/identifiers';
 import type { BytesRead, Skipped, Unreadable } from '../framework/source-items.ts';
 import { JSON_FILE, JSON_LINES } from './json.ts';
 import { readJsonTable, type TableRow } from './json-table.ts';
 import { chained, readLines, type TextLine } from './lines.ts';
 import { withPlainSpaces } from './texts.ts';
+import TOTAL_WORDS from './total-words.json' with { type: 'json' };
 
 /** Characters that may separate cells. */
 const DELIMITERS = [',', ';', '\t', '|'];
@@ -26,8 +28,10 @@ const WORKBOOK = 'PK\u0003\u0004';
 /** The first words of lines below a table: "File Creation Time: 0731202621:31". */
 const FOOTNOTE =
   /^(?:(?:file )?(?:creation|created|generated|exported|downloaded|updated|last updated?)(?: (?:time|date|on|at|by))?|as of|data (?:as of|from|by|provided by)|dates?|sources?|notes?|licen[cs]e|copyright|disclaimer|(?:number of |total )?(?:records?|rows?|companies|securities)|totals?|quelle|stand|hinweise?|anzahl|summe|fuente|fonte)\s*[:：]|^(?:©|\(c\) |copyright |end of (?:file|data|report|list)\b)/i;
-const TOTAL =
-  /^(?:(?:grand |sub-?)?totals?|sum|average|mean|median|count|summe|gesamt|insgesamt|somme|totale|suma|totaal|合計)\s*:?$/i;
+/** With the number of rows in parentheses, if it is there: "Total (3)". */
+const TOTAL = new RegExp(`^(?:${TOTAL_WORDS.words.join('|')})(?: ?\\(\\d+\\))?\\s*:?$`, 'iu');
+/** "Holdings are subject to change." A name that is as long ends in a legal form. */
+const SENTENCE = /^(?:\S+ ){3,}\S+\.$/;
 const FIGURE = /^[^\p{L}]*\d[^\p{L}]*$/u;
 
 /** Disposing of the table closes the file, even if not all rows were read. */
@@ -211,7 +215,8 @@ async function* rowsOf(
     remarks.push({ from, skipped: `"${raw.slice(0, 100)}" is no row of the table` });
   const isHeading = ({ cells }: Row) =>
     cells.length >= names.length && cells.every((cell, at) => withPlainSpaces(cell) === (names[at] ?? ''));
-  let isStart = names.filter((name) => name !== '').length > 1;
+  const isWide = names.filter((name) => name !== '').length > 1;
+  let isStart = isWide;
   let last: Row[] = [];
   for await (const record of records) {
     if ('problem' in record) yield record;
@@ -219,7 +224,7 @@ async function* rowsOf(
     else if (isHeading(record)) {
       if (remarks.length < MOST_REMARKS) remark(record);
     } else if (isStart && record.cells.length === 1 && remarks.length < MOST_REMARKS) remark(record);
-    else if (canBeFooter(record.cells) && last.length < MOST_REMARKS) last.push(record);
+    else if (canBeFooter(record, isWide) && last.length < MOST_REMARKS) last.push(record);
     else {
       for (const row of [...last, record]) yield rowOf(row, names);
       last = [];
@@ -241,16 +246,22 @@ function rowOf({ from, raw, cells }: Row, names: readonly string[]): TableRow | 
   return { from, raw, cells: named };
 }
 
-/** Tells whether the first text of a row is a remark, or is the word for a sum before figures. */
-function canBeFooter(cells: readonly string[]): boolean {
+/**
+ * Tells whether a row's first text is a remark, a sentence alone in its row, or the word for a sum before figures. In a table of
+ * several columns, so is a line of one cell, but for a word without quotes, which is rather a row that was cut off.
+ */
+function canBeFooter({ cells, raw }: Row, isWide: boolean): boolean {
+  if (isWide && cells.length === 1 && /[\s"]/.test(raw.trim())) return true;
   const at = cells.findIndex((cell) => cell.trim() !== '');
   const first = withPlainSpaces(cells[at] ?? '');
-  if (!TOTAL.test(first)) return FOOTNOTE.test(first);
+  const isTotal = TOTAL.test(first);
+  if (!isTotal && !(isWide && SENTENCE.test(first))) return FOOTNOTE.test(first);
   const others = cells
     .slice(at + 1)
     .map(withPlainSpaces)
     .filter((cell) => cell !== '');
-  return others.length > 0 && others.every((cell) => FIGURE.test(cell));
+  if (isTotal) return others.length > 0 && others.every((cell) => FIGURE.test(cell));
+  return FOOTNOTE.test(first) || (at === 0 && others.length === 0 && legalFormOf(first) === '');
 }
 
 /**
