@@ -92,6 +92,23 @@ test.each<[what: string, text: string]>([
   expect({ columns, rows }).toEqual(TABLE);
 });
 
+test.each<[written: string, text: string]>([
+  ['="00700"', '00700'],
+  ['"=""00700"""', '00700'],
+  ["'00005", '00005'],
+  ["'90s Nails", "'90s Nails"],
+  ['=1+1', '=1+1'],
+  ['AT&amp;T Inc.', 'AT&T Inc.'],
+  ['&#34;L&#39;Or&#xE9;al&quot;&nbsp;&LT;&gt;', '"L\'Oréal" <>'],
+  ['&amp;amp;&apos;', "&amp;'"],
+  ['A&B; C &co; &#1; &', 'A&B; C &co; &#1; &'],
+])('a cell is read as the text that a spreadsheet or a browser shows: %s', async (written, text) => {
+  expect((await read(`name,code\nAcme,${written}\n${written},7`)).rows).toEqual([
+    ['Acme', text],
+    [text, '7'],
+  ]);
+});
+
 test('the heading is in the line that the caller names, whatever is above it', async () => {
   const text = 'Date,2026-08-21\nLicence,free\nsymbol,name\nACM,Acme\nBLU,Blue\nCAN,Cane';
   expect(await read(text, { headingLine: 3 })).toMatchObject({ ...TABLE, places: [':4', ':5', ':6'] });
@@ -227,8 +244,8 @@ test('an object of objects in JSON is a table, with the objects’ names in a co
 });
 
 test('values of any kind in JSON are cells, and rows that are none are problems', async () => {
-  const rows = [{ a: 1, b: null, c: { d: true, e: ['x', 'y'] } }, 5, { a: ' z\n', f: [{ g: 1 }] }];
-  const expected = [['1', '', 'true', 'x; y'], 'the row is not a JSON object', ['z', '[{"g":1}]']];
+  const rows = [{ a: 1, b: null, c: { d: true, e: ['x&amp;', 'y'] } }, 5, { a: ' z\n', f: [{ g: 1 }] }];
+  const expected = [['1', '', 'true', 'x&; y'], 'the row is not a JSON object', ['z', '[{"g":1}]']];
   for (const [text, ending] of [
     [JSON.stringify(rows), '.json'],
     [rows.map((row) => JSON.stringify(row)).join('\n'), '.ndjson'],

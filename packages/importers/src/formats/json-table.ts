@@ -1,7 +1,7 @@
 import type { BytesRead, Unreadable } from '../framework/source-items.ts';
 import { JSON_LINES, type JsonValue, readJsonDocument, readJsonLines } from './json.ts';
 import { chained, readEach } from './lines.ts';
-import { withPlainSpaces } from './texts.ts';
+import { cellText, withPlainSpaces } from './texts.ts';
 
 /** How many lines of a file with one JSON value a line give the names of the columns. */
 const MOST_LINES_TO_COLUMNS = 50;
@@ -116,7 +116,7 @@ function addCells(cells: Map<string, string>, path: string, value: unknown): voi
   const name = path.slice(0, LONGEST_NAME);
   if (isObject(value))
     for (const [below, each] of Object.entries(value)) addCells(cells, `${name}.${below}`, each);
-  else cells.set(name, withPlainSpaces(textOf(value)).toWellFormed());
+  else cells.set(name, cellText(textOf(value)).toWellFormed());
 }
 
 function textOf(value: unknown): string {

@@ -3,7 +3,7 @@ import type { BytesRead, Skipped, Unreadable } from '../framework/source-items.t
 import { JSON_FILE, JSON_LINES } from './json.ts';
 import { readJsonTable, type TableRow } from './json-table.ts';
 import { chained, readLines, type TextLine } from './lines.ts';
-import { withPlainSpaces } from './texts.ts';
+import { cellText } from './texts.ts';
 import TOTAL_WORDS from './total-words.json' with { type: 'json' };
 
 /** Characters that may separate cells. */
@@ -182,7 +182,7 @@ function headingOf(file: string, row: Row | Unreadable | undefined): { from: str
     throw new NoTable(row.from, isWorkbook ? 'the file is a workbook: save it as CSV UTF-8' : row.problem);
   }
   const { from } = row;
-  const names = row.cells.map(withPlainSpaces);
+  const names = row.cells.map(cellText);
   if (names.length > MAX_COLUMNS)
     throw new NoTable(
       from,
@@ -214,13 +214,13 @@ async function* rowsOf(
   const remark = ({ from, raw }: Row) =>
     remarks.push({ from, skipped: `"${raw.slice(0, 100)}" is no row of the table` });
   const isHeading = ({ cells }: Row) =>
-    cells.length >= names.length && cells.every((cell, at) => withPlainSpaces(cell) === (names[at] ?? ''));
+    cells.length >= names.length && cells.every((cell, at) => cellText(cell) === (names[at] ?? ''));
   const isWide = names.filter((name) => name !== '').length > 1;
   let isStart = isWide;
   let last: Row[] = [];
   for await (const record of records) {
     if ('problem' in record) yield record;
-    else if (record.cells.every((cell) => withPlainSpaces(cell) === '')) continue;
+    else if (record.cells.every((cell) => cellText(cell) === '')) continue;
     else if (isHeading(record)) {
       if (remarks.length < MOST_REMARKS) remark(record);
     } else if (isStart && record.cells.length === 1 && remarks.length < MOST_REMARKS) remark(record);
@@ -241,8 +241,7 @@ function rowOf({ from, raw, cells }: Row, names: readonly string[]): TableRow | 
     return { from, problem, raw };
   }
   const named = new Map<string, string>();
-  for (const [at, name] of names.entries())
-    if (name !== '') named.set(name, withPlainSpaces(cells[at] ?? ''));
+  for (const [at, name] of names.entries()) if (name !== '') named.set(name, cellText(cells[at] ?? ''));
   return { from, raw, cells: named };
 }
 
@@ -253,12 +252,12 @@ function rowOf({ from, raw, cells }: Row, names: readonly string[]): TableRow | 
 function canBeFooter({ cells, raw }: Row, isWide: boolean): boolean {
   if (isWide && cells.length === 1 && /[\s"]/.test(raw.trim())) return true;
   const at = cells.findIndex((cell) => cell.trim() !== '');
-  const first = withPlainSpaces(cells[at] ?? '');
+  const first = cellText(cells[at] ?? '');
   const isTotal = TOTAL.test(first);
   if (!isTotal && !(isWide && SENTENCE.test(first))) return FOOTNOTE.test(first);
   const others = cells
     .slice(at + 1)
-    .map(withPlainSpaces)
+    .map(cellText)
     .filter((cell) => cell !== '');
   if (isTotal) return others.length > 0 && others.every((cell) => FIGURE.test(cell));
   return FOOTNOTE.test(first) || (at === 0 && others.length === 0 && legalFormOf(first) === '');
@@ -310,6 +309,8 @@ function cellsOf(text: string, delimiter: string): string[] | undefined {
   for (let start = 0; ; ) {
     let end = text.indexOf(delimiter, start);
     if (end < 0) end = text.length;
+    // Spreadsheets write ="00700", so that the zeros stay.
+    if (text.startsWith('="', start)) start += 1;
     if (text[start] === '"') {
       end = text.indexOf('"', start + 1) + 1;
       while (text[end] === '"') end = text.indexOf('"', end + 1) + 1;

@@ -1,5 +1,6 @@
 import { OptionError } from '../framework/source-items.ts';
 import BLANK_WORDS from './blank-words.json' with { type: 'json' };
+import ENTITIES from './entities.json' with { type: 'json' };
 
 /** Characters that nobody sees: soft hyphens, zero-width spaces, marks of direction and of byte order. */
 const INVISIBLE = /[\u00ad\u200b\u200e\u200f\u2060\ufeff]/g;
@@ -14,6 +15,22 @@ const UNUSUAL = /^ | $| {2}|[^ -~]/;
 /** Makes all white space in a text single spaces, and removes invisible characters. */
 export function withPlainSpaces(text: string): string {
   return !UNUSUAL.test(text) ? text : text.replace(INVISIBLE, '').replace(/\s+/g, ' ').trim();
+}
+
+/** A code that a spreadsheet shall not take for a number: ="00700", '00700. */
+const AS_TEXT = /^="([^"]*)"$|^'(\d[\dA-Z.-]*)$/;
+const ENTITY = /&(#\d{2,6}|#x[\da-f]{2,5}|amp|lt|gt|quot|apos|nbsp);/gi;
+const NAMED = new Map(Object.entries(ENTITIES));
+
+/** Returns the text of a table's cell, with plain spaces, without a spreadsheet's signs for a text, and with HTML's entities decoded. */
+export function cellText(written: string): string {
+  const text = withPlainSpaces(written.includes('&') ? written.replace(ENTITY, decoded) : written);
+  return text.startsWith('=') || text.startsWith("'") ? text.replace(AS_TEXT, '$1$2') : text;
+}
+
+function decoded(_: string, entity: string): string {
+  const code = Number(entity.slice(1).replace(/^x/i, '0x'));
+  return NAMED.get(entity.toLowerCase()) ?? String.fromCodePoint(code);
 }
 
 /** Tells whether a text that may be a name or a ticker is none: it is empty, of dashes, or "N/A". "NULL" and "NA" may be tickers. */
