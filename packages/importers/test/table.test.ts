@@ -99,7 +99,7 @@ test.each<[written: string, text: string]>([
   ["'90s Nails", "'90s Nails"],
   ['=1+1', '=1+1'],
   ['AT&amp;T Inc.', 'AT&T Inc.'],
-  ['&#34;L&#39;Or&#xE9;al&quot;&nbsp;&LT;&gt;', '"L\'Oréal" <>'],
+  ['&#34;L&#39;Or&#xE9;al&quot;&nbsp;&lt;&gt;', '"L\'Oréal" <>'],
   ['&amp;amp;&apos;', "&amp;'"],
   ['A&B; C &co; &#1; &', 'A&B; C &co; &#1; &'],
 ])('a cell is read as the text that a spreadsheet or a browser shows: %s', async (written, text) => {

@@ -28,11 +28,8 @@ const WORKBOOK = 'PK\u0003\u0004';
 /** The first words of lines below a table: "File Creation Time: 0731202621:31". */
 const FOOTNOTE =
   /^(?:(?:file )?(?:creation|created|generated|exported|downloaded|updated|last updated?)(?: (?:time|date|on|at|by))?|as of|data (?:as of|from|by|provided by)|dates?|sources?|notes?|licen[cs]e|copyright|disclaimer|(?:number of |total )?(?:records?|rows?|companies|securities)|totals?|quelle|stand|hinweise?|anzahl|summe|fuente|fonte)\s*[:：]|^(?:©|\(c\) |copyright |end of (?:file|data|report|list)\b)/i;
-/** With the number of rows in parentheses, if it is there: "Total (3)". */
 const TOTAL = new RegExp(`^(?:${TOTAL_WORDS.words.join('|')})(?: ?\\(\\d+\\))?\\s*:?$`, 'iu');
-/** "Holdings are subject to change." A name that is as long ends in a legal form. */
-const SENTENCE = /^(?:\S+ ){3,}\S+\.$/;
-const FIGURE = /^[^\p{L}]*\d[^\p{L}]*$/u;
+const FIGURES = /^[^\p{L}]*\d[^\p{L}]*$/u;
 
 /** Disposing of the table closes the file, even if not all rows were read. */
 export interface Table extends AsyncDisposable {
@@ -212,18 +209,17 @@ async function* rowsOf(
   remarks: Skipped[],
 ): AsyncGenerator<TableRow | Unreadable> {
   const remark = ({ from, raw }: Row) =>
+    remarks.length < 2 * MOST_REMARKS &&
     remarks.push({ from, skipped: `"${raw.slice(0, 100)}" is no row of the table` });
-  const isHeading = ({ cells }: Row) =>
-    cells.length >= names.length && cells.every((cell, at) => cellText(cell) === (names[at] ?? ''));
+  const isHeading = ({ cells }: Row) => cells.every((cell, at) => cellText(cell) === (names[at] ?? ''));
   const isWide = names.filter((name) => name !== '').length > 1;
   let isStart = isWide;
   let last: Row[] = [];
   for await (const record of records) {
     if ('problem' in record) yield record;
     else if (record.cells.every((cell) => cellText(cell) === '')) continue;
-    else if (isHeading(record)) {
-      if (remarks.length < MOST_REMARKS) remark(record);
-    } else if (isStart && record.cells.length === 1 && remarks.length < MOST_REMARKS) remark(record);
+    else if (isHeading(record)) remark(record);
+    else if (isStart && record.cells.length === 1 && remarks.length < MOST_REMARKS) remark(record);
     else if (canBeFooter(record, isWide) && last.length < MOST_REMARKS) last.push(record);
     else {
       for (const row of [...last, record]) yield rowOf(row, names);
@@ -245,22 +241,17 @@ function rowOf({ from, raw, cells }: Row, names: readonly string[]): TableRow | 
   return { from, raw, cells: named };
 }
 
-/**
- * Tells whether a row's first text is a remark, a sentence alone in its row, or the word for a sum before figures. In a table of
- * several columns, so is a line of one cell, but for a word without quotes, which is rather a row that was cut off.
- */
+/** Tells whether a row is a remark, or a sum. A line of one word without quotes is rather a row that was cut off. */
 function canBeFooter({ cells, raw }: Row, isWide: boolean): boolean {
-  if (isWide && cells.length === 1 && /[\s"]/.test(raw.trim())) return true;
   const at = cells.findIndex((cell) => cell.trim() !== '');
   const first = cellText(cells[at] ?? '');
-  const isTotal = TOTAL.test(first);
-  if (!isTotal && !(isWide && SENTENCE.test(first))) return FOOTNOTE.test(first);
-  const others = cells
-    .slice(at + 1)
-    .map(cellText)
-    .filter((cell) => cell !== '');
-  if (isTotal) return others.length > 0 && others.every((cell) => FIGURE.test(cell));
-  return FOOTNOTE.test(first) || (at === 0 && others.length === 0 && legalFormOf(first) === '');
+  const rest = () => cellText(cells.slice(at + 1).join(' '));
+  if (TOTAL.test(first) && cells.length > 1) return FIGURES.test(rest());
+  if (FOOTNOTE.test(first) || (isWide && cells.length === 1 && /[\s"]/.test(raw.trim()))) return true;
+  // A sentence. Names that are as long end in a legal form.
+  return (
+    isWide && at === 0 && /^(?:\S+ ){3,}\S+\.$/.test(first) && rest() === '' && legalFormOf(first) === ''
+  );
 }
 
 /**
@@ -302,14 +293,13 @@ function hasOddQuotes(text: string): boolean {
   return isOdd;
 }
 
-/** Splits a line with an even number of quotes into cells. Undefined if the quotes are malformed. */
+/** Splits a line with an even number of quotes into cells, also ones such as ="00700". Undefined if the quotes are malformed. */
 function cellsOf(text: string, delimiter: string): string[] | undefined {
   if (!text.includes('"')) return text.split(delimiter);
   const cells: string[] = [];
   for (let start = 0; ; ) {
     let end = text.indexOf(delimiter, start);
     if (end < 0) end = text.length;
-    // Spreadsheets write ="00700", so that the zeros stay.
     if (text.startsWith('="', start)) start += 1;
     if (text[start] === '"') {
       end = text.indexOf('"', start + 1) + 1;

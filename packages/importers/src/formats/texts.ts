@@ -17,20 +17,14 @@ export function withPlainSpaces(text: string): string {
   return !UNUSUAL.test(text) ? text : text.replace(INVISIBLE, '').replace(/\s+/g, ' ').trim();
 }
 
-/** A code that a spreadsheet shall not take for a number: ="00700", '00700. */
-const AS_TEXT = /^="([^"]*)"$|^'(\d[\dA-Z.-]*)$/;
-const ENTITY = /&(#\d{2,6}|#x[\da-f]{2,5}|amp|lt|gt|quot|apos|nbsp);/gi;
-const NAMED = new Map(Object.entries(ENTITIES));
+const ENTITY = /&(#\d{2,6}|#x[\dA-Fa-f]{2,5}|amp|lt|gt|quot|apos|nbsp);/g;
+const decoded = (_: string, entity: string) =>
+  ENTITIES[entity as keyof typeof ENTITIES] ?? String.fromCodePoint(Number(entity.replace('#', '0')));
 
-/** Returns the text of a table's cell, with plain spaces, without a spreadsheet's signs for a text, and with HTML's entities decoded. */
+/** Returns the text of a cell, with plain spaces, without a spreadsheet's signs (="00700", '00700), and with HTML's entities decoded. */
 export function cellText(written: string): string {
   const text = withPlainSpaces(written.includes('&') ? written.replace(ENTITY, decoded) : written);
-  return text.startsWith('=') || text.startsWith("'") ? text.replace(AS_TEXT, '$1$2') : text;
-}
-
-function decoded(_: string, entity: string): string {
-  const code = Number(entity.slice(1).replace(/^x/i, '0x'));
-  return NAMED.get(entity.toLowerCase()) ?? String.fromCodePoint(code);
+  return text[0] !== '=' && text[0] !== "'" ? text : text.replace(/^="([^"]*)"$|^'(\d[\dA-Z.-]*)$/, '$1$2');
 }
 
 /** Tells whether a text that may be a name or a ticker is none: it is empty, of dashes, or "N/A". "NULL" and "NA" may be tickers. */
