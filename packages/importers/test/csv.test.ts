@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrandRecord, recordFromBrand } from '@brand-data/records';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readPlace } from '../src/formats/places.ts';
+import { batchesOf } from '../src/framework/batches.ts';
+import type { ImportJournal } from '../src/framework/import-journal.ts';
 import { proposeMapping, readConditions, readMapping, readMappingFile } from '../src/sources/csv/mapping.ts';
 import { type ReadCsvOptions, readCsv } from '../src/sources/csv/read-csv.ts';
 import { allOf } from './all-of.ts';
@@ -604,6 +606,36 @@ test.each([
     expect(record).toMatchObject({ company: { headquarters } });
   },
 );
+
+test('a second row with an ISIN is refused with the option that joins rows of one company', async () => {
+  const isin = 'NL00150001Q9';
+  for (const [columns, advice] of [
+    [
+      'isin=stock.isin',
+      /^the id "isin-nl00150001q9" occurs twice in this import: give each record its own id, or join rows of one company by --merge$/,
+    ],
+    ['', /^the id "mine-acme" occurs twice in this import: give each record its own id$/],
+  ] as const) {
+    const file = await fileOf('twice.csv', 'name,isin', `Acme,${isin}`, `Acme,${isin}`);
+    const mapping = readMapping(
+      ['name=name', columns].filter((each) => each !== ''),
+      [],
+    );
+    const journal = { counts: { read: 0 }, refuse: vi.fn<ImportJournal['refuse']>() };
+    const rows = readCsv(file, {
+      ...CELLS,
+      mapping,
+      merge: false,
+      idPrefix: '',
+      source: 'mine',
+      origin: { name: 'Mine' },
+    });
+    await allOf(batchesOf(rows, ({ id }) => id, journal as unknown as ImportJournal, undefined));
+    expect(journal.refuse.mock.calls).toEqual([
+      [expect.objectContaining({ reason: expect.stringMatching(advice) })],
+    ]);
+  }
+});
 
 test('"NA" is the code of Namibia', async () => {
   const [record] = await read(['name,code', 'Acme,NA'], 'name=name,code=company.headquarters.country_code');

@@ -57,7 +57,7 @@ export async function* batchesOf<T extends object>(
     if (!seen.add(id)) {
       await journal.refuse({
         from,
-        reason: `the id "${id}" occurs twice in this import: give each record its own id`,
+        reason: `the id "${id}" occurs twice in this import: give each record its own id${read.ifTwice ?? ''}`,
         raw,
       });
       continue;

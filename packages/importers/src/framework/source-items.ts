@@ -36,6 +36,8 @@ export interface SourceItem<T> {
   item: T;
   raw?: string | undefined;
   pictures?: readonly BrandPicture[] | undefined;
+  /** What else to do if its id occurs twice: ", or …". */
+  ifTwice?: string | undefined;
 }
 
 /** One result of a source's reader. Some readers yield Skipped too. */

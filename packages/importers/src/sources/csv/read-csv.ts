@@ -229,7 +229,8 @@ function brandOf(
     sources: [origin],
   });
   if ('problems' in read) return { from, problem: read.problems.join('; '), raw };
-  return { from, item: brandFromRecord(read.record), raw, pictures };
+  const ifTwice = read.record.id.startsWith('isin-') ? ', or join rows of one company by --merge' : undefined;
+  return { from, item: brandFromRecord(read.record), raw, pictures, ifTwice };
 }
 
 /** Makes the id from the strongest identifier in the row, so that the id is the same at each import. */
