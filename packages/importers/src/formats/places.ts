@@ -1,4 +1,4 @@
-import { regionNames } from '@brand-data/identifiers';
+import { once, regionNames } from '@brand-data/identifiers';
 import PLACES from './places.json' with { type: 'json' };
 
 /** A place as records have it. */
@@ -32,8 +32,8 @@ export function readPlace(text: string): Place {
   const [city] = parts;
   if (last === undefined || city === undefined) return {};
   const code = countryCodeOf(last);
-  const isState = parts.length > 1 && STATES.has(last);
-  if (isState) return { city, state: last, country: 'United States', country_code: 'US' };
+  if (parts.length > 1 && STATES.has(last))
+    return { city, state: last, country: 'United States', country_code: 'US' };
   if (code === undefined) return { city, ...(parts.length > 1 && { state: last }) };
   return {
     ...(parts.length > 1 && { city }),
@@ -51,7 +51,7 @@ export function withCountry(place: Place): Place {
   const { country = '', country_code } = place;
   const code = country_code ?? countryCodeOf(country) ?? (isCountryCode(country) ? country : undefined);
   if (code === undefined) return place;
-  const isNamed = country !== '' && country !== code;
+  const isNamed = country !== '' && country !== code && countryCodeOf(country) !== code;
   return { ...place, country: isNamed ? country : (nameOfCountry(code) ?? code), country_code: code };
 }
 
@@ -69,17 +69,22 @@ export function cityName(written: string): string {
   });
 }
 
-let codes: ReadonlyMap<string, string> | undefined;
+/** The codes of countries by their English names, and by foreign ones that mean one country only. Null for names of cities. */
+const countryCodes = once(() => {
+  const english = new Map<string, string | null>(Object.entries(PLACES.other_names_of_countries));
+  const others = new Map<string, string | null>();
+  const languages = PLACES.languages.map((each) => new Intl.DisplayNames(each, { type: 'region' }));
+  for (const [code, inEnglish] of [...regionNames()].filter(([code]) => isCountryCode(code))) {
+    english.set(inEnglish.toLowerCase(), code);
+    for (const name of languages.map((names) => names.of(code)?.toLowerCase() ?? ''))
+      others.set(name, others.has(name) && others.get(name) !== code ? null : code);
+  }
+  return new Map([...others, ...english]);
+});
 
-/** ISO 3166-1 alpha-2 code for an English name. It does not accept codes: "CA" may be California or Canada. */
+/** ISO 3166-1 alpha-2 code for a name in English or a major language. It does not accept codes: "CA" may be California or Canada. */
 export function countryCodeOf(name: string): string | undefined {
-  codes ??= new Map([
-    ...[...regionNames()].flatMap(([code, name]) =>
-      isCountryCode(code) ? [[name.toLowerCase(), code] as const] : [],
-    ),
-    ...Object.entries(PLACES.countries_without_cldr_name),
-  ]);
-  return codes.get(name.trim().toLowerCase());
+  return countryCodes().get(name.trim().toLowerCase()) ?? undefined;
 }
 
 function nameOfCountry(code: string): string | undefined {
