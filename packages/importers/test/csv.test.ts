@@ -167,6 +167,45 @@ test('rows with the same id are one company, and the first row gives its facts',
   ]);
 });
 
+describe('a venue', () => {
+  const MAP =
+    'venue=listings.mic,symbol=listings.ticker,name=name,isin=listings.isin,country=company.headquarters.country_code';
+  const venueOf = async (venue: string, isin = '', country = '') => {
+    const rows = ['venue,symbol,name,isin,country', `"${venue}",ACM,Acme,${isin},${country}`];
+    const [record] = await read(rows, MAP);
+    return (record as Partial<BrandRecord>).listings?.[0]?.mic ?? record;
+  };
+
+  test.each([
+    ['Euronext', 'FR0000121014', '', 'XPAR'],
+    ['Euronext', '', 'BE', 'XBRU'],
+    ['Euronext', 'US0378331005', 'PT', 'XLIS'],
+    ['Euronext', 'NL0000235190', 'FR', 'XPAR'],
+    ['TSE', 'JP3633400001', '', 'XTKS'],
+    ['BSE', 'INE002A01018', '', 'XBOM'],
+    ['PSE', '', 'PH', 'XPHS'],
+    ['NSE', 'NGDANGCEM008', '', 'XNSA'],
+  ])('is told by the row’s country if several have its name: %s %s%s', async (venue, isin, country, mic) => {
+    expect(await venueOf(venue, isin, country)).toBe(mic);
+  });
+
+  test.each([
+    ['TSE', '', 'XTSE or XTKS'],
+    ['KRX', 'KR7005930003', 'XKRX or XKOS'],
+    ['Euronext', 'NL0000235190', 'XDUB or XPAR or XAMS or XBRU or XLIS or XMIL or XOSL'],
+  ])('is refused with the possible ones if the country does not tell: %s %s', async (venue, isin, mics) => {
+    expect(await venueOf(venue, isin)).toBe(`2: venue: "${venue}" may be ${mics}: give a MIC`);
+  });
+
+  test.each(['XLAT', 'IEXG', 'BATS', 'MISX', 'EQTB', 'xnys', 'XMIL'])('may be the MIC %s', async (mic) => {
+    expect(await venueOf(mic)).toBe(mic.toUpperCase());
+  });
+
+  test.each(['MAIN', 'INDX', 'Xmas', 'xlat', 'Moon'])('is not any word of four letters: %s', async (word) => {
+    expect(await venueOf(word)).toContain(`"${word}" is not a known exchange or MIC`);
+  });
+});
+
 test('a joined table adds its columns to the rows of the first table', async () => {
   const file = await fileOf('venues.csv', 'code,venue', 'AAA,NASDAQ', 'CCC,NYSE');
   const records = await read(
@@ -509,7 +548,7 @@ describe('a list of securities', () => {
     );
     expect(await read(rows, map)).toEqual([expect.anything(), refusal, refusal]);
     expect(await read(['symbol,name,exchange', 'A,Acme,Moon Exchange'], map)).toEqual([
-      '2: exchange: "Moon Exchange" is not a known exchange: write a market identifier code (ISO 10383)',
+      '2: exchange: "Moon Exchange" is not a known exchange or MIC: write a market identifier code (ISO 10383), such as XNYS',
     ]);
     const left = await read(rows, map, { skip: readConditions(['exchange=']) });
     expect(left.slice(1)).toEqual([
@@ -788,10 +827,11 @@ describe('a mapping', () => {
   test('is proposed with the venue and the date that the file is named after', async () => {
     const file = await fileOf('nasdaq-2026-08-21.csv', 'symbol,name', 'AAPL,Apple Inc. Common Stock');
     expect(await proposeMapping(file)).toMatchObject({ mic: 'XNAS', date: '2026-08-21' });
-    expect(await proposeMapping(await fileOf('mine.csv', 'symbol,name'))).toMatchObject({
-      mic: undefined,
-      date: undefined,
-    });
+    for (const name of ['mine.csv', 'data-set.csv', 'every_bit.csv', 'euronext.csv', 'tse.csv'])
+      expect(await proposeMapping(await fileOf(name, 'symbol,name'))).toMatchObject({
+        mic: undefined,
+        date: undefined,
+      });
   });
 });
 

@@ -2,7 +2,7 @@ import { readWebHost } from '@brand-data/identifiers';
 import { BrandRecord, categorySlug } from '@brand-data/records';
 import CELL_FIELD_DATA from './cell-fields.json' with { type: 'json' };
 import { type DateOrder, readDate } from './dates.ts';
-import { micOfVenue } from './listing.ts';
+import { readVenue } from './listing.ts';
 import { countryCodeOf, readPlace } from './places.ts';
 import { isBlank, isBlankName } from './texts.ts';
 import { readWebsites } from './websites.ts';
@@ -12,6 +12,8 @@ export interface CellOptions {
   separator: string;
   decimalComma: boolean;
   dateOrder?: DateOrder | undefined;
+  /** Where the security is issued or its company at home: tells venues of one name apart. */
+  countries?: readonly string[] | undefined;
 }
 
 /** How a cell of each kind is parsed, and what a cell is that cannot be parsed. */
@@ -21,7 +23,7 @@ const KINDS = {
     read: (cell, { separator }, field) => itemsOf(cell, separator).map((item) => textOf(field, item)),
     wrong: 'not a valid value of',
   },
-  venue: { read: micOfVenue, wrong: 'not a known exchange: write a market identifier code (ISO 10383)' },
+  venue: { read: (cell, { countries }) => readVenue(cell, countries), wrong: 'not a venue' },
   number: { read: readNumber, wrong: 'not a number' },
   amount: { read: readNumber, wrong: 'not an amount of money' },
   percentage: { read: readPercentage, wrong: 'not a percentage' },

@@ -6,6 +6,7 @@ import {
   type SecurityType,
 } from '@brand-data/identifiers';
 import { slugOf } from '@brand-data/records';
+import VENUES from './venues.json' with { type: 'json' };
 
 /** A listing of a security, as records write it. */
 export interface TickerAtVenue {
@@ -20,23 +21,36 @@ export interface TickerAtVenue {
 const CLASS_MARK = /^([A-Z0-9&-]+)[./_ ]([A-Z]{1,2})$/;
 const SUFFIX = /^(.+)\.([A-Z]{1,3})$/;
 
-/** The letters of the American consolidated tapes, as NASDAQ Trader's lists write the exchange of a listing. */
-const TAPE_LETTERS: ReadonlyMap<string, string> = new Map(
-  Object.entries({ A: 'XASE', N: 'XNYS', P: 'ARCX', Q: 'XNAS', V: 'IEXG', Z: 'BATS' }),
-);
 /** Preferred shares ("AAM$A", "AAMpA") and rights ("AXACr") in the symbols of NASDAQ Trader and of the tapes. */
 const TAPE_MARK = /^([A-Z]{1,5})([$pr])([A-Z]?)$/;
 
+/** Returns the MIC of a venue as `readVenue` does. Undefined if the text means no venue, or one of several. */
+export function micOfVenue(venue: string): string | undefined {
+  const read = readVenue(venue);
+  return typeof read === 'string' ? read : undefined;
+}
+
 /**
  * Returns the market identifier code of a venue, given by that code, by a name that people write before a ticker and a colon
- * ("NASDAQ"), or by its letter on the American tapes ("N"). A code that is not in the table of exchanges is returned as it is.
- * Undefined if the text is none of these.
+ * ("NASDAQ"), or by its letter on the American tapes ("N"). If a name stands for several venues, the first of the countries that has
+ * one of them decides. Otherwise returns the problem. Of other codes, those in capitals that begin with X or are in a list are MICs.
  */
-export function micOfVenue(venue: string): string | undefined {
-  const text = venue.trim().toUpperCase();
-  const known =
-    TAPE_LETTERS.get(text) ?? exchangeOfMic(text)?.mic ?? exchangesOfPrefix(text.replaceAll(' ', ''))[0]?.mic;
-  return known ?? (/^[A-Z0-9]{4}$/.test(text) ? text : undefined);
+export function readVenue(venue: string, countries: readonly string[] = []): string | { problem: string } {
+  const text = venue.trim();
+  const mics = micsOfName(text.toUpperCase());
+  const byCountry = countries.map((code) => mics.filter((mic) => exchangeOfMic(mic)?.country === code));
+  const [mic, another] = byCountry.find(({ length }) => length === 1) ?? mics;
+  if (another !== undefined) return { problem: `"${text}" may be ${mics.join(' or ')}: give a MIC` };
+  const isMic = /^X[A-Z0-9]{3}$/.test(text) || OTHER_MICS.has(text);
+  return mic ?? (isMic ? text : { problem: `"${text.slice(0, 100)}" is ${NO_VENUE}` });
+}
+
+const NO_VENUE = 'not a known exchange or MIC: write a market identifier code (ISO 10383), such as XNYS';
+const OTHER_MICS: ReadonlySet<string> = new Set(VENUES.mics_without_table.join(' ').split(' '));
+const NAMES: ReadonlyMap<string, string> = new Map(Object.entries(VENUES.names));
+
+function micsOfName(name: string): readonly string[] {
+  return NAMES.get(name)?.split(' ') ?? exchangesOfPrefix(name).map(({ mic }) => mic);
 }
 
 /**

@@ -3,7 +3,7 @@ import { brandOfField, SETTABLE_FIELDS } from '@brand-data/records';
 import { type CellOptions, readCell } from '../formats/cells.ts';
 import { type JsonValue, parseJson, readJsonLines } from '../formats/json.ts';
 import { readEach } from '../formats/lines.ts';
-import { micOfVenue, readListing, type TickerAtVenue } from '../formats/listing.ts';
+import { readListing, readVenue, type TickerAtVenue } from '../formats/listing.ts';
 import { openTable } from '../formats/table.ts';
 import { isBlankName } from '../formats/texts.ts';
 import { OptionError, type Unreadable } from '../framework/source-items.ts';
@@ -66,8 +66,9 @@ function readListings(text: string, separator: string): ReadValue {
   const listings: TickerAtVenue[] = [];
   for (const item of text.split(separator)) {
     const [, venue, symbol = ''] = /^(?:([^:]*):)?([^:]*)$/.exec(item.trim()) ?? [];
-    const mic = venue === undefined ? undefined : micOfVenue(venue);
-    const isReadable = symbol !== '' && (venue === undefined || mic !== undefined);
+    const mic = venue && readVenue(venue);
+    if (typeof mic === 'object') return mic;
+    const isReadable = symbol !== '' && mic !== '';
     const listing = isReadable ? readListing(symbol.trim(), mic) : undefined;
     if (listing === undefined)
       return { problem: `"${item.trim().slice(0, 100)}" is no listing: write it as XNAS:AAPL` };

@@ -1,10 +1,11 @@
 import { basename } from 'node:path';
-import { exchangesOfPrefix } from '@brand-data/identifiers';
+import { exchangesOfPrefix, INCORPORATING } from '@brand-data/identifiers';
 import { CELL_FIELDS, type CellOptions, isEmptyCell, readCell } from '../../formats/cells.ts';
 import { parseJson } from '../../formats/json.ts';
 import { isObject } from '../../formats/json-table.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
 import { assignmentsIn, isBlankName, withPlainSpaces } from '../../formats/texts.ts';
+import VENUES from '../../formats/venues.json' with { type: 'json' };
 import { OptionError } from '../../framework/source-items.ts';
 import KNOWN_COLUMNS from './known-columns.json' with { type: 'json' };
 
@@ -88,6 +89,12 @@ function known(field: string): string {
   return field;
 }
 
+/** Returns the country of the ISIN, unless companies from elsewhere are often incorporated there, and that of the headquarters. */
+function countriesOf({ listings, stock, company }: Record<string, unknown>): string[] {
+  const issued = String(Object(listings).isin ?? Object(stock).isin).slice(0, 2);
+  return [INCORPORATING.has(issued) ? '' : issued, String(Object(company).headquarters?.country_code)];
+}
+
 /** Sets the field to the cell's value, unless the cell is empty. Returns a problem if the cell cannot be read. */
 export function assignCell(
   record: Record<string, unknown>,
@@ -96,7 +103,7 @@ export function assignCell(
   options: CellOptions,
 ): string | undefined {
   if (isEmptyCell(field, cell)) return undefined;
-  const read = readCell(field, cell, options);
+  const read = readCell(field, cell, { ...options, countries: countriesOf(record) });
   if ('problem' in read) return read.problem;
   const { value } = read;
   const path = field.split('.');
@@ -116,7 +123,7 @@ export function assignCell(
 /**
  * Reads the heading of a table and proposes a mapping by the names of its columns, ignoring case, spaces and punctuation. If several
  * columns give a field, the one that known-columns.json lists first is proposed, but all that say what a security is. If no column
- * gives the venue, `mic` is that of the venue that the file is named after ("nasdaq-2026-08-21.csv"). `date` is that in its name.
+ * gives the venue, `mic` is that of the one venue that a word of the file's name means ("nasdaq-2026-08-21.csv"). `date` is that in its name.
  * Rejects with NoTable if there is no heading.
  */
 export async function proposeMapping(file: string, layout?: TableLayout) {
@@ -129,7 +136,11 @@ export async function proposeMapping(file: string, layout?: TableLayout) {
     return (field === 'listings.security' ? found : found.slice(0, 1)).map((column) => ({ column, field }));
   });
   const words = basename(file).split(/[^A-Za-z]+/);
-  const [venue] = words.flatMap((word) => (word.length < 3 ? [] : exchangesOfPrefix(word.toUpperCase())));
+  // Words that mean something else: "data-set.csv".
+  const ordinary = VENUES.words_in_file_names.split(' ');
+  const telling = words.filter((word) => word.length > 2 && !ordinary.includes(word.toLowerCase()));
+  const venues = telling.map((word) => exchangesOfPrefix(word.toUpperCase()));
+  const [venue] = venues.find(({ length }) => length === 1) ?? [];
   const hasVenue = map.some(({ field }) => field === 'listings.mic');
   return {
     columns,

@@ -60,7 +60,10 @@ export async function* readCsv(
   const counts: Record<string, number> = {};
   const gives = (field: string) =>
     [...mapping.columns, ...mapping.constants].some((each) => each.field === field);
-  const rowOptions = { ...options, folder: dirname(file) };
+  // A venue is read last, because the row's country may decide which one its name means.
+  const isVenue = ({ field }: { field: string }) => Number(field === 'listings.mic');
+  const ordered = mapping.columns.toSorted((a, b) => isVenue(a) - isVenue(b));
+  const rowOptions = { ...options, mapping: { ...mapping, columns: ordered }, folder: dirname(file) };
   const rows = readEach(table.rows, (row) => {
     const key = join === undefined ? '' : row.cells.get(join.column);
     return recordOf(row, other?.rows.get(key?.trim() ?? ''), rowOptions);

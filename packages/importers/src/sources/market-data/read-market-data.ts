@@ -165,8 +165,9 @@ async function* daysOf(file: string, options: ReadMarketDataOptions): AsyncGener
 function dayOf({ from, raw }: TableRow, texts: ReadonlyMap<Field, string>, options: ReadMarketDataOptions) {
   const problems: string[] = [];
   const values = new Map<Field, unknown>();
+  const countries = [texts.get('isin')?.slice(0, 2) ?? ''];
   for (const [field, text] of texts) {
-    const read = readField(field, text, { ...options, separator: ';' });
+    const read = readField(field, text, { ...options, separator: ';', countries });
     if ('problem' in read) problems.push(`${field}: ${read.problem}`);
     else values.set(field, read.value);
   }
