@@ -7,7 +7,7 @@ export { FetchProblem, readState, writeState } from './fetch/stored-file.ts';
 export { sizeOf } from './formats/content.ts';
 export { readJsonLines } from './formats/json.ts';
 export { readLines } from './formats/lines.ts';
-export { micOfVenue } from './formats/listing.ts';
+export { readVenue } from './formats/listing.ts';
 export type { TableLayout } from './formats/table.ts';
 export { type AdminPort, type ImagesPort, retryWhileUnavailable } from './framework/admin-port.ts';
 export { IdSet } from './framework/batches.ts';

@@ -167,6 +167,51 @@ test('rows with the same id are one company, and the first row gives its facts',
   ]);
 });
 
+/** The names in the columns of fund houses, data vendors and exchanges, by MIC. */
+const NAMES_OF_VENUES = {
+  XPAR: [
+    'Euronext Growth Paris',
+    'Euronext Access Paris',
+    'Nyse Euronext - Euronext Paris',
+    'Euronext Paris, Brussels',
+  ],
+  XAMS: ['Euronext Amsterdam, Paris', 'Nyse Euronext - Euronext Amsterdam'],
+  XMIL: ['Borsa Italiana', 'Borsa Italiana S.p.A.', 'Euronext Growth Milan', 'Euronext Star Milan'],
+  XDUB: ['Euronext Growth Dublin', 'Irish Stock Exchange'],
+  XOSL: ['Oslo Bors', 'Oslo Børs', 'Oslo Bors Asa', 'Oslo', 'Euronext Growth Oslo', 'Euronext Expand Oslo'],
+  XSTO: ['OMX Stockholm Large Cap', 'Nasdaq Stockholm Mid Cap', 'NASDAQ OMX Stockholm'],
+  XCSE: ['Omx Nordic Exchange Copenhagen A/S', 'OMX Copenhagen Small Cap'],
+  XHEL: ['Nasdaq Omx Helsinki Ltd.', 'OMX Helsinki Mid Cap'],
+  XICE: ['OMX Iceland Small Cap'],
+  XNAS: ['NASDAQ', 'NASDAQ Global Select', 'NASDAQ Capital Market', 'NASDAQ Global Market', 'Nasdaq GS'],
+  XNYS: ['New York Stock Exchange Inc.', 'New York Stock Exchange, Inc.'],
+  XASE: ['NYSE Amex', 'NYSE American', 'NYSE MKT'],
+  XFRA: ['Frankfurt Stock Exchange', 'Boerse Frankfurt', 'Börse Frankfurt'],
+  XETR: ['Xetra'],
+  XSWX: ['SIX Swiss Exchange', 'Swiss Exchange'],
+  XWBO: ['Wiener Boerse Ag', 'Wiener Börse'],
+  XLON: ['London Stock Exchange', 'London Stock Exchange plc', 'London'],
+  XMAD: ['Bolsa De Madrid'],
+  XIST: ['Borsa Istanbul', 'Borsa İstanbul'],
+  MISX: ['Standard-Classica-Forts'],
+  XSAU: ['Saudi Stock Exchange'],
+  XJSE: ['Johannesburg Stock Exchange'],
+  XASX: ['Asx - All Markets'],
+  XHKG: ['Hong Kong Exchanges And Clearing Ltd', 'Hong Kong Stock Exchange', 'HKSE', 'SEHK Main Board'],
+  XTKS: ['Tokyo Stock Exchange', '東京証券取引所', '東証プライム'],
+  XKRX: ['Korea Exchange (Stock Market)', 'Korea Exchange'],
+  XKOS: ['Korea Exchange (Kosdaq)'],
+  XTAI: ['Taiwan Stock Exchange'],
+  ROCO: ['Gretai Securities Market'],
+  XNSE: ['National Stock Exchange Of India', 'National Stock Exchange of India Ltd.'],
+  XBOM: ['Bombay Stock Exchange', 'BSE Ltd'],
+  XKLS: ['Bursa Malaysia'],
+  XBKK: ['mai', 'SET'],
+  XMEX: ['Mexican Stock Exchange', 'Bolsa Mexicana De Valores'],
+  BVMF: ['XBSP', 'Bovespa'],
+  XTSX: ['TSX-V', 'TSX Venture Exchange'],
+};
+
 describe('a venue', () => {
   const MAP =
     'venue=listings.mic,symbol=listings.ticker,name=name,isin=listings.isin,country=company.headquarters.country_code';
@@ -197,12 +242,37 @@ describe('a venue', () => {
     expect(await venueOf(venue, isin)).toBe(`2: venue: "${venue}" may be ${mics}: give a MIC`);
   });
 
+  test.each(Object.entries(NAMES_OF_VENUES).flatMap(([mic, names]) => names.map((name) => [name, mic])))(
+    'may have the name that sources write: %s is %s',
+    async (name, mic) => {
+      expect(await venueOf(name)).toBe(mic);
+    },
+  );
+
+  test.each(['Nasdaq OMX Nordic', 'Nasdaq Nordic Growth', 'NASDAQ OMX'])(
+    'of the Nordic countries is none of New York: %s',
+    async (name) => {
+      expect(await venueOf(name, 'SE0000108656')).toBe('XSTO');
+      expect(await venueOf(name)).toContain('may be XSTO or XCSE or XHEL or XICE');
+    },
+  );
+
+  test.each([
+    'Growth Market',
+    'Board A',
+    'Stock Exchange',
+    'First North',
+    'Nasdaq First North Growth Market',
+  ])('is not known by words that say little: %s', async (name) => {
+    expect(await venueOf(name, 'SE0000108656')).toContain('is not a known exchange');
+  });
+
   test.each(['XLAT', 'IEXG', 'BATS', 'MISX', 'EQTB', 'xnys', 'XMIL'])('may be the MIC %s', async (mic) => {
     expect(await venueOf(mic)).toBe(mic.toUpperCase());
   });
 
   test.each(['MAIN', 'INDX', 'Xmas', 'xlat', 'Moon'])('is not any word of four letters: %s', async (word) => {
-    expect(await venueOf(word)).toContain(`"${word}" is not a known exchange or MIC`);
+    expect(await venueOf(word)).toContain(`"${word}" is not a known exchange`);
   });
 });
 
@@ -548,7 +618,7 @@ describe('a list of securities', () => {
     );
     expect(await read(rows, map)).toEqual([expect.anything(), refusal, refusal]);
     expect(await read(['symbol,name,exchange', 'A,Acme,Moon Exchange'], map)).toEqual([
-      '2: exchange: "Moon Exchange" is not a known exchange or MIC: write a market identifier code (ISO 10383), such as XNYS',
+      '2: exchange: "Moon Exchange" is not a known exchange: write a market identifier code (ISO 10383)',
     ]);
     const left = await read(rows, map, { skip: readConditions(['exchange=']) });
     expect(left.slice(1)).toEqual([

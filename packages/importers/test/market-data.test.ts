@@ -114,6 +114,14 @@ test('a text that is not a number, a currency or a price is refused with its lin
   ]);
 });
 
+test('a venue’s name that several exchanges share is decided by the ISIN or refused', async () => {
+  const quotes = await read('symbol,price,currency,exchange,isin\nA,1,JPY,TSE,JP3633400001\nB,1,USD,TSE,\n');
+  expect(quotes).toMatchObject([
+    { isin: 'JP3633400001', mic: 'XTKS' },
+    { line: '3', problem: 'exchange: "TSE" may be XTSE or XTKS: give a MIC' },
+  ]);
+});
+
 test('a figure below zero is refused by the name of its field', async () => {
   const quotes = await read(
     'symbol,exchange,price,market_cap_usd,low_52_weeks\nA,XNYS,10,-1,9\nB,XNYS,10,1,-9\n',

@@ -13,7 +13,7 @@ export interface CellOptions {
   decimalComma: boolean;
   dateOrder?: DateOrder | undefined;
   /** Where the security is issued or its company at home: tells venues of one name apart. */
-  countries?: readonly string[] | undefined;
+  countries?: readonly string[];
 }
 
 /** How a cell of each kind is parsed, and what a cell is that cannot be parsed. */
@@ -23,7 +23,7 @@ const KINDS = {
     read: (cell, { separator }, field) => itemsOf(cell, separator).map((item) => textOf(field, item)),
     wrong: 'not a valid value of',
   },
-  venue: { read: (cell, { countries }) => readVenue(cell, countries), wrong: 'not a venue' },
+  venue: { read: readVenue, wrong: 'not a known exchange: write a market identifier code (ISO 10383)' },
   number: { read: readNumber, wrong: 'not a number' },
   amount: { read: readNumber, wrong: 'not an amount of money' },
   percentage: { read: readPercentage, wrong: 'not a percentage' },

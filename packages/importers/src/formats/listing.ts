@@ -6,6 +6,7 @@ import {
   type SecurityType,
 } from '@brand-data/identifiers';
 import { slugOf } from '@brand-data/records';
+import PLURALS from './other-securities.json' with { type: 'json' };
 import VENUES from './venues.json' with { type: 'json' };
 
 /** A listing of a security, as records write it. */
@@ -24,33 +25,30 @@ const SUFFIX = /^(.+)\.([A-Z]{1,3})$/;
 /** Preferred shares ("AAM$A", "AAMpA") and rights ("AXACr") in the symbols of NASDAQ Trader and of the tapes. */
 const TAPE_MARK = /^([A-Z]{1,5})([$pr])([A-Z]?)$/;
 
-/** Returns the MIC of a venue as `readVenue` does. Undefined if the text means no venue, or one of several. */
-export function micOfVenue(venue: string): string | undefined {
-  const read = readVenue(venue);
-  return typeof read === 'string' ? read : undefined;
-}
+const NAMES: ReadonlyMap<string, string> = new Map(Object.entries(VENUES.names));
 
 /**
  * Returns the market identifier code of a venue, given by that code, by a name that people write before a ticker and a colon
- * ("NASDAQ"), or by its letter on the American tapes ("N"). If a name stands for several venues, the first of the countries that has
- * one of them decides. Otherwise returns the problem. Of other codes, those in capitals that begin with X or are in a list are MICs.
+ * ("NASDAQ"), or by its letter on the American tapes ("N"). Of names that several venues share, the first country that has one of these
+ * venues decides. Undefined if the text is none of these, nor a MIC in capitals that begins with X or is known.
  */
-export function readVenue(venue: string, countries: readonly string[] = []): string | { problem: string } {
+export function readVenue(venue: string, { countries = [] }: { countries?: readonly string[] } = {}) {
   const text = venue.trim();
   const mics = micsOfName(text.toUpperCase());
   const byCountry = countries.map((code) => mics.filter((mic) => exchangeOfMic(mic)?.country === code));
   const [mic, another] = byCountry.find(({ length }) => length === 1) ?? mics;
   if (another !== undefined) return { problem: `"${text}" may be ${mics.join(' or ')}: give a MIC` };
-  const isMic = /^X[A-Z0-9]{3}$/.test(text) || OTHER_MICS.has(text);
-  return mic ?? (isMic ? text : { problem: `"${text.slice(0, 100)}" is ${NO_VENUE}` });
+  const isMic = /^X[A-Z0-9]{3}$/.test(text) || VENUES.mics_without_table.join(' ').split(' ').includes(text);
+  return mic ?? (isMic ? text : undefined);
 }
 
-const NO_VENUE = 'not a known exchange or MIC: write a market identifier code (ISO 10383), such as XNYS';
-const OTHER_MICS: ReadonlySet<string> = new Set(VENUES.mics_without_table.join(' ').split(' '));
-const NAMES: ReadonlyMap<string, string> = new Map(Object.entries(VENUES.names));
-
+/** Returns the venues of a name, which may have accents, a legal form or words about a segment. */
 function micsOfName(name: string): readonly string[] {
-  return NAMES.get(name)?.split(' ') ?? exchangesOfPrefix(name).map(({ mic }) => mic);
+  const plain = name.normalize('NFKD').replace(/[\p{M}.'/]/gu, '');
+  const words = plain.split(/[^\p{L}\p{N}]+/u);
+  const telling = words.filter((word) => !VENUES.words_that_say_little.includes(word));
+  const micsOf = (key: string) => NAMES.get(key)?.split(' ') ?? exchangesOfPrefix(key).map(({ mic }) => mic);
+  return [name, words.join(''), telling.join('')].map(micsOf).find(({ length }) => length > 0) ?? [];
 }
 
 /**
@@ -78,16 +76,7 @@ function tickerOf(text: string): string {
 export type OtherSecurityType = Exclude<SecurityType, 'share' | 'receipt'>;
 
 /** What other securities are called in the plural, under which a report counts them. */
-export const OTHER_SECURITIES: Readonly<Record<OtherSecurityType, string>> = {
-  preferred: 'preferred shares',
-  warrant: 'warrants',
-  right: 'rights',
-  unit: 'units',
-  note: 'notes, bonds and hybrids',
-  certificate: 'certificates',
-  fund: 'exchange-traded products',
-  test: 'test listings',
-};
+export const OTHER_SECURITIES: Readonly<Record<OtherSecurityType, string>> = PLURALS;
 
 /** Checks whether a security of this type is no company. */
 export function isOtherSecurity(type: SecurityType | undefined): type is OtherSecurityType {

@@ -68,7 +68,7 @@ function readListings(text: string, separator: string): ReadValue {
     const [, venue, symbol = ''] = /^(?:([^:]*):)?([^:]*)$/.exec(item.trim()) ?? [];
     const mic = venue && readVenue(venue);
     if (typeof mic === 'object') return mic;
-    const isReadable = symbol !== '' && mic !== '';
+    const isReadable = symbol !== '' && (venue === undefined || mic);
     const listing = isReadable ? readListing(symbol.trim(), mic) : undefined;
     if (listing === undefined)
       return { problem: `"${item.trim().slice(0, 100)}" is no listing: write it as XNAS:AAPL` };

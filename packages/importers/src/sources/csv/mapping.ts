@@ -135,12 +135,11 @@ export async function proposeMapping(file: string, layout?: TableLayout) {
     // Each column about the type of a security says something else.
     return (field === 'listings.security' ? found : found.slice(0, 1)).map((column) => ({ column, field }));
   });
-  const words = basename(file).split(/[^A-Za-z]+/);
-  // Words that mean something else: "data-set.csv".
-  const ordinary = VENUES.words_in_file_names.split(' ');
-  const telling = words.filter((word) => word.length > 2 && !ordinary.includes(word.toLowerCase()));
-  const venues = telling.map((word) => exchangesOfPrefix(word.toUpperCase()));
-  const [venue] = venues.find(({ length }) => length === 1) ?? [];
+  const words = basename(file)
+    .toLowerCase()
+    .split(/[^a-z]+/);
+  const telling = words.filter((word) => word.length > 2 && !VENUES.words_in_file_names.includes(word));
+  const [venue] = telling.map(exchangesOfPrefix).find(({ length }) => length === 1) ?? [];
   const hasVenue = map.some(({ field }) => field === 'listings.mic');
   return {
     columns,

@@ -1,8 +1,9 @@
 import type { Brand } from '@brand-data/contracts';
+import { exchangesOfPrefix } from '@brand-data/identifiers';
 import { BrokenFile } from '../../formats/broken-file.ts';
 import { compressionOf, contentOf, filesOf, sizeOf } from '../../formats/content.ts';
 import { readJsonTable } from '../../formats/json-table.ts';
-import { micOfVenue, type TickerAtVenue } from '../../formats/listing.ts';
+import type { TickerAtVenue } from '../../formats/listing.ts';
 import { bytesInZip, type FileInZip, filesInZip } from '../../formats/zip.ts';
 import { type KeepingOptions, KeptMemory } from '../../framework/kept-memory.ts';
 import type { BytesRead, ReadItem, Skipped, Unreadable } from '../../framework/source-items.ts';
@@ -87,7 +88,8 @@ function* itemsOf(
 /** Returns the tickers that an exchange lists, or why that cannot be told. */
 function venuesOf(tickers: Filer['tickers']): TickerAtVenue[] | { problem: string } {
   const listed = tickers.filter(({ ticker, exchange }) => ticker !== '' && exchange !== '');
-  const venues = listed.map(({ ticker, exchange }) => ({ ticker, mic: micOfVenue(exchange) ?? '' }));
+  const micOf = (exchange: string) => exchangesOfPrefix(exchange)[0]?.mic ?? '';
+  const venues = listed.map(({ ticker, exchange }) => ({ ticker, mic: micOf(exchange) }));
   const unknown = listed.find((_, at) => venues[at]?.mic === '');
   return unknown === undefined
     ? venues

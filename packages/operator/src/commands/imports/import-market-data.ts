@@ -2,10 +2,10 @@ import { Source } from '@brand-data/contracts';
 import {
   importQuotes,
   MARKET_DATA_FIELDS,
-  micOfVenue,
   readCurrency,
   readMarketData,
   readRates,
+  readVenue,
 } from '@brand-data/importers';
 import { collected, reader } from '../../options/readers.ts';
 import type { Context } from '../../terminal/context.ts';
@@ -26,7 +26,7 @@ export function importMarketDataCommand(context: Context) {
       collected,
     )
     .option('--currency <code>', 'use this currency (ISO 4217) for rows without a currency', readCurrencyCode)
-    .option('--exchange <mic>', 'use this exchange (ISO 10383) for rows without an exchange', readVenue)
+    .option('--exchange <mic>', 'use this exchange (ISO 10383) for rows without an exchange', readExchange)
     .option('--date <date>', 'use this date (YYYY-MM-DD) for rows without a date', readDate)
     .addHelpText('after', `\n${wrapped(`Fields: ${MARKET_DATA_FIELDS.join(', ')}.`)}`)
     .action(async (file, options) => {
@@ -56,4 +56,7 @@ const readCurrencyCode = reader(
   (text) => readCurrency(text) && text,
 );
 
-const readVenue = reader('Write a market identifier code (ISO 10383), such as XNAS.', micOfVenue);
+const readExchange = reader('Write a market identifier code (ISO 10383), such as XNAS.', (text) => {
+  const mic = readVenue(text);
+  return typeof mic === 'string' ? mic : undefined;
+});
