@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type BrandRecord, recordFromBrand } from '@brand-data/records';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readListing } from '../src/formats/listing.ts';
 import { readPlace } from '../src/formats/places.ts';
 import { batchesOf } from '../src/framework/batches.ts';
 import type { ImportJournal } from '../src/framework/import-journal.ts';
@@ -274,6 +275,27 @@ describe('a venue', () => {
   test.each(['MAIN', 'INDX', 'Xmas', 'xlat', 'Moon'])('is not any word of four letters: %s', async (word) => {
     expect(await venueOf(word)).toContain(`"${word}" is not a known exchange`);
   });
+});
+
+test.each([
+  ['AAPL.O', 'XNAS', 'XNAS:AAPL'],
+  ['MCD.N', 'XNYS', 'XNYS:MCD'],
+  ['NESN.S', 'XSWX', 'XSWX:NESN'],
+  ['VOD.L', 'XLON', 'XLON:VOD'],
+  ['AAPL US Equity', 'XNAS', 'XNAS:AAPL'],
+  ['BRK/B US', 'XNYS', 'XNYS:BRK-B'],
+  ['7203.0', 'XTKS', 'XTKS:7203'],
+  ['VOD LN Equity', undefined, 'XLON:VOD'],
+  ['APC.DE', undefined, 'XETR:APC'],
+  ['AAPL US', undefined, undefined],
+  ['BRK.B', 'XNYS', 'XNYS:BRK-B'],
+  ['BF/B', 'XNYS', 'XNYS:BF-B'],
+  ['RDS A', 'XNYS', 'XNYS:RDS-A'],
+  ['VOLV B', 'XSTO', 'XSTO:VOLV-B'],
+  ['BEP.UN', 'XTSE', 'XTSE:BEP-UN'],
+])('a ticker loses the code of its venue only, and keeps its class: %s on %s', (symbol, mic, listing) => {
+  const read = readListing(symbol, mic);
+  expect(read && `${read.mic}:${read.ticker}`).toBe(listing);
 });
 
 test('a joined table adds its columns to the rows of the first table', async () => {

@@ -1,5 +1,6 @@
 import {
   exchangeOfMic,
+  exchangesOfBloombergCode,
   exchangesOfPrefix,
   exchangesOfYahooSuffix,
   isShareOrReceipt,
@@ -20,7 +21,7 @@ export interface TickerAtVenue {
  * suffixes of venues are not taken for classes.
  */
 const CLASS_MARK = /^([A-Z0-9&-]+)[./_ ]([A-Z]{1,2})$/;
-const SUFFIX = /^(.+)\.([A-Z]{1,3})$/;
+const SUFFIX = /^(.+)([. ])([A-Z]{1,3})(?: EQUITY)?$/;
 
 /** Preferred shares ("AAM$A", "AAMpA") and rights ("AXACr") in the symbols of NASDAQ Trader and of the tapes. */
 const TAPE_MARK = /^([A-Z]{1,5})([$pr])([A-Z]?)$/;
@@ -53,20 +54,22 @@ function micsOfName(name: string): readonly string[] {
 
 /**
  * Returns a ticker as the exchange writes it, with a share class after a hyphen ("BRK-B"), and so the mark of another American
- * security ("AAM-PA"). Yahoo's suffix for the venue is removed. If `mic` is undefined, that suffix gives the venue. Undefined if the
- * venue is unknown.
+ * security ("AAM-PA"). The venue's code is removed as Yahoo and Reuters write it after a dot ("AAPL.O"), and Bloomberg after a space
+ * ("AAPL US Equity"), and the ".0" of a number. If `mic` is undefined, Yahoo's or Bloomberg's code gives it. Undefined if it does not.
  */
 export function readListing(symbol: string, mic: string | undefined): TickerAtVenue | undefined {
-  const plain = symbol.normalize('NFKC').trim();
-  const isAmerican = exchangeOfMic(mic ?? '')?.country === 'US';
-  const [, root = plain, mark, series = ''] = (isAmerican && TAPE_MARK.exec(plain)) || [];
+  const plain = symbol
+    .normalize('NFKC')
+    .trim()
+    .replace(/^(\d+)\.0$/, '$1');
+  const venue = exchangeOfMic(mic ?? '');
+  const [, root = plain, mark, series = ''] = (venue?.country === 'US' && TAPE_MARK.exec(plain)) || [];
   const text = mark === undefined ? plain.toUpperCase() : `${root}-${mark === 'r' ? 'R' : 'P'}${series}`;
-  const [, stem = '', suffix = ''] = SUFFIX.exec(text) ?? [];
-  const bySuffix = stem === '' ? undefined : exchangesOfYahooSuffix(suffix)[0]?.mic;
-  if (mic === undefined)
-    return bySuffix === undefined ? undefined : { ticker: tickerOf(stem), mic: bySuffix };
-  const isNamedTwice = bySuffix !== undefined && bySuffix === (exchangeOfMic(mic)?.mic ?? mic);
-  return { ticker: tickerOf(isNamedTwice ? stem : text), mic };
+  const [, stem = '', sign, code = ''] = SUFFIX.exec(text) ?? [];
+  const [found, another] = sign === '.' ? exchangesOfYahooSuffix(code) : exchangesOfBloombergCode(code);
+  if (mic === undefined) return found && !another ? { ticker: tickerOf(stem), mic: found.mic } : undefined;
+  const codes = sign === '.' ? [venue?.yahoo, venue?.reuters] : [venue?.bloomberg];
+  return { ticker: tickerOf(codes.flat().includes(code) ? stem : text), mic };
 }
 
 function tickerOf(text: string): string {

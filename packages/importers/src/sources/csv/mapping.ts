@@ -3,6 +3,7 @@ import { exchangesOfPrefix, INCORPORATING } from '@brand-data/identifiers';
 import { CELL_FIELDS, type CellOptions, isEmptyCell, readCell } from '../../formats/cells.ts';
 import { parseJson } from '../../formats/json.ts';
 import { isObject } from '../../formats/json-table.ts';
+import { withCountry } from '../../formats/places.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
 import { assignmentsIn, isBlankName, withPlainSpaces } from '../../formats/texts.ts';
 import VENUES from '../../formats/venues.json' with { type: 'json' };
@@ -92,7 +93,8 @@ function known(field: string): string {
 /** Returns the country of the ISIN, unless companies from elsewhere are often incorporated there, and that of the headquarters. */
 function countriesOf({ listings, stock, company }: Record<string, unknown>): string[] {
   const issued = String(Object(listings).isin ?? Object(stock).isin).slice(0, 2);
-  return [INCORPORATING.has(issued) ? '' : issued, String(Object(company).headquarters?.country_code)];
+  const home = withCountry(Object(company).headquarters ?? {}).country_code ?? '';
+  return [INCORPORATING.has(issued) ? '' : issued, home];
 }
 
 /** Sets the field to the cell's value, unless the cell is empty. Returns a problem if the cell cannot be read. */
