@@ -15,6 +15,7 @@ import {
   type Strength,
 } from '../src/index.ts';
 import { isCommonAsName } from '../src/names/common-words.ts';
+import { isCashtag } from '../src/read/readings.ts';
 import { anyText, company, dash, manager, name, nameDecoration, someCase, ticker } from './arbitraries.ts';
 import { brand, candidate } from './brands.ts';
 
@@ -62,12 +63,13 @@ const anyBrands = fc
 
 /**
  * Returns the keys by which a look-up must find something. A weak key may belong to several companies, and then it finds none. A
- * common word is found only if it is the whole of a current name. Leading words find well-known companies alone.
+ * common word is found only if it is the whole of a current name. Leading words find well-known companies alone, and a word after "$"
+ * is no name.
  */
 const findableKeys = (candidates: readonly Candidate[]): BrandKey[] =>
   candidates.flatMap(({ keys }) =>
     keys.filter(({ key, strength, value }) => {
-      if (strength === 'leading_words') return false;
+      if (strength === 'leading_words' || isCashtag(value)) return false;
       if (strength !== 'exact' && [textOf(key), value].some(isCommonAsName)) return false;
       return !isWeak(strength) || candidates.every((other) => other.keys === keys || !hasKey(other, key));
     }),
