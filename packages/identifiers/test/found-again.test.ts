@@ -15,7 +15,7 @@ import {
   type Strength,
 } from '../src/index.ts';
 import { isCommonAsName } from '../src/names/common-words.ts';
-import { isCashtag } from '../src/read/readings.ts';
+import { isCashtag, isIndexCode } from '../src/read/readings.ts';
 import { anyText, company, dash, manager, name, nameDecoration, someCase, ticker } from './arbitraries.ts';
 import { brand, candidate } from './brands.ts';
 
@@ -98,8 +98,8 @@ test("the record's own value of a key finds a brand at least as strongly, howeve
           kind === 'name' || kind === 'superinvestor'
             ? decorate(value)
             : cased(kind === 'ticker' ? value.replace('-', hyphen) : value);
-        // A word after "$" is no name.
-        if (isCashtag(written)) continue;
+        // What follows "$" or "^" is no name, and a spelling may make a common word of a name.
+        if (isCashtag(written) || isIndexCode(written) || isCommonAsName(written)) continue;
         const answer = resolve(written, candidates, everywhere);
         expect({ key, written, answer, holds: isAtLeastAsStrong(answer, key) }).toMatchObject({
           holds: true,
