@@ -938,6 +938,8 @@ test.each([
     { city: 'Columbus', state: 'Ohio', country: 'United States', country_code: 'US' },
   ],
   ['Japan', { country: 'Japan', country_code: 'JP' }],
+  ['Korea (South)', { country: 'South Korea', country_code: 'KR' }],
+  ['Brazzaville, Congo', { city: 'Brazzaville', state: 'Congo' }],
   ['München, Deutschland', { city: 'München', country: 'Germany', country_code: 'DE' }],
   ['Diss, Norfolk', { city: 'Diss', state: 'Norfolk' }],
   ['Munich, Bavaria', { city: 'Munich', state: 'Bavaria' }],

@@ -42,12 +42,7 @@ const SAYS_LITTLE = /^\s*(?:stocks?|equit(?:y|ies)|shares?)\s*$/i;
  * Returns what a security is, by the surest of its facts: the stated type, then the name, then the form of the ticker. A statement that
  * says little comes last.
  */
-export function typeOfSecurity({
-  name = '',
-  ticker = '',
-  mic = '',
-  stated = '',
-}: SecurityFacts): SecurityType | undefined {
+export function typeOfSecurity({ name = '', ticker = '', mic = '', stated = '' }: SecurityFacts) {
   const statement = typeOfStatement(stated);
   const ofName = () => readSecurityName(name).type ?? typeOfTicker(ticker, mic);
   return SAYS_LITTLE.test(stated) ? (ofName() ?? statement) : (statement ?? ofName());
