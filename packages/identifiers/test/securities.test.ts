@@ -305,6 +305,20 @@ test.each<[stated: string, type: SecurityType | undefined]>([
   ['우선주', 'preferred'],
   ['Common Equities', 'share'],
   ['COM UNIT', 'share'],
+  ['LP INT UNIT', 'share'],
+  ['UNIT LTD L P', 'share'],
+  ['UNIT LTD PARTNR', 'share'],
+  ['UNIT BEN INT', 'share'],
+  ['UNIT', 'unit'],
+  ['Cash Equity', 'share'],
+  ['REIT, Venture Funds, Country Funds and Infrastructure Funds', 'share'],
+  ['Closed-ended investment funds', 'share'],
+  ['Common Stock (optionable: options)', 'share'],
+  ['Common Stock w/ Rights', 'share'],
+  ['Common Stock Purchase Warrants', 'warrant'],
+  ['Shares etc.', 'share'],
+  ['Stocks, ETFs', 'share'],
+  ['MUTUALFUND', 'fund'],
   ['UNIT LTD PARTN', 'share'],
   ['*W EXP 12/31/2027', 'warrant'],
   ['DBCV 2.5% 6/1', 'note'],
@@ -313,6 +327,13 @@ test.each<[stated: string, type: SecurityType | undefined]>([
 ])('a list that states "%s" says: %s', (stated, type) => {
   expect(typeOfSecurity({ name: 'Acme', ticker: 'ACME', mic: 'XNAS', stated })).toBe(type);
 });
+
+test.each(['KIMBELL RTY PARTNERS LP', 'SABINE RTY TR'])(
+  'a unit of a partnership or trust is a share: %s',
+  (name) => {
+    expect(typeOfSecurity({ name, stated: 'UNIT' })).toBe('share');
+  },
+);
 
 test.each<[name: string, ticker: string, type: SecurityType]>([
   ['Artius II Acquisition Inc - Rights (29/12/2049)', 'AACBR', 'right'],

@@ -457,8 +457,8 @@ describe('a list of securities', () => {
         ',Apple Inc. Common Stock,US0378331005,Equity',
         '-,Vanguard 500 Index Fund,US9229087104,',
         ',Cash,,Cash',
-        ',ISHARES TR,,',
-        ',Acme,,',
+        ',ISHARES TR,US4642872000,',
+        ',Acme Warrants,,',
       ],
       mapping,
       ON_NASDAQ,
@@ -468,7 +468,7 @@ describe('a list of securities', () => {
       '3 skipped: "Vanguard 500 Index Fund" is no company',
       '4 skipped: "Cash" is no company',
       '5 skipped: "ISHARES TR" is no company',
-      { name: 'Acme' },
+      { name: 'Acme Warrants' },
     ]);
   });
 

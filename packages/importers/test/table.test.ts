@@ -154,24 +154,31 @@ test('a heading that is repeated on each page is a remark', async () => {
   expect(remarks).toEqual([':3', ':6']);
 });
 
-test('no company is taken for a footer', async () => {
-  const rows = [
-    ['Total', 'TTE'],
-    ['Source: Music', 'SRC'],
-    ['Sum', ''],
-    ['Total', ''],
-    ['Copyright Clearance', 'CCC'],
-    ['Totality', '7'],
-    ['Razem SA', '7'],
-    ['The Bank of Acme Inc.', ''],
-    ['Holdings are subject to change.', 'HLD'],
-    ['Total', 'TTE'],
-    ['Yum and Sons of China Corp.', ''],
-    ['Acme Bank S.A.', ''],
-  ];
-  const text = rows.map((row) => row.join(',')).join('\n');
-  expect(await read(`name,symbol\n${text}\n`)).toMatchObject({ rows, remarks: [] });
+test.each([
+  ['Total', 'TTE'],
+  ['Sourcebooks', 'SRC'],
+  ['Sum', ''],
+  ['Total', ''],
+  ['Copyright Clearance', 'CCC'],
+  ['Totality', '7'],
+  ['Razem SA', '7'],
+  ['The Bank of Acme Inc.', ''],
+  ['Holdings are subject to change.', 'HLD'],
+  ['Yum and Sons of China Corp.', ''],
+  ['Acme Bank S.A.', ''],
+])('no company in the last row is taken for a footer: %s %s', async (...row) => {
+  const text = `name,symbol\nAcme,ACM\n${row.join(',')}\n`;
+  expect(await read(text)).toMatchObject({ rows: [['Acme', 'ACM'], row], remarks: [] });
 });
+
+test.each(['Alphabet I', 'The Bank of New Y', '"Acme, Inc'])(
+  'a download that is cut off in its last row has a problem there: %s',
+  async (cut) => {
+    const { rows, remarks } = await read(`name,symbol\nAcme,ACM\nBlue,BLU\n${cut}`);
+    expect(rows).toEqual([['Acme', 'ACM'], ['Blue', 'BLU'], expect.any(String)]);
+    expect(remarks).toEqual([]);
+  },
+);
 
 test('a footer among rows, and a row that breaks off, are problems', async () => {
   const { rows, remarks } = await read('a,b,c\n1,2,3\nSource: x\n4,5,6\nA remark\n7,8,9\n7,8\nCUT\n');

@@ -44,6 +44,8 @@ const SAYS_LITTLE = /^\s*(?:stocks?|equit(?:y|ies)|shares?)\s*$/i;
  */
 export function typeOfSecurity({ name = '', ticker = '', mic = '', stated = '' }: SecurityFacts) {
   const statement = typeOfStatement(stated);
+  // The units of partnerships and trusts are their shares.
+  if (statement === 'unit') return readSecurityName(`${name} Units`).type;
   const ofName = () => readSecurityName(name).type ?? typeOfTicker(ticker, mic);
   return SAYS_LITTLE.test(stated) ? (ofName() ?? statement) : (statement ?? ofName());
 }

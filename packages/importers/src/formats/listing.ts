@@ -3,7 +3,9 @@ import {
   exchangesOfBloombergCode,
   exchangesOfPrefix,
   exchangesOfYahooSuffix,
+  INCORPORATING,
   isShareOrReceipt,
+  remembered,
   type SecurityType,
 } from '@brand-data/identifiers';
 import { slugOf } from '@brand-data/records';
@@ -26,6 +28,7 @@ const SUFFIX = /^(.+)([. ])([A-Z]{1,3})(?: EQUITY)?$/;
 /** Preferred shares ("AAM$A", "AAMpA") and rights ("AXACr") in the symbols of NASDAQ Trader and of the tapes. */
 const TAPE_MARK = /^([A-Z]{1,5})([$pr])([A-Z]?)$/;
 
+const MICS_WITHOUT_TABLE = new Set(VENUES.mics_without_table.join(' ').split(' '));
 const NAMES: ReadonlyMap<string, string> = new Map(Object.entries(VENUES.names));
 
 /**
@@ -39,17 +42,21 @@ export function readVenue(venue: string, { countries = [] }: { countries?: reado
   const byCountry = countries.map((code) => mics.filter((mic) => exchangeOfMic(mic)?.country === code));
   const [mic, another] = byCountry.find(({ length }) => length === 1) ?? mics;
   if (another !== undefined) return { problem: `"${text}" may be ${mics.join(' or ')}: give a MIC` };
-  const isMic = /^X[A-Z0-9]{3}$/.test(text) || VENUES.mics_without_table.join(' ').split(' ').includes(text);
-  return mic ?? (isMic ? text : undefined);
+  return mic ?? (/^X[A-Z0-9]{3}$/.test(text) || MICS_WITHOUT_TABLE.has(text) ? text : undefined);
 }
 
 /** Returns the venues of a name, which may have accents, a legal form or words about a segment. */
-function micsOfName(name: string): readonly string[] {
+const micsOfName = remembered((name): readonly string[] => {
   const plain = name.normalize('NFKD').replace(/[\p{M}.'/]/gu, '');
   const words = plain.split(/[^\p{L}\p{N}]+/u);
   const telling = words.filter((word) => !VENUES.words_that_say_little.includes(word));
   const micsOf = (key: string) => NAMES.get(key)?.split(' ') ?? exchangesOfPrefix(key).map(({ mic }) => mic);
   return [name, words.join(''), telling.join('')].map(micsOf).find(({ length }) => length > 0) ?? [];
+});
+
+/** Returns the country of an ISIN. '' if companies from elsewhere are often incorporated there. */
+export function countryOfIsin(isin = ''): string {
+  return INCORPORATING.has(isin.slice(0, 2)) ? '' : isin.slice(0, 2);
 }
 
 /**

@@ -89,7 +89,7 @@ export function countryCodeOf(name: string): string | undefined {
 
 function nameOfCountry(code: string): string | undefined {
   const name = regionNames().get(code);
-  return name?.replace(/ SAR China$/, '');
+  return name?.replace(/ SAR China$| \(.*\)$/, '');
 }
 
 function isCountryCode(code: string): boolean {

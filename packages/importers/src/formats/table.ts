@@ -27,9 +27,8 @@ const WORKBOOK = 'PK\u0003\u0004';
 
 /** The first words of lines below a table: "File Creation Time: 0731202621:31". */
 const FOOTNOTE =
-  /^(?:(?:file )?(?:creation|created|generated|exported|downloaded|updated|last updated?)(?: (?:time|date|on|at|by))?|as of|data (?:as of|from|by|provided by)|dates?|sources?|notes?|licen[cs]e|copyright|disclaimer|(?:number of |total )?(?:records?|rows?|companies|securities)|totals?|quelle|stand|hinweise?|anzahl|summe|fuente|fonte)\s*[:：]|^(?:©|\(c\) |copyright |end of (?:file|data|report|list)\b)/i;
+  /^(?:(?:file )?(?:creation|created|generated|exported|downloaded|updated|last updated?)(?: (?:time|date|on|at|by))?|as of|data (?:as of|from|by|provided by)|dates?|sources?|notes?|licen[cs]e|copyright|disclaimer|(?:number of |total )?(?:records?|rows?|companies|securities)|totals?|quelle|stand|hinweise?|anzahl|summe|fuente|fonte)\s*[:：]|^(?:©|\(c\) |copyright (?:©|\(c\)|\d|by )|end of (?:file|data|report|list)\b)/i;
 const TOTAL = new RegExp(`^(?:${TOTAL_WORDS.words.join('|')})(?: ?\\(\\d+\\))?\\s*:?$`, 'iu');
-const FIGURES = /^[^\p{L}]*\d[^\p{L}]*$/u;
 
 /** Disposing of the table closes the file, even if not all rows were read. */
 export interface Table extends AsyncDisposable {
@@ -227,7 +226,11 @@ async function* rowsOf(
       isStart = false;
     }
   }
+  // Other lines of one cell come in several, and a download that was cut off ends in a single one.
+  const end = isWide && last.at(-2)?.cells.length !== 1 ? last.at(-1) : undefined;
+  const cut = end !== undefined && isCutOff(end) ? last.pop() : undefined;
   last.forEach(remark);
+  if (cut !== undefined) yield rowOf(cut, names);
 }
 
 function rowOf({ from, raw, cells }: Row, names: readonly string[]): TableRow | Unreadable {
@@ -246,12 +249,19 @@ function canBeFooter({ cells, raw }: Row, isWide: boolean): boolean {
   const at = cells.findIndex((cell) => cell.trim() !== '');
   const first = cellText(cells[at] ?? '');
   const rest = () => cellText(cells.slice(at + 1).join(' '));
-  if (TOTAL.test(first) && cells.length > 1) return FIGURES.test(rest());
+  if (TOTAL.test(first) && cells.length > 1) return /\d/.test(rest()) && !/\p{L}/u.test(rest());
   if (FOOTNOTE.test(first) || (isWide && cells.length === 1 && /[\s"]/.test(raw.trim()))) return true;
-  // A sentence. Names that are as long end in a legal form.
-  return (
-    isWide && at === 0 && /^(?:\S+ ){3,}\S+\.$/.test(first) && rest() === '' && legalFormOf(first) === ''
-  );
+  return isWide && at === 0 && rest() === '' && isSentence(first);
+}
+
+/** Tells whether a text is a sentence. Names that are as long end in a legal form. */
+function isSentence(text: string): boolean {
+  return /^(?:\S+ ){3,}\S+\.$/.test(text) && legalFormOf(text) === '';
+}
+
+/** Tells whether the last line may be a row that was cut off: one cell, which neither quotes nor a full stop end. */
+function isCutOff({ cells: [cell = '', ...others], raw }: Row): boolean {
+  return others.length === 0 && !/"\s*$/.test(raw) && !FOOTNOTE.test(cell) && !isSentence(cellText(cell));
 }
 
 /**

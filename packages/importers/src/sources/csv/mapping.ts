@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
-import { exchangesOfPrefix, INCORPORATING } from '@brand-data/identifiers';
+import { exchangesOfPrefix } from '@brand-data/identifiers';
 import { CELL_FIELDS, type CellOptions, isEmptyCell, readCell } from '../../formats/cells.ts';
 import { parseJson } from '../../formats/json.ts';
 import { isObject } from '../../formats/json-table.ts';
+import { countryOfIsin } from '../../formats/listing.ts';
 import { withCountry } from '../../formats/places.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
 import { assignmentsIn, isBlankName, withPlainSpaces } from '../../formats/texts.ts';
@@ -92,9 +93,8 @@ function known(field: string): string {
 
 /** Returns the country of the ISIN, unless companies from elsewhere are often incorporated there, and that of the headquarters. */
 function countriesOf({ listings, stock, company }: Record<string, unknown>): string[] {
-  const issued = String(Object(listings).isin ?? Object(stock).isin).slice(0, 2);
-  const home = withCountry(Object(company).headquarters ?? {}).country_code ?? '';
-  return [INCORPORATING.has(issued) ? '' : issued, home];
+  const { country_code = '' } = withCountry(Object(company).headquarters ?? {});
+  return [countryOfIsin(Object(listings).isin ?? Object(stock).isin), country_code];
 }
 
 /** Sets the field to the cell's value, unless the cell is empty. Returns a problem if the cell cannot be read. */
@@ -105,7 +105,11 @@ export function assignCell(
   options: CellOptions,
 ): string | undefined {
   if (isEmptyCell(field, cell)) return undefined;
-  const read = readCell(field, cell, { ...options, countries: countriesOf(record) });
+  const read = readCell(
+    field,
+    cell,
+    field === 'listings.mic' ? { ...options, countries: countriesOf(record) } : options,
+  );
   if ('problem' in read) return read.problem;
   const { value } = read;
   const path = field.split('.');

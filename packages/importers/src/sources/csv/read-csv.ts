@@ -135,7 +135,7 @@ function recordOf(
     security: stated,
     ...identifiers
   } = Object(fields.listings) as Partial<Record<string, string>>;
-  const isSecurity = fields.listings !== undefined;
+  const isSecurity = [...filled].some((field) => /^listings\.(?!mic)/.test(field));
   delete fields.listings;
   const security = typeof fields.name === 'string' ? fields.name : '';
   if (isSecurity) {
@@ -232,7 +232,8 @@ function brandOf(
     sources: [origin],
   });
   if ('problems' in read) return { from, problem: read.problems.join('; '), raw };
-  const ifTwice = read.record.id.startsWith('isin-') ? ', or join rows of one company by --merge' : undefined;
+  const ifTwice =
+    read.record.stock || read.record.listings ? ', or join rows of one company by --merge' : undefined;
   return { from, item: brandFromRecord(read.record), raw, pictures, ifTwice };
 }
 

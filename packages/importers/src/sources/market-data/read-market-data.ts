@@ -3,6 +3,7 @@ import { type CellOptions, type Kind, readCell, readNumber } from '../../formats
 import { sizeOf } from '../../formats/content.ts';
 import type { TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
+import { countryOfIsin } from '../../formats/listing.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
 import { assignmentsIn, isBlank, isBlankName } from '../../formats/texts.ts';
 import { type KeepingOptions, KeptMemory } from '../../framework/kept-memory.ts';
@@ -165,7 +166,7 @@ async function* daysOf(file: string, options: ReadMarketDataOptions): AsyncGener
 function dayOf({ from, raw }: TableRow, texts: ReadonlyMap<Field, string>, options: ReadMarketDataOptions) {
   const problems: string[] = [];
   const values = new Map<Field, unknown>();
-  const countries = [texts.get('isin')?.slice(0, 2) ?? ''];
+  const countries = [countryOfIsin(texts.get('isin'))];
   for (const [field, text] of texts) {
     const read = readField(field, text, { ...options, separator: ';', countries });
     if ('problem' in read) problems.push(`${field}: ${read.problem}`);
