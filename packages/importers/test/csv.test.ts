@@ -231,9 +231,12 @@ describe('a venue', () => {
     ['BSE', 'INE002A01018', '', 'XBOM'],
     ['PSE', '', 'Philippines', 'XPHS'],
     ['NSE', 'NGDANGCEM008', '', 'XNSA'],
-  ])('is told by the row’s country if several have its name: %s %s%s', async (venue, isin, country, mic) => {
-    expect(await venueOf(venue, isin, country)).toBe(mic);
-  });
+  ])(
+    'whose name several exchanges share is the one in the country of the row: %s %s%s',
+    async (venue, isin, country, mic) => {
+      expect(await venueOf(venue, isin, country)).toBe(mic);
+    },
+  );
 
   test.each([
     ['TSE', '', 'XTSE or XTKS'],

@@ -9,7 +9,6 @@ import {
   type SecurityType,
 } from '@brand-data/identifiers';
 import { slugOf } from '@brand-data/records';
-import PLURALS from './other-securities.json' with { type: 'json' };
 import VENUES from './venues.json' with { type: 'json' };
 
 /** A listing of a security, as records write it. */
@@ -86,7 +85,16 @@ function tickerOf(text: string): string {
 export type OtherSecurityType = Exclude<SecurityType, 'share' | 'receipt'>;
 
 /** What other securities are called in the plural, under which a report counts them. */
-export const OTHER_SECURITIES: Readonly<Record<OtherSecurityType, string>> = PLURALS;
+export const OTHER_SECURITIES: Readonly<Record<OtherSecurityType, string>> = {
+  preferred: 'preferred shares',
+  warrant: 'warrants',
+  right: 'rights',
+  unit: 'units',
+  note: 'notes, bonds and hybrids',
+  certificate: 'certificates',
+  fund: 'exchange-traded products',
+  test: 'test listings',
+};
 
 /** Checks whether a security of this type is no company. */
 export function isOtherSecurity(type: SecurityType | undefined): type is OtherSecurityType {

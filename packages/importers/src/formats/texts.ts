@@ -1,6 +1,5 @@
 import { OptionError } from '../framework/source-items.ts';
 import BLANK_WORDS from './blank-words.json' with { type: 'json' };
-import ENTITIES from './entities.json' with { type: 'json' };
 
 /** Characters that nobody sees: soft hyphens, zero-width spaces, marks of direction and of byte order. */
 const INVISIBLE = /[\u00ad\u200b\u200e\u200f\u2060\ufeff]/g;
@@ -17,9 +16,17 @@ export function withPlainSpaces(text: string): string {
   return !UNUSUAL.test(text) ? text : text.replace(INVISIBLE, '').replace(/\s+/g, ' ').trim();
 }
 
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+};
 const ENTITY = /&(#\d{2,6}|#x[\dA-Fa-f]{2,5}|amp|lt|gt|quot|apos|nbsp);/g;
 const decoded = (_: string, entity: string) =>
-  ENTITIES[entity as keyof typeof ENTITIES] ?? String.fromCodePoint(Number(entity.replace('#', '0')));
+  ENTITIES[entity] ?? String.fromCodePoint(Number(entity.replace('#', '0')));
 
 /** Returns the text of a cell, with plain spaces, without a spreadsheet's signs (="00700", '00700), and with HTML's entities decoded. */
 export function cellText(written: string): string {

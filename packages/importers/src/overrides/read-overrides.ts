@@ -116,11 +116,15 @@ export async function readOverrideFile(
     if (characters > MAX_CHARACTERS)
       throw new OptionError(`${file} has more than ${MAX_CHARACTERS} characters: divide it`);
     const setting = 'problem' in line ? line : settingOf(line, options);
-    const key = 'problem' in setting ? '' : `${setting.id} ${setting.field}`;
-    const before = places.get(key);
-    if (key !== '' && before === undefined) places.set(key, line.from);
-    const problem = `the same field of the same record is set at ${before}: leave one of the two out`;
-    settings.push(before === undefined ? setting : { from: line.from, problem, raw: line.raw });
+    const key = 'problem' in setting ? undefined : `${setting.id} ${setting.field}`;
+    const before = key === undefined ? undefined : places.get(key);
+    if (before !== undefined) {
+      const problem = `the same field of the same record is set at ${before}: leave one of the two out`;
+      settings.push({ from: line.from, problem, raw: line.raw });
+      continue;
+    }
+    if (key !== undefined) places.set(key, line.from);
+    settings.push(setting);
   }
   return settings;
 }
