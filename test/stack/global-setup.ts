@@ -11,8 +11,6 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** A replica set that all tests share. Each test uses its own databases. */
     mongodbUrl: string;
-    /** The folder of all files that tests write. */
-    temporaryFolder: string;
     /** The folder with the certificates of all identities. Services of all tests use the same. */
     certificates: string;
   }
@@ -49,7 +47,8 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const parent = await parentFolder();
   await removeLeftovers(parent);
   const folder = await realpath(await mkdtemp(join(parent, `brand-data-tests-${process.pid}-`)));
-  project.provide('temporaryFolder', folder);
+  // All files that tests write, and the servers and programs that they start, are in this folder.
+  process.env.TMPDIR = folder;
   const certificates = join(folder, 'certificates');
   await keepCertificates(certificates);
   project.provide('certificates', certificates);

@@ -1,8 +1,8 @@
 import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inject } from 'vitest';
 
-/** Creates a folder. All these folders are removed after the last test. */
+/** Creates a folder. All folders of temporary files are removed after the last test (`test/stack/global-setup.ts`). */
 export function temporaryFolder(): Promise<string> {
-  return mkdtemp(join(inject('temporaryFolder'), 'test-'));
+  return mkdtemp(join(tmpdir(), 'test-'));
 }
