@@ -287,6 +287,14 @@ test('a stated type goes before the name, and the name before the form of the ti
   expect(typeOfSecurity({ ...facts, stated: 'Corp' })).toBe('note');
 });
 
+test.each<[name: string, stated: string, type: SecurityType]>([
+  ['INVESCO QQQ TR', 'UNIT SER 1', 'fund'],
+  ['UNITED STS OIL FD LP', 'UNITS', 'fund'],
+  ['ENERGY TRANSFER L P', 'COM UT LTD PTN', 'share'],
+])('%s, which is stated as "%s", is a %s', (name, stated, type) => {
+  expect(typeOfSecurity({ name, stated })).toBe(type);
+});
+
 test.each<[stated: string, type: SecurityType | undefined]>([
   ['EXCHANGE_TRADED_FUND', 'fund'],
   ['ETFs/ ETNs', 'fund'],

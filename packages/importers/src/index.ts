@@ -5,6 +5,7 @@ export { fetchFile } from './fetch/fetch-file.ts';
 export { PassingProblem, Requests } from './fetch/requests.ts';
 export { FetchProblem, readState, writeState } from './fetch/stored-file.ts';
 export { sizeOf } from './formats/content.ts';
+export { readCurrency } from './formats/currencies.ts';
 export { readJsonLines } from './formats/json.ts';
 export { readLines } from './formats/lines.ts';
 export { readVenue } from './formats/listing.ts';
@@ -46,7 +47,7 @@ export { readFinanceDatabase } from './sources/financedatabase/read-financedatab
 export { haveDeltasOnly, readGleif } from './sources/gleif/read-gleif.ts';
 export { readIconify } from './sources/iconify/read-iconify.ts';
 export { type LogoFileFigures, readLogoFiles } from './sources/logo-files/read-logo-files.ts';
-export { readCurrency, readRates } from './sources/market-data/quotes.ts';
+export { readRates } from './sources/market-data/quotes.ts';
 export { MARKET_DATA_FIELDS, readMarketData } from './sources/market-data/read-market-data.ts';
 export { readRecords } from './sources/records/read-records.ts';
 export { readSec } from './sources/sec/read-sec.ts';

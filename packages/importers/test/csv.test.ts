@@ -175,6 +175,7 @@ const NAMES_OF_VENUES = {
     'Euronext Access Paris',
     'Nyse Euronext - Euronext Paris',
     'Euronext Paris, Brussels',
+    'Euronext Paris, Amsterdam, Lisbon',
   ],
   XAMS: ['Euronext Amsterdam, Paris', 'Nyse Euronext - Euronext Amsterdam'],
   XMIL: ['Borsa Italiana', 'Borsa Italiana S.p.A.', 'Euronext Growth Milan', 'Euronext Star Milan'],
@@ -216,6 +217,7 @@ const NAMES_OF_VENUES = {
 describe('a venue', () => {
   const MAP =
     'venue=listings.mic,symbol=listings.ticker,name=name,isin=listings.isin,country=company.headquarters.country';
+  const MAP_OF_THREE = 'symbol=listings.ticker,venue=listings.mic,name=name';
   const venueOf = async (venue: string, isin = '', country = '') => {
     const rows = ['venue,symbol,name,isin,country', `"${venue}",ACM,Acme,${isin},${country}`];
     const [record] = await read(rows, MAP);
@@ -237,6 +239,68 @@ describe('a venue', () => {
       expect(await venueOf(venue, isin, country)).toBe(mic);
     },
   );
+
+  test.each([
+    ['MC.PA', 'Euronext', 'XPAR:MC'],
+    ['MT.AS', 'Euronext', 'XAMS:MT'],
+    ['7203.T', 'TSE', 'XTKS:7203'],
+    ['500325.BO', 'BSE', 'XBOM:500325'],
+    ['NASDAQ:AAPL', '', 'XNAS:AAPL'],
+    ['EPA:MC', 'Euronext', 'XPAR:MC'],
+    ['NYSE: BRK.B', 'New York Stock Exchange', 'XNYS:BRK-B'],
+    ['BSE:500325', 'XBOM', 'XBOM:500325'],
+    ['TSE:7203', 'XTKS', 'XTKS:7203'],
+  ])('may be named by the ticker: %s at "%s" is %s', async (symbol, venue, listing) => {
+    const rows = ['venue,symbol,name', `${venue},${symbol},Acme`];
+    const [record] = await read(rows, MAP_OF_THREE);
+    const [place] = (record as Partial<BrandRecord>).listings ?? [];
+    expect(`${place?.mic}:${place?.ticker}`).toBe(listing);
+  });
+
+  test('whose name several exchanges share is the one in the country that is set for all rows', async () => {
+    const set = ['company.headquarters.country=Japan'];
+    const [record] = await read(['venue,symbol,name', 'TSE,7203,Acme'], MAP_OF_THREE, { set });
+    expect(record).toMatchObject({ listings: [{ ticker: '7203', mic: 'XTKS' }] });
+  });
+
+  test('that the ticker names is the one of the row, although another is set for all rows', async () => {
+    const rows = ['venue,symbol,name', ',NYSE:ACM,Acme', ',ACN,Other'];
+    const records = await read(rows, MAP_OF_THREE, { set: ['listings.mic=XNAS'] });
+    expect(records).toMatchObject([{ id: 'xnys-acm' }, { id: 'xnas-acn' }]);
+  });
+
+  test.each([
+    ['VOD.L', 'XLON:VOD'],
+    ['MC.PA', 'XPAR:MC'],
+    ['VOD LN Equity', 'XLON:VOD'],
+    ['VOD:LN', 'XLON:VOD'],
+    ['ACM', 'XNYS:ACM'],
+    ['BRK.B', 'XNYS:BRK-B'],
+    ['MKC.V', 'XNYS:MKC-V'],
+    ['BF B', 'XNYS:BF-B'],
+    ['ICE:US', 'XNYS:ICE'],
+    ['V:US', 'XNYS:V'],
+  ])(
+    'that is set for all rows is not that of a ticker which names another one: %s is %s',
+    async (symbol, listing) => {
+      const set = ['listings.mic=XNYS'];
+      const [record] = await read(['symbol,name', `${symbol},Acme`], 'symbol=listings.ticker,name=name', {
+        set,
+      });
+      const [place] = (record as Partial<BrandRecord>).listings ?? [];
+      expect(`${place?.mic}:${place?.ticker}`).toBe(listing);
+    },
+  );
+
+  test.each([
+    ['NYSE:AAPL', 'XNAS', '"NYSE:AAPL" names another venue than XNAS: correct one of them'],
+    ['TSE:7203', '', 'venue: the row names no exchange'],
+    ['Moon:AAPL', '', 'venue: the row names no exchange'],
+  ])('that contradicts the ticker is refused: %s at "%s"', async (symbol, venue, problem) => {
+    expect(String(await read(['venue,symbol,name', `${venue},${symbol},Acme`], MAP_OF_THREE))).toContain(
+      problem,
+    );
+  });
 
   test.each([
     ['TSE', '', 'XTSE or XTKS'],
@@ -311,6 +375,67 @@ test('a joined table adds its columns to the rows of the first table', async () 
     { listings: [{ ticker: 'AAA', mic: 'XNAS' }] },
     expect.stringContaining('3: venue: the row names no exchange'),
   ]);
+});
+
+test('rows without the value of the joined column are joined to no row', async () => {
+  const file = await fileOf('values.csv', 'code,value', 'AAA,7', ',5000000000', 'N/A,9');
+  const records = await read(
+    ['symbol,name', 'AAA,A', ',B', 'N/A,C'],
+    'name=name,value=stock.market_cap_usd',
+    {
+      join: { file, column: 'symbol', otherColumn: 'code' },
+    },
+  );
+  expect(records).toMatchObject([{ stock: { market_cap_usd: 7 } }, { name: 'B' }, { name: 'C' }]);
+  for (const record of records.slice(1)) expect(record).not.toHaveProperty('stock');
+});
+
+test.each([
+  [
+    '0,845',
+    /^2: price: "0,845" is not an amount of money: if its comma is a decimal one, give --decimal-comma$/,
+  ],
+  [
+    '45,12',
+    /^2: price: "45,12" is not an amount of money: if its comma is a decimal one, give --decimal-comma$/,
+  ],
+])('a number whose comma cannot separate thousands is refused: %s', async (price, problem) => {
+  const [refused] = await read(['name;price', `Acme;${price}`], 'name=name,price=stock.price');
+  expect(refused).toMatch(problem);
+});
+
+test.each([
+  ['GBp', 'GBP', 0.705],
+  ['GBX', 'GBP', 0.705],
+  ['gbp', 'GBP', 70.5],
+  ['ZAc', 'ZAR', 0.705],
+])('prices in hundredths of a currency become prices in the currency: %s', async (unit, currency, price) => {
+  const rows = ['name,price,currency,range', `Acme,70.5,${unit},60-80`];
+  const records = await read(rows, 'name=name,price=stock.price,currency=stock.currency,range=stock.range');
+  const range = price === 70.5 ? '60-80' : '0.6-0.8';
+  expect(records).toMatchObject([{ stock: { price, currency, range } }]);
+});
+
+test('names that have the same Latin letters are not one record', async () => {
+  const records = (await read(['name', 'TCL科技', 'TCL电子', 'TCL'], 'name=name')) as { id: string }[];
+  expect(new Set(records.map(({ id }) => id)).size).toBe(3);
+  expect(records.map(({ id }) => id)).toEqual([
+    expect.stringMatching(/^mine-tcl-[0-9a-f]{16}$/),
+    expect.stringMatching(/^mine-tcl-[0-9a-f]{16}$/),
+    'mine-tcl',
+  ]);
+});
+
+test('a column that begins late in a file of JSON lines is read, and one that never comes is an error', async () => {
+  const lines = Array.from({ length: 60 }, (_, at) => JSON.stringify({ name: `Acme ${at}` }));
+  const file = await fileOf('late.ndjson', ...lines, '{"name":"Last","site":"last.example"}');
+  const options = { ...CELLS, merge: false, idPrefix: '', source: 'mine', origin: { name: 'Mine' } };
+  const readAll = (map: string) => allOf(readCsv(file, { ...options, mapping: readMapping([map], []) }));
+  const items = await readAll('name=name,site=links.websites');
+  expect(items.at(-1)).toHaveProperty('item.links.websites', ['https://last.example']);
+  await expect(readAll('name=name,web=links.websites')).rejects.toThrow(
+    /there is no column "web": the columns are name \(.*late\.ndjson\)$/,
+  );
 });
 
 test('a joined table has the encoding of the first table', async () => {
@@ -776,6 +901,33 @@ test('a second row with an ISIN is refused with the option that joins rows of on
   }
 });
 
+describe('rows of one company that are merged', () => {
+  const MAP = 'no=id,name=name,ticker=listings.ticker,mic=listings.mic,isin=listings.isin';
+  const merged = (...rows: string[]) => read(['no,name,ticker,mic,isin', ...rows], MAP, { merge: true });
+
+  test('give its share at another venue, which is not found by its ticker alone', async () => {
+    const [record] = await merged('7,Acme,ACM,XNAS,US0378331005', '7,Acme,ACX,XETR,US0378331005');
+    expect(record).toHaveProperty('listings', [
+      { ticker: 'ACM', mic: 'XNAS', isin: 'US0378331005' },
+      { ticker: 'ACX', mic: 'XETR', isin: 'US0378331005' },
+    ]);
+  });
+
+  test('fill the gaps of a listing, and a further identifier that the company cannot have is reported', async () => {
+    const [left, record] = await merged(
+      '7,Acme,ACM,XNAS,',
+      '7,Acme,ACM,XNAS,US0378331005',
+      '7,Acme,,,US5949181045',
+      '7,Acme,,,GB0007188757',
+    );
+    expect(record).toMatchObject({
+      listings: [{ ticker: 'ACM', mic: 'XNAS', isin: 'US0378331005' }],
+      stock: { isin: 'US5949181045' },
+    });
+    expect(left).toMatch(/^5 skipped: GB0007188757: .*:2 has another one without a ticker$/);
+  });
+});
+
 test('"NA" is the code of Namibia', async () => {
   const [record] = await read(['name,code', 'Acme,NA'], 'name=name,code=company.headquarters.country_code');
   expect(record).toMatchObject({ company: { headquarters: { country_code: 'NA' } } });
@@ -947,6 +1099,11 @@ test.each([
   ['Diss, Norfolk', { city: 'Diss', state: 'Norfolk' }],
   ['Munich, Bavaria', { city: 'Munich', state: 'Bavaria' }],
   ['Tokyo', { city: 'Tokyo' }],
+  [
+    'One Apple Park Way, Cupertino, CA 95014, United States',
+    { country: 'United States', country_code: 'US' },
+  ],
+  ['1 Main Street, Springfield', {}],
   ['', {}],
 ])('a place is read into its parts: %s', (text, place) => {
   expect(readPlace(text)).toEqual(place);

@@ -64,6 +64,30 @@ test('a quote’s figures are read, and missing figures are computed from them',
   ]);
 });
 
+test('a zero in a column of amounts is no figure', async () => {
+  const [quote] = await read(
+    'symbol,exchange,price,market_cap,market_cap_usd,price_usd,52 week low,52 week high\nACM,NYSE,10,0,0.00,0,0,12\n',
+  );
+  expect(quote).toMatchObject({ symbol: 'ACM', stock: { price: 10 } });
+  for (const field of ['marketCapUsd', 'priceUsd', 'range', 'percentFrom52WeekLow'])
+    expect(quote).not.toHaveProperty(`stock.${field}`);
+});
+
+test.each([
+  ['VOD.L', 'LSE', 'VOD', 'XLON'],
+  ['AAPL.O', 'NASDAQ', 'AAPL', 'XNAS'],
+  ['NASDAQ:AAPL', 'NASDAQ', 'AAPL', 'XNAS'],
+  ['BRK.B', 'NYSE', 'BRK-B', 'XNYS'],
+  ['VOD.L', '', 'VOD.L', ''],
+])(
+  'a symbol beside its exchange is that of the exchange: %s at %s',
+  async (written, exchange, symbol, mic) => {
+    expect(await read(`symbol,exchange,price\n${written},${exchange},70.5\n`)).toMatchObject([
+      { symbol, mic },
+    ]);
+  },
+);
+
 test.each([
   ['GBp', 'GBP', 1.25],
   ['GBX', 'GBP', 1.25],
@@ -136,7 +160,7 @@ test('"NaN" and "null" are not figures, but are ordinary symbols', async () => {
   const quotes = await read('symbol,exchange,price,change,isin\nNAN,NYSE,10,NaN,null\nnull,NYSE,11,null,\n');
   expect(quotes).toMatchObject([
     { symbol: 'NAN', mic: 'XNYS', stock: { price: 10 } },
-    { symbol: 'null', mic: 'XNYS', stock: { price: 11 } },
+    { symbol: 'NULL', mic: 'XNYS', stock: { price: 11 } },
   ]);
 });
 

@@ -141,14 +141,22 @@ test('lines of one cell between the heading and the first row are remarks', asyn
   expect(remarks).toEqual([':2', ':3', ':5']);
 });
 
+test('a delimiter at the end of the heading makes no column', async () => {
+  const { rows } = await read('symbol,name,,\nACM,Acme\nBLU,Blue,\n');
+  expect(rows).toEqual([
+    ['ACM', 'Acme'],
+    ['BLU', 'Blue'],
+  ]);
+});
+
 test('a heading that is repeated on each page is a remark', async () => {
   const text =
-    ' symbol ,name,\nACM,Acme,\nsymbol,"na\u00adme",\nBLU,Blue,\nsymbol,Name\nsymbol,name,,\nCAN,Cane,\n';
+    ' symbol ,name,\nACM,Acme,\nsymbol,"na\u00adme",\nBLU,Blue,\nsymbol,Name,x\nsymbol,name,,\nCAN,Cane,\n';
   const { rows, remarks } = await read(text);
   expect(rows).toEqual([
     ['ACM', 'Acme'],
     ['BLU', 'Blue'],
-    expect.stringContaining('2 cells'),
+    expect.stringContaining('3 cells'),
     ['CAN', 'Cane'],
   ]);
   expect(remarks).toEqual([':3', ':6']);

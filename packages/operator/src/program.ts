@@ -82,7 +82,7 @@ export function createProgram(context: Context) {
       '--certificates <folder>',
       'prove the identity of bds with tls.crt, tls.key and ca.crt in this folder (or set BDS_CERTIFICATES)',
     )
-    .option('--json', 'print one JSON document (resolve: one document on each line)')
+    .option('--json', 'print one JSON document (resolve and --list: one document on each line)')
     .addHelpText(
       'after',
       '\nThe credential is that of --as or --operator-token-file, else of the file that BDS_CREDENTIAL_FILE names, else of' +

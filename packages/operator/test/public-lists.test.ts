@@ -136,7 +136,7 @@ const LISTS = [
   },
   {
     source: 'wikidata',
-    file: 'latest-all.json.bz2',
+    file: 'latest-all.json.gz',
     text: '[\n]\n',
     expected: { created: 0, refused: 0 },
     shows: undefined,

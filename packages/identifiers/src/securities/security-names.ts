@@ -40,7 +40,7 @@ const TEST =
   /\b(?:LSE USE ONLY|LSE INJECTOR|(?:symbology|pilot) test|test (?:stock|security|instrument|issue|common|sym\w*))\b/i;
 /** Funds and notes of banks that follow goods or shares and are traded like shares, also by brands under which nothing else trades. */
 const FUND =
-  /\bET[CFNP]s?\d*\b(?!\.)|\bexchange[- ]traded\b|\((?:quoted )?(?:managed |hedge ?)+fund\)|\bUCITS?\b|\bindex f(?:un)?ds?\b(?! (?:advis|manage))|\b(?:iShares|SPDR|Xtrackers|ProShares|CurrencyShares|ETRACS|MicroSectors|QQQ Trust)\b/i;
+  /\bET[CFNP]s?\d*\b(?!\.)|\bexchange[- ]traded\b|\((?:quoted )?(?:managed |hedge ?)+fund\)|\bUCITS?\b|\bindex f(?:un)?ds?\b(?! (?:advis|manage))|\b(?:iShares|SPDR|Xtrackers|ProShares|CurrencyShares|ETRACS|MicroSectors|QQQ Tr(?:ust)?)\b|\bfd,? l\.?p\b/i;
 /** "LS -2X TESLA" follows a share with this factor. */
 const MULTIPLE = /(?:^|\s)-?\d(?:\.\d+)?x(?:\s|$)/i;
 /** Issuers of partnership units and trust units, which are their shares: "AllianceBernstein Holding L.P. Units". */

@@ -1,6 +1,7 @@
 import { readWebHost } from '@brand-data/identifiers';
 import { BrandRecord, categorySlug } from '@brand-data/records';
 import CELL_FIELD_DATA from './cell-fields.json' with { type: 'json' };
+import { readCurrency } from './currencies.ts';
 import { type DateOrder, readDate } from './dates.ts';
 import { readVenue } from './listing.ts';
 import { countryCodeOf, readPlace } from './places.ts';
@@ -12,7 +13,7 @@ export interface CellOptions {
   separator: string;
   decimalComma: boolean;
   dateOrder?: DateOrder | undefined;
-  /** Where the security is issued or its company at home: tells venues of one name apart. */
+  /** Where the security is traded or issued, or its company at home: tells venues of one name apart. */
   countries?: readonly string[];
 }
 
@@ -28,6 +29,7 @@ const KINDS = {
   amount: { read: readNumber, wrong: 'not an amount of money' },
   percentage: { read: readPercentage, wrong: 'not a percentage' },
   integer: { read: readInteger, wrong: 'not a whole number' },
+  currency: { read: readUnit, wrong: 'not a currency code of ISO 4217' },
   boolean: { read: readBoolean, wrong: 'neither true nor false' },
   date: {
     read: (cell, { dateOrder }, field) =>
@@ -47,6 +49,10 @@ const KINDS = {
 >;
 export type Kind = keyof typeof KINDS;
 
+const FIGURES: ReadonlySet<Kind> = new Set(['number', 'amount', 'percentage']);
+const DECIMAL_COMMA = /\d,\d/;
+const COMMA_HINT = ': if its comma is a decimal one, give --decimal-comma';
+
 /** In these fields, "null" and "none" are ordinary words. */
 const NAMES: ReadonlySet<string> = new Set(CELL_FIELD_DATA.names);
 
@@ -57,13 +63,17 @@ const FIELDS: ReadonlyMap<string, Kind> = new Map([
 ]);
 export const CELL_FIELDS = [...FIELDS.keys()];
 
+export function isZero(cell: string): boolean {
+  return cell.includes('0') && !/[1-9]/.test(cell);
+}
+
 /**
  * Tells whether a cell has no value. "None", "null" and "NA" have none, except as names and tickers; "NA" is the code of Namibia. An
  * amount of zero has none, because tables write 0.00 for a price or market value that is not known.
  */
 export function isEmptyCell(field: string, cell: string): boolean {
   const kind = FIELDS.get(field) ?? 'text';
-  if (kind === 'amount' && cell.includes('0') && !/[1-9]/.test(cell)) return true;
+  if (kind === 'amount' && isZero(cell)) return true;
   if (field === 'company.headquarters.country_code' && cell.trim() === 'NA') return false;
   return NAMES.has(field) ? isBlankName(cell) : isBlank(cell);
 }
@@ -83,7 +93,10 @@ export function readCell(
   const value: unknown = read(cell.trim(), options, field);
   if (isProblem(value)) return value;
   if (value !== undefined) return { value };
-  return { problem: `"${cell.slice(0, 100)}" is ${wrong.endsWith(' of') ? `${wrong} ${field}` : wrong}` };
+  const hint = FIGURES.has(kind) && !options.decimalComma && DECIMAL_COMMA.test(cell) ? COMMA_HINT : '';
+  return {
+    problem: `"${cell.slice(0, 100)}" is ${wrong.endsWith(' of') ? `${wrong} ${field}` : wrong}${hint}`,
+  };
 }
 
 function isProblem(value: unknown): value is { problem: string } {
@@ -102,8 +115,14 @@ function readInteger(cell: string, options: CellOptions): number | undefined {
   return number !== undefined && Number.isInteger(number) ? number : undefined;
 }
 
-/** Fields of identifiers and currencies, which have no spaces and are in capitals. */
-const CODE = /(?:[._]|^)(?:isin|cusip|figi|lei)$|currency$/;
+/** Reads a currency, or hundredths of one, which stay as they are written until the row's figures are known. */
+function readUnit(cell: string): string | undefined {
+  const read = readCurrency(cell);
+  return read?.units === 1 ? read.currency : read && cell;
+}
+
+/** Fields of identifiers, which have no spaces and are in capitals. */
+const CODE = /(?:[._]|^)(?:isin|cusip|figi|lei)$/;
 
 /** Returns the text in the form that records use. */
 function textOf(field: string, text: string): string | undefined {
@@ -158,7 +177,7 @@ const LONGEST_FIGURE = 100;
 /**
  * A number as tables write it. Currency signs, a plus sign and thousands separators are ignored. A typographic minus is read as a
  * minus, and parentheses around the number mean that it is negative. Unless `decimalComma`, a comma before three digits separates
- * thousands ("1,234"). Undefined if the cell is not a number or has a percent sign.
+ * thousands ("1,234", but not "0,845"). Undefined if the cell is not a number or has a percent sign.
  */
 export function readNumber(cell: string, { decimalComma = false } = {}): number | undefined {
   const trimmed = cell.trim();
@@ -178,7 +197,7 @@ export function readNumber(cell: string, { decimalComma = false } = {}): number 
 /** Removes the separators, but only if each is before three digits and none is after the decimal point. */
 function withoutThousands(text: string, separator: ',' | '.'): string {
   const grouped =
-    separator === ',' ? /^[+-]?\d{1,3}(?:,\d{3})+(?![\d,])/ : /^[+-]?\d{1,3}(?:\.\d{3})+(?![\d.])/;
+    separator === ',' ? /^[+-]?[1-9]\d{0,2}(?:,\d{3})+(?![\d,])/ : /^[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?![\d.])/;
   return grouped.test(text) ? text.replaceAll(separator, '') : text;
 }
 

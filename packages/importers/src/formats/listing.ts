@@ -23,6 +23,7 @@ export interface TickerAtVenue {
  */
 const CLASS_MARK = /^([A-Z0-9&-]+)[./_ ]([A-Z]{1,2})$/;
 const SUFFIX = /^(.+)([. ])([A-Z]{1,3})(?: EQUITY)?$/;
+const PREFIX = /^([^:]+?)\s*:\s*([^:]+)$/;
 
 /** Preferred shares ("AAM$A", "AAMpA") and rights ("AXACr") in the symbols of NASDAQ Trader and of the tapes. */
 const TAPE_MARK = /^([A-Z]{1,5})([$pr])([A-Z]?)$/;
@@ -35,7 +36,10 @@ const NAMES: ReadonlyMap<string, string> = new Map(Object.entries(VENUES.names))
  * ("NASDAQ"), or by its letter on the American tapes ("N"). Of names that several venues share, the first country that has one of these
  * venues decides. Undefined if the text is none of these, nor a MIC in capitals that begins with X or is known.
  */
-export function readVenue(venue: string, { countries = [] }: { countries?: readonly string[] } = {}) {
+export function readVenue(
+  venue: string,
+  { countries = [] }: { countries?: readonly string[] | undefined } = {},
+) {
   const text = venue.trim();
   const mics = micsOfName(text.toUpperCase());
   const byCountry = countries.map((code) => mics.filter((mic) => exchangeOfMic(mic)?.country === code));
@@ -44,13 +48,20 @@ export function readVenue(venue: string, { countries = [] }: { countries?: reado
   return mic ?? (/^X[A-Z0-9]{3}$/.test(text) || MICS_WITHOUT_TABLE.has(text) ? text : undefined);
 }
 
-/** Returns the venues of a name, which may have accents, a legal form or words about a segment. */
+/**
+ * Returns the venues of a name, which may have accents, a legal form or words about a segment. Of the cities after an operator's name
+ * ("Euronext Amsterdam, Brussels"), the first one is the venue.
+ */
 const micsOfName = remembered((name): readonly string[] => {
   const plain = name.normalize('NFKD').replace(/[\p{M}.'/]/gu, '');
   const words = plain.split(/[^\p{L}\p{N}]+/u);
   const telling = words.filter((word) => !VENUES.words_that_say_little.includes(word));
+  const cities = telling.filter((word) => !VENUES.operators.includes(word));
+  const hasOperator = cities.length < telling.length;
+  const ofCity = hasOperator ? (NAMES.get(cities.join('')) ?? NAMES.get(cities[0] ?? '')) : undefined;
   const micsOf = (key: string) => NAMES.get(key)?.split(' ') ?? exchangesOfPrefix(key).map(({ mic }) => mic);
-  return [name, words.join(''), telling.join('')].map(micsOf).find(({ length }) => length > 0) ?? [];
+  const found = [name, words.join(''), telling.join('')].map(micsOf).find(({ length }) => length > 0);
+  return found ?? ofCity?.split(' ') ?? [];
 });
 
 /** Returns the country of an ISIN. '' if companies from elsewhere are often incorporated there. */
@@ -61,7 +72,9 @@ export function countryOfIsin(isin = ''): string {
 /**
  * Returns a ticker as the exchange writes it, with a share class after a hyphen ("BRK-B"), and so the mark of another American
  * security ("AAM-PA"). The venue's code is removed as Yahoo and Reuters write it after a dot ("AAPL.O"), and Bloomberg after a space
- * ("AAPL US Equity"), and the ".0" of a number. If `mic` is undefined, Yahoo's or Bloomberg's code gives it. Undefined if it does not.
+ * ("AAPL US Equity") or a colon ("AAPL:US"), as others write it before a colon ("NASDAQ:AAPL"), and the ".0" of a number. If `mic` is
+ * undefined, Yahoo's or Bloomberg's code or the name before the colon gives it. Undefined if none does, or if the name before the
+ * colon is not that of `mic`.
  */
 export function readListing(symbol: string, mic: string | undefined): TickerAtVenue | undefined {
   const plain = symbol
@@ -71,11 +84,36 @@ export function readListing(symbol: string, mic: string | undefined): TickerAtVe
   const venue = exchangeOfMic(mic ?? '');
   const [, root = plain, mark, series = ''] = (venue?.country === 'US' && TAPE_MARK.exec(plain)) || [];
   const text = mark === undefined ? plain.toUpperCase() : `${root}-${mark === 'r' ? 'R' : 'P'}${series}`;
+  const [, before = '', after] = PREFIX.exec(text) ?? [];
+  if (after !== undefined) {
+    // One letter is rather the ticker in "V:US" than a tape.
+    const named =
+      after === 'US' || before.length === 1
+        ? undefined
+        : readVenue(before, { countries: venue && [venue.country] });
+    const isBloomberg = named === undefined && exchangesOfBloombergCode(after).length > 0;
+    if (isBloomberg) return readListing(`${before} ${after}`, mic);
+    const isOther = typeof named !== 'string' || (mic !== undefined && named !== (venue?.mic ?? mic));
+    return isOther ? undefined : readListing(after, named);
+  }
   const [, stem = '', sign, code = ''] = SUFFIX.exec(text) ?? [];
   const [found, another] = sign === '.' ? exchangesOfYahooSuffix(code) : exchangesOfBloombergCode(code);
   if (mic === undefined) return found && !another ? { ticker: tickerOf(stem), mic: found.mic } : undefined;
   const codes = sign === '.' ? [venue?.yahoo, venue?.reuters] : [venue?.bloomberg];
   return { ticker: tickerOf(codes.flat().includes(code) ? stem : text), mic };
+}
+
+/** The letters after a dot or a space that are rather a share class ("BRK.B") or a preferred share than Yahoo's or Bloomberg's code. */
+const CLASS = /[. ](?:[A-EG-KM-SU-Z]|PR)$/i;
+
+/** Returns a row's listing. A venue that its ticker names overrules one that is set for all rows, but not that of the row. */
+export function listingOfRow(
+  ticker: string,
+  mic: string | undefined,
+  isOfRow: boolean,
+): TickerAtVenue | undefined {
+  const named = isOfRow || CLASS.test(ticker) ? undefined : readListing(ticker, undefined);
+  return named ?? readListing(ticker, mic);
 }
 
 function tickerOf(text: string): string {

@@ -36,6 +36,8 @@ export interface Table extends AsyncDisposable {
   columns: readonly string[];
   /** Where they are: "a.csv:1". */
   from: string;
+  /** Of JSON: whether rows that are not yet read may have further columns. */
+  isOpenEnded?: boolean;
   rows: AsyncGenerator<TableRow | Unreadable>;
   /** Lines above and below the rows that are no rows. Known once all rows are read. */
   remarks: readonly Skipped[];
@@ -78,7 +80,15 @@ export async function openTable(
     if ('problem' in read) throw new NoTable(read.from, read.problem);
     const { columns, rows, lines } = read;
     checkNames(file, columns);
-    return { columns, from: file, rows, remarks: [], [Symbol.asyncDispose]: () => closed(lines ?? rows) };
+    const isOpenEnded = lines !== undefined;
+    return {
+      columns,
+      from: file,
+      isOpenEnded,
+      rows,
+      remarks: [],
+      [Symbol.asyncDispose]: () => closed(lines ?? rows),
+    };
   }
   const lines = readLines(file, progress, MAX_LINE_MIB, encoding);
   try {
@@ -178,7 +188,8 @@ function headingOf(file: string, row: Row | Unreadable | undefined): { from: str
     throw new NoTable(row.from, isWorkbook ? 'the file is a workbook: save it as CSV UTF-8' : row.problem);
   }
   const { from } = row;
-  const names = row.cells.map(cellText);
+  const cells = row.cells.map(cellText);
+  const names = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1);
   if (names.length > MAX_COLUMNS)
     throw new NoTable(
       from,
@@ -210,18 +221,21 @@ async function* rowsOf(
   const remark = ({ from, raw }: Row) =>
     remarks.length < 2 * MOST_REMARKS &&
     remarks.push({ from, skipped: `"${raw.slice(0, 100)}" is no row of the table` });
-  const isHeading = ({ cells }: Row) => cells.every((cell, at) => cellText(cell) === (names[at] ?? ''));
   const isWide = names.filter((name) => name !== '').length > 1;
   let isStart = isWide;
   let last: Row[] = [];
   for await (const record of records) {
-    if ('problem' in record) yield record;
-    else if (record.cells.every((cell) => cellText(cell) === '')) continue;
-    else if (isHeading(record)) remark(record);
-    else if (isStart && record.cells.length === 1 && remarks.length < MOST_REMARKS) remark(record);
-    else if (canBeFooter(record, isWide) && last.length < MOST_REMARKS) last.push(record);
+    if ('problem' in record) {
+      yield record;
+      continue;
+    }
+    const row = { ...record, cells: record.cells.map(cellText) };
+    if (row.cells.every((cell) => cell === '')) continue;
+    if (row.cells.every((cell, at) => cell === (names[at] ?? ''))) remark(row);
+    else if (isStart && row.cells.length === 1 && remarks.length < MOST_REMARKS) remark(row);
+    else if (canBeFooter(row, isWide) && last.length < MOST_REMARKS) last.push(row);
     else {
-      for (const row of [...last, record]) yield rowOf(row, names);
+      for (const each of [...last, row]) yield namedRow(each, names);
       last = [];
       isStart = false;
     }
@@ -230,25 +244,24 @@ async function* rowsOf(
   const end = isWide && last.at(-2)?.cells.length !== 1 ? last.at(-1) : undefined;
   const cut = end !== undefined && isCutOff(end) ? last.pop() : undefined;
   last.forEach(remark);
-  if (cut !== undefined) yield rowOf(cut, names);
+  if (cut !== undefined) yield namedRow(cut, names);
 }
 
-function rowOf({ from, raw, cells }: Row, names: readonly string[]): TableRow | Unreadable {
-  const isRow = cells.length >= names.length && cells.slice(names.length).every((cell) => cell.trim() === '');
-  if (!isRow) {
+function namedRow({ from, raw, cells }: Row, names: readonly string[]): TableRow | Unreadable {
+  if (cells.length < names.length || cells.slice(names.length).some((cell) => cell !== '')) {
     const problem = `the line has ${cells.length} cells, but the heading has ${names.length}: correct its quotes and delimiters`;
     return { from, problem, raw };
   }
   const named = new Map<string, string>();
-  for (const [at, name] of names.entries()) if (name !== '') named.set(name, cellText(cells[at] ?? ''));
+  for (const [at, name] of names.entries()) if (name !== '') named.set(name, cells[at] ?? '');
   return { from, raw, cells: named };
 }
 
 /** Tells whether a row is a remark, or a sum. A line of one word without quotes is rather a row that was cut off. */
 function canBeFooter({ cells, raw }: Row, isWide: boolean): boolean {
-  const at = cells.findIndex((cell) => cell.trim() !== '');
-  const first = cellText(cells[at] ?? '');
-  const rest = () => cellText(cells.slice(at + 1).join(' '));
+  const at = cells.findIndex((cell) => cell !== '');
+  const first = cells[at] ?? '';
+  const rest = () => cells.slice(at + 1).join('');
   if (TOTAL.test(first) && cells.length > 1) return /\d/.test(rest()) && !/\p{L}/u.test(rest());
   if (FOOTNOTE.test(first) || (isWide && cells.length === 1 && /[\s"]/.test(raw.trim()))) return true;
   return isWide && at === 0 && rest() === '' && isSentence(first);
@@ -261,7 +274,7 @@ function isSentence(text: string): boolean {
 
 /** Tells whether the last line may be a row that was cut off: one cell, which neither quotes nor a full stop end. */
 function isCutOff({ cells: [cell = '', ...others], raw }: Row): boolean {
-  return others.length === 0 && !/"\s*$/.test(raw) && !FOOTNOTE.test(cell) && !isSentence(cellText(cell));
+  return others.length === 0 && !/"\s*$/.test(raw) && !FOOTNOTE.test(cell) && !isSentence(cell);
 }
 
 /**

@@ -28,6 +28,8 @@ export function cacheHeader(seconds: number, isPrivate: boolean): string {
 }
 
 const EXPOSED_HEADERS = [
+  // Scripts need it to know how long a cache had an answer already.
+  'Age',
   'Brand-Data',
   'Brand-Match',
   'Cache-Control',

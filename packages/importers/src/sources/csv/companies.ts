@@ -13,6 +13,7 @@ const FURTHER_CLASSES = 'further share classes';
 
 /** The fields of a record that are known so far. */
 export type PartialRecord = Partial<BrandRecord>;
+type Listing = NonNullable<BrandRecord['listings']>[number];
 
 interface ReadRow {
   from: string;
@@ -68,8 +69,16 @@ export async function* mergedById(rows: AsyncIterable<Item>, kept: KeptMemory): 
     }
     const first = merged.get(item.record.id ?? '');
     kept.add(first === undefined ? item : item.record);
-    if (first !== undefined) mergeInto(first.record, item.record);
-    else merged.set(item.record.id ?? '', item);
+    if (first === undefined) {
+      merged.set(item.record.id ?? '', item);
+      continue;
+    }
+    const left = mergeInto(first.record, item.record);
+    if (left.length > 0)
+      yield {
+        from: item.from,
+        skipped: `${left.join(', ')}: ${first.from} has another one without a ticker`,
+      };
   }
   yield* merged.values();
 }
@@ -140,15 +149,38 @@ function tickerOf({ record }: ReadRow): string {
   return record.listings?.[0]?.ticker ?? '';
 }
 
-/** Adds the names and listings of a further row of the same company. The row's other fields are ignored. */
-function mergeInto(first: PartialRecord, { name, names = [], listings = [] }: PartialRecord): void {
+/**
+ * Adds the names, listings and identifiers of a further row of the same company. The row's other fields are ignored. Returns the
+ * identifiers that the company cannot have, because it already has others of a security without a ticker.
+ */
+function mergeInto(
+  first: PartialRecord,
+  { name, names = [], listings = [], stock }: PartialRecord,
+): string[] {
   for (const other of [...(name === undefined ? [] : [name]), ...names])
     if ((first.names?.length ?? 0) < MOST_MERGED && other !== first.name && !first.names?.includes(other))
       first.names = [...(first.names ?? []), other];
   for (const listing of listings) {
     const known = first.listings ?? [];
-    if (known.length >= MOST_MERGED) return;
-    if (known.some(({ ticker, mic }) => ticker === listing.ticker && mic === listing.mic)) continue;
-    first.listings = [...known, known.length === 0 ? listing : { ...listing, primary: true }];
+    const at = known.findIndex(({ ticker, mic }) => ticker === listing.ticker && mic === listing.mic);
+    if (at >= 0) first.listings = known.with(at, { ...listing, ...known[at] });
+    else if (known.length < MOST_MERGED)
+      first.listings = [...known, isMain(listing, known) ? { ...listing, primary: true } : listing];
   }
+  const left: string[] = [];
+  for (const field of ['isin', 'cusip'] as const) {
+    const value = stock?.[field];
+    const known = [first.stock?.[field], ...(first.listings ?? []).map((listing) => listing[field])];
+    if (value === undefined || known.includes(value)) continue;
+    if (first.stock?.[field] === undefined) first.stock = { ...first.stock, [field]: value };
+    else left.push(value);
+  }
+  return left;
+}
+
+/** Tells whether a further listing is that of another share class, and not of the same share at another venue. */
+function isMain({ mic, isin }: Listing, known: readonly Listing[]): boolean {
+  const isins = known.flatMap((listing) => listing.isin ?? []);
+  const isOther = isin !== undefined && isins.length > 0 && !isins.includes(isin);
+  return known.length > 0 && (isOther || known[0]?.mic === mic);
 }

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
-import { exchangesOfPrefix } from '@brand-data/identifiers';
+import { exchangeOfMic, exchangesOfPrefix } from '@brand-data/identifiers';
 import { CELL_FIELDS, type CellOptions, isEmptyCell, readCell } from '../../formats/cells.ts';
 import { parseJson } from '../../formats/json.ts';
 import { isObject } from '../../formats/json-table.ts';
-import { countryOfIsin } from '../../formats/listing.ts';
+import { countryOfIsin, readListing } from '../../formats/listing.ts';
 import { withCountry } from '../../formats/places.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
 import { assignmentsIn, isBlankName, withPlainSpaces } from '../../formats/texts.ts';
@@ -91,10 +91,15 @@ function known(field: string): string {
   return field;
 }
 
-/** Returns the country of the ISIN, unless companies from elsewhere are often incorporated there, and that of the headquarters. */
+/**
+ * Returns the country of the venue that the ticker names, that of the ISIN, unless companies from elsewhere are often incorporated
+ * there, and that of the headquarters.
+ */
 function countriesOf({ listings, stock, company }: Record<string, unknown>): string[] {
+  const { ticker = '', isin = Object(stock).isin } = Object(listings);
   const { country_code = '' } = withCountry(Object(company).headquarters ?? {});
-  return [countryOfIsin(Object(listings).isin ?? Object(stock).isin), country_code];
+  const named = exchangeOfMic(readListing(ticker, undefined)?.mic ?? '');
+  return [named?.country ?? '', countryOfIsin(isin), country_code];
 }
 
 /** Sets the field to the cell's value, unless the cell is empty. Returns a problem if the cell cannot be read. */

@@ -5,11 +5,13 @@ import { rankOfMarketValue, readSecurityName, readWebHost, typeOfSecurity } from
 import { type BrandRecord, brandFromRecord, problemsOf, readRecord, slugOf } from '@brand-data/records';
 import { type CellOptions, isEmptyCell } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/content.ts';
-import type { TableRow } from '../../formats/json-table.ts';
+import { inWholeCurrency } from '../../formats/currencies.ts';
+import { isObject, type TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
-import { isOtherSecurity, OTHER_SECURITIES, otherSecurity, readListing } from '../../formats/listing.ts';
+import { isOtherSecurity, listingOfRow, OTHER_SECURITIES, otherSecurity } from '../../formats/listing.ts';
 import { withCountry } from '../../formats/places.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
+import { isBlankName, isLatin } from '../../formats/texts.ts';
 import { type KeepingOptions, KeptMemory } from '../../framework/kept-memory.ts';
 import { OptionError, type ReadItem, type Skipped, type Unreadable } from '../../framework/source-items.ts';
 import { takePictures } from '../../pictures/take-pictures.ts';
@@ -50,23 +52,21 @@ export async function* readCsv(
   await using table = await openTable(file, options);
   const columns = [...table.columns, ...(other?.columns ?? [])];
   const conditions = [...mapping.columns, ...skip, ...only].map((each) => each.column);
-  const missing = [...conditions, ...(join ? [join.column] : [])].find((each) => !columns.includes(each));
-  if (missing !== undefined)
+  const missing = [...conditions, ...(join ? [join.column] : [])].filter((each) => !columns.includes(each));
+  const absent = table.isOpenEnded ? await absentColumn(file, options, missing) : missing[0];
+  if (absent !== undefined)
     throw new OptionError(
-      `there is no column "${missing}": the columns are ${columns.join(', ')} (${table.from}; another line: --heading-line)`,
+      `there is no column "${absent}": the columns are ${columns.join(', ')} (${table.from}${table.isOpenEnded === undefined ? '; another line: --heading-line' : ''})`,
     );
   yield* other?.problems ?? [];
 
   const counts: Record<string, number> = {};
   const gives = (field: string) =>
     [...mapping.columns, ...mapping.constants].some((each) => each.field === field);
-  // A venue is read last, because the row's country may decide which one its name means.
-  const isVenue = ({ field }: { field: string }) => Number(field === 'listings.mic');
-  const ordered = mapping.columns.toSorted((a, b) => isVenue(a) - isVenue(b));
-  const rowOptions = { ...options, mapping: { ...mapping, columns: ordered }, folder: dirname(file) };
+  const rowOptions = { ...options, assignments: assignmentsOf(mapping), folder: dirname(file) };
   const rows = readEach(table.rows, (row) => {
-    const key = join === undefined ? '' : row.cells.get(join.column);
-    return recordOf(row, other?.rows.get(key?.trim() ?? ''), rowOptions);
+    const key = row.cells.get(join?.column ?? '')?.trim() ?? '';
+    return recordOf(row, other?.rows.get(key), rowOptions);
   });
   const companies = gives('listings.ticker') && !gives('id') ? companiesOf(rows, kept, counts) : rows;
   for await (const item of merge ? mergedById(companies, kept) : companies) {
@@ -79,6 +79,17 @@ export async function* readCsv(
   }
   yield* table.remarks;
   onSecurities?.(counts);
+}
+
+/** Returns a column that no row has. */
+async function absentColumn(file: string, { encoding }: TableLayout, missing: readonly string[]) {
+  const absent = new Set(missing);
+  await using table = await openTable(file, { encoding });
+  for await (const row of table.rows) {
+    if (absent.size === 0) return undefined;
+    if ('cells' in row) for (const column of absent) if (row.cells.has(column)) absent.delete(column);
+  }
+  return [...absent][0];
 }
 
 async function keptTable(
@@ -95,25 +106,42 @@ async function keptTable(
   for await (const row of rows) {
     memory.add('problem' in row ? row : row.cells);
     if ('problem' in row) problems.push(row);
-    else kept.set(row.cells.get(otherColumn)?.trim() ?? '', row.cells);
+    else {
+      const key = row.cells.get(otherColumn)?.trim() ?? '';
+      if (!isBlankName(key)) kept.set(key, row.cells);
+    }
   }
   return { columns, rows: kept, problems };
 }
 
-/** Returns the fields of a row with its id, or why the row is refused or skipped. The folder has the files of pictures. */
-function recordOf(
-  { from, cells, raw }: TableRow,
-  joined: TableRow['cells'] | undefined,
-  options: ReadCsvOptions & { folder: string },
-): Item {
-  const { mapping, idPrefix, source, origin, folder } = options;
-  const cellOf = (column: string) => cells.get(column) ?? joined?.get(column) ?? '';
-  const leftOut = whyLeftOut(cellOf, options);
-  if (leftOut !== undefined) return { from, skipped: leftOut };
+/**
+ * Returns what gives the fields, in the order in which a row is read: columns, then constants. The venue is last, because the row's
+ * ticker and country may decide which one its name means.
+ */
+function assignmentsOf({ columns, constants }: Mapping) {
+  const isVenue = ({ field }: { field: string }) => Number(field === 'listings.mic');
+  return [...columns, ...constants].toSorted((a, b) => isVenue(a) - isVenue(b));
+}
+
+interface RowOptions extends ReadCsvOptions {
+  assignments: ReturnType<typeof assignmentsOf>;
+  /** The folder with the files of pictures. */
+  folder: string;
+}
+
+/** Returns what the cells and the constants give, which fields have a cell, and what is wrong with the cells. */
+function readCells(cellOf: (column: string) => string, options: RowOptions) {
   const fields: Record<string, unknown> = {};
-  const problems: string[] = [];
   const filled = new Set<string>();
-  for (const { column, field } of mapping.columns) {
+  const problems: string[] = [];
+  for (const assignment of options.assignments) {
+    const { field } = assignment;
+    if ('text' in assignment) {
+      const problem = filled.has(field) ? undefined : assignCell(fields, field, assignment.text, options);
+      if (problem !== undefined) problems.push(`${field}: ${problem}`);
+      continue;
+    }
+    const { column } = assignment;
     const text = cellOf(column);
     const cell = field === 'listings.security' ? statementOf(column, text) : text;
     if (isEmptyCell(field, cell)) continue;
@@ -125,10 +153,20 @@ function recordOf(
         `${column}: the cell contains U+FFFD, the sign of a wrong encoding: convert the file to UTF-8`,
       );
   }
-  for (const { field, text } of mapping.constants) {
-    const problem = filled.has(field) ? undefined : assignCell(fields, field, text, options);
-    if (problem !== undefined) problems.push(`${field}: ${problem}`);
-  }
+  return { fields, filled, problems };
+}
+
+/** Returns the fields of a row with its id, or why the row is refused or skipped. */
+function recordOf(
+  { from, cells, raw }: TableRow,
+  joined: TableRow['cells'] | undefined,
+  options: RowOptions,
+): Item {
+  const { mapping, idPrefix, source, origin, folder } = options;
+  const cellOf = (column: string) => cells.get(column) ?? joined?.get(column) ?? '';
+  const leftOut = whyLeftOut(cellOf, options);
+  if (leftOut !== undefined) return { from, skipped: leftOut };
+  const { fields, filled, problems } = readCells(cellOf, options);
   const {
     ticker,
     mic,
@@ -139,7 +177,7 @@ function recordOf(
   delete fields.listings;
   const security = typeof fields.name === 'string' ? fields.name : '';
   if (isSecurity) {
-    const place = ticker === undefined ? undefined : readListing(ticker, mic);
+    const place = ticker === undefined ? undefined : listingOfRow(ticker, mic, filled.has('listings.mic'));
     const type = typeOfSecurity({ name: security, ticker: place?.ticker ?? ticker, mic: place?.mic, stated });
     if (isOtherSecurity(type)) {
       const other = place && otherSecurity(type, security, place);
@@ -149,8 +187,11 @@ function recordOf(
       const record: PartialRecord = { ...other, type: 'other_security', listings };
       return { from, raw, record, security, pictures: [], kind: OTHER_SECURITIES[type] };
     }
-    if (ticker !== undefined && place === undefined && !filled.has('listings.mic'))
-      problems.push(noVenue(mapping));
+    if (ticker !== undefined && place === undefined) {
+      if (mic !== undefined)
+        problems.push(`"${ticker}" names another venue than ${mic}: correct one of them`);
+      else if (!filled.has('listings.mic')) problems.push(noVenue(mapping));
+    }
     const { isin, cusip } = identifiers;
     // Without a ticker there is no listing, but the share's identifiers find the company.
     if (ticker === undefined && (isin ?? cusip) !== undefined)
@@ -162,6 +203,7 @@ function recordOf(
     nameTheCompany(fields);
   }
   if (problems.length > 0) return { from, problem: problems.join('; '), raw };
+  if (isObject(fields.stock)) fields.stock = inWholeCurrency(fields.stock);
 
   const { value, pictures } = takePictures(withPictureFields(fields), folder);
   // Nothing is left of a row whose only cell names a picture.
@@ -248,5 +290,7 @@ function derivedId({ lei, listings, stock, links, name = '' }: PartialRecord, so
   if (listing !== undefined) return slugOf(`${listing.mic} ${listing.ticker}`);
   if (links?.wikidata_qid !== undefined) return links.wikidata_qid.toLowerCase();
   if (website !== undefined) return slugOf(`${source} ${website}`);
-  return `${source}-${slugOf(name) || hash('sha256', name.normalize('NFKC').toLowerCase()).slice(0, 16)}`;
+  const letters = hash('sha256', name.normalize('NFKC').toLowerCase()).slice(0, 16);
+  // A slug has Latin letters only: "TCL科技" and "TCL电子" have the same.
+  return [source, slugOf(name), isLatin(name) ? '' : letters].filter((part) => part !== '').join('-');
 }

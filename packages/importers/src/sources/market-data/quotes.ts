@@ -1,5 +1,6 @@
 import type { Stock } from '@brand-data/contracts';
 import { readNumber } from '../../formats/cells.ts';
+import { inWhole, readCurrency } from '../../formats/currencies.ts';
 import { openTable } from '../../formats/table.ts';
 import { OptionError } from '../../framework/source-items.ts';
 
@@ -21,33 +22,13 @@ type OtherFigures = Partial<
   >
 >;
 
-/** Units such as pence, cents and agorot, with their currency. A hundred units are one unit of the currency. */
-const HUNDREDTHS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    GBP: 'GBp GBX',
-    ZAR: 'ZAc ZAC ZAX',
-    ILS: 'ILA ILa ILX',
-    USD: 'USX USc',
-    EUR: 'EUX',
-  }).flatMap(([currency, units]) => units.split(' ').map((unit) => [unit, currency] as const)),
-);
-
-/** Returns the ISO 4217 currency that a text means, and how many of the text's units make one. Undefined if it means none. */
-export function readCurrency(text: string): { currency: string; units: number } | undefined {
-  const whole = HUNDREDTHS.get(text.trim());
-  if (whole !== undefined) return { currency: whole, units: 100 };
-  const currency = text.trim().toUpperCase();
-  return /^[A-Z]{3}$/.test(currency) ? { currency, units: 1 } : undefined;
-}
-
 /**
  * Returns the figures as the catalogue stores them. Computes missing figures from the given ones: the change from its percentage
  * or the percentage from the change, prices in US dollars by `rates`, the range, and the distance from its low.
  */
 export function stockOfFigures(figures: DayFigures, rates: Rates): Partial<Stock> {
   const { currency, units } = readCurrency(figures.currency ?? '') ?? { currency: undefined, units: 1 };
-  const inUnits = (value: number | undefined) =>
-    value === undefined ? undefined : rounded(value / units, 10);
+  const inUnits = (value: number | undefined) => (value === undefined ? undefined : inWhole(value, units));
   const price = inUnits(figures.price) ?? 0;
   const low = inUnits(figures.low);
   const high = inUnits(figures.high);

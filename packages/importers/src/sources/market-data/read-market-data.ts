@@ -1,18 +1,30 @@
 import { Quote, type Source, Stock } from '@brand-data/contracts';
-import { type CellOptions, type Kind, readCell, readNumber } from '../../formats/cells.ts';
+import { type CellOptions, isZero, type Kind, readCell, readNumber } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/content.ts';
+import { readCurrency } from '../../formats/currencies.ts';
 import type { TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
-import { countryOfIsin } from '../../formats/listing.ts';
+import { countryOfIsin, listingOfRow, type TickerAtVenue } from '../../formats/listing.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
 import { assignmentsIn, isBlank, isBlankName } from '../../formats/texts.ts';
 import { type KeepingOptions, KeptMemory } from '../../framework/kept-memory.ts';
 import { OptionError, type ReadItem, type Unreadable } from '../../framework/source-items.ts';
 import FIELDS from './fields.json' with { type: 'json' };
-import { type DayFigures, type Rates, readCurrency, stockOfFigures } from './quotes.ts';
+import { type DayFigures, type Rates, stockOfFigures } from './quotes.ts';
 
 /** Fields in which "NaN" and "null" are ordinary values: XNYS:NAN is a security. */
 const TEXTS: ReadonlySet<Field> = new Set(['symbol', 'exchange']);
+
+/** Fields in which a zero means that the figure is not known. */
+const AMOUNTS: ReadonlySet<Field> = new Set([
+  'market_cap',
+  'market_cap_usd',
+  'price_usd',
+  'low',
+  'high',
+  'low_52_weeks',
+  'high_52_weeks',
+]);
 
 /** A field of market data. FIELDS has the names of columns that give it, in lower-case letters and digits. */
 type Field = keyof typeof FIELDS;
@@ -174,7 +186,12 @@ function dayOf({ from, raw }: TableRow, texts: ReadonlyMap<Field, string>, optio
   }
   const text = (field: Field) => values.get(field) as string | undefined;
   const number = (field: Field) => values.get(field) as number | undefined;
-  const [symbol, isin, mic] = [text('symbol') ?? '', text('isin') ?? '', text('exchange') ?? ''];
+  const isin = text('isin') ?? '';
+  const { ticker: symbol, mic } = placeOf(
+    text('symbol'),
+    text('exchange'),
+    texts.get('exchange') !== options.exchange,
+  );
   const [rangeLow, rangeHigh] = (values.get('range') as number[] | undefined) ?? [];
   const figures = {
     currency: text('currency'),
@@ -219,6 +236,11 @@ function dayOf({ from, raw }: TableRow, texts: ReadonlyMap<Field, string>, optio
     dayLow: number('low') ?? price,
     dayHigh: number('high') ?? price,
   };
+}
+
+/** Returns the symbol and the venue of a row, '' for each that it does not have. Without a venue the catalogue reads the symbol. */
+function placeOf(symbol = '', mic = '', isOfRow: boolean): TickerAtVenue {
+  return (symbol && mic && listingOfRow(symbol, mic, isOfRow)) || { ticker: symbol, mic };
 }
 
 function readField(field: Field, text: string, options: CellOptions): ReturnType<typeof readCell> {
@@ -293,7 +315,8 @@ function textsOf(
   for (const [column, field] of fields) {
     const cell = cells.get(column) ?? '';
     // An empty date stays in `texts`, so that the row is refused: without a date it would belong to no day.
-    const isNothing = TEXTS.has(field) ? isBlankName(cell) : isBlank(cell);
+    const isUnknown = isBlank(cell) || (AMOUNTS.has(field) && isZero(cell));
+    const isNothing = TEXTS.has(field) ? isBlankName(cell) : isUnknown;
     if (!isNothing) texts.set(field, cell);
     else if (field === 'date') texts.set(field, '');
   }
