@@ -10,6 +10,9 @@ const SHORT_LABEL = 4;
 /** Names that the matching put on many rows of others, whose names or tickers have the same letters somewhere. */
 const OFTEN_MISPLACED: ReadonlySet<string> = new Set(ERRORS.oftenMisplaced);
 
+/** Websites that the matching put on many rows of others, with the place beside them. */
+const MISPLACED_WEBSITES: ReadonlySet<string> = new Set(ERRORS.oftenMisplacedWebsites);
+
 /**
  * Removes the facts that FinanceDatabase's own matching put on the wrong rows of a file. A row without an `issuer` names no company:
  *
@@ -18,6 +21,7 @@ const OFTEN_MISPLACED: ReadonlySet<string> = new Set(ERRORS.oftenMisplaced);
  * - Descriptions and websites were looked up by parts of names. The facts of RH (rh.com) are on CRH and Whitehaven, and those
  *   of Flex on Enerflex. If one name is inside a word of the other, the facts belong to the company with the shorter name,
  *   unless the website begins with the longer one (harmonicinc.com is on NIC).
+ * - We know two websites that are on many rows ("F5 Networks" has the letters of "two"). Only a company with the website's name keeps it.
  * - Some names were looked up in the same way ("TIS" is on Zoetis and Fortis). We know some names that are on many rows. A row keeps
  *   such a name only if the row has an ISIN or its ticker begins with the name.
  * - A website that listings of three or more names have is removed, unless it is named after the row's own name
@@ -32,7 +36,7 @@ export function withoutMisattributedFacts(rows: readonly Row[]): Row[] {
   );
   const described = certain.map(withoutFactsOfOthers(certain));
   return described
-    .map(withoutSharedWebsite(described))
+    .map(withoutSharedWebsite(certain))
     .map(withDescribedName)
     .map(withoutIsinOfOther(described));
 }
@@ -55,6 +59,8 @@ function withoutFactsOfOthers(rows: readonly Row[]): (row: Row) => Row {
     const { issuer, subject, domain } = row;
     if (issuer === undefined) return row;
     if (isInsideWords(subject, issuer) || isLabelInside(domain, issuer)) return withoutFacts(row);
+    if (MISPLACED_WEBSITES.has(domain))
+      return issuer.words.join('') === domain.split('.', 1)[0] ? row : withoutFacts(row);
     if (domain === '' || beginsWith(domain, issuer)) return row;
     const isOthers = (byDomain.get(domain) ?? []).some((other) => {
       const isOfLongerName =
