@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { exchangeOfMic, exchangesOfPrefix } from '@brand-data/identifiers';
 import { CELL_FIELDS, type CellOptions, isEmptyCell, readCell } from '../../formats/cells.ts';
+import { headingKey, KNOWN_HEADINGS } from '../../formats/headings.ts';
 import { parseJson } from '../../formats/json.ts';
 import { isObject } from '../../formats/json-table.ts';
 import { countryOfIsin, readListing } from '../../formats/listing.ts';
@@ -9,7 +10,6 @@ import { openTable, type TableLayout } from '../../formats/table.ts';
 import { assignmentsIn, isBlankName, withPlainSpaces } from '../../formats/texts.ts';
 import VENUES from '../../formats/venues.json' with { type: 'json' };
 import { OptionError } from '../../framework/source-items.ts';
-import KNOWN_COLUMNS from './known-columns.json' with { type: 'json' };
 
 /** The columns and constants that give the fields of records. */
 export interface Mapping {
@@ -140,9 +140,9 @@ export function assignCell(
 export async function proposeMapping(file: string, layout?: TableLayout) {
   await using table = await openTable(file, layout);
   const { columns } = table;
-  const byName = new Map(columns.toReversed().map((column) => [lettersOf(column), column]));
-  const map = Object.entries(KNOWN_COLUMNS).flatMap(([field, names]) => {
-    const found = names.flatMap((name) => byName.get(lettersOf(name)) ?? []);
+  const byName = new Map(columns.toReversed().map((column) => [headingKey(column), column]));
+  const map = [...KNOWN_HEADINGS].flatMap(([field, names]) => {
+    const found = names.flatMap((name) => byName.get(name) ?? []);
     // Each column about the type of a security says something else.
     return (field === 'listings.security' ? found : found.slice(0, 1)).map((column) => ({ column, field }));
   });
@@ -158,11 +158,4 @@ export async function proposeMapping(file: string, layout?: TableLayout) {
     mic: hasVenue ? undefined : venue?.mic,
     date: /\d{4}-\d{2}-\d{2}/.exec(basename(file))?.[0],
   };
-}
-
-function lettersOf(name: string): string {
-  return name
-    .toLowerCase()
-    .replaceAll('%', 'pct')
-    .replace(/[^a-z]/g, '');
 }

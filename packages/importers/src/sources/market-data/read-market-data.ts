@@ -2,6 +2,7 @@ import { Quote, type Source, Stock } from '@brand-data/contracts';
 import { type CellOptions, isZero, type Kind, readCell, readNumber } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/content.ts';
 import { readCurrency } from '../../formats/currencies.ts';
+import { headingKey, KNOWN_HEADINGS } from '../../formats/headings.ts';
 import type { TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
 import { countryOfIsin, listingOfRow, type TickerAtVenue } from '../../formats/listing.ts';
@@ -26,9 +27,20 @@ const AMOUNTS: ReadonlySet<Field> = new Set([
   'high_52_weeks',
 ]);
 
-/** A field of market data. FIELDS has the names of columns that give it, in lower-case letters and digits. */
+/** A field of market data. FIELDS has the names of columns that give it, unless tables of companies have them too. */
 type Field = keyof typeof FIELDS;
 export const MARKET_DATA_FIELDS = Object.keys(FIELDS) as Field[];
+
+/** The same fields in tables of companies. */
+const OF_COMPANIES: Partial<Record<Field, string>> = {
+  symbol: 'listings.ticker',
+  isin: 'listings.isin',
+  exchange: 'listings.mic',
+  currency: 'stock.currency',
+  price: 'stock.price',
+  change: 'stock.change',
+  change_percentage: 'stock.change_percentage',
+};
 
 /** How fields are parsed that are no numbers. */
 const KINDS: Partial<Record<Field, Kind>> = {
@@ -286,18 +298,14 @@ async function fieldsOfTable(file: string, options: ReadMarketDataOptions): Prom
   return fields;
 }
 
-/** Assigns columns to fields by `map`, else by name. If two columns fit a field, the name that is first in FIELDS decides. */
+/** Assigns columns to fields by `map`, else by name. If two columns fit a field, the name that is listed first decides. */
 function fieldsByColumn(columns: readonly string[], map: readonly string[]): Map<string, Field> {
   const fields = new Map(readMap(map).filter(([column]) => columns.includes(column)));
-  const plain = (name: string) =>
-    name
-      .toLowerCase()
-      .replaceAll('%', 'percent')
-      .replace(/[^a-z0-9]/g, '');
   for (const field of MARKET_DATA_FIELDS) {
     if ([...fields.values()].includes(field)) continue;
-    const column = FIELDS[field]
-      .map((name) => columns.find((each) => plain(each) === name && !fields.has(each)))
+    const names = KNOWN_HEADINGS.get(OF_COMPANIES[field] ?? '') ?? FIELDS[field].map(headingKey);
+    const column = names
+      .map((name) => columns.find((each) => headingKey(each) === name && !fields.has(each)))
       .find((each) => each !== undefined);
     if (column !== undefined) fields.set(column, field);
   }
