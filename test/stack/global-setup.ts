@@ -47,7 +47,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const parent = await parentFolder();
   await removeLeftovers(parent);
   const folder = await realpath(await mkdtemp(join(parent, `brand-data-tests-${process.pid}-`)));
-  // All files that tests write, and the servers and programs that they start, are in this folder.
+  // Tests, and the servers and programs that they start, write all their files into this folder.
   process.env.TMPDIR = folder;
   const certificates = join(folder, 'certificates');
   await keepCertificates(certificates);

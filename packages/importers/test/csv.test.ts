@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type BrandRecord, recordFromBrand } from '@brand-data/records';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { readListing } from '../src/formats/listing.ts';
+import { listingOfRow, readListing } from '../src/formats/listing.ts';
 import { readPlace } from '../src/formats/places.ts';
 import { batchesOf } from '../src/framework/batches.ts';
 import type { ImportJournal } from '../src/framework/import-journal.ts';
@@ -246,7 +246,10 @@ describe('a venue', () => {
     ['7203.T', 'TSE', 'XTKS:7203'],
     ['500325.BO', 'BSE', 'XBOM:500325'],
     ['NASDAQ:AAPL', '', 'XNAS:AAPL'],
-    ['EPA:MC', 'Euronext', 'XPAR:MC'],
+    ['EPA:MC', 'XPAR', 'XPAR:MC'],
+    ['STO:AU', 'XASX', 'XASX:STO'],
+    ['VIE:FP', 'XPAR', 'XPAR:VIE'],
+    ['NYSE:SE', '', 'XNYS:SE'],
     ['NYSE: BRK.B', 'New York Stock Exchange', 'XNYS:BRK-B'],
     ['BSE:500325', 'XBOM', 'XBOM:500325'],
     ['TSE:7203', 'XTKS', 'XTKS:7203'],
@@ -270,25 +273,28 @@ describe('a venue', () => {
   });
 
   test.each([
-    ['VOD.L', 'XLON:VOD'],
-    ['MC.PA', 'XPAR:MC'],
-    ['VOD LN Equity', 'XLON:VOD'],
-    ['VOD:LN', 'XLON:VOD'],
-    ['ACM', 'XNYS:ACM'],
-    ['BRK.B', 'XNYS:BRK-B'],
-    ['MKC.V', 'XNYS:MKC-V'],
-    ['BF B', 'XNYS:BF-B'],
-    ['ICE:US', 'XNYS:ICE'],
-    ['V:US', 'XNYS:V'],
+    ['XNYS', 'VOD.L', 'XLON:VOD'],
+    ['XNYS', 'MC.PA', 'XPAR:MC'],
+    ['XNYS', 'VOD LN Equity', 'XLON:VOD'],
+    ['XNYS', 'VOD:LN', 'XLON:VOD'],
+    ['XNYS', 'ACM', 'XNYS:ACM'],
+    ['XNYS', 'BRK.B', 'XNYS:BRK-B'],
+    ['XNYS', 'MKC.V', 'XNYS:MKC-V'],
+    ['XNYS', 'BF B', 'XNYS:BF-B'],
+    ['XNYS', 'ICE:US', 'XNYS:ICE'],
+    ['XNYS', 'V:US', 'XNYS:V'],
+    ['XLON', 'AAPL:US', undefined],
+    ['XDFM', 'EMAAR.DU', 'XDFM:EMAAR'],
+    ['XBOG', 'ECOPETROL.CN', 'XBOG:ECOPETROL'],
+    ['XTSE', 'REI UN', 'XTSE:REI-UN'],
+    ['XMEX', 'AMX.L', 'XMEX:AMX-L'],
+    [undefined, 'VIE:FP', undefined],
+    [undefined, 'ICE:US', undefined],
   ])(
-    'that is set for all rows is not that of a ticker which names another one: %s is %s',
-    async (symbol, listing) => {
-      const set = ['listings.mic=XNYS'];
-      const [record] = await read(['symbol,name', `${symbol},Acme`], 'symbol=listings.ticker,name=name', {
-        set,
-      });
-      const [place] = (record as Partial<BrandRecord>).listings ?? [];
-      expect(`${place?.mic}:${place?.ticker}`).toBe(listing);
+    'that is set for all rows, %s, is not that of a ticker which names another one: %s is %s',
+    (mic, symbol, listing) => {
+      const place = listingOfRow(symbol, mic, false);
+      expect(place && `${place.mic}:${place.ticker}`).toBe(listing);
     },
   );
 
@@ -326,6 +332,8 @@ describe('a venue', () => {
 
   test.each([
     'Growth Market',
+    'NYSE, Hong Kong',
+    'NASDAQ, Tel Aviv',
     'Board A',
     'Stock Exchange',
     'First North',
@@ -410,19 +418,22 @@ test.each([
   ['gbp', 'GBP', 70.5],
   ['ZAc', 'ZAR', 0.705],
 ])('prices in hundredths of a currency become prices in the currency: %s', async (unit, currency, price) => {
-  const rows = ['name,price,currency,range', `Acme,70.5,${unit},60-80`];
+  const rows = ['name,price,currency,range', `Acme,70.5,${unit},"60 - 9,574.00"`];
   const records = await read(rows, 'name=name,price=stock.price,currency=stock.currency,range=stock.range');
-  const range = price === 70.5 ? '60-80' : '0.6-0.8';
+  const range = price === 70.5 ? '60 - 9,574.00' : '0.6-95.74';
   expect(records).toMatchObject([{ stock: { price, currency, range } }]);
 });
 
 test('names that have the same Latin letters are not one record', async () => {
-  const records = (await read(['name', 'TCL科技', 'TCL电子', 'TCL'], 'name=name')) as { id: string }[];
-  expect(new Set(records.map(({ id }) => id)).size).toBe(3);
+  const names = ['TCL科技', 'TCL电子', 'TCL', '!!!', '+'];
+  const records = (await read(['name', ...names], 'name=name')) as { id: string }[];
+  expect(new Set(records.map(({ id }) => id)).size).toBe(5);
   expect(records.map(({ id }) => id)).toEqual([
     expect.stringMatching(/^mine-tcl-[0-9a-f]{16}$/),
     expect.stringMatching(/^mine-tcl-[0-9a-f]{16}$/),
     'mine-tcl',
+    expect.stringMatching(/^mine-[0-9a-f]{16}$/),
+    expect.stringMatching(/^mine-[0-9a-f]{16}$/),
   ]);
 });
 
@@ -433,6 +444,9 @@ test('a column that begins late in a file of JSON lines is read, and one that ne
   const readAll = (map: string) => allOf(readCsv(file, { ...options, mapping: readMapping([map], []) }));
   const items = await readAll('name=name,site=links.websites');
   expect(items.at(-1)).toHaveProperty('item.links.websites', ['https://last.example']);
+  const join = { file, column: 'name', otherColumn: 'name' };
+  const joined = await read(['name', 'Last'], 'name=name,site=links.websites', { join });
+  expect(joined).toMatchObject([{ links: { websites: ['https://last.example'] } }]);
   await expect(readAll('name=name,web=links.websites')).rejects.toThrow(
     /there is no column "web": the columns are name \(.*late\.ndjson\)$/,
   );
@@ -913,18 +927,22 @@ describe('rows of one company that are merged', () => {
     ]);
   });
 
-  test('fill the gaps of a listing, and a further identifier that the company cannot have is reported', async () => {
-    const [left, record] = await merged(
+  test('fill the gaps of a listing, and identifiers that have no place are reported', async () => {
+    const [contradicting, further, record] = await merged(
       '7,Acme,ACM,XNAS,',
       '7,Acme,ACM,XNAS,US0378331005',
+      '7,Acme,ACM,XNAS,GB0007188757',
       '7,Acme,,,US5949181045',
-      '7,Acme,,,GB0007188757',
     );
-    expect(record).toMatchObject({
-      listings: [{ ticker: 'ACM', mic: 'XNAS', isin: 'US0378331005' }],
-      stock: { isin: 'US5949181045' },
-    });
-    expect(left).toMatch(/^5 skipped: GB0007188757: .*:2 has another one without a ticker$/);
+    expect(record).toHaveProperty('listings', [{ ticker: 'ACM', mic: 'XNAS', isin: 'US0378331005' }]);
+    expect(record).not.toHaveProperty('stock');
+    expect(contradicting).toMatch(/^4 skipped: GB0007188757: .*:2 has another one$/);
+    expect(further).toMatch(/^5 skipped: US5949181045: .*:2 has another one$/);
+  });
+
+  test('give a company without a ticker its identifiers', async () => {
+    const [record] = await merged('7,Acme,,,', '7,Acme,,,US0378331005');
+    expect(record).toHaveProperty('stock', { isin: 'US0378331005' });
   });
 });
 
@@ -1104,9 +1122,20 @@ test.each([
     { country: 'United States', country_code: 'US' },
   ],
   ['1 Main Street, Springfield', {}],
+  [
+    '191 Peachtree Street, Atlanta, Georgia',
+    { state: 'Georgia', country: 'United States', country_code: 'US' },
+  ],
   ['', {}],
 ])('a place is read into its parts: %s', (text, place) => {
   expect(readPlace(text)).toEqual(place);
+});
+
+test('an address that tells no part of a place is left out', async () => {
+  const rows = ['name,hq', 'Acme,"1 Main Street, Springfield"'];
+  const [record] = await read(rows, 'name=name,hq=company.headquarters');
+  expect(record).toMatchObject({ name: 'Acme' });
+  expect(record).not.toHaveProperty('company');
 });
 
 test('a row that has nothing but a picture is refused with a reason', async () => {

@@ -79,6 +79,7 @@ test.each([
   ['NASDAQ:AAPL', 'NASDAQ', 'AAPL', 'XNAS'],
   ['BRK.B', 'NYSE', 'BRK-B', 'XNYS'],
   ['VOD.L', '', 'VOD.L', ''],
+  ['7203.T', 'TSE', '7203', 'XTKS'],
 ])(
   'a symbol beside its exchange is that of the exchange: %s at %s',
   async (written, exchange, symbol, mic) => {

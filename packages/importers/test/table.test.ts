@@ -142,21 +142,23 @@ test('lines of one cell between the heading and the first row are remarks', asyn
 });
 
 test('a delimiter at the end of the heading makes no column', async () => {
-  const { rows } = await read('symbol,name,,\nACM,Acme\nBLU,Blue,\n');
+  const { rows } = await read('symbol,name,,\nACM,Acme\nBLU,Blue,\nCAN,Cane,x\nDUN,Dune,,\n');
   expect(rows).toEqual([
     ['ACM', 'Acme'],
     ['BLU', 'Blue'],
+    ['CAN', 'Cane'],
+    ['DUN', 'Dune'],
   ]);
 });
 
 test('a heading that is repeated on each page is a remark', async () => {
   const text =
-    ' symbol ,name,\nACM,Acme,\nsymbol,"na\u00adme",\nBLU,Blue,\nsymbol,Name,x\nsymbol,name,,\nCAN,Cane,\n';
+    ' symbol ,name,\nACM,Acme,\nsymbol,"na\u00adme",\nBLU,Blue,\nsymbol,Name,x,y\nsymbol,name,,\nCAN,Cane,\n';
   const { rows, remarks } = await read(text);
   expect(rows).toEqual([
     ['ACM', 'Acme'],
     ['BLU', 'Blue'],
-    expect.stringContaining('3 cells'),
+    expect.stringContaining('4 cells'),
     ['CAN', 'Cane'],
   ]);
   expect(remarks).toEqual([':3', ':6']);

@@ -194,6 +194,16 @@ export function readNumber(cell: string, { decimalComma = false } = {}): number 
   return Number.isFinite(number) ? number : undefined;
 }
 
+/** Reads the low and high of "164.08-260.10". */
+export function readRange(
+  text: string,
+  options?: { decimalComma?: boolean },
+): [low: number, high: number] | undefined {
+  const [, ...bounds] = /^(.+?)\s*[-–—]\s*([^-–—]+)$/u.exec(text.slice(0, 2 * LONGEST_FIGURE)) ?? [];
+  const [low, high] = bounds.map((bound) => readNumber(bound, options));
+  return low === undefined || high === undefined ? undefined : [low, high];
+}
+
 /** Removes the separators, but only if each is before three digits and none is after the decimal point. */
 function withoutThousands(text: string, separator: ',' | '.'): string {
   const grouped =

@@ -1,5 +1,3 @@
-import type { BrandRecord } from '@brand-data/records';
-
 /** Units such as pence, cents and agorot, with their currency. A hundred units are one unit of the currency. */
 const HUNDREDTHS: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -22,20 +20,4 @@ export function readCurrency(text: string): { currency: string; units: number } 
 /** Returns a figure of a table in the whole currency, without the extra digits that binary fractions add. */
 export function inWhole(figure: number, units: number): number {
   return Number((figure / units).toFixed(10));
-}
-
-/** Returns a record's market data in the whole currency: 70.5 in GBp are 0.705 in GBP. */
-export function inWholeCurrency(stock: NonNullable<BrandRecord['stock']>): typeof stock {
-  const { currency, units } = readCurrency(stock.currency ?? '') ?? { currency: undefined, units: 1 };
-  if (currency === undefined) return stock;
-  const { price, change, range } = stock;
-  return {
-    ...stock,
-    currency,
-    ...(price !== undefined && { price: inWhole(price, units) }),
-    ...(change !== undefined && { change: inWhole(change, units) }),
-    ...(range !== undefined && {
-      range: range.replace(/\d+(?:\.\d+)?/g, (figure) => String(inWhole(Number(figure), units))),
-    }),
-  };
 }

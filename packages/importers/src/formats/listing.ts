@@ -49,15 +49,15 @@ export function readVenue(
 }
 
 /**
- * Returns the venues of a name, which may have accents, a legal form or words about a segment. Of the cities after an operator's name
- * ("Euronext Amsterdam, Brussels"), the first one is the venue.
+ * Returns the venues of a name, which may have accents, a legal form or words about a segment. Of the cities of one operator's venues
+ * ("Euronext Amsterdam, Brussels"), the first one is meant.
  */
 const micsOfName = remembered((name): readonly string[] => {
   const plain = name.normalize('NFKD').replace(/[\p{M}.'/]/gu, '');
   const words = plain.split(/[^\p{L}\p{N}]+/u);
   const telling = words.filter((word) => !VENUES.words_that_say_little.includes(word));
-  const cities = telling.filter((word) => !VENUES.operators.includes(word));
-  const hasOperator = cities.length < telling.length;
+  const hasOperator = telling.some((word) => VENUES.operators.includes(word));
+  const cities = telling.filter((word) => ![...VENUES.operators, ...VENUES.owners].includes(word));
   const ofCity = hasOperator ? (NAMES.get(cities.join('')) ?? NAMES.get(cities[0] ?? '')) : undefined;
   const micsOf = (key: string) => NAMES.get(key)?.split(' ') ?? exchangesOfPrefix(key).map(({ mic }) => mic);
   const found = [name, words.join(''), telling.join('')].map(micsOf).find(({ length }) => length > 0);
@@ -73,8 +73,8 @@ export function countryOfIsin(isin = ''): string {
  * Returns a ticker as the exchange writes it, with a share class after a hyphen ("BRK-B"), and so the mark of another American
  * security ("AAM-PA"). The venue's code is removed as Yahoo and Reuters write it after a dot ("AAPL.O"), and Bloomberg after a space
  * ("AAPL US Equity") or a colon ("AAPL:US"), as others write it before a colon ("NASDAQ:AAPL"), and the ".0" of a number. If `mic` is
- * undefined, Yahoo's or Bloomberg's code or the name before the colon gives it. Undefined if none does, or if the name before the
- * colon is not that of `mic`.
+ * undefined, Yahoo's or Bloomberg's code or the name before the colon gives it. Undefined if none does, or if what a colon separates
+ * from the ticker is not that of `mic`.
  */
 export function readListing(symbol: string, mic: string | undefined): TickerAtVenue | undefined {
   const plain = symbol
@@ -85,17 +85,7 @@ export function readListing(symbol: string, mic: string | undefined): TickerAtVe
   const [, root = plain, mark, series = ''] = (venue?.country === 'US' && TAPE_MARK.exec(plain)) || [];
   const text = mark === undefined ? plain.toUpperCase() : `${root}-${mark === 'r' ? 'R' : 'P'}${series}`;
   const [, before = '', after] = PREFIX.exec(text) ?? [];
-  if (after !== undefined) {
-    // One letter is rather the ticker in "V:US" than a tape.
-    const named =
-      after === 'US' || before.length === 1
-        ? undefined
-        : readVenue(before, { countries: venue && [venue.country] });
-    const isBloomberg = named === undefined && exchangesOfBloombergCode(after).length > 0;
-    if (isBloomberg) return readListing(`${before} ${after}`, mic);
-    const isOther = typeof named !== 'string' || (mic !== undefined && named !== (venue?.mic ?? mic));
-    return isOther ? undefined : readListing(after, named);
-  }
+  if (after !== undefined) return readColon(before, after, mic);
   const [, stem = '', sign, code = ''] = SUFFIX.exec(text) ?? [];
   const [found, another] = sign === '.' ? exchangesOfYahooSuffix(code) : exchangesOfBloombergCode(code);
   if (mic === undefined) return found && !another ? { ticker: tickerOf(stem), mic: found.mic } : undefined;
@@ -103,17 +93,48 @@ export function readListing(symbol: string, mic: string | undefined): TickerAtVe
   return { ticker: tickerOf(codes.flat().includes(code) ? stem : text), mic };
 }
 
+/** Reads "NASDAQ:AAPL", and Bloomberg's reverse order, "AAPL:US". */
+function readColon(before: string, after: string, mic: string | undefined): TickerAtVenue | undefined {
+  const venue = exchangeOfMic(mic ?? '');
+  // One letter is rather the ticker in "V:US" than a tape.
+  const named = before.length === 1 ? undefined : readVenue(before, { countries: venue && [venue.country] });
+  const ofBloomberg = exchangesOfBloombergCode(after);
+  const isHere = ofBloomberg.some((each) => each.mic === venue?.mic);
+  if (isHere || (ofBloomberg.length > 0 && named === undefined && mic === undefined))
+    return readListing(`${before} ${after}`, mic);
+  // "VIE:FP" is Veolia in Paris, or another ticker in Vienna.
+  const isUnclear = mic === undefined && ofBloomberg.length > 0 && before.length <= 3;
+  const isOther = typeof named !== 'string' || (mic !== undefined && named !== (venue?.mic ?? mic));
+  return isUnclear || isOther ? undefined : readListing(after, named);
+}
+
 /** The letters after a dot or a space that are rather a share class ("BRK.B") or a preferred share than Yahoo's or Bloomberg's code. */
 const CLASS = /[. ](?:[A-EG-KM-SU-Z]|PR)$/i;
 
-/** Returns a row's listing. A venue that its ticker names overrules one that is set for all rows, but not that of the row. */
+function isClass(ticker: string, mic = ''): boolean {
+  const { seriesWithoutSign, country } = exchangeOfMic(mic) ?? {};
+  if (seriesWithoutSign && /[. ][A-Z]$/i.test(ticker)) return true;
+  // The units of Canadian trusts: "REI.UN".
+  return CLASS.test(ticker) || (country === 'CA' && /[. ]UN$/i.test(ticker));
+}
+
+/**
+ * Returns a row's listing. A venue that its ticker names overrules one that is set for all rows, but not that of the row. The venue's
+ * own code is none of another one: ".DU" is Düsseldorf's at Yahoo, and Dubai's at Reuters.
+ */
 export function listingOfRow(
   ticker: string,
   mic: string | undefined,
   isOfRow: boolean,
 ): TickerAtVenue | undefined {
-  const named = isOfRow || CLASS.test(ticker) ? undefined : readListing(ticker, undefined);
-  return named ?? readListing(ticker, mic);
+  const here = readListing(ticker, mic);
+  const named = isOfRow || isClass(ticker, mic) ? undefined : readListing(ticker, undefined);
+  return named === undefined || named.ticker === here?.ticker ? here : named;
+}
+
+/** Returns the country of the venue that a ticker names: "FR" for "MC.PA". '' if it names none. */
+export function countryOfTicker(ticker = ''): string {
+  return exchangeOfMic(readListing(ticker, undefined)?.mic ?? '')?.country ?? '';
 }
 
 function tickerOf(text: string): string {

@@ -20,7 +20,8 @@ const STATES = new Set([
  * Reads texts such as "Saint Paul, Minnesota", "Dublin, Ireland" and "Warmley, Bristol, United Kingdom". If the last part is
  * the name of a country, it is the country. Otherwise it is the state. The names of American states are always states, so
  * that "Atlanta, Georgia" is in the United States. If there are several places, separated by semicolons, only the first
- * is used. Footnote marks are removed. Of an address with a number of a house or a postcode, only the country is read.
+ * is used. Footnote marks are removed. Of an address with the number of a house or a postcode, only
+ * the country and an American state are read.
  */
 export function readPlace(text: string): Place {
   const [first = ''] = text.split(';');
@@ -32,10 +33,11 @@ export function readPlace(text: string): Place {
   const [city] = parts;
   if (last === undefined || city === undefined) return {};
   const code = countryCodeOf(last);
-  if (parts.some((part) => /\d/.test(part)))
-    return code === undefined ? {} : { country: nameOfCountry(code) ?? last, country_code: code };
+  const isAddress = parts.some((part) => /\d/.test(part));
   if (parts.length > 1 && STATES.has(last))
-    return { city, state: last, country: 'United States', country_code: 'US' };
+    return { ...(!isAddress && { city }), state: last, country: 'United States', country_code: 'US' };
+  if (isAddress)
+    return code === undefined ? {} : { country: nameOfCountry(code) ?? last, country_code: code };
   if (code === undefined) return { city, ...(parts.length > 1 && { state: last }) };
   return {
     ...(parts.length > 1 && { city }),

@@ -188,8 +188,7 @@ function headingOf(file: string, row: Row | Unreadable | undefined): { from: str
     throw new NoTable(row.from, isWorkbook ? 'the file is a workbook: save it as CSV UTF-8' : row.problem);
   }
   const { from } = row;
-  const cells = row.cells.map(cellText);
-  const names = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1);
+  const names = row.cells.map(cellText);
   if (names.length > MAX_COLUMNS)
     throw new NoTable(
       from,
@@ -248,7 +247,9 @@ async function* rowsOf(
 }
 
 function namedRow({ from, raw, cells }: Row, names: readonly string[]): TableRow | Unreadable {
-  if (cells.length < names.length || cells.slice(names.length).some((cell) => cell !== '')) {
+  // A heading may end in a delimiter that rows do not have.
+  const least = names.findLastIndex((name) => name !== '') + 1;
+  if (cells.length < least || cells.slice(names.length).some((cell) => cell !== '')) {
     const problem = `the line has ${cells.length} cells, but the heading has ${names.length}: correct its quotes and delimiters`;
     return { from, problem, raw };
   }

@@ -15,6 +15,9 @@ const FURTHER_CLASSES = 'further share classes';
 export type PartialRecord = Partial<BrandRecord>;
 type Listing = NonNullable<BrandRecord['listings']>[number];
 
+/** The identifiers of a security that a company without a listing may have, too. */
+const IDENTIFIERS = ['isin', 'cusip'] as const;
+
 interface ReadRow {
   from: string;
   raw: string;
@@ -77,7 +80,7 @@ export async function* mergedById(rows: AsyncIterable<Item>, kept: KeptMemory): 
     if (left.length > 0)
       yield {
         from: item.from,
-        skipped: `${left.join(', ')}: ${first.from} has another one without a ticker`,
+        skipped: `${left.join(', ')}: ${first.from} has another one`,
       };
   }
   yield* merged.values();
@@ -151,29 +154,32 @@ function tickerOf({ record }: ReadRow): string {
 
 /**
  * Adds the names, listings and identifiers of a further row of the same company. The row's other fields are ignored. Returns the
- * identifiers that the company cannot have, because it already has others of a security without a ticker.
+ * identifiers that have no place, because the company or the listing has others.
  */
 function mergeInto(
   first: PartialRecord,
-  { name, names = [], listings = [], stock }: PartialRecord,
+  { name, names = [], listings = [], stock = {} }: PartialRecord,
 ): string[] {
   for (const other of [...(name === undefined ? [] : [name]), ...names])
     if ((first.names?.length ?? 0) < MOST_MERGED && other !== first.name && !first.names?.includes(other))
       first.names = [...(first.names ?? []), other];
+  const left: string[] = [];
   for (const listing of listings) {
     const known = first.listings ?? [];
     const at = known.findIndex(({ ticker, mic }) => ticker === listing.ticker && mic === listing.mic);
-    if (at >= 0) first.listings = known.with(at, { ...listing, ...known[at] });
-    else if (known.length < MOST_MERGED)
+    if (at < 0 && known.length < MOST_MERGED)
       first.listings = [...known, isMain(listing, known) ? { ...listing, primary: true } : listing];
+    if (at >= 0) first.listings = known.with(at, { ...listing, ...known[at] });
   }
-  const left: string[] = [];
-  for (const field of ['isin', 'cusip'] as const) {
-    const value = stock?.[field];
+  for (const field of IDENTIFIERS) {
+    const values = [stock[field], ...listings.map((listing) => listing[field])].filter(
+      (value) => value !== undefined,
+    );
     const known = [first.stock?.[field], ...(first.listings ?? []).map((listing) => listing[field])];
-    if (value === undefined || known.includes(value)) continue;
-    if (first.stock?.[field] === undefined) first.stock = { ...first.stock, [field]: value };
-    else left.push(value);
+    // The share is that of the main listing, so a row without a ticker gives only what no listing has.
+    if (stock[field] !== undefined && known.every((value) => value === undefined))
+      first.stock = { ...first.stock, [field]: stock[field] };
+    else left.push(...values.filter((value) => !known.includes(value)));
   }
   return left;
 }

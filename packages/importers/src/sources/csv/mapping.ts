@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
-import { exchangeOfMic, exchangesOfPrefix } from '@brand-data/identifiers';
+import { exchangesOfPrefix } from '@brand-data/identifiers';
 import { CELL_FIELDS, type CellOptions, isEmptyCell, readCell } from '../../formats/cells.ts';
 import { headingKey, KNOWN_HEADINGS } from '../../formats/headings.ts';
 import { parseJson } from '../../formats/json.ts';
 import { isObject } from '../../formats/json-table.ts';
-import { countryOfIsin, readListing } from '../../formats/listing.ts';
+import { countryOfIsin, countryOfTicker } from '../../formats/listing.ts';
 import { withCountry } from '../../formats/places.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
 import { assignmentsIn, isBlankName, withPlainSpaces } from '../../formats/texts.ts';
@@ -96,10 +96,9 @@ function known(field: string): string {
  * there, and that of the headquarters.
  */
 function countriesOf({ listings, stock, company }: Record<string, unknown>): string[] {
-  const { ticker = '', isin = Object(stock).isin } = Object(listings);
+  const { ticker, isin = Object(stock).isin } = Object(listings);
   const { country_code = '' } = withCountry(Object(company).headquarters ?? {});
-  const named = exchangeOfMic(readListing(ticker, undefined)?.mic ?? '');
-  return [named?.country ?? '', countryOfIsin(isin), country_code];
+  return [countryOfTicker(ticker), countryOfIsin(isin), country_code];
 }
 
 /** Sets the field to the cell's value, unless the cell is empty. Returns a problem if the cell cannot be read. */
@@ -117,6 +116,8 @@ export function assignCell(
   );
   if ('problem' in read) return read.problem;
   const { value } = read;
+  // An address may tell no part of a place.
+  if (isObject(value) && Object.keys(value).length === 0) return undefined;
   const path = field.split('.');
   const name = path.pop() ?? '';
   const group = path.reduce<Record<string, unknown>>((at, step) => {

@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 import type { Brand } from '@brand-data/contracts';
 import { rankOfMarketValue, readSecurityName, readWebHost, typeOfSecurity } from '@brand-data/identifiers';
 import { type BrandRecord, brandFromRecord, problemsOf, readRecord, slugOf } from '@brand-data/records';
-import { type CellOptions, isEmptyCell } from '../../formats/cells.ts';
+import { type CellOptions, isEmptyCell, readRange } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/content.ts';
-import { inWholeCurrency } from '../../formats/currencies.ts';
+import { inWhole, readCurrency } from '../../formats/currencies.ts';
 import { isObject, type TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
 import { isOtherSecurity, listingOfRow, OTHER_SECURITIES, otherSecurity } from '../../formats/listing.ts';
@@ -53,7 +53,8 @@ export async function* readCsv(
   const columns = [...table.columns, ...(other?.columns ?? [])];
   const conditions = [...mapping.columns, ...skip, ...only].map((each) => each.column);
   const missing = [...conditions, ...(join ? [join.column] : [])].filter((each) => !columns.includes(each));
-  const absent = table.isOpenEnded ? await absentColumn(file, options, missing) : missing[0];
+  const absent =
+    table.isOpenEnded && missing.length > 0 ? await absentColumn(file, options, missing) : missing[0];
   if (absent !== undefined)
     throw new OptionError(
       `there is no column "${absent}": the columns are ${columns.join(', ')} (${table.from}${table.isOpenEnded === undefined ? '; another line: --heading-line' : ''})`,
@@ -98,9 +99,10 @@ async function keptTable(
   encoding: string | undefined,
 ) {
   await using table = await openTable(file, { encoding });
-  const { columns, rows } = table;
+  const { columns, rows, isOpenEnded } = table;
   if (!columns.includes(otherColumn))
     throw new OptionError(`${file} has no column "${otherColumn}": its columns are ${columns.join(', ')}`);
+  const further = new Set<string>();
   const kept = new Map<string, TableRow['cells']>();
   const problems: Unreadable[] = [];
   for await (const row of rows) {
@@ -109,9 +111,10 @@ async function keptTable(
     else {
       const key = row.cells.get(otherColumn)?.trim() ?? '';
       if (!isBlankName(key)) kept.set(key, row.cells);
+      if (isOpenEnded) for (const column of row.cells.keys()) further.add(column);
     }
   }
-  return { columns, rows: kept, problems };
+  return { columns: [...further.union(new Set(columns))], rows: kept, problems };
 }
 
 /**
@@ -203,7 +206,7 @@ function recordOf(
     nameTheCompany(fields);
   }
   if (problems.length > 0) return { from, problem: problems.join('; '), raw };
-  if (isObject(fields.stock)) fields.stock = inWholeCurrency(fields.stock);
+  if (isObject(fields.stock)) fields.stock = inWholeCurrency(fields.stock, options);
 
   const { value, pictures } = takePictures(withPictureFields(fields), folder);
   // Nothing is left of a row whose only cell names a picture.
@@ -212,6 +215,21 @@ function recordOf(
     record.company.headquarters = withCountry(record.company.headquarters);
   record.id = record.id === undefined ? derivedId(record, source) : `${idPrefix}${slugOf(record.id)}`;
   return { from, raw, record, security, pictures };
+}
+
+/** Returns a row's market data in the whole currency: 70.5 in GBp are 0.705 in GBP. */
+function inWholeCurrency(stock: NonNullable<BrandRecord['stock']>, options: CellOptions): typeof stock {
+  const { currency = '', units = 1 } = readCurrency(stock.currency ?? '') ?? {};
+  if (units === 1) return stock;
+  const { price, change, range = '', ...others } = stock;
+  const bounds = readRange(range, options)?.map((bound) => inWhole(bound, units));
+  return {
+    ...others,
+    currency,
+    ...(price !== undefined && { price: inWhole(price, units) }),
+    ...(change !== undefined && { change: inWhole(change, units) }),
+    ...(bounds !== undefined && { range: bounds.join('-') }),
+  };
 }
 
 /** Returns the problems of a row's listing, for which the catalogue would refuse the company with its other rows too. */
@@ -291,6 +309,8 @@ function derivedId({ lei, listings, stock, links, name = '' }: PartialRecord, so
   if (links?.wikidata_qid !== undefined) return links.wikidata_qid.toLowerCase();
   if (website !== undefined) return slugOf(`${source} ${website}`);
   const letters = hash('sha256', name.normalize('NFKC').toLowerCase()).slice(0, 16);
+  const slug = slugOf(name);
   // A slug has Latin letters only: "TCL科技" and "TCL电子" have the same.
-  return [source, slugOf(name), isLatin(name) ? '' : letters].filter((part) => part !== '').join('-');
+  const isWhole = slug !== '' && isLatin(name);
+  return [source, slug, isWhole ? '' : letters].filter((part) => part !== '').join('-');
 }

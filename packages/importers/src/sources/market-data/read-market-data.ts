@@ -1,11 +1,11 @@
 import { Quote, type Source, Stock } from '@brand-data/contracts';
-import { type CellOptions, isZero, type Kind, readCell, readNumber } from '../../formats/cells.ts';
+import { type CellOptions, isZero, type Kind, readCell, readRange } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/content.ts';
 import { readCurrency } from '../../formats/currencies.ts';
 import { headingKey, KNOWN_HEADINGS } from '../../formats/headings.ts';
 import type { TableRow } from '../../formats/json-table.ts';
 import { readEach } from '../../formats/lines.ts';
-import { countryOfIsin, listingOfRow, type TickerAtVenue } from '../../formats/listing.ts';
+import { countryOfIsin, countryOfTicker, listingOfRow, type TickerAtVenue } from '../../formats/listing.ts';
 import { openTable, type TableLayout } from '../../formats/table.ts';
 import { assignmentsIn, isBlank, isBlankName } from '../../formats/texts.ts';
 import { type KeepingOptions, KeptMemory } from '../../framework/kept-memory.ts';
@@ -54,8 +54,6 @@ const KINDS: Partial<Record<Field, Kind>> = {
 
 /** The memory of a security's dates and figures without its texts, in bytes. */
 const SECURITY_BYTES = 300;
-/** No range of two prices has so many characters. */
-const LONGEST_RANGE = 100;
 const YEAR_DAYS = 364;
 const DAY_MS = 86_400_000;
 /** If a security's first and last day are at least this far apart, its rows give the range of 52 weeks. */
@@ -190,7 +188,7 @@ async function* daysOf(file: string, options: ReadMarketDataOptions): AsyncGener
 function dayOf({ from, raw }: TableRow, texts: ReadonlyMap<Field, string>, options: ReadMarketDataOptions) {
   const problems: string[] = [];
   const values = new Map<Field, unknown>();
-  const countries = [countryOfIsin(texts.get('isin'))];
+  const countries = [countryOfTicker(texts.get('symbol')), countryOfIsin(texts.get('isin'))];
   for (const [field, text] of texts) {
     const read = readField(field, text, { ...options, separator: ';', countries });
     if ('problem' in read) problems.push(`${field}: ${read.problem}`);
@@ -260,15 +258,8 @@ function readField(field: Field, text: string, options: CellOptions): ReturnType
   if (field === 'currency')
     return readCurrency(text) ? { value: text } : { problem: `${shown} is not a currency code of ISO 4217` };
   if (field !== 'range') return readCell(field, text, options, KINDS[field] ?? 'number');
-  const value = rangeOf(text, options.decimalComma);
+  const value = readRange(text, options);
   return value ? { value } : { problem: `${shown} is not a range: write low-high, such as 164.08-260.10` };
-}
-
-/** Reads the low and high of "164.08-260.10". */
-function rangeOf(text: string, decimalComma: boolean): [low: number, high: number] | undefined {
-  const [, ...bounds] = /^(.+?)\s*[-–—]\s*([^-–—]+)$/u.exec(text.slice(0, LONGEST_RANGE)) ?? [];
-  const [low, high] = bounds.map((bound) => readNumber(bound, { decimalComma }));
-  return low === undefined || high === undefined ? undefined : [low, high];
 }
 
 /** Parses "column=field" and lists of it. Throws an OptionError. */
