@@ -18,7 +18,7 @@ declare module 'vitest' {
 
 /** A file system in memory, on Linux. */
 const IN_MEMORY = '/dev/shm';
-/** All tests together write less than half of this. */
+/** All tests together write about half of this. */
 const ENOUGH_BYTES = 8 * 1024 ** 3;
 
 /**
