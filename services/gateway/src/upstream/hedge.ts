@@ -19,8 +19,9 @@ export interface ReplicaPreference {
  * `unavailable` if no answer comes in time, and at once if at least two replicas were asked and none of those can be reached or is
  * available. The next request then goes first to the second of them.
  *
- * @param send sends one attempt; rejects if no answer comes in time, or if all replicas have the request already
- * @param attempts the most attempts. Without this bound, expensive requests could overload a service that is late
+ * @param send sends one attempt; rejects if no answer comes in time, or if all connected replicas have the request already
+ * @param attempts the most attempts that reach a replica. Without this bound, expensive requests could overload a service that is
+ *   late. A replica that connects again is asked, although an attempt found no other replica before
  */
 export function hedge<Answer>(
   clock: Clock,
@@ -34,6 +35,7 @@ export function hedge<Answer>(
   const first = firstAttempt(preference, began);
   return new Promise((resolve, reject) => {
     let next = first;
+    let notSent = 0;
     const unanswered = new Set<ReplicaChoice>();
     let isOver = false;
     const end = (preferred: number, settle: () => void): void => {
@@ -43,13 +45,14 @@ export function hedge<Answer>(
       settle();
     };
     const attemptOn = async (attempt: number, leftMs: number): Promise<void> => {
-      const choice = { key, attempt, others: [...unanswered] };
+      const choice: ReplicaChoice = { key, attempt, others: [...unanswered] };
       unanswered.add(choice);
       try {
         const answer = await send(leftMs, choice);
         end(choice.attempt, () => resolve(answer));
       } catch (error) {
         unanswered.delete(choice);
+        if (choice.address === undefined) notSent += 1;
         if (!(error instanceof Fault && error.kind === 'unavailable'))
           end(choice.attempt, () => reject(error));
         // A connection may fail although its replica works, because gRPC is replacing it: ask one other replica.
@@ -59,7 +62,7 @@ export function hedge<Answer>(
     };
     const sendNext = (): boolean => {
       const leftMs = withinMs - elapsedMs(began, clock.now());
-      if (isOver || leftMs <= 0 || next - first >= attempts) return false;
+      if (isOver || leftMs <= 0 || next - first - notSent >= attempts) return false;
       void attemptOn(next++, leftMs);
       return true;
     };
