@@ -9,6 +9,15 @@ import { defineConfig } from 'vitest/config';
  */
 const SYSTEM = '{deploy,packages,services,test}/**/*.system.test.ts';
 /**
+ * Those of them that break a part of the service, and count every call that fails as a defect. A file runs alone, because calls of a
+ * machine that is busy with other tests miss their deadlines.
+ */
+const ALONE = [
+  'test/faults/*.system.test.ts',
+  'test/e2e/{credentials,cut-off-nats,dead-gateway,full-disk,life-cycle,notices,outage,rotation,stop}.system.test.ts',
+  'services/*/test/{elections,outage}.system.test.ts',
+];
+/**
  * Most of these tests take less time than the start of a process. They share processes, as they leave nothing there. `costs` measures
  * time, and has a process of its own, because the garbage of other tests would slow it.
  */
@@ -27,7 +36,14 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'together', isolate: false, include: [TOGETHER], exclude: [SYSTEM] } },
-      { extends: true, test: { name: 'system', include: [SYSTEM], exclude: ['**/node_modules/**'] } },
+      {
+        extends: true,
+        test: { name: 'system', include: [SYSTEM], exclude: ['**/node_modules/**', ...ALONE] },
+      },
+      {
+        extends: true,
+        test: { name: 'system-alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
     ],
     globalSetup: ['test/stack/global-setup.ts'],
     sequence: { sequencer: LongFilesFirst },
@@ -46,8 +62,7 @@ export default defineConfig({
     // These times are for a busy machine. An idle one never needs them. Gateways verify their tokens again every minute, so a test
     // of a notice must not wait that long.
     expect: { poll: { timeout: 30_000, interval: 50 } },
-    testTimeout: 120_000,
-    // With more at once, calls of a busy machine with two cores miss their deadlines, and tests of outages count them as failed.
+    testTimeout: 400_000,
     maxWorkers: 3,
     // The import of the sample makes 3,700 logos: half a minute on an idle machine with two cores, some minutes on a busy one.
     hookTimeout: 400_000,

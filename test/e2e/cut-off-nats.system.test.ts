@@ -35,7 +35,7 @@ beforeAll(async () => {
   await operator.putBrands([fullStock]);
   connection = await connect({ servers: others });
   manager = await jetstreamManager(connection);
-}, 180_000);
+});
 
 afterAll(async () => {
   operator?.close();

@@ -108,7 +108,7 @@ test('a name and the domain of the same letters, such as "Google" and google.com
   expect(
     split.map(({ name, byName, domain, byDomain }) => `${name}: ${byName}, ${domain}: ${byDomain}`),
   ).toEqual([]);
-}, 120_000);
+});
 
 function lettersOf(text: string): string {
   return text

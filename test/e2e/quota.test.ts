@@ -192,7 +192,7 @@ describe('the quota of an account', () => {
     const rejections = [...metrics.matchAll(/^metering_rejected_total\{.*\} (\d+)$/gm)];
     expect(rejections.length).toBeGreaterThan(0);
     for (const [, count] of rejections) expect(count).toBe('0');
-  }, 120_000);
+  });
 
   test('is repaired by bds after its ledger was given a limit of 0 with a revision that accounts never gave', async () => {
     const account = await operator.newAccount(50);

@@ -522,5 +522,5 @@ describe('a running stack', () => {
       operator.close();
       await users.end();
     }
-  }, 120_000);
+  });
 });

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const options = ['--yes', '--prefer-offline', '--package', `pnpm@${pnpmVersion}`, '--'];
   await run('npx', [...options, ...assemble], { cwd: ROOT });
   return () => rm(folder, { recursive: true, force: true });
-}, 300_000);
+});
 
 const launch: Launch = (image, args, environment) => ({
   program: process.execPath,

@@ -133,7 +133,7 @@ test('wherever a connection breaks off, the fetch goes on there, in the same run
     ),
     { numRuns: 10 },
   );
-}, 60_000);
+});
 
 test('a file that changes on the server while it is fetched never has parts of two versions', async () => {
   const newer = Buffer.from(DATA.toString().replaceAll('Acme', 'Umbr'));
@@ -171,7 +171,7 @@ test('a rest of another version than it was asked for never follows the beginnin
   );
   await fetchIt();
   expect(await text()).toBe(newer.toString());
-}, 60_000);
+});
 
 test('a server without versions is asked for the whole file again', async () => {
   const { fetchIt, text, requests } = await startServer(
@@ -202,7 +202,7 @@ test('a file that the server compresses, unasked, arrives as it is, and is begun
   expect(requests[1]?.headers.range).toBe(undefined);
   expect(requests[2]?.headers).toMatchObject({ 'if-none-match': ETAG });
   expect(await text()).toBe(DATA.toString());
-}, 60_000);
+});
 
 test('an answer that does not fit the request is dropped, and the server asked again', async () => {
   const { fetchIt, text } = await startServer(
@@ -217,7 +217,7 @@ test('an answer that does not fit the request is dropped, and the server asked a
   );
   await fetchIt();
   expect(await text()).toBe(DATA.toString());
-}, 60_000);
+});
 
 test('a server that is busy is asked again, no sooner than it says', async () => {
   const busy = answer(429, { 'retry-after': '3600' });

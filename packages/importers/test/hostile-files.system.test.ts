@@ -142,7 +142,7 @@ beforeAll(async () => {
   });
   [answers] = await once(worker, 'message');
   await worker.terminate();
-}, 240_000);
+});
 
 test.each(FILES.map((file, index) => [...file, index] as const))(
   '%s, read as %s, ends with a reason, in less than 256 MB',

@@ -106,7 +106,7 @@ test.concurrent('the consumer of the gateways is made again if somebody removes 
   const removed = [ACCOUNT_CHANGES_STREAM, ACCOUNT_CHANGES_CONSUMER] as const;
   expect(await consumers.delete(...removed)).toBe(true);
   await vi.waitFor(() => consumers.info(...removed), { timeout: 120_000, interval: 500 });
-}, 180_000);
+});
 
 describe.concurrent('a crash between a change and its notice', () => {
   /** A replica that commits a change, cannot send its notice, and is killed. */

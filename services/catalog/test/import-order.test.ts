@@ -68,7 +68,7 @@ test('every order of imports gives the same records and the same answers', async
     }),
     { numRuns: 20, examples: [[hiddenListing]] },
   );
-}, 120_000);
+});
 
 test('however the listings of one source are split into imports, and in whatever order, they give the same companies', async () => {
   await fc.assert(
@@ -83,7 +83,7 @@ test('however the listings of one source are split into imports, and in whatever
     }),
     { numRuns: 200 },
   );
-}, 120_000);
+});
 
 test('every order of imports into a database gives the same records and the same answers', async () => {
   const { companies, store } = await open();
@@ -109,7 +109,7 @@ test('every order of imports into a database gives the same records and the same
     }),
     { numRuns: 8, examples: [[hiddenListing]] },
   );
-}, 120_000);
+});
 
 test('companies of equal rank are answered in the same order, whatever ids their history gave them', async () => {
   const twin = (id: string) => Brand.fromPartial({ id, name: 'Acme', type: BrandType.BRAND, rank: 500 });
@@ -181,4 +181,4 @@ test('of a file with one ISIN in every row, rows of one name are refused, and ro
   expect(others).toMatchObject({ created: 1_000, refused: [] });
   // Later rows meet no earlier ones, because the ISIN is hot by then.
   expect(new Set(others.refusedLinks.map(({ reference }) => reference)).size).toBe(500);
-}, 120_000);
+});

@@ -117,7 +117,7 @@ test('after any imports, prunes, edits and decisions the stored catalogue is as 
     }),
     { numRuns: 40 },
   );
-}, 120_000);
+});
 
 test('after edits, decisions, imports and prunes at the same moment the stored catalogue is as if all were put at once', async () => {
   const [catalogue, other, atOnce] = [await open('races'), await open('races'), await open('races_at_once')];
@@ -147,7 +147,7 @@ test('after edits, decisions, imports and prunes at the same moment the stored c
     }),
     { numRuns: 15 },
   );
-}, 120_000);
+});
 
 test('fields that several operators set at once, while imports run, are all kept', async () => {
   const [one, two] = [await open('at_once_set'), await open('at_once_set')];

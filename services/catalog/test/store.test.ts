@@ -133,7 +133,7 @@ test('imports that are killed while others run, and then run again, give the sam
   await second.stop();
   expect(await contents(killed)).toEqual(await contents(whole));
   expect((await contents(whole)).length).toBeLessThan(wikidata.length + feed.length);
-}, 120_000);
+});
 
 test('concurrent imports of two sources link all records that they share', async () => {
   const { wikidata, feed } = twoSources(60);

@@ -116,7 +116,7 @@ test('over all imports look-ups, searches and suggestions are as if suppressed c
     ),
     { numRuns: 20 },
   );
-}, 300_000);
+});
 
 test('a company that is suppressed, and one that is found again, is announced to gateways by all that found it', async () => {
   const announced: number[][] = [];

@@ -59,7 +59,7 @@ test('every image that was put is answered with exactly the width, height, forma
     }),
     { numRuns: 20 },
   );
-}, 120_000);
+});
 
 test('every size, format and theme of an SVG and of a raster is answered as asked for, or 400', async () => {
   const [raster] = fc.sample(rasterFiles, { numRuns: 1, seed: 7 });
@@ -83,7 +83,7 @@ test('every size, format and theme of an SVG and of a raster is answered as aske
           expect([path, Math.max(measured.width, measured.height)]).toEqual([path, longer]);
         }
   }
-}, 120_000);
+});
 
 test('a mark of one colour is recoloured for dark pages, and has another picture there', async () => {
   const answer = await images.put({ kind: ImageKind.LOGO, light: { $case: 'file', value: MARK } });
@@ -172,7 +172,7 @@ test('the cache stays within its bytes while every picture is asked for', async 
   expect(gaugeOf('images_cache_size_bytes')).toBeLessThanOrEqual(CACHE_BYTES);
   expect(gaugeOf('images_cache_entries')).toBeGreaterThan(0);
   expect(gaugeOf('images_cache_entries')).toBeLessThan(asked);
-}, 120_000);
+});
 
 test('while one address floods the service with pictures that must be drawn, every picture of another address is answered', async () => {
   const { big } = await images.putLogo(MARK);
@@ -219,7 +219,7 @@ test('while one address floods the service with pictures that must be drawn, eve
     await Promise.allSettled(flood);
   }
   expect(answers).toEqual(answers.map(() => 200));
-}, 120_000);
+});
 
 test('after a SIGKILL another process answers every image that was put, with the same bytes', async () => {
   const restarted = await startImages({ mongodbUrl: inject('mongodbUrl'), database });

@@ -178,7 +178,7 @@ test('under puts, sweeps, crashes and passing days, an image is kept for 30 days
     }),
     { numRuns: 25 },
   );
-}, 120_000);
+});
 
 function gone(): Known {
   return { usedMs: undefined, surelyUnnamedMs: undefined };
