@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createToken, monthOf } from '@brand-data/contracts';
 import { runBds } from '@brand-data/operator/test/run-bds.ts';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -15,16 +14,13 @@ let stack: TestStack;
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-accounts-'));
+  folder = await temporaryFolder();
   stack = await startTestStack({ gateways: 1, replicas: { images: 0 } });
   await json('plan', 'set', 'team', '--pool', 'calls=100:brands,logos');
   await json('plan', 'set', 'free', '--pool', 'logos=10:logos');
 });
 
-afterAll(async () => {
-  await stack?.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => stack?.stop());
 
 const bds = (...args: string[]) => runBds(stack, folder, args);
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { CatalogDoc } from '@brand-data/catalog/src/records/catalog-doc.ts';
@@ -17,6 +16,7 @@ import type { Streams } from '@brand-data/operator/src/terminal/output.ts';
 import { brandOfField, recordFromBrand } from '@brand-data/records';
 import { brandOf } from '@brand-data/testing/brand-of';
 import { startTestNats, type TestServer } from '@brand-data/testing/servers';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
@@ -31,7 +31,7 @@ let mongo: MongoClient;
 const catalogs = new Map<Name, RunningCatalog>();
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-catalogue-'));
+  folder = await temporaryFolder();
   mongo = await new MongoClient(inject('mongodbUrl')).connect();
   nats = await startTestNats();
   for (const name of NAMES) {
@@ -49,7 +49,6 @@ afterAll(async () => {
   for (const name of NAMES) await database(name).dropDatabase();
   await mongo?.close();
   await nats?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const database = (name: Name) => mongo.db(`${databases}_${name}`);

@@ -1,5 +1,4 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { USAGE_DEAD_LETTER_SUBJECT } from '@brand-data/contracts';
@@ -10,6 +9,7 @@ import { runBds } from '@brand-data/operator/test/run-bds.ts';
 import { BrandRecord } from '@brand-data/records';
 import { acme } from '@brand-data/records/test/acme.ts';
 import { VERSION } from '@brand-data/runtime';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { startWebhookReceiver, type WebhookReceiver } from '@brand-data/testing/webhook-receiver';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -33,7 +33,7 @@ const stockOfAcme = {
 const acmeWorks = { ...acme, id: 'acme-works', name: 'Acme Works' };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-commands-'));
+  folder = await temporaryFolder();
   const write = (name: string, text: string | Buffer) => writeFile(join(folder, name), text);
   await write('companies.ndjson', `${JSON.stringify(stockOfAcme)}\n${JSON.stringify(acmeWorks)}`);
   await write('acme.ndjson', JSON.stringify(stockOfAcme));
@@ -74,7 +74,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack?.stop();
   await webhook?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const bds = (line: string, env?: NodeJS.ProcessEnv) => runBds(stack, folder, wordsOf(line), env);

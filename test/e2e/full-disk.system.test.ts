@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { runBds } from '@brand-data/operator/test/run-bds.ts';
 import { freePort, type LocalServer, startNatsServer } from '@brand-data/servers';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
@@ -16,10 +15,9 @@ const PATIENCE = { timeout: 120_000 };
 
 /** Mounts a disk that can be full. Only root on Linux can. */
 async function mountDisk() {
-  const folder = await mkdtemp(join(tmpdir(), 'brand-data-disk-'));
+  const folder = await temporaryFolder();
   const mount = (...options: string[]) => run('mount', ['-o', options.join(), folder]);
   await run('mount', ['-t', 'tmpfs', '-o', 'size=4g', 'tmpfs', folder]).catch(async (error: unknown) => {
-    await rm(folder, { recursive: true });
     throw error;
   });
   return {
@@ -33,7 +31,6 @@ async function mountDisk() {
     makeRoom: () => mount('remount', 'size=4g'),
     remove: async () => {
       await run('umount', [folder]);
-      await rm(folder, { recursive: true });
     },
   };
 }

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { monthOf, NOTICES_STREAM } from '@brand-data/contracts';
 import { runBds } from '@brand-data/operator/test/run-bds.ts';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { startWebhookReceiver, type WebhookReceiver } from '@brand-data/testing/webhook-receiver';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -21,7 +19,7 @@ let receiver: WebhookReceiver;
 let status = 204;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-notices-'));
+  folder = await temporaryFolder();
   receiver = await startWebhookReceiver(() => ({ status }));
   stack = await startTestStack({
     gateways: 1,
@@ -33,7 +31,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack?.stop();
   await receiver?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const bds = (...args: string[]) => runBds(stack, folder, args);

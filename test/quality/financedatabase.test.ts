@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { recordFromBytes } from '@brand-data/catalog/src/records/merge.ts';
@@ -7,8 +6,9 @@ import { type Brand, BrandType } from '@brand-data/contracts';
 import { rankOfMarketCapClass } from '@brand-data/identifiers';
 import { readFinanceDatabase } from '@brand-data/importers';
 import { readRecord, recordFromBrand } from '@brand-data/records';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { MemoryCatalogue } from './memory-catalogue.ts';
 
 const COLUMNS = [
@@ -54,10 +54,8 @@ const csv = (rows: readonly Facts[]): string => [COLUMNS.join(','), ...rows.map(
 let folder: string;
 let folders = 0;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'financedatabase-'));
+  folder = await temporaryFolder();
 });
-afterAll(() => rm(folder, { recursive: true }));
-
 async function written(files: Record<string, string | Uint8Array>): Promise<string> {
   const dir = join(folder, String(++folders));
   for (const [name, content] of Object.entries(files)) {

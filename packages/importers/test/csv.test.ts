@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BrandRecord, recordFromBrand } from '@brand-data/records';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { listingOfRow, readListing } from '../src/formats/listing.ts';
 import { readPlace } from '../src/formats/places.ts';
 import { batchesOf } from '../src/framework/batches.ts';
@@ -15,10 +15,8 @@ import { allOf } from './all-of.ts';
 const CELLS = { separator: ';', decimalComma: false } as const;
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-csv-'));
+  folder = await temporaryFolder();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
 async function fileOf(name: string, ...lines: string[]): Promise<string> {
   const file = join(folder, name);
   await writeFile(file, `${lines.join('\n')}\n`);

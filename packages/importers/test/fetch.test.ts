@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { copyFiles, FetchProblem, fetchFile, Requests, sizeOf } from '../src/index.ts';
@@ -24,11 +24,10 @@ async function startServer(...handlers: Handler[]) {
     handler?.(request, response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const folder = await mkdtemp(join(tmpdir(), 'brand-data-fetch-'));
+  const folder = await temporaryFolder();
   onTestFinished(async () => {
     server.closeAllConnections();
     server.close();
-    await rm(folder, { recursive: true });
   });
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const path = join(folder, 'list.csv');

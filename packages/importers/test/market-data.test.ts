@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Source, type Stock } from '@brand-data/contracts';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { readNumber } from '../src/formats/cells.ts';
 import { readRates, stockOfFigures } from '../src/sources/market-data/quotes.ts';
 import { readMarketData } from '../src/sources/market-data/read-market-data.ts';
@@ -11,10 +11,8 @@ import { allOf } from './all-of.ts';
 
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-quotes-'));
+  folder = await temporaryFolder();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
 async function read(
   content: string,
   { name = 'quotes.csv', map = [] as string[], usd = ['EUR=1.1,GBP=1.25'] } = {},

@@ -1,12 +1,12 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Brand } from '@brand-data/contracts';
 import { recordFromBrand } from '@brand-data/records';
 import { acme } from '@brand-data/records/test/acme.ts';
 import { Fault } from '@brand-data/runtime';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { CatalogPort } from '../src/framework/admin-port.ts';
 import type { RefusedPicture } from '../src/framework/source-items.ts';
 import { ImportJournal, importBrands, readRecords } from '../src/index.ts';
@@ -16,7 +16,7 @@ import { inProcessImages, REFUSED_FILE } from './in-process-images.ts';
 let root: string;
 let folder: string;
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'brand-data-pictures-'));
+  root = await temporaryFolder();
   folder = join(root, 'records');
   await mkdir(join(folder, 'below'), { recursive: true });
   await writeFile(join(root, 'secret.svg'), 'secret');
@@ -29,8 +29,6 @@ beforeAll(async () => {
   await symlink(root, join(folder, 'folder-out'));
   await symlink(join(folder, 'acme.svg'), join(folder, 'link-in.svg'));
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
-
 const readText = async (text: string) => (await pictureFileOf(text, folder).read()).toString();
 
 test.each([

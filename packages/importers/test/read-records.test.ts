@@ -1,20 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { recordFromBrand } from '@brand-data/records';
 import { acme } from '@brand-data/records/test/acme.ts';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { parseJson } from '../src/formats/json.ts';
 import { readRecords } from '../src/index.ts';
 import { allOf } from './all-of.ts';
 
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-records-'));
+  folder = await temporaryFolder();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
 async function read(name: string, content: string) {
   const file = join(folder, name);
   await writeFile(file, content);

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,8 +10,9 @@ import { constants, createGzip, gunzipSync, gzipSync } from 'node:zlib';
 import type { Brand } from '@brand-data/contracts';
 import { EXCHANGES } from '@brand-data/identifiers';
 import { readRecord, recordFromBrand } from '@brand-data/records';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { micOfExchange } from '../src/sources/wikidata/brand.ts';
 import { evidenceOf, isCompany } from '../src/sources/wikidata/classes.ts';
 import { worthOf } from '../src/sources/wikidata/raw-line.ts';
@@ -40,12 +40,10 @@ let workDir: string;
 let files = 0;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-wikidata-'));
+  folder = await temporaryFolder();
   workDir = join(folder, 'work');
   await mkdir(workDir);
 });
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function fileOf(content: string | Buffer, name = `dump-${files++}.json`): Promise<string> {
   const file = join(folder, name);

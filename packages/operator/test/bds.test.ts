@@ -1,12 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { acme } from '@brand-data/records/test/acme.ts';
 import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Connection, openConnection } from '../src/index.ts';
 import { runBds } from './run-bds.ts';
@@ -16,7 +16,7 @@ let folder: string;
 let connection: Connection;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-bds-'));
+  folder = await temporaryFolder();
   stack = await startTestStack({ gateways: 1 });
   connection = openConnection(stack.operator);
 });
@@ -24,7 +24,6 @@ beforeAll(async () => {
 afterAll(async () => {
   connection?.close();
   await stack?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const bds = (args: string[], env?: NodeJS.ProcessEnv) => runBds(stack, folder, args, env);

@@ -1,16 +1,15 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ImportJournal } from '@brand-data/importers';
-import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
+import { expect, test } from 'vitest';
 import { reportText } from '../src/commands/imports/import-report.ts';
 import { Output } from '../src/terminal/output.ts';
 
 const NO_MARKET = (column: string) => `${column}: the row has no market`;
 
 async function journalIn(): Promise<{ journal: ImportJournal; folder: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'import-report-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   const [rejectsPath, conflictsPath] = [join(folder, 'rejects.ndjson'), join(folder, 'conflicts.ndjson')];
   return { folder, journal: new ImportJournal({ rejectsPath, conflictsPath, shown: (path) => path }) };
 }

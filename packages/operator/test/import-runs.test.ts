@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acme } from '@brand-data/records/test/acme.ts';
 import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runBds } from './run-bds.ts';
 
@@ -10,14 +10,11 @@ let stack: TestStack;
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-runs-'));
+  folder = await temporaryFolder();
   stack = await startTestStack({ gateways: 1, replicas: { images: 0 } });
 });
 
-afterAll(async () => {
-  await stack?.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => stack?.stop());
 
 async function bds(...args: string[]): Promise<string> {
   const { code, out, errors } = await runBds(stack, folder, args);

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { zipOf } from '@brand-data/importers/test/zip-of.ts';
 import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { runBds } from './run-bds.ts';
@@ -11,14 +11,11 @@ let stack: TestStack;
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-public-lists-'));
+  folder = await temporaryFolder();
   stack = await startTestStack({ gateways: 0 });
 });
 
-afterAll(async () => {
-  await stack?.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => stack?.stop());
 
 /** A second file of the source `sec`. */
 const SUBMISSION = {

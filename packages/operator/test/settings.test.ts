@@ -1,7 +1,7 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openConnection } from '../src/connection/connection.ts';
 import { UsageError } from '../src/connection/failures.ts';
 import { connectionSettings } from '../src/connection/settings.ts';
@@ -9,12 +9,10 @@ import { connectionSettings } from '../src/connection/settings.ts';
 let folder: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-settings-'));
+  folder = await temporaryFolder();
   await mkdir(join(folder, '.local'));
   await mkdir(join(folder, 'below', 'it'), { recursive: true });
 });
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const stack = {
   accounts: 'a:1',

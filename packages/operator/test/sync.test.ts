@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callerOf, untilAnswered } from '@brand-data/test/e2e/caller.ts';
 import { TestOperator } from '@brand-data/test/e2e/operator.ts';
 import { startTestStack, type TestStack } from '@brand-data/test/stack/index.ts';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openConnection } from '../src/index.ts';
 import { runBds } from './run-bds.ts';
@@ -29,7 +29,7 @@ const server = createServer((request, response) => {
 });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-sync-'));
+  folder = await temporaryFolder();
   stack = await startTestStack({ gateways: 1 });
   await once(server.listen(0, '127.0.0.1'), 'listening');
 });
@@ -37,7 +37,6 @@ beforeAll(async () => {
 afterAll(async () => {
   server.close();
   await stack?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** Far from now, so that no test is at its time by chance. */

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { expect, test, vi } from 'vitest';
 import { adminPortSpec, ConfigError, configSpec, parseConfig } from '../src/config/config.ts';
 import { followFile } from '../src/config/setting-files.ts';
@@ -124,7 +124,7 @@ test.each(['2.14.0', '2.15.1', '2.16.0-RC.1', '3.0.0'])('a nats-server %s is use
 });
 
 test('a setting may be in a file, and the end of the file is no part of it', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'settings-'));
+  const folder = await temporaryFolder();
   const path = join(folder, 'operator-token');
   await writeFile(path, 'a token in a file\n');
   expect(parseConfig({ OPERATOR_TOKEN_FILE: path }, { OPERATOR_TOKEN })).toEqual({
@@ -134,7 +134,6 @@ test('a setting may be in a file, and the end of the file is no part of it', asy
   const short = () => parseConfig({ OPERATOR_TOKEN_FILE: path }, { OPERATOR_TOKEN });
   expect(short).toThrow('OPERATOR_TOKEN: shorter than 16 characters');
   expect(short).not.toThrow(/fifteen letters/);
-  await rm(folder, { recursive: true });
   const missing = () =>
     parseConfig({ OPERATOR_TOKEN_FILE: path, PORT: 'none' }, { OPERATOR_TOKEN, PORT: configSpec.port() });
   expect(missing).toThrow(/OPERATOR_TOKEN: the file that OPERATOR_TOKEN_FILE names does not exist/);
@@ -148,7 +147,7 @@ test('a setting may be in a file, and the end of the file is no part of it', asy
 });
 
 test('a setting in a file is read again when the file is replaced, and an unusable value is not taken', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'settings-'));
+  const folder = await temporaryFolder();
   const path = join(folder, 'link');
   const replaceBy = async (text: string) => {
     // As Kubernetes does: a new file, and a symbolic link that is renamed to the old one's name.
@@ -170,5 +169,4 @@ test('a setting in a file is read again when the file is replaced, and an unusab
   await replaceBy('third');
   await vi.waitFor(() => expect(taken).toEqual(['second', 'third']), { timeout: 60_000 });
   stop();
-  await rm(folder, { recursive: true });
 });

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { connect as connectTcp } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { freePort } from '@brand-data/servers';
 import { type Certified, newAuthority, newCertificate } from '@brand-data/servers/certificate-maker';
+import { temporaryFolder } from '@brand-data/testing/temporary-folder';
 import { Client } from '@grpc/grpc-js';
 import { Registry } from 'prom-client';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -36,11 +36,10 @@ beforeAll(async () => {
   [authority, other] = await Promise.all([newAuthority(VALID), newAuthority(VALID)]);
 });
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-transport-'));
+  folder = await temporaryFolder();
 });
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const nameOf = (service: string) => `${service}.brand-data.internal`;
