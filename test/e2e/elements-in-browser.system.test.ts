@@ -146,6 +146,51 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
     expect(await page.evaluate('calls')).toEqual(['/api/logos/AAPL/info']);
   });
 
+  test('that move on their page while they load or later make one call, and tell once that they have loaded', async () => {
+    await show(logo({ id: 'logo', identifier: 'AAPL' }), { isHeld: true });
+    const move = () =>
+      page.evaluate(`void document.querySelector('main').append(document.querySelector('#logo'))`);
+    await expect.poll(() => page.evaluate('calls.length')).toBe(1);
+    await move();
+    await page.evaluate('release()');
+    await expect.poll(() => hasImage('logo')).toBe(true);
+    await move();
+    await painted();
+    expect(await page.evaluate('calls.length')).toBe(1);
+    expect(await seen()).toEqual([['brand-load', 'logo', 'Apple', null]]);
+  });
+
+  test('load again after a failure when the page says so', async () => {
+    await show(logo({ id: 'logo', identifier: 'AAPL', token: 'pk_wrong' }));
+    await expect.poll(async () => (await seen()).length).toBe(1);
+    await page.evaluate(`document.querySelector('#logo').reload()`);
+    await expect.poll(async () => (await seen()).length).toBe(2);
+  });
+
+  test('ask for the kind that their attribute names', async () => {
+    await show(logo({ id: 'logo', identifier: 'apple', kind: 'ticker' }));
+    await expect.poll(seen).toEqual([['brand-error', 'logo', 'BrandDataError', 'identifier_not_found']]);
+    await page.evaluate(`document.querySelector('#logo').kind = 'name'`);
+    await expect.poll(() => inside('logo', `root.querySelector('[role=img]').ariaLabel`)).toBe('Apple');
+  });
+
+  test('take an address that is relative to their page', async () => {
+    await show(logo({ id: 'logo', identifier: 'AAPL', api: '/brands' }));
+    expect(await page.evaluate(`document.querySelector('#logo').api`)).toBe(`${server.url}/brands`);
+  });
+
+  test('cannot be seen where the page hides what is around them', async () => {
+    await show(card({ id: 'card', identifier: 'AAPL' }));
+    await page.evaluate(`document.querySelector('main').style.visibility = 'hidden'`);
+    expect(await inside('card', `getComputedStyle(root.querySelector('article')).visibility`)).toBe('hidden');
+  });
+
+  test('without an identifier are not shown as loading', async () => {
+    await show(logo({ id: 'logo' }) + card({ id: 'card' }));
+    for (const id of ['logo', 'card'])
+      expect(await inside(id, `root.querySelector('.picture').dataset.kind`)).toBe('empty');
+  });
+
   test('move nothing on the page, from before they are loaded until their images are shown', async () => {
     await show(
       logo({ id: 'logo', identifier: 'AAPL' }) +
@@ -282,6 +327,26 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
     expect(await page.evaluate('calls.length')).toBe(1);
   });
 
+  test('have the theme of the page when they are shown again after a change', async () => {
+    await show(logo({ id: 'logo', identifier: 'AAPL' }));
+    await expect.poll(() => imageTheme('logo')).toBe('light');
+    await page.evaluate(`document.querySelector('main').style.display = 'none'`);
+    await painted();
+    await page.evaluate(`document.body.style.colorScheme = 'dark'`);
+    await painted();
+    await page.evaluate(`document.querySelector('main').style.display = ''`);
+    await expect.poll(() => imageTheme('logo')).toBe('dark');
+  });
+
+  test('keep the focus of their link when the theme changes', async () => {
+    await show(card({ id: 'card', identifier: 'AAPL' }));
+    await expect.poll(() => hasImage('card')).toBe(true);
+    await inside('card', `root.querySelector('a').focus()`);
+    await page.evaluate(`document.body.style.colorScheme = 'dark'`);
+    await expect.poll(() => imageTheme('card')).toBe('dark');
+    expect(await inside('card', `root.activeElement?.localName`)).toBe('a');
+  });
+
   test('see the theme of the page whatever colours it gives their parts', async () => {
     await show(card({ id: 'card', identifier: 'AAPL' }));
     await expect.poll(() => imageTheme('card')).toBe('light');
@@ -344,13 +409,12 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
     ).toEqual(['7px', '40px', 'rgb(255, 0, 0)', 'uppercase']);
   });
 
-  test('load an image only when it comes near the visible part of the page', async () => {
+  test('make their call only when they come near the visible part of the page', async () => {
     await show(
       `${card({ id: 'near', identifier: 'OTHR' })}<div class="far"></div>${logo({ id: 'far', identifier: 'AAPL' })}`,
     );
-    await expect.poll(async () => (await seen()).length).toBe(2);
     await expect.poll(() => hasImage('near')).toBe(true);
-    expect(await hasImage('far')).toBe(false);
+    expect(await page.evaluate('calls')).toEqual(['/api/logos/OTHR/info']);
     await page.evaluate(`document.querySelector('#far').scrollIntoView()`);
     await expect.poll(() => hasImage('far')).toBe(true);
   });

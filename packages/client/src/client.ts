@@ -1,7 +1,8 @@
 import { type Answer, answerFacts, dataFacts, matchOf, type RecordAnswer, retryAfterOf } from './answer.ts';
 import { BrandDataError, errorFrom, unreadable } from './error.ts';
-import type { FlatRecord, GroupedRecord, SearchAnswer, Usage } from './gen/types.ts';
+import type { FlatRecord, GroupedRecord, MatchKind, SearchAnswer, Usage } from './gen/types.ts';
 import { putNewest } from './newest.ts';
+import { SharedCall } from './shared-call.ts';
 
 export interface BrandDataOptions {
   /** The base URL of the service, such as "https://api.example.com". */
@@ -9,32 +10,44 @@ export interface BrandDataOptions {
   /** A publishable token, which begins with `pk_`. */
   token: string;
   /** How long a call may take, with its retries, in milliseconds. By default 10,000. */
-  timeoutMs?: number;
-  /** How often a call that was answered 503 is made again. By default 2. */
-  retries?: number;
+  timeoutMs?: number | undefined;
+  /** How often a call that was answered 503, or 429 for a short time, is made again. By default 2. */
+  retries?: number | undefined;
   /** The most records that are kept in memory. By default 200. 0 keeps none. */
-  cachedRecords?: number;
+  cachedRecords?: number | undefined;
   /** In place of the global `fetch`. */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
 }
 
 export interface CallOptions {
   /** Aborts the call. It then rejects with the signal's reason, as `fetch` does. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
+}
+
+/** The kinds of identifier. Later versions of the service may have more. */
+export type IdentifierKind = Exclude<MatchKind, 'unspecified'> | (string & {});
+
+export interface RecordOptions extends CallOptions {
+  /** The only kind that the identifier may be. By default any. */
+  kind?: IdentifierKind | undefined;
 }
 
 export interface SearchOptions extends CallOptions {
   /** The most companies to find, 1 to 10. By default 10. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 export interface UsageOptions extends CallOptions {
   /** YYYY-MM in UTC: this month, which is the default, or one of the 24 before it. */
-  month?: string;
+  month?: string | undefined;
 }
 
-/** A 503 that asks for a longer wait than this, in seconds, is not retried. */
+/** A call that was answered so is made again: it brought nothing, and may bring something soon. */
+const RETRIED = [429, 503];
+/** An answer that asks for a longer wait than this, in seconds, is not retried. That of a used-up quota is one. */
 const LONGEST_WAIT = 5;
+/** The longest timeout of a browser, in milliseconds. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1;
 /** Waits are longer by up to this part, so that callers that failed together do not all return at once. */
 const SPREAD = 0.25;
 
@@ -42,7 +55,8 @@ const SPREAD = 0.25;
  * Makes the calls of the public API. Every method rejects with a BrandDataError, or with the reason of the caller's signal.
  *
  * A record that is at most an hour old, by the answer's Cache-Control, is given from memory without a call. An older one is asked
- * for with its ETag. If it has not changed, the answer is a 304, which counts against the quota like a 200.
+ * for with its ETag. If it has not changed, the answer is a 304, which counts against the quota like a 200. Callers that want the
+ * same record at the same time share one call.
  */
 export class BrandData {
   readonly #api: string;
@@ -52,6 +66,8 @@ export class BrandData {
   readonly #cachedRecords: number;
   /** The records that were used last, by the path of their call. */
   readonly #records = new Map<string, CachedRecord>();
+  /** The calls for records that are under way, by their path. */
+  readonly #calls = new Map<string, SharedCall<RecordAnswer<unknown>>>();
   readonly #fetch: typeof fetch;
 
   constructor({
@@ -62,6 +78,8 @@ export class BrandData {
     cachedRecords = 200,
     ...more
   }: BrandDataOptions) {
+    if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT))
+      throw new RangeError(`"timeoutMs" must be a number of milliseconds up to ${LONGEST_TIMEOUT}`);
     this.#api = baseUrl(api);
     this.#token = token;
     this.#timeoutMs = timeoutMs;
@@ -76,12 +94,12 @@ export class BrandData {
    *
    * @param identifier a ticker, a domain, a name, an ISIN, a CUSIP, a FIGI or an LEI
    */
-  async brand(identifier: string, options: CallOptions = {}): Promise<RecordAnswer<GroupedRecord>> {
+  async brand(identifier: string, options: RecordOptions = {}): Promise<RecordAnswer<GroupedRecord>> {
     return this.#record(`/v1/brands/${segment(identifier)}`, options);
   }
 
   /** The flat record of a company, with its logo: fields without data are null. Superinvestors have no flat record. */
-  async logo(identifier: string, options: CallOptions = {}): Promise<RecordAnswer<FlatRecord>> {
+  async logo(identifier: string, options: RecordOptions = {}): Promise<RecordAnswer<FlatRecord>> {
     return this.#record(`/api/logos/${segment(identifier)}/info`, options);
   }
 
@@ -102,33 +120,61 @@ export class BrandData {
     return this.#uncounted('/v1/usage', month === undefined ? {} : { month }, signal);
   }
 
-  #uncounted<T>(path: string, query: Record<string, string>, signal?: AbortSignal): Promise<Answer<T>> {
-    return this.#withDeadline(signal, async (deadline) => {
-      const response = await this.#call(path, query, {}, deadline);
+  async #uncounted<T>(path: string, query: Record<string, string>, signal?: AbortSignal): Promise<Answer<T>> {
+    signal?.throwIfAborted();
+    const call = new SharedCall(this.#timeoutMs, async (deadline) => {
+      const response = await this.#send(path, query, {}, deadline);
       return { ...answerFacts(response.headers), data: await dataIn<T>(response) };
     });
+    return call.wait(signal);
   }
 
-  #record<T>(path: string, { signal }: CallOptions): Promise<RecordAnswer<T>> {
-    const keep = (record: CachedRecord) => putNewest(this.#records, path, record, this.#cachedRecords);
-    const kept = this.#records.get(path);
-    if (kept !== undefined) keep(kept);
+  async #record<T>(path: string, { kind, signal }: RecordOptions): Promise<RecordAnswer<T>> {
+    signal?.throwIfAborted();
+    const key = JSON.stringify([path, kind]);
+    const kept = this.#records.get(key);
+    if (kept !== undefined) this.#keep(key, kept);
     if (kept !== undefined && Date.now() < kept.freshUntil)
-      return Promise.resolve({ ...(kept.answer as RecordAnswer<T>), charged: false });
-    return this.#withDeadline(signal, async (deadline) => {
-      const condition = kept === undefined ? {} : { 'If-None-Match': kept.etag };
-      const response = await this.#call(path, {}, condition, deadline);
-      const { headers } = response;
-      const data = response.status === 304 ? (kept?.answer.data as T) : await dataIn<T>(response);
-      const answer = { ...answerFacts(headers), match: matchOf(headers), ...dataFacts(headers), data };
-      const etag = headers.get('ETag');
-      if (etag !== null) keep({ etag, answer, freshUntil: freshUntilOf(headers) });
-      return answer;
-    });
+      return { ...(kept.answer as RecordAnswer<T>), charged: false };
+    const running = this.#calls.get(key);
+    const isShared = running !== undefined && !running.isAborted;
+    const call = isShared ? running : this.#start(key, path, kind, kept);
+    const answer = (await call.wait(signal)) as RecordAnswer<T>;
+    return isShared ? { ...answer, charged: false } : answer;
   }
 
-  /** Makes the call, and makes it again after a 503. Resolves to an answer 200 or 304, and rejects with any other. */
-  async #call(
+  /** Starts a call for a record. `kept`: what is in memory, if that is too old. */
+  #start(
+    key: string,
+    path: string,
+    kind: IdentifierKind | undefined,
+    kept: CachedRecord | undefined,
+  ): SharedCall<RecordAnswer<unknown>> {
+    const query = kind === undefined ? {} : { kind };
+    const condition = kept === undefined ? {} : { 'If-None-Match': kept.etag };
+    const call: SharedCall<RecordAnswer<unknown>> = new SharedCall(this.#timeoutMs, async (deadline) => {
+      try {
+        const response = await this.#send(path, query, condition, deadline);
+        const { headers, status } = response;
+        const data = status === 304 ? kept?.answer.data : await dataIn(response);
+        const answer = { ...answerFacts(headers), match: matchOf(headers), ...dataFacts(headers), data };
+        const etag = headers.get('ETag');
+        if (etag !== null) this.#keep(key, { etag, answer, freshUntil: freshUntilOf(headers) });
+        return answer;
+      } finally {
+        if (this.#calls.get(key) === call) this.#calls.delete(key);
+      }
+    });
+    this.#calls.set(key, call);
+    return call;
+  }
+
+  #keep(key: string, record: CachedRecord): void {
+    putNewest(this.#records, key, record, this.#cachedRecords);
+  }
+
+  /** Makes the call, and makes it again if it was answered 429 or 503. Resolves to an answer 200 or 304, and rejects with any other. */
+  async #send(
     path: string,
     query: Record<string, string>,
     headers: Record<string, string>,
@@ -136,31 +182,13 @@ export class BrandData {
   ): Promise<Response> {
     const url = `${this.#api}${path}?${new URLSearchParams({ ...query, token: this.#token })}`;
     for (let retry = 0; ; retry++) {
-      const response = await this.#fetch(url, { headers, signal, credentials: 'omit' });
+      const response = await this.#fetch(url, { headers, signal });
       if (response.ok || (response.status === 304 && 'If-None-Match' in headers)) return response;
       const wait = retryAfterOf(response.headers) ?? 1;
-      if (response.status !== 503 || retry >= this.#retries || wait > LONGEST_WAIT)
+      if (!RETRIED.includes(response.status) || retry >= this.#retries || wait > LONGEST_WAIT)
         throw await errorFrom(response);
       await response.body?.cancel();
       await pause(wait * 1_000 * (1 + SPREAD * Math.random()), signal);
-    }
-  }
-
-  /** Runs the work until the caller's signal or the timeout aborts it, and tells the reasons of failures apart. */
-  async #withDeadline<T>(
-    signal: AbortSignal | undefined,
-    work: (deadline: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const timeout = AbortSignal.timeout(this.#timeoutMs);
-    try {
-      return await work(signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
-    } catch (error) {
-      if (error instanceof BrandDataError) throw error;
-      signal?.throwIfAborted();
-      if (timeout.aborted)
-        throw new BrandDataError('timed_out', `The call was not answered within ${this.#timeoutMs} ms.`);
-      // The reason is left out: some runtimes name the URL in it, and with it the token.
-      throw new BrandDataError('network_failed', 'No answer arrived from the service.');
     }
   }
 }
@@ -173,11 +201,11 @@ function baseUrl(api: string): string {
 }
 
 /**
- * Returns the identifier as a segment of a path. Throws BrandDataError if a URL cannot hold it: "." and ".." mean folders, and
- * unpaired surrogates cannot be encoded.
+ * Returns the identifier as a segment of a path. Throws BrandDataError if a URL cannot hold it: no text has no segment, "." and ".."
+ * mean folders, and unpaired surrogates cannot be encoded.
  */
 function segment(identifier: string): string {
-  if (/^\.{1,2}$/.test(identifier) || !identifier.isWellFormed())
+  if (/^\.{0,2}$/.test(identifier) || !identifier.isWellFormed())
     throw new BrandDataError('identifier_invalid', 'The identifier cannot be written in a URL.');
   return encodeURIComponent(identifier);
 }

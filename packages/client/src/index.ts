@@ -5,6 +5,8 @@ export {
   BrandData,
   type BrandDataOptions,
   type CallOptions,
+  type IdentifierKind,
+  type RecordOptions,
   type SearchOptions,
   type UsageOptions,
 } from './client.ts';

@@ -60,10 +60,32 @@ describe('a call', () => {
     );
   });
 
-  test.each(['.', '..', '\ud800'])('is not made for %j, which no URL can hold', async (identifier) => {
+  test.each(['', '.', '..', '\ud800'])('is not made for %j, which no URL can hold', async (identifier) => {
     const client = await clientOf([FOUND]);
     expect((await failureOf(client.logo(identifier))).code).toBe('identifier_invalid');
     expect(server.requests).toEqual([]);
+  });
+
+  test('says which kind the identifier is, and keeps its record apart', async () => {
+    const client = await clientOf([FOUND]);
+    await client.brand('coke');
+    await client.brand('coke', { kind: 'ticker' });
+    expect(server.requests.map(({ query }) => query.get('kind'))).toEqual([null, 'ticker']);
+  });
+
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('cannot have %d ms of time', (timeoutMs) => {
+    expect(() => new BrandData({ api: 'https://api.example.com', token: TOKEN, timeoutMs })).toThrow(
+      RangeError,
+    );
+  });
+
+  test('works where fetch takes no credentials, as in some workers', async () => {
+    const inWorker: typeof fetch = (url, init) => {
+      if (init?.credentials !== undefined) throw new TypeError('not implemented');
+      return fetch(url, init);
+    };
+    const client = await clientOf([FOUND], { fetch: inWorker });
+    expect((await client.logo('AAPL')).data).toEqual(FLAT);
   });
 
   test('keeps the path prefix of the base URL', async () => {
@@ -160,6 +182,40 @@ describe('the records in memory', () => {
   });
 });
 
+describe('callers that want one record at the same time', () => {
+  test('share one call, which is charged to one of them', async () => {
+    const client = await clientOf([FOUND]);
+    const answers = await Promise.all([client.logo('AAPL'), client.logo('AAPL'), client.logo('AAPL')]);
+    expect(answers.map(({ data, charged }) => [data, charged])).toEqual([
+      [FLAT, true],
+      [FLAT, false],
+      [FLAT, false],
+    ]);
+    expect(server.requests.length).toBe(1);
+  });
+
+  test('share its failure, and the next one makes a call of its own', async () => {
+    const client = await clientOf([{ status: 500, body: 'no' }, FOUND]);
+    const [one, two] = await Promise.all([failureOf(client.logo('AAPL')), failureOf(client.logo('AAPL'))]);
+    expect([one.status, two.status]).toEqual([500, 500]);
+    expect((await client.logo('AAPL')).data).toEqual(FLAT);
+  });
+
+  test('do not lose it when one of them aborts, or when all do and another comes', async () => {
+    const client = await clientOf([busy('1'), FOUND]);
+    const [one, two] = [new AbortController(), new AbortController()];
+    const first = failureOf(client.logo('AAPL', { signal: one.signal }));
+    const second = failureOf(client.logo('AAPL', { signal: two.signal }));
+    await expect.poll(() => server.requests.length).toBe(1);
+    one.abort();
+    expect((await first).name).toBe('AbortError');
+    two.abort();
+    expect((await client.logo('AAPL')).data).toEqual(FLAT);
+    expect((await second).name).toBe('AbortError');
+    expect(server.requests.length).toBe(2);
+  });
+});
+
 describe('a 503', () => {
   test('is retried after the time in Retry-After', async () => {
     const client = await clientOf([busy('1'), FOUND]);
@@ -182,7 +238,12 @@ describe('a 503', () => {
     expect(server.requests.length).toBe(1);
   });
 
-  test.each([400, 401, 403, 404, 429, 500])('is retried, but a %i is not', async (status) => {
+  test('is retried, and so is a 429 that asks for a short wait', async () => {
+    const client = await clientOf([{ ...busy('0'), status: 429 }, FOUND]);
+    expect((await client.logo('AAPL')).data).toEqual(FLAT);
+  });
+
+  test.each([400, 401, 403, 404, 500])('is retried, but a %i is not', async (status) => {
     const client = await clientOf([{ ...busy('0'), status }]);
     expect((await failureOf(client.logo('AAPL'))).status).toBe(status);
     expect(server.requests.length).toBe(1);
@@ -235,6 +296,12 @@ describe('a failed call', () => {
     controller.abort(reason);
     expect(await call).toBe(reason);
     await expect.poll(() => server.requests[0]?.hasEnded).toBe(true);
+  });
+
+  test('rejects with the reason of a signal that is aborted already, although the record is in memory', async () => {
+    const client = await clientOf([FOUND]);
+    await client.logo('AAPL');
+    expect((await failureOf(client.logo('AAPL', { signal: AbortSignal.abort() }))).name).toBe('AbortError');
   });
 
   test('aborted while it waits for a retry makes no further call', async () => {

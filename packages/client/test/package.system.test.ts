@@ -42,6 +42,9 @@ export async function main(client: BrandData): Promise<string | null> {
 }
 export const isMiss = (error: unknown): boolean => error instanceof BrandDataError && error.code === 'identifier_not_found';
 export const logo: HTMLElement = document.createElement('brand-logo');
+logo.addEventListener('brand-load', ({ detail }) => detail.headquarters?.city);
+logo.addEventListener('brand-error', ({ detail }) => detail.code);
+export const found = (client: BrandData, signal: AbortSignal | undefined) => client.brand('coke', { kind: 'ticker', signal });
 `;
 
 describe('the package, installed offline in an empty folder', () => {
@@ -64,11 +67,11 @@ describe('the package, installed offline in an empty folder', () => {
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(files, 'client.tgz')], folder);
   });
 
-  const bundle = async (name: string, source: string) => {
+  const bundle = async (name: string, source: string, format: 'esm' | 'iife' = 'esm') => {
     await mkdir(join(folder, 'bundles'), { recursive: true });
     const input = join(folder, 'bundles', `${name}.js`);
     await writeFile(input, source);
-    const { output } = await build({ input, write: false, output: { minify: true } });
+    const { output } = await build({ input, write: false, output: { minify: true, format } });
     return output[0].code;
   };
 
@@ -139,11 +142,31 @@ new BrandData({ api: '${server.url}', token: 'pk_1' }).logo('AAPL').then(({ data
     },
   );
 
+  test('defines the elements from a script that is no module', async () => {
+    const code = await bundle('script', `import '@brand-data/client/elements';`, 'iife');
+    const program = `const defined = [];
+globalThis.customElements = { get: () => undefined, define: (name) => defined.push(name) };
+${code}
+process.stdout.write(defined.join());`;
+    await writeFile(join(folder, 'script.cjs'), program);
+    expect((await run(process.execPath, ['script.cjs'], folder)).stdout).toBe('brand-logo,brand-card');
+  });
+
   test.each(['nodenext', 'bundler'])(
     'has types for a strict program with module resolution %s',
     async (kind) => {
       await writeFile(join(folder, 'main.ts'), TYPED);
-      const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--types', ''];
+      const options = [
+        '--strict',
+        '--exactOptionalPropertyTypes',
+        '--noEmit',
+        '--target',
+        'es2022',
+        '--lib',
+        'es2022,dom',
+        '--types',
+        '',
+      ];
       const module = kind === 'bundler' ? 'esnext' : kind;
       const args = [...options, '--module', module, '--moduleResolution', kind, 'main.ts'];
       await run(TSC, args, folder).catch(({ stdout }) => expect.fail(stdout));

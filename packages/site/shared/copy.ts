@@ -1,6 +1,8 @@
 /** Copies a text, and says on the button for two seconds whether the browser has allowed it. Returns that too. */
 export async function copy(text: string, button: HTMLElement): Promise<boolean> {
-  const isCopied = await navigator.clipboard.writeText(text).then(
+  // A page on plain http has no clipboard.
+  const copied = navigator.clipboard?.writeText(text) ?? Promise.reject();
+  const isCopied = await copied.then(
     () => true,
     () => false,
   );

@@ -22,7 +22,7 @@ __all__ = ["Answer", "BrandData", "BrandDataError", "FlatRecord", "GroupedRecord
 T = TypeVar("T")
 
 _LONGEST_WAIT = 5
-"""A 503 that asks for a longer wait than this, in seconds, is not retried."""
+"""An answer 429 or 503 that asks for a longer wait than this, in seconds, is not retried."""
 _SPREAD = 0.25
 """Waits are longer by up to this part, so that callers that failed together do not all return at once."""
 
@@ -128,7 +128,7 @@ class BrandData:
         :param api: the base URL of the service, such as "https://api.example.com"
         :param token: a publishable token, which begins with `pk_`
         :param timeout: how long the client waits to connect and for each part of an answer, in seconds
-        :param retries: how often a call that was answered 503 is made again
+        :param retries: how often a call that was answered 503, or 429 for a short time, is made again
         :param transport: sends the requests, for example through a proxy: `httpx.HTTPTransport(proxy="http://…")`
         """
         self._http = httpx.Client(base_url=api, timeout=timeout, transport=_WithToken(token, transport or httpx.HTTPTransport()))
@@ -180,7 +180,7 @@ class BrandData:
         raise BrandDataError(code, detail, response, **more)
 
     def _send(self, path: str, query: dict[str, str]) -> httpx.Response:
-        """Makes the call, and makes it again after a 503."""
+        """Makes the call, and makes it again if it was answered 429 or 503."""
         for retry in range(self._retries + 1):
             try:
                 response = self._http.get(path, params=query)
@@ -188,7 +188,7 @@ class BrandData:
                 detail = f"No answer arrived from the service ({type(error).__name__})."
                 raise BrandDataError("network_failed", detail) from None
             wait = _seconds(response.headers.get("Retry-After")) or 1
-            if response.status_code != 503 or retry == self._retries or wait > _LONGEST_WAIT:
+            if response.status_code not in (429, 503) or retry == self._retries or wait > _LONGEST_WAIT:
                 break
             time.sleep(wait * (1 + _SPREAD * random.random()))
         return response

@@ -51,6 +51,7 @@ export class BrandCard extends BrandElement {
   protected override render(state: ElementState): void {
     const card = element('article', { class: 'frame', part: 'card' });
     card.style.inlineSize = `${this.size}px`;
+    const hadFocus = this.root.activeElement !== null;
     this.root.replaceChildren(card);
     const { picture, name, facts = '', description = '', foot = [] } = this.#contentOf(state, themeOf(card));
     if (name !== '') card.ariaLabel = name;
@@ -66,13 +67,14 @@ export class BrandCard extends BrandElement {
       element('p', { class: 'description', part: 'description' }, description),
       element('div', { class: 'foot', part: 'foot' }, ...foot),
     );
+    if (hadFocus) this.root.querySelector('a')?.focus();
   }
 
   #contentOf(state: ElementState, theme: Theme): Content {
     const { identifier, api } = this;
     if (state.kind === 'failed')
       return { picture: letterOf(identifier), name: identifier, description: explanationOf(state.error) };
-    if (state.kind !== 'found') return { picture: skeleton(), name: identifier };
+    if (state.kind !== 'found') return { picture: skeleton(state.kind), name: identifier };
     const { record } = state;
     return {
       picture: logoOf({ url: record.logo, size: LOGO_SIZE, theme, api, name: record.name }),
@@ -103,7 +105,7 @@ function footOf({ website, headquarters }: FlatRecord, api: string): HTMLElement
   const link =
     url === undefined
       ? ''
-      : element('a', { href: url.href, rel: 'noopener', part: 'link' }, url.hostname.replace(/^www\./, ''));
+      : element('a', { href: url.href, part: 'link' }, url.hostname.replace(/^www\./, ''));
   return [element('p', {}, place), element('p', {}, link)];
 }
 

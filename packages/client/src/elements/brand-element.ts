@@ -1,8 +1,10 @@
+import type { IdentifierKind } from '../client.ts';
 import { BrandDataError } from '../error.ts';
 import type { FlatRecord } from '../gen/types.ts';
+import { clientOf } from './clients.ts';
 import { styleSheet } from './dom.ts';
+import { whenNear } from './nearness.ts';
 import { isThemeChange } from './picture.ts';
-import { sharedRecord } from './shared-calls.ts';
 
 /** What an element shows. */
 export type ElementState =
@@ -21,9 +23,11 @@ export interface BrandElementEventMap {
 export interface BrandElementAttributes {
   /** A ticker, a domain, a name, an ISIN, a CUSIP, a FIGI or an LEI. */
   identifier?: string | null | undefined;
+  /** The only kind that the identifier may be, such as `ticker`. By default any. */
+  kind?: IdentifierKind | null | undefined;
   /** The publishable token. */
   token?: string | null | undefined;
-  /** The base URL of the service, by default the folder of the script. */
+  /** The URL of the service, which may be relative to the page. By default the folder of the script. */
   api?: string | null | undefined;
   /** In CSS pixels: the side of a logo, or the width of a card. */
   size?: number | string | null | undefined;
@@ -41,27 +45,38 @@ type Value<Name extends keyof BrandElementAttributes> = BrandElementAttributes[N
 /** Servers have no elements. There, the module only exports classes that nobody can use. */
 const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
 
-/** The service whose page /elements.js is: an element without the attribute `api` calls it. */
-const OWN_API = new URL('.', import.meta.url).href;
+/**
+ * The folder of this script. If the script comes from a gateway, that is the service: an element without the attribute `api` calls it.
+ * A script that is no module has no URL. Bundlers take `new URL(…, import.meta.url)` for a file of the page.
+ */
+const OWN_API = (import.meta.url ?? '').replace(/[^/]*$/, '');
 
-/** An element that loads the flat record of its `identifier`, and loads it anew if an attribute of the call changes. */
+/**
+ * An element that loads the flat record of its `identifier` when it comes near the visible part of the page, and loads it anew if an
+ * attribute of the call changes.
+ */
 export abstract class BrandElement extends Base {
-  static readonly observedAttributes = ['identifier', 'token', 'api', 'size', 'theme'] as const;
+  static readonly observedAttributes = ['identifier', 'kind', 'token', 'api', 'size', 'theme'] as const;
 
   protected readonly root: ShadowRoot;
   #state: ElementState = { kind: 'empty' };
   /** Aborts the call for the attributes that the element had before. */
   #call = new AbortController();
+  /** The attributes with which the record was loaded. */
+  #loaded = '';
   #willLoad = false;
+  #isNear = false;
+  #stopWaiting = () => {};
 
   /** @param css of the shadow root */
   constructor(css: string) {
     super();
     this.root = this.attachShadow({ mode: 'open' });
     this.root.adoptedStyleSheets = [styleSheet(css)];
-    this.root.addEventListener('transitionrun', (event) => {
-      if (isThemeChange(event)) this.render(this.#state);
-    });
+    for (const type of ['transitionrun', 'animationstart'])
+      this.root.addEventListener(type, (event) => {
+        if (isThemeChange(event)) this.render(this.#state);
+      });
     this.#takeEarlyProperties();
   }
 
@@ -79,6 +94,14 @@ export abstract class BrandElement extends Base {
     this.#reflect('identifier', value);
   }
 
+  get kind(): string | null {
+    return this.getAttribute('kind');
+  }
+
+  set kind(value: Value<'kind'>) {
+    this.#reflect('kind', value);
+  }
+
   get token(): string {
     return this.getAttribute('token') ?? '';
   }
@@ -88,7 +111,8 @@ export abstract class BrandElement extends Base {
   }
 
   get api(): string {
-    return this.getAttribute('api') ?? OWN_API;
+    const api = this.getAttribute('api') || OWN_API;
+    return URL.canParse(api, this.baseURI) ? new URL(api, this.baseURI).href : api;
   }
 
   set api(value: Value<'api'>) {
@@ -114,11 +138,23 @@ export abstract class BrandElement extends Base {
     this.#reflect('theme', value);
   }
 
-  connectedCallback(): void {
+  /** Loads the record again, for example when the visitor is back on the network. */
+  reload(): void {
+    this.#loaded = '';
     this.#loadSoon();
   }
 
+  connectedCallback(): void {
+    this.#loadSoon();
+    if (!this.#isNear)
+      this.#stopWaiting = whenNear(this, () => {
+        this.#isNear = true;
+        this.#loadSoon();
+      });
+  }
+
   disconnectedCallback(): void {
+    this.#stopWaiting();
     this.#call.abort();
   }
 
@@ -137,33 +173,43 @@ export abstract class BrandElement extends Base {
   #takeEarlyProperties(): void {
     for (const name of BrandElement.observedAttributes) {
       if (!Object.hasOwn(this, name)) continue;
-      const { value } = Object.getOwnPropertyDescriptor(this, name) ?? {};
+      const value = this[name];
       Reflect.deleteProperty(this, name);
       this.#reflect(name, value);
     }
   }
 
-  /** Several attributes that change one after another make one call. */
+  /** Several attributes that change one after another make one call. An element that has moved on its page makes none. */
   #loadSoon(): void {
+    if (this.#state.kind === 'found' && this.#loaded === this.#attributesOfCall()) {
+      this.render(this.#state);
+      return;
+    }
     this.#call.abort();
     this.#show(this.identifier === '' ? { kind: 'empty' } : { kind: 'loading' });
-    if (this.#willLoad) return;
+    if (this.#willLoad || !this.#isNear) return;
     this.#willLoad = true;
     queueMicrotask(() => {
       this.#willLoad = false;
-      if (this.isConnected && this.identifier !== '') void this.#load();
+      if (this.isConnected && this.#state.kind === 'loading') void this.#load();
     });
+  }
+
+  #attributesOfCall(): string {
+    return JSON.stringify([this.api, this.token, this.identifier, this.kind]);
   }
 
   async #load(): Promise<void> {
     this.#call = new AbortController();
     const { signal } = this.#call;
-    const source = { api: this.api, token: this.token, identifier: this.identifier };
+    const loaded = this.#attributesOfCall();
     try {
-      const record = await sharedRecord(source, signal);
+      const kind = this.kind ?? undefined;
+      const { data } = await clientOf(this.api, this.token).logo(this.identifier, { kind, signal });
       if (signal.aborted) return;
-      this.#show({ kind: 'found', record });
-      this.dispatchEvent(new CustomEvent('brand-load', { detail: record, bubbles: true }));
+      this.#loaded = loaded;
+      this.#show({ kind: 'found', record: data });
+      this.dispatchEvent(new CustomEvent('brand-load', { detail: data, bubbles: true }));
     } catch (thrown) {
       if (signal.aborted) return;
       // Any other error comes from a wrong attribute, for example an `api` that is not a URL.

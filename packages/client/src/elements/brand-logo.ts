@@ -35,7 +35,7 @@ export class BrandLogo extends BrandElement {
         ? logoOf({ url: state.record.logo, size, theme: themeOf(box), api, name })
         : state.kind === 'failed'
           ? letterOf(name)
-          : skeleton(),
+          : skeleton(state.kind),
     );
   }
 }

@@ -11,6 +11,7 @@ declare global {
     'brand-logo': BrandLogo;
     'brand-card': BrandCard;
   }
+  interface HTMLElementEventMap extends BrandElementEventMap {}
 }
 
 // A page may load the script twice. The first copy stays. A server that renders pages has no elements.

@@ -14,6 +14,7 @@ export const PICTURE_STYLES = `
   block-size: 1em;
   contain: strict;
   forced-color-adjust: none;
+  print-color-adjust: exact;
   border-radius: 16%;
 }
 .picture img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: contain; }
@@ -30,16 +31,26 @@ export const PICTURE_STYLES = `
 const DARK_TEXT = 'rgb(242, 244, 247)';
 
 /**
- * What both elements have: no style of the page but its theme. An element whose theme is `auto` takes the colour scheme that the page
- * uses at this place, light if it declares none. The transition tells the element when this scheme changes, for whatever reason.
+ * What both elements have: no style of the page but its theme, and whether they can be seen and clicked. An element whose theme is
+ * `auto` takes the colour scheme that the page uses at this place, light if it declares none. The transition tells the element when
+ * this scheme changes, for whatever reason. The animation tells it that the page shows it again: until then nothing had a transition.
  */
 export const HOST_STYLES = `
-:host { all: initial; display: inline-block; vertical-align: middle; color-scheme: inherit; }
+:host {
+  all: initial;
+  display: inline-block;
+  vertical-align: middle;
+  color-scheme: inherit;
+  visibility: inherit;
+  pointer-events: inherit;
+  cursor: inherit;
+}
 :host([theme='light']) { color-scheme: light; }
 :host([theme='dark']) { color-scheme: dark; }
 :host([hidden]) { display: none; }
-.frame { color: light-dark(#1a1d23, ${DARK_TEXT}); }
-.sense { position: absolute; color: light-dark(#1a1d23, ${DARK_TEXT}); transition: color 1ms; forced-color-adjust: none; }
+.frame, .sense { color: light-dark(#1a1d23, ${DARK_TEXT}); }
+.sense { position: absolute; transition: color 1ms; animation: shown 1ms; forced-color-adjust: none; }
+@keyframes shown { to { opacity: 1; } }
 `;
 
 export type Theme = 'light' | 'dark';
@@ -48,12 +59,18 @@ export type Theme = 'light' | 'dark';
 export function themeOf(frame: HTMLElement): Theme {
   const sense = element('span', { class: 'sense' });
   frame.append(sense);
-  return getComputedStyle(sense).color === DARK_TEXT ? 'dark' : 'light';
+  const theme = themeAt(sense);
+  sense.dataset.theme = theme;
+  return theme;
 }
 
-/** Checks whether an event in a shadow root says that the theme has changed. */
-export function isThemeChange({ target }: Event): boolean {
-  return target instanceof Element && target.className === 'sense';
+const themeAt = (sense: HTMLElement): Theme =>
+  getComputedStyle(sense).color === DARK_TEXT ? 'dark' : 'light';
+
+/** Checks whether an event in a shadow root says that the theme is another one than `themeOf` returned. */
+export function isThemeChange({ target, type }: Event): boolean {
+  if (!(target instanceof HTMLElement) || target.className !== 'sense') return false;
+  return type === 'transitionrun' || themeAt(target) !== target.dataset.theme;
 }
 
 interface LogoOptions {
@@ -67,9 +84,9 @@ interface LogoOptions {
   name: string;
 }
 
-/** Returns the square while a record is loaded. */
-export function skeleton(): HTMLElement {
-  return element('span', { class: 'picture', part: 'picture', 'data-kind': 'loading' });
+/** Returns the square without a picture: while a record is loaded, or of an element that has nothing to load. */
+export function skeleton(kind: 'loading' | 'empty'): HTMLElement {
+  return element('span', { class: 'picture', part: 'picture', 'data-kind': kind });
 }
 
 /** Returns the square with the first letter of a text, where no logo can be shown. */
@@ -96,7 +113,7 @@ export function logoOf({ url, size, theme, api, name }: LogoOptions): HTMLElemen
   // A mark is readable on the plate of its theme, whatever colour the page has there.
   const square = element(
     'span',
-    { class: 'picture', part: 'picture', 'data-kind': 'logo', 'data-theme': theme },
+    { class: 'picture', part: 'picture plate', 'data-kind': 'logo', 'data-theme': theme },
     image,
   );
   image.addEventListener('error', () => square.replaceWith(letterOf(name)), { once: true });
