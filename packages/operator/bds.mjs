@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs on any version of Node. If the version cannot run TypeScript, it starts the workspace's own Node.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,11 @@ if (Number.parseInt(process.versions.node, 10) >= 24) {
   const { main } = await import('./src/main.ts');
   const { stdin, stdout, stderr, env } = process;
   // EPIPE: the reader has closed the pipe, as in `bds … | head`.
-  stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  stdout.on('error', ({ code, message }) => {
+    if (code === 'EPIPE') process.exit(0);
+    writeSync(stderr.fd, `bds: the output cannot be written: ${message}\n`);
+    process.exit(1);
+  });
   process.exitCode = await main(process.argv.slice(2), {
     stdout,
     stderr,

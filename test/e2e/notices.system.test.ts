@@ -132,7 +132,9 @@ describe('notices', () => {
 
     status = 204;
     expect(await json('notice', 'test')).toMatchObject({ accepted: true });
-    expect(await json('notice', 'redeliver', id, 'nobody/calls/2026-11/5/80')).toEqual({
+    const redelivered = await bds('notice', 'redeliver', id, 'nobody/calls/2026-11/5/80', '--json');
+    expect(redelivered.code).toBe(1);
+    expect(JSON.parse(redelivered.out)).toEqual({
       redelivered: [id],
       skipped: ['nobody/calls/2026-11/5/80'],
     });

@@ -232,6 +232,15 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     });
   });
 
+  test('the alert of an absent service is about the services of its own namespace', async () => {
+    const manifests = await objects({ ...PLAIN, metrics: { rules: 'always' } });
+    const { groups = [] } = named(manifests, 'PrometheusRule', 'monitoring')?.spec ?? {};
+    const rule = groups.flatMap(({ rules }) => rules).find(({ alert }) => alert === 'BrandDataServiceAbsent');
+    const selectors = String(Object(rule).expr).match(/\{[^}]*\}/g) ?? [];
+    expect(selectors.length).toBe(5);
+    for (const selector of selectors) expect(selector).toContain(`namespace="brands"`);
+  });
+
   test('every alert names its section of the runbook, by URL where the runbook is published', async () => {
     const runbookUrl = 'https://wiki.example.com/brand-data/runbook';
     const annotations = async (metrics: Values) => {
@@ -446,6 +455,19 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     }
     const kinds = (await objects(PLAIN)).map(({ kind }) => kind);
     expect(kinds).not.toContain('PersistentVolumeClaim');
+  });
+
+  test('the volume of syncs is used at once, because helm --wait waits until it is bound', async () => {
+    const manifests = await objects(MATRIX['everything on']?.values ?? {});
+    const claims = manifests.filter(
+      ({ kind, metadata }) => kind === 'PersistentVolumeClaim' && metadata.name.endsWith('-sync'),
+    );
+    const used = manifests.flatMap(({ kind, spec }) =>
+      kind === 'Job' ? (Object(spec).template.spec.volumes ?? []) : [],
+    );
+    expect(claims.length).toBe(1);
+    for (const { metadata } of claims)
+      expect(used).toContainEqual({ name: 'fetched', persistentVolumeClaim: { claimName: metadata.name } });
   });
 
   test('a sync that fails for a passing reason is tried again, and any other failure is final', async () => {

@@ -59,6 +59,11 @@ const WRONG: [what: string, values: Values, named: string][] = [
   ['a cache below 1 MiB', with_('images.cacheBytes', 1_048_575), 'images.cacheBytes'],
   ['a cache of half a byte', with_('images.cacheBytes', 2_000_000.5), 'images.cacheBytes'],
   ['a record cache without a bound', with_('gateway.recordCacheBytes', 0), 'gateway.recordCacheBytes'],
+  [
+    'more processes of images than fit into its memory',
+    with_('images.workers', 4),
+    'images.resources.limits.memory',
+  ],
   ['a record cache below 1 MiB', with_('gateway.recordCacheBytes', 1_048_575), 'gateway.recordCacheBytes'],
   [
     'a record cache that is larger than the memory',

@@ -37,6 +37,8 @@ export interface RestoreOptions extends CopyOptions {
   /** Whether to revoke the keys that were changed after the copy. Some of them may have been revoked. */
   revokeChangedKeys: boolean;
   onProgress(what: string, count?: number): void;
+  /** Called before the first change of a database. */
+  onWriting(): void;
   /** Called when the databases are restored and the services have to be started. */
   onRestored(): void;
 }
@@ -99,6 +101,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
       : undefined;
   for (const service of nats ? marked : []) await untilEnded(nats as OpenNats, service, signal);
   const filled = await collectionsOf(client, options);
+  options.onWriting();
   const restoreIds = new Map<DatabaseService, string>();
   for (const service of marked) restoreIds.set(service, await markRestoring(client.db(databaseOf(service))));
   // A service that waits for the end of an earlier restore goes on waiting.

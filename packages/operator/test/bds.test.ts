@@ -424,6 +424,31 @@ test('an import makes records from a table, and takes their prices from a second
   expect((await bds(['show', 'xnas-gad'])).out).toMatch(/stock\.price +market-data .* 22\n/);
 });
 
+test('a dry run of market data tells what pruning would remove, whichever identifier names a row', async () => {
+  const listed = (id: string, ticker: string, isin: string) => ({
+    ...acme,
+    id,
+    name: `Listed ${id}`,
+    type: 'stock',
+    listings: [{ ticker, mic: 'XNAS', primary: true }],
+    stock: { isin },
+  });
+  const file = await recordsFile(
+    'listed.ndjson',
+    listed('listed-a', 'LSTA', 'US0231351067'),
+    listed('listed-b', 'LSTB', 'US5949181045'),
+  );
+  await json('import', 'records', file, '--source', 'listed');
+  const quotes = ['import', 'market-data', 'listed.csv', '--source', 'listed-quotes', '--prune'];
+  const rows = ['Symbol,ISIN,Close,Currency', 'LSTA,US0231351067,5,USD', 'LSTB,US5949181045,6,USD'];
+  await writeFile(join(folder, 'listed.csv'), `${rows.join('\n')}\n`);
+  expect(await json(...quotes)).toMatchObject({ changed: 2, pruned: 0 });
+  expect(await json(...quotes, '--dry-run')).toMatchObject({ unchanged: 2, pruned: 0 });
+  await writeFile(join(folder, 'listed.csv'), `${rows.slice(0, 2).join('\n')}\n`);
+  expect(await json(...quotes, '--dry-run')).toMatchObject({ unchanged: 1, pruned: 1 });
+  expect(await json(...quotes)).toMatchObject({ unchanged: 1, pruned: 1 });
+});
+
 test('a table with three columns makes no record worse, and show marks what no source states', async () => {
   await mkdir(join(folder, 'equities'));
   await writeFile(

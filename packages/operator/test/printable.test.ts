@@ -13,6 +13,15 @@ const TITLE = '\u001b]0;owned\u0007\u009b31m\r\u202egnp.exe';
 
 const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(TITLE, 'a\nb', '\ud800', 'plain'));
 
+test('a table has any number of rows', () => {
+  expect(
+    table(
+      ['n'],
+      Array.from({ length: 200_000 }, (_, n) => [n]),
+    ).split('\n'),
+  ).toHaveLength(200_001);
+});
+
 function written() {
   let out = '';
   const stream = { isTTY: false, write: (text: string) => (out += text) };

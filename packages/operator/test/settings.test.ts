@@ -57,6 +57,18 @@ test('options override the environment, and a running stack is then ignored', as
   expect(given).toMatchObject({ certificates: '/option/certificates' });
 });
 
+test('a file that is empty never lets bds use another credential', async () => {
+  await writeStack(JSON.stringify(stack));
+  const file = join(folder, 'token');
+  await writeFile(file, '\n');
+  const both = { BDS_OPERATOR_TOKEN_FILE: file, BDS_OPERATOR_TOKEN: 'other' };
+  const reading = (options: object, env: NodeJS.ProcessEnv) => () => connectionSettings(options, env, folder);
+  const refused = /does not begin with a credential/;
+  expect(reading({ operatorTokenFile: file }, {})).toThrow(refused);
+  expect(reading({}, { BDS_CREDENTIAL_FILE: file })).toThrow(refused);
+  expect(reading({}, both)).toThrow(refused);
+});
+
 test('calls without certificates need a setting that says so', () => {
   const env = { BDS_CATALOG: 'env:1', BDS_OPERATOR_TOKEN: 'env secret' };
   expect(() => connectionSettings({}, env, folder)).toThrow(

@@ -123,6 +123,13 @@ test('a source is imported when it is due, and not again before it has something
   expect((await sync('--now')).result).toMatchObject({ outcome: 'imported', import: { unchanged: ROWS } });
 });
 
+test('a guard against fewer records lets as many as before pass, whatever its share', async () => {
+  await declare('same', '    guards: { shrunk: 0 }');
+  served = records('same', FIRST);
+  await sync();
+  expect((await sync('--now')).result).toMatchObject({ outcome: 'imported', import: { unchanged: ROWS } });
+});
+
 test('a dry run tells what would change, and writes nothing', async () => {
   await declare('dry');
   served = records('dry', FIRST);

@@ -347,6 +347,18 @@ describe('a key', () => {
     expect(await accounts.verifyToken(made.token)).toMatchObject(accepted);
   });
 
+  test('can be rotated each day, because keys that have expired take no room', async () => {
+    const { admin, operate } = accounts;
+    const accountId = await newAccount();
+    let { id } = await newKey(accountId);
+    for (let day = 0; day < 101; day++) {
+      const { key } = await operate(admin.rotateKey, { keyId: id, overlapMs: 0 });
+      id = present(key).id;
+    }
+    for (let more = 1; more < 100; more++) await newKey(accountId);
+    await expect(newKey(accountId)).rejects.toMatchObject({ kind: 'resource_exhausted' });
+  });
+
   test('is rotated once, though it is tried many times at once, and not if it is revoked, expired or unknown', async () => {
     const { admin, operate } = accounts;
     const rotate = (keyId: string, overlapMs = 60_000) => operate(admin.rotateKey, { keyId, overlapMs });

@@ -588,12 +588,24 @@ test('a dry run returns the same answer as an import, and writes nothing', async
     dryRun: true,
     onlyJoining: false,
   });
-  expect(answer).toMatchObject({ created: 1, changed: 1, unchanged: 0 });
+  expect(answer).toMatchObject({ created: 1, changed: 1, unchanged: 0, keptIds: ['kept', 'globex'] });
   expect(answer.refused).toMatchObject([{ index: 2 }]);
   expect(answer.conflicts).toEqual([
     { index: 1, identifier: 'XNAS:ACME', otherId: 'acme', otherName: 'Acme', lost: true },
   ]);
   expect(await db.collection('brands').find().toArray()).toEqual(before);
+});
+
+test('a dry run keeps no record that the import would skip, because no other source has its company', async () => {
+  await catalog.put('sample', [stockOf('acme', 'ACME@XNAS', { name: 'Acme' })]);
+  const answer = await catalog.operate(catalog.admin.putBrands, {
+    source: 'feed',
+    importId: 'feed-1',
+    brands: [stockOf('joins', 'ACME@XNAS', { name: 'Acme' }), brandOf('alone')],
+    dryRun: true,
+    onlyJoining: true,
+  });
+  expect(answer).toMatchObject({ skipped: [{ index: 1 }], keptIds: ['joins'] });
 });
 
 test("several sources' records of one company become one record, which names the source of each field", async () => {

@@ -124,6 +124,23 @@ describe('a catalogue', () => {
     await expect.poll(shown, { timeout: 30_000 }).toEqual([outcome('finished'), due(3e9)]);
   });
 
+  test('goes on to show a monthly source that is overdue, although its last import is longer ago than metrics remember', async () => {
+    const [heard, wasDue] = [new Date(Date.now() - 32 * DAY_MS), new Date(Date.now() - DAY_MS)];
+    const importId = '2026-01-01T00:00:00.000Z-m';
+    await catalog.put('monthly', [brandOf('m1')], importId);
+    await catalog.operate(catalog.admin.finishImport, { source: 'monthly', importId, prune: false });
+    const client = await new MongoClient(inject('mongodbUrl')).connect();
+    const imports = client.db(database).collection('imports');
+    await imports.updateMany({ source: 'monthly' }, { $set: { lastAt: heard, nextDueAt: wasDue } });
+    await client.close();
+    const overdue = `catalog_import_due_timestamp_seconds{source="monthly"`;
+    await expect.poll(() => catalog.metrics(), { timeout: 30_000 }).toContain(overdue);
+    // The end of an import forgets old runs, and not this one.
+    await catalog.operate(catalog.admin.finishImport, { source: 'mine', importId: 'any', prune: false });
+    const { runs } = await catalog.operate(catalog.admin.listImports, { source: 'monthly', importId: '' });
+    expect(runs.map((each) => each.importId)).toEqual([importId]);
+  });
+
   test('is counted although its ages cannot be read', async () => {
     const client = new MongoClient(inject('mongodbUrl'));
     const spoilt = { _id: 'spoilt' as never, keys: [], contributions: [{ source: 'mine', id: 'spoilt' }] };

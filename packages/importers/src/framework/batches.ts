@@ -24,8 +24,8 @@ export async function* batchesOf<T extends object>(
   idOf: (item: T) => string,
   journal: ImportJournal,
   signal: AbortSignal | undefined,
-  seen = new IdSet(),
 ): AsyncGenerator<SourceItem<T>[]> {
+  const seen = new IdSet();
   let batch: SourceItem<T>[] = [];
   let bytes = 0;
   let unreadable = 0;

@@ -42,8 +42,8 @@ export interface ImportOptions {
   /** When it is aborted, the import finishes the batches in flight and sends no more. */
   signal?: AbortSignal | undefined;
   journal: ImportJournal;
-  /** Takes the ids of all items that the import sends. */
-  seen?: IdSet | undefined;
+  /** Takes the ids of the records that the import would keep, in a dry run. */
+  kept?: IdSet | undefined;
 }
 
 /**
@@ -163,9 +163,9 @@ class ImportRun<T extends object> {
   }
 
   async #sendAll(items: AsyncIterable<ReadItem<T> | Skipped>): Promise<ImportSummary> {
-    const { source, prune = false, dryRun = false, signal, journal, seen } = this.#options;
+    const { source, prune = false, dryRun = false, signal, journal } = this.#options;
     await requireAnswer(this.#catalog);
-    const batches = batchesOf(items, this.#kind.idOf, journal, signal, seen);
+    const batches = batchesOf(items, this.#kind.idOf, journal, signal);
     const senders = Array.from({ length: BATCHES_IN_FLIGHT }, async () => {
       for await (const batch of batches) await this.#putBatch(batch);
     });
@@ -186,7 +186,7 @@ class ImportRun<T extends object> {
   }
 
   async #putBatch(batch: SourceItem<T>[]): Promise<void> {
-    const { source, dryRun = false, onlyJoining = false, signal, journal } = this.#options;
+    const { source, dryRun = false, onlyJoining = false, signal, journal, kept } = this.#options;
     const { idOf, rawOf, addPictures, put } = this.#kind;
     const hasPictures = batch.some(({ pictures }) => pictures?.length);
     const items = await Promise.all(
@@ -198,6 +198,7 @@ class ImportRun<T extends object> {
     const answer = await retryWhileUnavailable(() =>
       put(items, { source, importId: journal.importId, dryRun }),
     );
+    for (const id of answer.keptIds) kept?.add(id);
     journal.counts.created += answer.created;
     journal.counts.changed += answer.changed;
     journal.counts.unchanged += answer.unchanged;

@@ -103,8 +103,9 @@ function credentialOf(
   const file = operatorTokenFile ?? (env.BDS_CREDENTIAL_FILE || env.BDS_OPERATOR_TOKEN_FILE);
   const text = file === '-' ? inputLine() : file ? readText(file) : (env.BDS_OPERATOR_TOKEN ?? '');
   const [credential] = secretsOf(text);
-  if (credential === undefined && file === '-')
-    throw new UsageError('standard input does not begin with a credential');
+  // Another credential in its place would act for another operator.
+  if (credential === undefined && file)
+    throw new UsageError(`${file === '-' ? 'standard input' : file} does not begin with a credential`);
   return credential;
 }
 

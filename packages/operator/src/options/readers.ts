@@ -44,7 +44,10 @@ export function readMonth(text: string): string {
 export const readTime = reader('Write YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ.', (text) => {
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)) return undefined;
   const ms = Date.parse(text);
-  return Number.isNaN(ms) ? undefined : ms;
+  // Date.parse takes 30 February for 2 March.
+  const day = text.slice(0, 10);
+  const isDay = !Number.isNaN(ms) && new Date(day).toISOString().startsWith(day);
+  return isDay ? ms : undefined;
 });
 
 /** Collects the values of an option that may be repeated. */

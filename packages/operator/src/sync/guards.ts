@@ -54,7 +54,7 @@ export function guardReasons(
   bound('removed', plan.removed, removed);
   bound('changed', recordsChanged, changed);
   const brought = broughtBy(plan);
-  if (broughtBefore > 0 && brought * 100 <= broughtBefore * (100 - shrunk))
+  if (brought < broughtBefore && brought * 100 <= broughtBefore * (100 - shrunk))
     reasons.push(
       `the source has ${figure(brought)} records that can be used, but had ${figure(broughtBefore)} at its last import: ${shrunk} % or more are missing`,
     );

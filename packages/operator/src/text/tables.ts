@@ -19,7 +19,9 @@ export function rowsOf<Item>(columns: Columns<Item>, items: readonly Item[]): Ce
 /** Aligns columns. Numbers are aligned to the right. */
 export function table(headers: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const lines = [headers, ...rows].map((row) => row.map((cell) => printableLine(String(cell ?? ''))));
-  const widths = headers.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  const widths = headers.map((_, column) =>
+    lines.reduce((width, line) => Math.max(width, (line[column] ?? '').length), 0),
+  );
   const isFigure = headers.map((_, column) => rows.every((row) => typeof row[column] === 'number'));
   return lines
     .map((line) =>

@@ -68,7 +68,7 @@ export class KeyStore extends StorePart {
   create(key: KeyDoc, by: OperatorCall): Promise<KeyDoc> {
     return this.#change(by, 'CreateKey', async (session) => {
       const { label, allowedOrigins, expiresAt } = key;
-      await this.#requireRoom(session, key.accountId);
+      await this.#requireRoom(session, key.accountId, key.createdAt);
       await this.#keys.insertOne(key, { session });
       const origins = allowedOrigins.join(' ');
       return { key, result: key, details: { label, origins, expires: expiresAt?.toISOString() } };
@@ -118,7 +118,7 @@ export class KeyStore extends StorePart {
         );
       if (old.expiresAt && old.expiresAt.getTime() <= nowMs)
         throw new Fault('failed_precondition', 'the key has expired: create another');
-      await this.#requireRoom(session, accountId);
+      await this.#requireRoom(session, accountId, made.createdAt);
       const key: KeyDoc = {
         ...made,
         accountId,
@@ -188,11 +188,15 @@ export class KeyStore extends StorePart {
     return this.collections.keys;
   }
 
-  async #requireRoom(session: ClientSession, accountId: string): Promise<void> {
+  async #requireRoom(session: ClientSession, accountId: string, now: Date): Promise<void> {
     await requireOpenAccount(this.collections, session, accountId);
-    const unrevoked = { accountId, ...NOT_REVOKED };
-    if ((await this.#keys.countDocuments(unrevoked, { session, limit: MOST_KEYS })) >= MOST_KEYS)
-      throw new Fault('resource_exhausted', `the account already has ${MOST_KEYS} keys: revoke one first`);
+    const unexpired = { $or: [{ expiresAt: { $exists: false } }, { expiresAt: { $gt: now } }] };
+    const valid = { accountId, ...NOT_REVOKED, ...unexpired };
+    if ((await this.#keys.countDocuments(valid, { session, limit: MOST_KEYS })) >= MOST_KEYS)
+      throw new Fault(
+        'resource_exhausted',
+        `the account already has ${MOST_KEYS} valid keys: revoke one first`,
+      );
   }
 
   async #requireUnrevoked(session: ClientSession, id: string): Promise<KeyDoc> {

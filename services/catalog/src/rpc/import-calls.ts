@@ -45,7 +45,7 @@ export function importCalls(
         'the id occurs twice in this batch: send one record for each id',
       );
       const answer = await put(parts, request, items, call);
-      const { outcomes, refused, conflicts, refusedLinks, difference } = answer;
+      const { outcomes, refused, conflicts, refusedLinks, difference, keptIds } = answer;
       const indexes = new Map(acceptedOf(items).map(({ record, index }) => [referenceOf(record), index]));
       return {
         ...countsOf(outcomes),
@@ -56,6 +56,7 @@ export function importCalls(
         conflicts: conflicts.map(withIndex(indexes)),
         refusedLinks: refusedLinks.map(withIndex(indexes)),
         difference,
+        keptIds,
       };
     }),
 
@@ -80,10 +81,10 @@ export function importCalls(
         }),
         'the listing occurs twice in this batch: send one quote for each listing',
       );
-      const { outcomes, refused, difference } = await put(parts, request, items, call);
+      const { outcomes, refused, difference, keptIds } = await put(parts, request, items, call);
       const { unchanged } = countsOf(outcomes);
       const changed = quotes.length - refused.length - skipped.length - unchanged;
-      return { changed, unchanged, refused, skipped, difference };
+      return { changed, unchanged, refused, skipped, difference, keptIds };
     }),
 
     finishImport: operatorCall(
@@ -119,7 +120,7 @@ async function put(
   request: Pick<PutBrandsRequest, 'source' | 'importId' | 'dryRun'> & { onlyJoining?: boolean },
   items: readonly BatchItem[],
   { operator, signal, record }: OperatorCall,
-): Promise<PutAnswer & { refused: RefusedBrand[] }> {
+): Promise<PutAnswer & { refused: RefusedBrand[]; keptIds: string[] }> {
   const { source, dryRun, onlyJoining = false } = request;
   const accepted = acceptedOf(items);
   const records = accepted.map(({ record }) => record);
@@ -132,7 +133,13 @@ async function put(
         typeof outcome === 'object' ? { index: accepted[number]?.index ?? 0, reason: outcome.refused } : [],
       ),
     ];
-    return { ...answer, refused: refused.sort((a, b) => a.index - b.index) };
+    const isKept = (outcome: PutOutcome | undefined) => typeof outcome === 'string' && outcome !== 'alone';
+    const kept = dryRun ? records.filter((_, number) => isKept(answer.outcomes[number])) : [];
+    return {
+      ...answer,
+      refused: refused.sort((a, b) => a.index - b.index),
+      keptIds: kept.map(({ id }) => id),
+    };
   };
   type Answer = Awaited<ReturnType<typeof write>>;
   const counts = ({ outcomes, refused }: Answer) => ({ ...countsOf(outcomes), refused: refused.length });

@@ -11,7 +11,7 @@ const SAMPLE = 5_000;
 /** Of a source with fewer companies among these, so many are read instead. */
 const OF_SMALL_SOURCE = 200;
 const READ_MS = 20_000;
-/** Metrics forget a source of whose imports catalog has not heard for so long. */
+/** Metrics forget a source of whose imports catalog has not heard for so long, also after the next one was due. */
 const HEARD_WITHIN_MS = 30 * 86_400_000;
 /** Of more sources, metrics show some. */
 const MOST_SHOWN = 100;
@@ -97,7 +97,8 @@ type LastRun = Pick<RunDoc, 'source' | 'outcome' | 'nextDueAt'>;
  * the run before, so that run is also the last one after a failure.
  */
 async function readLastRuns(imports: Collections['imports']): Promise<LastRun[]> {
-  const heard = { lastAt: { $gt: new Date(Date.now() - HEARD_WITHIN_MS) } };
+  const since = { $gt: new Date(Date.now() - HEARD_WITHIN_MS) };
+  const heard = { $or: [{ lastAt: since }, { nextDueAt: since }] };
   const projection = { _id: 0, source: 1, outcome: 1, nextDueAt: 1 } as const;
   const options = { projection, sort: { lastAt: 1 }, maxTimeMS: READ_MS } as const;
   const last = new Map<string, LastRun>();

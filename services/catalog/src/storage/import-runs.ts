@@ -13,7 +13,7 @@ import { type ChangeDoc, entriesOf, type RunName } from './journal.ts';
 
 const READ_MS = 10_000;
 const DAY_MS = 86_400_000;
-/** The runs of a source that the catalogue keeps, and for how long. Their journals take space. */
+/** The runs of a source that the catalogue keeps, and how long after the next one was due. Their journals take space. */
 const MOST_RUNS = 10;
 const KEPT_MS = 30 * DAY_MS;
 const MOST_BEST_KNOWN = 20;
@@ -216,15 +216,19 @@ function idOf({ source, importId }: RunName): string {
 function split(runs: readonly RunDoc[]): { kept: RunDoc[]; old: RunDoc[] } {
   const newestFirst = runs.toSorted((a, b) => compareTexts(b.importId, a.importId));
   const places = new Map<string, number>();
-  const { kept = [], old = [] } = Object.groupBy(newestFirst, ({ source, outcome, lastAt, counts = {} }) => {
-    const isVain =
-      ['stopped', 'failed'].includes(outcome) && Object.values(counts).every((count) => count === 0);
-    const group = `${source} ${isVain}`;
-    const place = places.get(group) ?? 0;
-    places.set(group, place + 1);
-    const isKept = place < MOST_RUNS && Date.now() - lastAt.getTime() < KEPT_MS;
-    return isKept || outcome === 'undoing' ? 'kept' : 'old';
-  });
+  const { kept = [], old = [] } = Object.groupBy(
+    newestFirst,
+    ({ source, outcome, lastAt, nextDueAt = lastAt, counts = {} }) => {
+      const isVain =
+        ['stopped', 'failed'].includes(outcome) && Object.values(counts).every((count) => count === 0);
+      const group = `${source} ${isVain}`;
+      const place = places.get(group) ?? 0;
+      places.set(group, place + 1);
+      const heardMs = Math.max(lastAt.getTime(), nextDueAt.getTime());
+      const isKept = place < MOST_RUNS && Date.now() - heardMs < KEPT_MS;
+      return isKept || outcome === 'undoing' ? 'kept' : 'old';
+    },
+  );
   return { kept, old };
 }
 

@@ -119,9 +119,15 @@ async function confirmOrigins(context: Context, keyId: string, origins: readonly
     // As accounts stores it.
     return url && `${url.protocol}//${url.host.toLowerCase()}`;
   });
-  const dropped = before.filter((origin) => !kept.includes(origin)).join(', ');
+  const dropped = before.filter((origin) => !kept.some((each) => each && allows(each, origin))).join(', ');
   if (before.length > 0 && dropped === '') return;
   await confirm(context, `${keyId} is refused from ${dropped || 'all other origins'}`, yes);
+}
+
+/** Checks whether an allowed origin is this one, or has it among its subdomains: https://*.example.com */
+function allows(allowed: string, origin: string): boolean {
+  const [beginning = '', end] = allowed.split('*');
+  return end === undefined ? allowed === origin : origin.startsWith(beginning) && origin.endsWith(end);
 }
 
 function byId(keyId: string): FindKeyRequest {

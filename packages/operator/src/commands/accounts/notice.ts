@@ -69,6 +69,7 @@ function redeliver({ metering, output }: Context) {
           : `Notices that are delivered again: ${again.ids.length}. bds notice list shows what the webhook answers.`,
         skipped.map((id) => `${id}: there is no such notice, or it is being delivered`),
       ]);
+      if (skipped.length > 0) throw new PartlyFailed(`not delivered again: ${skipped.join(', ')}`);
     });
 }
 

@@ -5,7 +5,14 @@ import { Command } from '@commander-js/extra-typings';
 import { PartlyFailed, UsageError } from '../../connection/failures.ts';
 import type { Context } from '../../terminal/context.ts';
 import { dryRunTitle } from '../../text/reports.ts';
-import { decidingCommand, decisionToJson, listOverrides, namesAre, reasonOf } from './overrides.ts';
+import {
+  decidingCommand,
+  decisionToJson,
+  listOverrides,
+  namesAre,
+  reasonOf,
+  requireAlone,
+} from './overrides.ts';
 
 /** A kind of decisions about source records. */
 interface Kind {
@@ -44,12 +51,14 @@ function makingCommand(context: Context, kind: Kind) {
   return decidingCommand(verb, does, options)
     .argument('[name...]', names)
     .action(async (given, { reason, by = '', list, dryRun = false }) => {
-      if (list)
+      if (list) {
+        requireAlone(given.length === 0);
         return listOverrides(context, `No source record is ${field}.`, ({ override, records }) =>
           override.field === field
             ? { records: records.map(({ source, id }) => `${source}/${id}`), ...decisionToJson(override) }
             : undefined,
         );
+      }
       const decision = { field, by: by.trim(), reason: reasonOf(reason) };
       await decide(context, kind, { names: given, decision, undo: false, dryRun });
     });

@@ -21,6 +21,11 @@ export function decidingCommand(
     .option('--dry-run', 'write nothing, and report what would change');
 }
 
+/** Refuses --list beside what is to be changed, which the command would not do. */
+export function requireAlone(isAlone: boolean): void {
+  if (!isAlone) throw new UsageError('give --list alone, or leave it out');
+}
+
 /**
  * Writes those overrides of which `jsonOf` returns something, and the others not: with --json one on each line, as `bds set --from-file`
  * reads them. `none` is the text if there are none. Waiting overrides are among them.

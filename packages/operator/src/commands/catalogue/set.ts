@@ -19,6 +19,7 @@ import {
   namesAre,
   overrideToJson,
   reasonOf,
+  requireAlone,
   unsetOverrides,
 } from './overrides.ts';
 
@@ -49,10 +50,12 @@ export function setCommand(context: Context) {
     .option('--decimal-comma', 'read numbers that are written 1.234,5')
     .addHelpText('after', () => `\n${wrapped(`Fields: ${[...SETTABLE_FIELDS.keys()].join(', ')}.`)}`)
     .action(async (id, assignments, options) => {
-      if (options.list)
+      if (options.list) {
+        requireAlone(id === undefined && options.fromFile === undefined);
         return listOverrides(context, 'No field is set.', ({ id, override }) =>
           SETTABLE_FIELDS.has(override.field) ? { id, ...overrideToJson(override) } : undefined,
         );
+      }
       if (options.fromFile !== undefined) {
         if (id !== undefined) throw new UsageError('--from-file has the ids and fields: give none beside it');
         return setFromFile(context, options.fromFile, options);

@@ -10,6 +10,7 @@ import {
   listOverrides,
   namesAre,
   reasonOf,
+  requireAlone,
   unsetOverrides,
 } from './overrides.ts';
 
@@ -22,10 +23,12 @@ export function suppressCommand(context: Context) {
   return decidingCommand('suppress', description, options)
     .argument('[id...]', "the records' ids, such as apple")
     .action(async (given, { reason, by = '', list, dryRun = false }) => {
-      if (list)
+      if (list) {
+        requireAlone(given.length === 0);
         return listOverrides(context, 'No record is suppressed.', ({ id, override }) =>
           override.field === SUPPRESSED ? { id, ...decisionToJson(override) } : undefined,
         );
+      }
       if (given.length === 0) throw new UsageError('give an id, such as: bds suppress acme --reason "…"');
       const ids = [...new Set(given)];
       const decision = { field: SUPPRESSED, by: by.trim(), reason: reasonOf(reason) };

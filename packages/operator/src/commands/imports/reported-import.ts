@@ -155,8 +155,8 @@ export async function reportedImport(
   const showProgress = () =>
     output.progress(() => progressLine(journal.counts, reading.bytes, secondsSince()));
   const timer = setInterval(showProgress, PROGRESS_MS).unref();
-  const seen = dryRun && prune ? new IdSet() : undefined;
-  const options = { source, dryRun, prune, onlyJoining, signal: interruption(), journal, seen };
+  const kept = dryRun && prune ? new IdSet() : undefined;
+  const options = { source, dryRun, prune, onlyJoining, signal: interruption(), journal, kept };
   const report = await reportImport(options, (put) => run(put, reading)).finally(() => {
     clearInterval(timer);
     output.progress();
@@ -164,7 +164,7 @@ export async function reportedImport(
 
   const { failure, summary } = report;
   const isWhole = failure === undefined && summary.unpruned === undefined;
-  const removals = seen && isWhole ? await findRemovals(catalog(), source, seen) : undefined;
+  const removals = kept && isWhole ? await findRemovals(catalog(), source, kept) : undefined;
   const timed = { ...report, seconds: secondsSince(), figures: reading.figures, removals };
   if (takeReport) takeReport(timed);
   else output.answer(reportToJson(timed), () => reportText(timed));
@@ -186,17 +186,17 @@ export async function reportedImport(
 
 const MOST_NAMED = 10;
 
-/** Finds the records of the source that are not among those seen. */
+/** Finds the records of the source that are not among those that an import keeps. */
 async function findRemovals(
   catalog: ReturnType<Context['catalog']>,
   source: string,
-  seen: IdSet,
+  kept: IdSet,
 ): Promise<Removals> {
   const found = new IdSet();
   const removals: Removals = { count: 0, first: [] };
   const messages = catalog.readStream((client) => client.listSourceRecords, { source, after: '' });
   for await (const { records } of messages) {
-    const missing = records.filter(({ id }) => !seen.has(id) && found.add(id));
+    const missing = records.filter(({ id }) => !kept.has(id) && found.add(id));
     removals.count += missing.length;
     removals.first = [...removals.first, ...missing].sort((a, b) => b.rank - a.rank).slice(0, MOST_NAMED);
   }

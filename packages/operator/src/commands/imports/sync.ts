@@ -75,11 +75,16 @@ export function syncCommand(context: Context) {
         options,
       };
       const done: SyncedSource[] = [];
-      for (const source of wantedSources(declarations, names))
-        done.push(
-          await new SourceSync(source, new SourceFolder(context.pathOf(folder), source.name), within).run(),
-        );
-      context.output.answer({ sources: done.map(syncedToJson) }, () => done.map(syncedText));
+      try {
+        for (const source of wantedSources(declarations, names))
+          done.push(
+            await new SourceSync(source, new SourceFolder(context.pathOf(folder), source.name), within).run(),
+          );
+      } finally {
+        // An operator who stops the sync learns what is done.
+        if (done.length > 0)
+          context.output.answer({ sources: done.map(syncedToJson) }, () => done.map(syncedText));
+      }
       const bad = done.filter(
         ({ outcome, report }) => ['stopped', 'failed'].includes(outcome) || refused(report),
       );

@@ -56,6 +56,7 @@ export function restoreCommand(context: Context) {
       for (const service of ['accounts', 'metering'] as const)
         if (services.includes(service)) context[service]();
       const signal = interruption();
+      let isWriting = false;
       const result = await restore({
         servers,
         restored: {
@@ -72,12 +73,19 @@ export function restoreCommand(context: Context) {
         signal,
         meteringStoppedAt: new Date(stoppedAtMs),
         databaseOf: databaseNames(database),
+        onWriting: () => {
+          isWriting = true;
+        },
         onRestored: () => output.notice('the databases are restored: start the services now'),
         onProgress: (what, count) =>
           output.progress(() => (count === undefined ? what : `${what}; ${figure(count)} so far`)),
       }).catch((error: unknown) => {
         if (signal.aborted)
-          throw new Interrupted('stopped: restore again with --replace before you start the services');
+          throw new Interrupted(
+            isWriting
+              ? 'stopped: restore again with --replace before you start the services'
+              : 'stopped: nothing was changed',
+          );
         throw error;
       });
       output.progress();

@@ -530,6 +530,8 @@ export interface PutBrandsResponse {
     | undefined;
   /** Records that `only_joining` skips. They are among none of the other figures. */
   skipped: RefusedBrand[];
+  /** In a dry run, the ids of the records that the import would keep: all but the refused and the skipped ones. */
+  keptIds: string[];
 }
 
 /** What an import does to the catalogue. A company that several batches change counts once for each of them. */
@@ -629,8 +631,9 @@ export interface PutQuotesResponse {
   refused: RefusedBrand[];
   /** Quotes of listings that are no company's main listing in this catalogue. This is not a mistake of the source. */
   skipped: RefusedBrand[];
-  /** As in PutBrandsResponse. */
+  /** As in PutBrandsResponse. The id of a quote's record is its company's main listing. */
   difference?: ImportDifference | undefined;
+  keptIds: string[];
 }
 
 export interface RefusedBrand {
@@ -2123,6 +2126,7 @@ function createBasePutBrandsResponse(): PutBrandsResponse {
     refusedLinks: [],
     difference: undefined,
     skipped: [],
+    keptIds: [],
   };
 }
 
@@ -2151,6 +2155,9 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
     }
     for (const v of message.skipped) {
       RefusedBrand.encode(v!, writer.uint32(66).fork()).join();
+    }
+    for (const v of message.keptIds) {
+      writer.uint32(74).string(v!);
     }
     return writer;
   },
@@ -2232,6 +2239,14 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
             message.skipped.push(RefusedBrand.decode(reader, reader.uint32()));
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.keptIds.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2259,6 +2274,7 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
       ? ImportDifference.fromPartial(object.difference)
       : undefined;
     message.skipped = object.skipped?.map((e) => RefusedBrand.fromPartial(e)) || [];
+    message.keptIds = object.keptIds?.map((e) => e) || [];
     return message;
   },
 };
@@ -3070,7 +3086,7 @@ export const Quote: MessageFns<Quote> = {
 };
 
 function createBasePutQuotesResponse(): PutQuotesResponse {
-  return { changed: 0, unchanged: 0, refused: [], skipped: [], difference: undefined };
+  return { changed: 0, unchanged: 0, refused: [], skipped: [], difference: undefined, keptIds: [] };
 }
 
 export const PutQuotesResponse: MessageFns<PutQuotesResponse> = {
@@ -3089,6 +3105,9 @@ export const PutQuotesResponse: MessageFns<PutQuotesResponse> = {
     }
     if (message.difference !== undefined) {
       ImportDifference.encode(message.difference, writer.uint32(42).fork()).join();
+    }
+    for (const v of message.keptIds) {
+      writer.uint32(50).string(v!);
     }
     return writer;
   },
@@ -3146,6 +3165,14 @@ export const PutQuotesResponse: MessageFns<PutQuotesResponse> = {
             message.difference = ImportDifference.decode(reader, reader.uint32());
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.keptIds.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3170,6 +3197,7 @@ export const PutQuotesResponse: MessageFns<PutQuotesResponse> = {
     message.difference = (object.difference !== undefined && object.difference !== null)
       ? ImportDifference.fromPartial(object.difference)
       : undefined;
+    message.keptIds = object.keptIds?.map((e) => e) || [];
     return message;
   },
 };
