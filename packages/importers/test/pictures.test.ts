@@ -149,6 +149,7 @@ async function imported(
           refused: [],
           conflicts: [],
           refusedLinks: [],
+          keptIds: [],
           skipped: [],
         };
       };

@@ -386,6 +386,14 @@ test('names, domains, listings and sources of all sources are united, each once,
   );
 });
 
+test('of the names that one source has for a company, those are kept that people use: initials, and other scripts', () => {
+  const named = (...names: string[]) =>
+    mergeBrands(names.map((name) => statement('financedatabase', { name }))).brand.names;
+  expect(named('Canadian Imperial Bank of Commerce', 'CIBC')).toEqual(['CIBC']);
+  expect(named('Tencent Holdings Limited', '腾讯控股')).toEqual(['腾讯控股']);
+  expect(named('Nestle S.A.', 'NESTLE SA REG')).toEqual([]);
+});
+
 test('a name that a source spells goes before one in capitals, and only a person may publish capitals', () => {
   const merged = (...names: [source: string, name: string][]) =>
     mergeBrands(names.map(([source, name]) => statement(source, { name })));

@@ -125,11 +125,12 @@ const client = {
       skipped: [],
       conflicts: [],
       refusedLinks: [],
+      keptIds: [],
     };
   },
   putQuotes(request: PutQuotesRequest) {
     PutQuotesRequest.encode(request).finish();
-    return { changed: request.quotes.length, unchanged: 0, refused: [], skipped: [] };
+    return { changed: request.quotes.length, unchanged: 0, refused: [], skipped: [], keptIds: [] };
   },
   finishImport: () => ({ pruned: 0, more: false }),
 };

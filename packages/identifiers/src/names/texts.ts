@@ -13,7 +13,7 @@ export function isTooLongForIdentifier(text: string): boolean {
 
 /** Checks whether a text is all in capitals, as the systems of some exchanges write names, often abbreviated. */
 export function isShouted(text: string): boolean {
-  return text === text.toUpperCase();
+  return text === text.toUpperCase() && text !== text.toLowerCase();
 }
 
 /** Checks whether the text contains the letters in their order: "banken" contains those of "bkn". */

@@ -196,13 +196,16 @@ function nameOf(brands: readonly Brand[]): string {
   );
 }
 
+/** A word in capitals that is a name: CIBC. Longer texts in capitals are often cut off or abbreviated. */
+const INITIALS = /^\p{Lu}{3,6}$/u;
+
 /** Returns the names that the records have first, and the other names that are spellings of one of them. */
 function otherNamesOf(brands: readonly Brand[]): string[] {
   const names = new Set(brands.map(({ name }) => name));
   const others = [...new Set(brands.flatMap((brand) => brand.names))].filter((other) =>
     names.values().some((name) => areAlike(name, other)),
   );
-  return [...names, ...others].filter((name) => !isShouted(name));
+  return [...names, ...others].filter((name) => !isShouted(name) || INITIALS.test(name));
 }
 
 function areAlike(one: string, other: string): boolean {
