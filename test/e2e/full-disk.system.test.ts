@@ -17,9 +17,7 @@ const PATIENCE = { timeout: 120_000 };
 async function mountDisk() {
   const folder = await temporaryFolder();
   const mount = (...options: string[]) => run('mount', ['-o', options.join(), folder]);
-  await run('mount', ['-t', 'tmpfs', '-o', 'size=4g', 'tmpfs', folder]).catch(async (error: unknown) => {
-    throw error;
-  });
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=4g', 'tmpfs', folder]);
   return {
     folder,
     /** A server that goes on writing may need more than the size that was just right, which Linux then refuses. */

@@ -41,7 +41,7 @@ const authoritiesOf = (made: Made, name: string) =>
   ).map((pem) => new X509Certificate(pem));
 const fingerprints = (made: Made) => IDENTITIES.map((name) => certificateOf(made, name).fingerprint256);
 
-describe.skipIf(!helm.isThere)('certificates between services', { timeout: 120_000 }, () => {
+describe.skipIf(!helm.isThere)('certificates between services', () => {
   test('each service and bds has one of its own, which its pods alone mount', async () => {
     const manifests = await render(helm, PLAIN);
     const made = madeBy(manifests);

@@ -466,6 +466,9 @@ describe.skipIf(!helm.isThere)('the chart', () => {
       kind === 'Job' ? (Object(spec).template.spec.volumes ?? []) : [],
     );
     expect(claims.length).toBe(1);
+    const [pod] = podsOf(manifests).filter(({ labels }) => componentOf(labels) === 'sync-claim');
+    // The image has no other programs.
+    expect(['node', 'bds']).toContain(pod?.spec.containers[0]?.command?.[0]);
     for (const { metadata } of claims)
       expect(used).toContainEqual({ name: 'fetched', persistentVolumeClaim: { claimName: metadata.name } });
   });

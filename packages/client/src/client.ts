@@ -2,7 +2,6 @@ import { type Answer, answerFacts, dataFacts, matchOf, type RecordAnswer, retryA
 import { BrandDataError, errorFrom, unreadable } from './error.ts';
 import type { FlatRecord, GroupedRecord, MatchKind, SearchAnswer, Usage } from './gen/types.ts';
 import { putNewest } from './newest.ts';
-import { SharedCall } from './shared-call.ts';
 
 export interface BrandDataOptions {
   /** The base URL of the service, such as "https://api.example.com". */
@@ -55,8 +54,7 @@ const SPREAD = 0.25;
  * Makes the calls of the public API. Every method rejects with a BrandDataError, or with the reason of the caller's signal.
  *
  * A record that is at most an hour old, by the answer's Cache-Control, is given from memory without a call. An older one is asked
- * for with its ETag. If it has not changed, the answer is a 304, which counts against the quota like a 200. Callers that want the
- * same record at the same time share one call.
+ * for with its ETag. If it has not changed, the answer is a 304, which counts against the quota like a 200.
  */
 export class BrandData {
   readonly #api: string;
@@ -64,10 +62,8 @@ export class BrandData {
   readonly #timeoutMs: number;
   readonly #retries: number;
   readonly #cachedRecords: number;
-  /** The records that were used last, by the path of their call. */
+  /** The records that were used last, by the path and the kind of their call. */
   readonly #records = new Map<string, CachedRecord>();
-  /** The calls for records that are under way, by their path. */
-  readonly #calls = new Map<string, SharedCall<RecordAnswer<unknown>>>();
   readonly #fetch: typeof fetch;
 
   constructor({
@@ -79,7 +75,9 @@ export class BrandData {
     ...more
   }: BrandDataOptions) {
     if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT))
-      throw new RangeError(`"timeoutMs" must be a number of milliseconds up to ${LONGEST_TIMEOUT}`);
+      throw new RangeError(
+        `"timeoutMs" must be a number of milliseconds above 0 and up to ${LONGEST_TIMEOUT}`,
+      );
     this.#api = baseUrl(api);
     this.#token = token;
     this.#timeoutMs = timeoutMs;
@@ -120,57 +118,32 @@ export class BrandData {
     return this.#uncounted('/v1/usage', month === undefined ? {} : { month }, signal);
   }
 
-  async #uncounted<T>(path: string, query: Record<string, string>, signal?: AbortSignal): Promise<Answer<T>> {
-    signal?.throwIfAborted();
-    const call = new SharedCall(this.#timeoutMs, async (deadline) => {
+  #uncounted<T>(path: string, query: Record<string, string>, signal?: AbortSignal): Promise<Answer<T>> {
+    return this.#withDeadline(signal, async (deadline) => {
       const response = await this.#send(path, query, {}, deadline);
       return { ...answerFacts(response.headers), data: await dataIn<T>(response) };
     });
-    return call.wait(signal);
   }
 
   async #record<T>(path: string, { kind, signal }: RecordOptions): Promise<RecordAnswer<T>> {
     signal?.throwIfAborted();
     const key = JSON.stringify([path, kind]);
+    const keep = (record: CachedRecord) => putNewest(this.#records, key, record, this.#cachedRecords);
     const kept = this.#records.get(key);
-    if (kept !== undefined) this.#keep(key, kept);
+    if (kept !== undefined) keep(kept);
     if (kept !== undefined && Date.now() < kept.freshUntil)
       return { ...(kept.answer as RecordAnswer<T>), charged: false };
-    const running = this.#calls.get(key);
-    const isShared = running !== undefined && !running.isAborted;
-    const call = isShared ? running : this.#start(key, path, kind, kept);
-    const answer = (await call.wait(signal)) as RecordAnswer<T>;
-    return isShared ? { ...answer, charged: false } : answer;
-  }
-
-  /** Starts a call for a record. `kept`: what is in memory, if that is too old. */
-  #start(
-    key: string,
-    path: string,
-    kind: IdentifierKind | undefined,
-    kept: CachedRecord | undefined,
-  ): SharedCall<RecordAnswer<unknown>> {
-    const query = kind === undefined ? {} : { kind };
-    const condition = kept === undefined ? {} : { 'If-None-Match': kept.etag };
-    const call: SharedCall<RecordAnswer<unknown>> = new SharedCall(this.#timeoutMs, async (deadline) => {
-      try {
-        const response = await this.#send(path, query, condition, deadline);
-        const { headers, status } = response;
-        const data = status === 304 ? kept?.answer.data : await dataIn(response);
-        const answer = { ...answerFacts(headers), match: matchOf(headers), ...dataFacts(headers), data };
-        const etag = headers.get('ETag');
-        if (etag !== null) this.#keep(key, { etag, answer, freshUntil: freshUntilOf(headers) });
-        return answer;
-      } finally {
-        if (this.#calls.get(key) === call) this.#calls.delete(key);
-      }
+    return this.#withDeadline(signal, async (deadline) => {
+      const query = kind === undefined ? {} : { kind };
+      const condition = kept === undefined ? {} : { 'If-None-Match': kept.etag };
+      const response = await this.#send(path, query, condition, deadline);
+      const { headers } = response;
+      const data = response.status === 304 ? (kept?.answer.data as T) : await dataIn<T>(response);
+      const answer = { ...answerFacts(headers), match: matchOf(headers), ...dataFacts(headers), data };
+      const etag = headers.get('ETag');
+      if (etag !== null) keep({ etag, answer, freshUntil: freshUntilOf(headers) });
+      return answer;
     });
-    this.#calls.set(key, call);
-    return call;
-  }
-
-  #keep(key: string, record: CachedRecord): void {
-    putNewest(this.#records, key, record, this.#cachedRecords);
   }
 
   /** Makes the call, and makes it again if it was answered 429 or 503. Resolves to an answer 200 or 304, and rejects with any other. */
@@ -181,14 +154,34 @@ export class BrandData {
     signal: AbortSignal,
   ): Promise<Response> {
     const url = `${this.#api}${path}?${new URLSearchParams({ ...query, token: this.#token })}`;
+    // Workers of Cloudflare have no cookies, and some refuse a request that mentions credentials.
+    const credentials = 'credentials' in Request.prototype ? ({ credentials: 'omit' } as const) : {};
     for (let retry = 0; ; retry++) {
-      const response = await this.#fetch(url, { headers, signal });
+      const response = await this.#fetch(url, { headers, signal, ...credentials });
       if (response.ok || (response.status === 304 && 'If-None-Match' in headers)) return response;
       const wait = retryAfterOf(response.headers) ?? 1;
       if (!RETRIED.includes(response.status) || retry >= this.#retries || wait > LONGEST_WAIT)
         throw await errorFrom(response);
       await response.body?.cancel();
       await pause(wait * 1_000 * (1 + SPREAD * Math.random()), signal);
+    }
+  }
+
+  /** Runs the work until the caller's signal or the timeout aborts it, and tells the reasons of failures apart. */
+  async #withDeadline<T>(
+    signal: AbortSignal | undefined,
+    work: (deadline: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const timeout = AbortSignal.timeout(this.#timeoutMs);
+    try {
+      return await work(signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
+    } catch (error) {
+      if (error instanceof BrandDataError) throw error;
+      signal?.throwIfAborted();
+      if (timeout.aborted)
+        throw new BrandDataError('timed_out', `The call was not answered within ${this.#timeoutMs} ms.`);
+      // The reason is left out: some runtimes name the URL in it, and with it the token.
+      throw new BrandDataError('network_failed', 'No answer arrived from the service.');
     }
   }
 }

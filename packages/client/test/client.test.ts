@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { matchOf } from '../src/answer.ts';
 import { BrandData, BrandDataError, type BrandDataOptions } from '../src/index.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
@@ -79,13 +79,21 @@ describe('a call', () => {
     );
   });
 
-  test('works where fetch takes no credentials, as in some workers', async () => {
-    const inWorker: typeof fetch = (url, init) => {
-      if (init?.credentials !== undefined) throw new TypeError('not implemented');
+  test('sends no cookies, and works where requests have no credentials, as in some workers', async () => {
+    const mentioned: unknown[] = [];
+    const watched: typeof fetch = (url, init) => {
+      mentioned.push(init?.credentials);
       return fetch(url, init);
     };
-    const client = await clientOf([FOUND], { fetch: inWorker });
-    expect((await client.logo('AAPL')).data).toEqual(FLAT);
+    const client = await clientOf([STALE], { fetch: watched });
+    await client.logo('AAPL');
+    vi.stubGlobal('Request', class {});
+    try {
+      await client.logo('AAPL');
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    expect(mentioned).toEqual(['omit', undefined]);
   });
 
   test('keeps the path prefix of the base URL', async () => {
@@ -179,40 +187,6 @@ describe('the records in memory', () => {
     const client = await clientOf([{ status: 500, headers: HEADERS, body: 'no' }, FOUND]);
     await failureOf(client.logo('AAPL'));
     expect((await client.logo('AAPL')).data).toEqual(FLAT);
-  });
-});
-
-describe('callers that want one record at the same time', () => {
-  test('share one call, which is charged to one of them', async () => {
-    const client = await clientOf([FOUND]);
-    const answers = await Promise.all([client.logo('AAPL'), client.logo('AAPL'), client.logo('AAPL')]);
-    expect(answers.map(({ data, charged }) => [data, charged])).toEqual([
-      [FLAT, true],
-      [FLAT, false],
-      [FLAT, false],
-    ]);
-    expect(server.requests.length).toBe(1);
-  });
-
-  test('share its failure, and the next one makes a call of its own', async () => {
-    const client = await clientOf([{ status: 500, body: 'no' }, FOUND]);
-    const [one, two] = await Promise.all([failureOf(client.logo('AAPL')), failureOf(client.logo('AAPL'))]);
-    expect([one.status, two.status]).toEqual([500, 500]);
-    expect((await client.logo('AAPL')).data).toEqual(FLAT);
-  });
-
-  test('do not lose it when one of them aborts, or when all do and another comes', async () => {
-    const client = await clientOf([busy('1'), FOUND]);
-    const [one, two] = [new AbortController(), new AbortController()];
-    const first = failureOf(client.logo('AAPL', { signal: one.signal }));
-    const second = failureOf(client.logo('AAPL', { signal: two.signal }));
-    await expect.poll(() => server.requests.length).toBe(1);
-    one.abort();
-    expect((await first).name).toBe('AbortError');
-    two.abort();
-    expect((await client.logo('AAPL')).data).toEqual(FLAT);
-    expect((await second).name).toBe('AbortError');
-    expect(server.requests.length).toBe(2);
   });
 });
 

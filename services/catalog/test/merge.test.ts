@@ -391,6 +391,7 @@ test('of the names that one source has for a company, those are kept that people
     mergeBrands(names.map((name) => statement('financedatabase', { name }))).brand.names;
   expect(named('Canadian Imperial Bank of Commerce', 'CIBC')).toEqual(['CIBC']);
   expect(named('Tencent Holdings Limited', '腾讯控股')).toEqual(['腾讯控股']);
+  expect(named('TENCENT HOLDINGS', '腾讯控股')).toContain('腾讯控股');
   expect(named('Nestle S.A.', 'NESTLE SA REG')).toEqual([]);
 });
 

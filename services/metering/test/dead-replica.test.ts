@@ -69,7 +69,7 @@ async function startLosable() {
 type Loss = (typeof LOSSES)[number];
 const LOSSES = ['killed', 'frozen', 'cut off'] as const;
 
-describe('if a replica that closes a grant is, after any of its commands,', { timeout: 240_000 }, () => {
+describe('if a replica that closes a grant is, after any of its commands,', () => {
   test.each(LOSSES)(
     '%s, no account is left without permits, and usage of other accounts is applied',
     async (how) => {

@@ -78,7 +78,7 @@ const triedMessages = () => metering.metric('metering_usage_messages_total');
 
 const LOSSES = ['killed', 'deposed'] as const;
 
-describe('usage of a grant that was given out just before the primary was', { timeout: 120_000 }, () => {
+describe('usage of a grant that was given out just before the primary was', () => {
   test.each(LOSSES)(
     '%s is not refused when it is reported, and is billed when it is sent again',
     async (how) => {

@@ -67,7 +67,7 @@ export class BrandCard extends BrandElement {
       element('p', { class: 'description', part: 'description' }, description),
       element('div', { class: 'foot', part: 'foot' }, ...foot),
     );
-    if (hadFocus) this.root.querySelector('a')?.focus();
+    if (hadFocus) this.root.querySelector('a')?.focus({ preventScroll: true });
   }
 
   #contentOf(state: ElementState, theme: Theme): Content {

@@ -1,10 +1,10 @@
 import type { IdentifierKind } from '../client.ts';
 import { BrandDataError } from '../error.ts';
 import type { FlatRecord } from '../gen/types.ts';
-import { clientOf } from './clients.ts';
 import { styleSheet } from './dom.ts';
 import { whenNear } from './nearness.ts';
 import { isThemeChange } from './picture.ts';
+import { sharedRecord } from './shared-calls.ts';
 
 /** What an element shows. */
 export type ElementState =
@@ -49,7 +49,7 @@ const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
  * The folder of this script. If the script comes from a gateway, that is the service: an element without the attribute `api` calls it.
  * A script that is no module has no URL. Bundlers take `new URL(…, import.meta.url)` for a file of the page.
  */
-const OWN_API = (import.meta.url ?? '').replace(/[^/]*$/, '');
+const OWN_API = (import.meta.url ?? '').replace(/[?#].*$/s, '').replace(/[^/]*$/, '');
 
 /**
  * An element that loads the flat record of its `identifier` when it comes near the visible part of the page, and loads it anew if an
@@ -62,7 +62,7 @@ export abstract class BrandElement extends Base {
   #state: ElementState = { kind: 'empty' };
   /** Aborts the call for the attributes that the element had before. */
   #call = new AbortController();
-  /** The attributes with which the record was loaded. */
+  /** The attributes with which the record was loaded, or found to be missing. */
   #loaded = '';
   #willLoad = false;
   #isNear = false;
@@ -112,7 +112,7 @@ export abstract class BrandElement extends Base {
 
   get api(): string {
     const api = this.getAttribute('api') || OWN_API;
-    return URL.canParse(api, this.baseURI) ? new URL(api, this.baseURI).href : api;
+    return api !== '' && URL.canParse(api, this.baseURI) ? new URL(api, this.baseURI).href : api;
   }
 
   set api(value: Value<'api'>) {
@@ -181,10 +181,11 @@ export abstract class BrandElement extends Base {
 
   /** Several attributes that change one after another make one call. An element that has moved on its page makes none. */
   #loadSoon(): void {
-    if (this.#state.kind === 'found' && this.#loaded === this.#attributesOfCall()) {
+    if (this.#loaded !== '' && this.#loaded === this.#attributesOfCall()) {
       this.render(this.#state);
       return;
     }
+    this.#loaded = '';
     this.#call.abort();
     this.#show(this.identifier === '' ? { kind: 'empty' } : { kind: 'loading' });
     if (this.#willLoad || !this.#isNear) return;
@@ -204,17 +205,19 @@ export abstract class BrandElement extends Base {
     const { signal } = this.#call;
     const loaded = this.#attributesOfCall();
     try {
-      const kind = this.kind ?? undefined;
-      const { data } = await clientOf(this.api, this.token).logo(this.identifier, { kind, signal });
+      const { api, token, identifier } = this;
+      const record = await sharedRecord({ api, token, identifier, kind: this.kind || undefined }, signal);
       if (signal.aborted) return;
       this.#loaded = loaded;
-      this.#show({ kind: 'found', record: data });
-      this.dispatchEvent(new CustomEvent('brand-load', { detail: data, bubbles: true }));
+      this.#show({ kind: 'found', record });
+      this.dispatchEvent(new CustomEvent('brand-load', { detail: record, bubbles: true }));
     } catch (thrown) {
       if (signal.aborted) return;
       // Any other error comes from a wrong attribute, for example an `api` that is not a URL.
       const error =
         thrown instanceof BrandDataError ? thrown : new BrandDataError('network_failed', String(thrown));
+      // A miss is billed. Another failure may pass.
+      if (error.code === 'identifier_not_found') this.#loaded = loaded;
       this.#show({ kind: 'failed', error });
       this.dispatchEvent(new CustomEvent('brand-error', { detail: error, bubbles: true }));
     }

@@ -1,6 +1,6 @@
 const waiting = new WeakMap<Element, () => void>();
 
-/** Places that are at most one screen away count as near. Servers, and DOMs that draw nothing, have no such observer. */
+/** Places that are at most one screen away count as near. Servers, and some DOMs for tests, have no such observer. */
 const observer =
   globalThis.IntersectionObserver &&
   new IntersectionObserver(

@@ -11,9 +11,9 @@ export function isTooLongForIdentifier(text: string): boolean {
   return text.length > LONGEST_IDENTIFIER && [...text].length > LONGEST_IDENTIFIER;
 }
 
-/** Checks whether a text is all in capitals, as the systems of some exchanges write names, often abbreviated. */
+/** Checks whether a text has no small letters, as the systems of some exchanges write names, often abbreviated. */
 export function isShouted(text: string): boolean {
-  return text === text.toUpperCase() && text !== text.toLowerCase();
+  return text === text.toUpperCase();
 }
 
 /** Checks whether the text contains the letters in their order: "banken" contains those of "bkn". */

@@ -198,6 +198,8 @@ class ImportRun<T extends object> {
     const answer = await retryWhileUnavailable(() =>
       put(items, { source, importId: journal.importId, dryRun }),
     );
+    if (kept && answer.keptIds.length === 0 && answer.created + answer.changed + answer.unchanged > 0)
+      throw new Fault('unavailable', 'this catalog does not tell yet what an import keeps: upgrade it first');
     for (const id of answer.keptIds) kept?.add(id);
     journal.counts.created += answer.created;
     journal.counts.changed += answer.changed;

@@ -38,9 +38,9 @@ const TEXT: Record<CallTrouble, (service: string) => string> = {
   unreachable_host: () => 'did not answer: the host cannot be reached. Check the network and its policies',
   certificates: () =>
     'did not answer: one side does not accept the certificate of the other. Check --certificates, the end of the certificates, and that the address is that of this service',
-  late: () => 'did not answer in time: try again, but look first whether a change was made',
+  late: () => 'did not answer in time: look whether it made the change, if that was one, and try again',
   cut_off: () =>
-    'did not answer: the connection ended. Try again, but look first whether a change was made; if it ends again, check that the address is that of the admin port, and --certificates',
+    'did not answer: the connection ended. Look whether it made the change, if that was one, and try again; if it ends again, check that the address is that of the admin port, and --certificates',
   too_large: () => 'did not answer: the message is too large. Ask for less at once',
   unknown_method: (service) =>
     `does not know this command, because its version is earlier than that of bds: upgrade ${service} first`,

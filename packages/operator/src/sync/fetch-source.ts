@@ -37,7 +37,7 @@ export async function fetchSource(
   const requests = new Requests(`brand-data-service/${VERSION} (${contact})`, bounds.requests_per_second);
   const deadline = AbortSignal.timeout(bounds.seconds * 1_000);
   const within = { mostBytes: bounds.bytes, signal: AbortSignal.any([signal, deadline]), progress };
-  // A source without files is a part of this version of bds, such as icons.
+  // What a source without files brings, such as icons, comes with this version of bds.
   const versions: string[] = files.length === 0 ? [VERSION] : [];
   const paths = files.map(({ as }) => join(folder, as));
   try {

@@ -197,7 +197,7 @@ function nameOf(brands: readonly Brand[]): string {
 }
 
 /** A word in capitals that is a name: CIBC. Longer texts in capitals are often cut off or abbreviated. */
-const INITIALS = /^\p{Lu}{3,6}$/u;
+const INITIALS = /^\p{Lu}{3,5}$/u;
 
 /** Returns the names that the records have first, and the other names that are spellings of one of them. */
 function otherNamesOf(brands: readonly Brand[]): string[] {
@@ -205,7 +205,9 @@ function otherNamesOf(brands: readonly Brand[]): string[] {
   const others = [...new Set(brands.flatMap((brand) => brand.names))].filter((other) =>
     names.values().some((name) => areAlike(name, other)),
   );
-  return [...names, ...others].filter((name) => !isShouted(name) || INITIALS.test(name));
+  return [...names, ...others].filter(
+    (name) => !isShouted(name) || INITIALS.test(name) || name === name.toLowerCase(),
+  );
 }
 
 function areAlike(one: string, other: string): boolean {

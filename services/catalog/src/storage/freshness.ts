@@ -11,7 +11,7 @@ const SAMPLE = 5_000;
 /** Of a source with fewer companies among these, so many are read instead. */
 const OF_SMALL_SOURCE = 200;
 const READ_MS = 20_000;
-/** Metrics forget a source of whose imports catalog has not heard for so long, also after the next one was due. */
+/** Metrics forget a source so long after catalog last heard of its imports, or after the next one was due if that is later. */
 const HEARD_WITHIN_MS = 30 * 86_400_000;
 /** Of more sources, metrics show some. */
 const MOST_SHOWN = 100;

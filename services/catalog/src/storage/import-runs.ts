@@ -13,7 +13,7 @@ import { type ChangeDoc, entriesOf, type RunName } from './journal.ts';
 
 const READ_MS = 10_000;
 const DAY_MS = 86_400_000;
-/** The runs of a source that the catalogue keeps, and how long after the next one was due. Their journals take space. */
+/** The runs of a source that the catalogue keeps, and how long after their end, or after the next one was due. Their journals take space. */
 const MOST_RUNS = 10;
 const KEPT_MS = 30 * DAY_MS;
 const MOST_BEST_KNOWN = 20;

@@ -8546,7 +8546,7 @@ export const CatalogAdminServiceService = {
   },
   /**
    * Returns the import runs that catalog keeps, the newest first: of a source at most 10, and 10 that failed or were
-   * stopped before they wrote anything, of 30 days.
+   * stopped before they wrote anything, until 30 days after the next one was due.
    */
   listImports: {
     path: "/brand_data.v1.CatalogAdminService/ListImports" as const,
@@ -8782,7 +8782,7 @@ export interface CatalogAdminServiceServer extends UntypedServiceImplementation 
   noteImport: handleUnaryCall<NoteImportRequest, NoteImportResponse>;
   /**
    * Returns the import runs that catalog keeps, the newest first: of a source at most 10, and 10 that failed or were
-   * stopped before they wrote anything, of 30 days.
+   * stopped before they wrote anything, until 30 days after the next one was due.
    */
   listImports: handleUnaryCall<ListImportsRequest, ListImportsResponse>;
   /**
@@ -8925,7 +8925,7 @@ export interface CatalogAdminServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * Returns the import runs that catalog keeps, the newest first: of a source at most 10, and 10 that failed or were
-   * stopped before they wrote anything, of 30 days.
+   * stopped before they wrote anything, until 30 days after the next one was due.
    */
   listImports(
     request: ListImportsRequest,
