@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { rename, symlink, writeFile } from 'node:fs/promises';
+import { rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -134,6 +134,7 @@ test('a setting may be in a file, and the end of the file is no part of it', asy
   const short = () => parseConfig({ OPERATOR_TOKEN_FILE: path }, { OPERATOR_TOKEN });
   expect(short).toThrow('OPERATOR_TOKEN: shorter than 16 characters');
   expect(short).not.toThrow(/fifteen letters/);
+  await rm(path);
   const missing = () =>
     parseConfig({ OPERATOR_TOKEN_FILE: path, PORT: 'none' }, { OPERATOR_TOKEN, PORT: configSpec.port() });
   expect(missing).toThrow(/OPERATOR_TOKEN: the file that OPERATOR_TOKEN_FILE names does not exist/);
