@@ -27,9 +27,7 @@ async function mountDisk() {
         await mount('remount', `size=${(blocks - bfree) * bsize}`);
       }, PATIENCE),
     makeRoom: () => mount('remount', 'size=4g'),
-    remove: async () => {
-      await run('umount', [folder]);
-    },
+    remove: () => run('umount', [folder]),
   };
 }
 

@@ -32,6 +32,7 @@ export { isInCapitals, publishedName } from './names/published-names.ts';
 export { hasStateMark, withoutMarks } from './names/registry-names.ts';
 export {
   compareTexts,
+  hasOnlyCapitals,
   isShouted,
   isTooLongForIdentifier,
   LONGEST_IDENTIFIER,

@@ -4,7 +4,7 @@ import type { FlatRecord } from '../gen/types.ts';
 import { styleSheet } from './dom.ts';
 import { whenNear } from './nearness.ts';
 import { isThemeChange } from './picture.ts';
-import { sharedRecord } from './shared-calls.ts';
+import { keyOf, type Source, sharedRecord } from './shared-calls.ts';
 
 /** What an element shows. */
 export type ElementState =
@@ -62,7 +62,7 @@ export abstract class BrandElement extends Base {
   #state: ElementState = { kind: 'empty' };
   /** Aborts the call for the attributes that the element had before. */
   #call = new AbortController();
-  /** The attributes with which the record was loaded, or found to be missing. */
+  /** The key of the source whose record was loaded, or found to be missing. Empty if there is none. */
   #loaded = '';
   #willLoad = false;
   #isNear = false;
@@ -181,7 +181,7 @@ export abstract class BrandElement extends Base {
 
   /** Several attributes that change one after another make one call. An element that has moved on its page makes none. */
   #loadSoon(): void {
-    if (this.#loaded !== '' && this.#loaded === this.#attributesOfCall()) {
+    if (this.#loaded === keyOf(this.#source())) {
       this.render(this.#state);
       return;
     }
@@ -196,19 +196,19 @@ export abstract class BrandElement extends Base {
     });
   }
 
-  #attributesOfCall(): string {
-    return JSON.stringify([this.api, this.token, this.identifier, this.kind]);
+  #source(): Source {
+    const { api, token, identifier } = this;
+    return { api, token, identifier, kind: this.kind || undefined };
   }
 
   async #load(): Promise<void> {
     this.#call = new AbortController();
     const { signal } = this.#call;
-    const loaded = this.#attributesOfCall();
+    const source = this.#source();
     try {
-      const { api, token, identifier } = this;
-      const record = await sharedRecord({ api, token, identifier, kind: this.kind || undefined }, signal);
+      const record = await sharedRecord(source, signal);
       if (signal.aborted) return;
-      this.#loaded = loaded;
+      this.#loaded = keyOf(source);
       this.#show({ kind: 'found', record });
       this.dispatchEvent(new CustomEvent('brand-load', { detail: record, bubbles: true }));
     } catch (thrown) {
@@ -217,7 +217,7 @@ export abstract class BrandElement extends Base {
       const error =
         thrown instanceof BrandDataError ? thrown : new BrandDataError('network_failed', String(thrown));
       // A miss is billed. Another failure may pass.
-      if (error.code === 'identifier_not_found') this.#loaded = loaded;
+      if (error.code === 'identifier_not_found') this.#loaded = keyOf(source);
       this.#show({ kind: 'failed', error });
       this.dispatchEvent(new CustomEvent('brand-error', { detail: error, bubbles: true }));
     }

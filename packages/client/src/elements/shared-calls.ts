@@ -26,6 +26,11 @@ const PATIENCE = { retries: 25, timeoutMs: 30_000 };
 const clients = new Map<string, BrandData>();
 const calls = new Map<string, SharedCall>();
 
+/** Equal for equal sources. */
+export function keyOf({ api, token, identifier, kind }: Source): string {
+  return JSON.stringify([api, token, identifier, kind]);
+}
+
 /**
  * Loads the record of a source. Elements that want the same record at the same time share one call, because each call is billed. The
  * client keeps the record for those that want it later.
@@ -33,7 +38,7 @@ const calls = new Map<string, SharedCall>();
  * @param signal aborted when the caller no longer needs the record. The call ends when no element needs it
  */
 export async function sharedRecord(source: Source, signal: AbortSignal): Promise<FlatRecord> {
-  const key = JSON.stringify([source.api, source.token, source.identifier, source.kind]);
+  const key = keyOf(source);
   const call = calls.get(key) ?? startCall(key, source);
   call.users++;
   signal.addEventListener('abort', () => {

@@ -16,6 +16,11 @@ export function isShouted(text: string): boolean {
   return text === text.toUpperCase();
 }
 
+/** Checks whether all letters of a text are capitals. A text in a script without capitals is not. */
+export function hasOnlyCapitals(text: string): boolean {
+  return isShouted(text) && text !== text.toLowerCase();
+}
+
 /** Checks whether the text contains the letters in their order: "banken" contains those of "bkn". */
 export function hasInOrder(text: string, letters: string): boolean {
   let at = 0;

@@ -6,6 +6,7 @@ import {
   cusipOf,
   exchangeOfMic,
   exchangesOfCountry,
+  hasOnlyCapitals,
   INCORPORATING,
   isShouted,
   normalName,
@@ -205,9 +206,7 @@ function otherNamesOf(brands: readonly Brand[]): string[] {
   const others = [...new Set(brands.flatMap((brand) => brand.names))].filter((other) =>
     names.values().some((name) => areAlike(name, other)),
   );
-  return [...names, ...others].filter(
-    (name) => !isShouted(name) || INITIALS.test(name) || name === name.toLowerCase(),
-  );
+  return [...names, ...others].filter((name) => !hasOnlyCapitals(name) || INITIALS.test(name));
 }
 
 function areAlike(one: string, other: string): boolean {

@@ -3,9 +3,9 @@ import {
   compareTexts,
   cusipOfIsin,
   exchangeOfMic,
+  hasOnlyCapitals,
   isInCapitals,
   isinOfMain,
-  isShouted,
   MOST_ADDRESSES,
   orderListings,
   publishedName,
@@ -132,7 +132,6 @@ function nameIn({ source, brand }: SourcedBrand): string {
 /** Returns the strongest record whose name has small letters and is no registry's in capitals, else the strongest with a name. */
 function namingRecord(records: readonly SourcedBrand[]): SourcedBrand | undefined {
   const named = records.filter(({ brand }) => hasData(brand.name));
-  const hasOnlyCapitals = (name: string) => isShouted(name) && name !== name.toLowerCase();
   const isSpelled = ({ source, brand }: SourcedBrand) =>
     isCurated(source) || !(hasOnlyCapitals(brand.name) || isInCapitals(brand.name));
   return named.find(isSpelled) ?? named[0];

@@ -186,7 +186,7 @@ export async function reportedImport(
 
 const MOST_NAMED = 10;
 
-/** Finds the records of the source that are not among those that an import keeps. */
+/** Finds the source's records that the import would remove, because it does not keep them. */
 async function findRemovals(
   catalog: ReturnType<Context['catalog']>,
   source: string,
